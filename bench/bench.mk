@@ -55,7 +55,7 @@ bench-transport:
 
 bench-transport-one: all $(BUILD)/bench/floor_http
 	@rm -rf $(BUILD)/bench/installed && mkdir -p build/bench $(BUILD)/bench/installed
-	@cp -R lua/purser $(BUILD)/bench/installed/ && $(LUA) tools/precompile.lua $(BUILD)/bench/installed/purser
+	@cp -R lua/purser $(BUILD)/bench/installed/ && $(LUA) tools/archive.lua $(BUILD)/bench/installed/purser
 	@LUA_PATH="$(CURDIR)/?.lua;$(CURDIR)/spec/support/?.lua;$(LUA_PATH)" $(LUA) bench/transport.lua $(or $(ROUNDS),7) \
 		build/bench/transport-$(LUA).tsv
 

@@ -4,8 +4,8 @@
 --
 --   W3     one signed GET after the other, on a kept connection, plain and TLS: processor time of the client
 --   W4     2000 requests, 64 in flight, an answer after 50 ms: wall time and processor time
---   start  from the start of the interpreter to the first decoded answer; "inst.": with the modules precompiled, as
---          `make install PRECOMPILED=1` does
+--   start  from the start of the interpreter to the first decoded answer; "inst.": with the archive
+--          that `make install` makes
 --   bare   the same by bench/bare_client.lua: the bound of any Lua program; "sent": without decoding
 --
 -- The rounds are interleaved and a ratio compares rows of one round, so that a noisy neighbour meets all alike. nginx

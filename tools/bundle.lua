@@ -1,24 +1,28 @@
 -- SPDX-License-Identifier: MIT
--- All Lua modules of Purser as one Lua file, for hosts with one script: `lua tools/bundle.lua > purser.lua`. The
--- command line, the check of transports and the annotations stay out. With `c` as argument: a C file that holds it.
+-- All Lua modules of Purser as one Lua file, for hosts with one script: `lua tools/bundle.lua > purser.lua`. Each is a
+-- text that is compiled at its first `require`, so that a start costs what it uses. The command line, the check of
+-- transports and the annotations stay out. With `c` as argument: a C file that holds the bundle.
 
 local HEAD = [[
 -- SPDX-License-Identifier: MIT
 -- Purser %s in one file, made by `make bundle`. The first argument may be a table of C modules or of their openers:
 --   local purser, require = loadfile "purser.lua" { ["purser.core"] = core, ["purser.http"] = http }
--- Without it they are found by the host's `require`. It needs neither `package` nor `io` nor `os`.
+-- Without it they are found by the host's `require`. It needs neither `package` nor `io` nor `os`; of `load` (Lua 5.1:
+-- `loadstring`) it needs its own: `load` in that table, a function of a text and a name, serves where there is none.
 
 local given = ...
 given = type(given) == "table" and given or {}
 local package, outer_require = rawget(_G, "package"), rawget(_G, "require")
+local compile = given.load or rawget(_G, "loadstring") or rawget(_G, "load")
 local modules, loaded = {}, {}
 
 local function require(name)
   local module = loaded[name]
   if module ~= nil then return module end
-  local opener = modules[name]
-  if opener then
-    module = opener(require, name)
+  local text = modules[name]
+  if text then
+    if not compile then error("this host has no `load`; give the bundle one", 2) end
+    module = assert(compile("local require = ... " .. text[1], text[2]))(require, name)
   elseif given[name] ~= nil then
     module = given[name]
     if type(module) == "function" then module = module(name) end
@@ -50,10 +54,12 @@ local parts = { HEAD:format(dofile "lua/purser/version.lua") }
 local pipe = assert(io.popen "find lua -name '*.lua' | LC_ALL=C sort")
 for path in pipe:lines() do
   local name = path:gsub("^lua/", ""):gsub("%.lua$", ""):gsub("/init$", ""):gsub("/", ".")
-  local stays_out = (name .. "."):find "^purser%.cli%." or name:find "^purser%.transport%.check"
-    or name == "purser.meta"
+  local stays_out = (name .. "."):find "^purser%.cli%." or name:find "^purser%.recording%.check"
+    or name == "purser.util.meta" or name == "purser.util.archive"
   if not stays_out then
-    parts[#parts + 1] = ("modules[%q] = function(require, ...) -- luacheck: ignore\n%s\nend\n"):format(name, read(path))
+    local text = read(path):gsub('\nrequire "purser%.util%.archive"[^\n]*', "\n")
+    assert(not text:find("]==]", 1, true), path)
+    parts[#parts + 1] = ("modules[%q] = { [==[\n%s]==], %q }\n"):format(name, text, "@" .. path:match "^lua/(.*)$")
   end
 end
 pipe:close()

@@ -1,8 +1,9 @@
 -- SPDX-License-Identifier: MIT
 -- The command runs no code of the folder that it is called in, whatever lies there under the names of its modules.
--- make test: 25 s, waits
+-- make test-all: 25 s, waits
 
 local command = require "command"
+local core = require "purser.core"
 local files = require "files"
 
 local quote = command.quote
@@ -110,6 +111,24 @@ describe("the command in a folder that holds files with the names of its modules
     local ran, text = run_there(line, "PATH=$PATH", "")
     assert.equal("", ran)
     assert.matches("complete .*purser", text)
+  end)
+
+  it("runs no credentials_command of it, where the home of the environment is a relative path", function()
+    for _, path in ipairs { "/.config/purser", "/purser" } do
+      assert(os.execute("mkdir -p " .. quote(hostile .. path)))
+      assert(core.write_private(hostile .. path .. "/default.keys",
+        ("credentials_command = echo default.keys >> '%s'\n"):format(folder .. "/ran")))
+    end
+    for _, environment in ipairs { "HOME=. ", "HOME=/none XDG_CONFIG_HOME=. ",
+      "HOME=/none XDG_CONFIG_HOME=.config " } do
+      local ran, text = run_there(lua .. " " .. quote(folder .. "/link"), "-u PURSER_CREDENTIALS " .. environment,
+        "wallet deposit_history --dry-run --base-url http://127.0.0.1:1")
+      assert.equal("", ran, environment)
+      assert.matches("no keys: name a file", text, 1, true)
+    end
+    local own = "HOME=" .. quote(hostile) .. " "
+    assert.equal("default.keys\n", (run_there(lua .. " " .. quote(folder .. "/link"), own,
+      "wallet deposit_history --dry-run --base-url http://127.0.0.1:1")))
   end)
 
   it("still takes modules from an absolute LUA_PATH", function()

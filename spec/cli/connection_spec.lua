@@ -43,7 +43,7 @@ describe("the service that the keys go to", function()
     goes_to(THIRD, "--base-url and --profile", { "--base-url", THIRD, "--profile", "mexc" })
     local code, _, err = command.dry_run({ "--profile", "default" }, { PURSER_BASE_URL = SIM })
     assert.equal(2, code)
-    assert.is_truthy(err:find("\"base_url\" is missing", 1, true) and err:find("comes from --profile", 1, true), err)
+    assert.is_truthy(err:find("--base-url is missing", 1, true) and err:find("comes from --profile", 1, true), err)
   end)
 
   it("is that of the environment when nothing nearer names one; an empty variable counts as not set", function()
@@ -100,6 +100,49 @@ describe("the safeguards of --journal and --guard", function()
     assert.equal(2, code, err)
     assert.matches("rejected by the guard rail spending_limit", err, 1, true)
     assert.equal(before + 2, (at.received "wallet.withdraw"))
+  end)
+
+  local function transfer(amount, ...)
+    return at.run("wallet", "transfer", "--fromAccountType", "SPOT", "--toAccountType", "FUTURES", "--asset", "USDT",
+      "--amount", amount, "--yes", ...)
+  end
+
+  it("are all those of several files: a second --guard, and PURSER_GUARD, add rules and take none away", function()
+    local small = at.file '{"max_amount":{"USDT":"5"}}'
+    local listed = at.file '{"max_amount":{"USDT":"50"},"sub_accounts":[]}'
+    for _, order in ipairs { { small, listed }, { listed, small } } do
+      local code, _, err = transfer("6", "--guard", order[1], "--guard", order[2])
+      assert.equal(2, code)
+      assert.matches("rejected by the guard rail max_amount: 6 USDT is more than 5", err, 1, true)
+      assert.equal(0, (transfer("1", "--guard", order[1], "--guard", order[2])))
+    end
+    local code, _, err = command.run({ "wallet", "transfer", "--fromAccountType", "SPOT", "--toAccountType", "FUTURES",
+      "--asset", "USDT", "--amount", "6", "--yes", "--guard", listed }, at.with { PURSER_GUARD = small })
+    assert.equal(2, code)
+    assert.matches("is more than 5", err, 1, true)
+  end)
+
+  it("warns of guard rails without a rule", function()
+    local path = at.file "{}"
+    local code, _, err = transfer("1", "--guard", path, "--quiet")
+    assert.equal(0, code)
+    assert.matches("--guard " .. path .. " sets no rules", err, 1, true)
+  end)
+
+  it("rejects a guard rail that is null, or there twice, or in a file that others can change", function()
+    local before = at.received "wallet.transfer"
+    for text, expected in pairs { ['{"read_only":null}'] = "read_only is null",
+      ['{"read_only":true,"read_only":false}'] = "read_only is there twice" } do
+      local code, _, err = transfer("1", "--guard", at.file(text))
+      assert.equal(2, code)
+      assert.matches(expected, err, 1, true)
+    end
+    local path = at.file '{"max_amount":{"USDT":"5"}}'
+    os.execute("chmod 666 " .. path)
+    local code, _, err = transfer("1", "--guard", path)
+    assert.equal(2, code)
+    assert.matches("can be changed by others", err, 1, true)
+    assert.equal(before, at.received "wallet.transfer")
   end)
 
   it("rejects guard rails that are a list: [] would be none, and the money would move", function()

@@ -44,6 +44,38 @@ describe("a listing", function()
     assert.equal("amount\n100.5\n101.5\n102.5\n", out)
   end)
 
+  it("says that it shows a part, and how to see the rest", function()
+    for _, name in ipairs { "part0001", "part0002", "part0003", "part0004", "part0005", "part0006", "part0007",
+      "part0008", "part0009", "part0010", "part0011" } do
+      assert.equal(0, (at.run("broker", "create_sub_account", "--subAccount", name, "--note", "n", "--yes")))
+    end
+    for _, words in ipairs { { "broker", "list_sub_accounts" }, { "broker", "list_sub_accounts", "--json" } } do
+      local code, _, err = at.run((table.unpack or unpack)(words)) -- luacheck: ignore
+      assert.equal(0, code)
+      assert.matches("%(1 to 10[%w ]*; %-%-all shows all%)", err)
+    end
+    for _, words in ipairs { { "--all" }, { "--limit", "50" }, { "-q" } } do
+      local _, _, err = at.run("broker", "list_sub_accounts", (table.unpack or unpack)(words)) -- luacheck: ignore
+      assert.equal("", err)
+    end
+    local code, out, err = at.run("wallet", "deposit_history", "--coin", "BTC")
+    assert.same({ 0, "(none)\n" }, { code, out })
+    assert.matches("%(none since %d+%-%d+%-%d+; %-%-since 90d shows more%)", err)
+    assert.equal("", (select(3, at.run("wallet", "deposit_history", "--since", "20d"))))
+  end)
+
+  it("rejects a beginning that lies in the future or after the end, and quotes what is no time", function()
+    local before = at.received "wallet.deposit_history"
+    for typed, expected in pairs { ["--since 2999-01-01"] = '--since "2999-01-01" is in the future',
+      ["--since 1d --until 3d"] = '--since "1d" is later than --until "3d"; exchange them',
+      ["--since yesterday"] = '--since "yesterday" is not a time; give a duration before now (30d,' } do
+      local words = { "wallet", "deposit_history" }
+      for word in typed:gmatch "%S+" do words[#words + 1] = word end
+      at.rejected(words, expected)
+    end
+    assert.equal(before, (at.received "wallet.deposit_history"))
+  end)
+
   it("rejects what lies beyond the reach, before anything is sent", function()
     local before = at.received "wallet.deposit_history"
     local code, _, err = at.run("wallet", "deposit_history", "--since", "91d")

@@ -64,7 +64,7 @@ describe("purser login", function()
     local received = at.received "wallet.transfer"
     local transfer = { "--fromAccountType", "SPOT", "--toAccountType", "FUTURES", "--asset", "USDT", "--amount", "1" }
     for _, words in ipairs { { "wallet", "transfer", "--yes", (table.unpack or unpack)(transfer) }, { "wallet", "coins" }, -- luacheck: ignore
-      { "doctor" }, { "payouts", "status", "--journal", folder .. "/j.db" } } do
+      { "doctor" }, { "payouts", "status", "--journal", folder } } do
       words[#words + 1], words[#words + 2] = "--account", "watch_onyl"
       local code, out, err = command.run(words, at.with(login))
       assert.equal(2, code, out)

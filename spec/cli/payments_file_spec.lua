@@ -8,14 +8,16 @@ local payments_file = require "purser.cli.payments_file"
 local HEADER = "key,coin,network,address,amount\n"
 local GOOD = ",USDT,TRX,T,20\n"
 
--- The payments of a file with that text; else nil and its messages, without the path.
+-- The payments of a file with that text, and its problems with their lines; or nil and a message without the path.
 local function read(text, operation)
-  local path = files.temporary(text)
-  local payments, messages = payments_file.read(path, operation or "wallet.withdraw")
+  local path, messages = files.temporary(text), {}
+  local payments, message = payments_file.read(path, operation or "wallet.withdraw")
   os.remove(path)
-  for i, message in ipairs(messages or {}) do
-    assert.equal(path, message:sub(1, #path))
-    messages[i] = message:sub(#path + 1)
+  if not payments then return nil, { (message:gsub("^" .. path:gsub("%p", "%%%0"), "")) } end
+  for _, payment in ipairs(payments) do
+    for _, problem in ipairs(payment.problems) do
+      messages[#messages + 1] = (":%d: %s"):format(payment.line, problem)
+    end
   end
   return payments, messages
 end
@@ -34,25 +36,27 @@ describe("a list of payments", function()
   end)
 
   for text, expected in pairs {
-    [HEADER .. "a" .. GOOD .. "a" .. GOOD .. ",USDT,TRX,T,1\nb,USDT,TRX,T,1,extra\n"] = {
-      ':3: payment "a": line 2 has the same key; a key is of one payment',
-      ":4: has no key; give each payment one of its own", ":5: has 6 cells, and the header 5" },
-    ["coin,amount\nUSDT,1\n"] = { ":1: the first line must name the columns" },
-    ["Key,coin\na,USDT\n"] = { ":1: the first line must name the columns" },
+    [HEADER .. "a" .. GOOD .. "a" .. GOOD .. ",USDT,TRX,T,1\nb,USDT,TRX,T,1,extra\n,USDT,TRX,T,1,extra\n"] = {
+      ":3: line 2 has the same key; a key is of one payment",
+      ":4: has no key; give each payment one of its own", ":5: has 6 cells, and the header 5",
+      ":6: has 6 cells, and the header 5", ":6: has no key" },
+    ["coin,amount\nUSDT,1\n"] = { ":1: the first line must name the columns, with `key` among them, such as "
+      .. 'key,coin,network,address,amount; it is "coin,amount"' },
+    ["PK\3\4binary"] = { ": is a workbook of a spreadsheet program; save it as CSV (UTF-8)" },
+    ["\255\254k\0e\0y\0"] = { ": is UTF-16 or no text at all; save it as CSV (UTF-8)" },
     ["key,coin,coin\n"] = { ':1: the header names "coin" twice' },
-    ["key,coin,adress,amount\na,USDT,T,1\n"] = { ':2: payment "a": wallet.withdraw has no parameter "adress" '
+    ["key,coin,adress,amount\na,USDT,T,1\n"] = { ':2: wallet.withdraw has no parameter "adress" '
       .. '(did you mean "address"?)' },
-    ["key,operation\na,wallet.withdrw\nb,wallet.coins\n"] = { ':2: payment "a": "wallet.withdrw" is no operation that '
-      .. 'moves funds (did you mean "wallet.withdraw"?)', ':3: payment "b": "wallet.coins" is no operation that' },
+    ["key,operation\na,wallet.withdrw\nb,wallet.coins\n"] = { ':2: "wallet.withdrw" is no operation that '
+      .. 'moves funds (did you mean "wallet.withdraw"?)', ':3: "wallet.coins" is no operation that' },
     ["key,coin,network,address,Address,netWork,amount\na,USDT,TRX,T1,T2,,1\nb,USDT,TRX,T1,,ETH,1\n"] = {
-      ':2: payment "a": the columns "address" and "Address" are both address; leave one out',
-      ':3: payment "b": the columns "network" and "netWork" are both netWork' },
+      ':2: the columns "address" and "Address" are both address; leave one out',
+      ':3: the columns "network" and "netWork" are both netWork' },
     [HEADER .. 'a,"USDT,TRX,T,1\n'] = { ": line 2: a quoted cell does not end" },
     [""] = { ": is empty" },
   } do
-    it("is rejected as a whole, such as with " .. expected[1], function()
-      local payments, messages = read(text)
-      assert.is_nil(payments)
+    it("names every mistake with its line, such as " .. expected[1], function()
+      local _, messages = read(text)
       for i, message in ipairs(expected) do assert.equal(message, messages[i]:sub(1, #message)) end
       assert.equal(#expected, #messages)
     end)
@@ -61,9 +65,19 @@ describe("a list of payments", function()
   it("names no operation without a column for it, unless the command does", function()
     local path = files.temporary(HEADER .. "a" .. GOOD)
     finally(function() os.remove(path) end)
-    local payments, messages = payments_file.read(path)
-    assert.same({ nil, path .. ':2: payment "a": no operation; give a column `operation`, or --operation' },
-      { payments, messages[1] })
+    assert.same({ "no operation; give a column `operation`, or --operation" },
+      assert(payments_file.read(path))[1].problems)
+  end)
+
+  it("has commas, semicolons or tabs between its cells, names in capitals, and columns that are left out", function()
+    for _, separator in ipairs { ";", "\t" } do
+      local text = "Key,Coin,NETWORK,Net Work,#comment,Address,Amount\na,USDT,TRX,,for you,T,20\n"
+      local list = assert(read("\239\187\191" .. text:gsub(",", separator)))
+      assert.same({ "a", {} }, { list[1].key, list[1].problems })
+      assert.same({ coin = "USDT", netWork = "TRX", address = "T", amount = "20" }, list[1].params)
+    end
+    local list = assert(read('key;coin;network;address;amount\na;USDT;TRX;T;"12,50"\n'))
+    assert.equal("12,50", list[1].params.amount)
   end)
 
   it("has no key that may differ from another one by what cannot be seen", function()
@@ -71,8 +85,7 @@ describe("a list of payments", function()
     for _, hidden in ipairs { " ", "\t", "\226\128\139", "\226\128\174", "\194\160", "\225\154\128", "\226\128\131",
       "\226\128\175", "\226\129\159", "\226\160\128", "\227\128\128" } do
       for _, key in ipairs { "k" .. hidden, hidden .. "k" } do
-        local payments, messages = read(HEADER .. '"' .. key .. '"' .. GOOD)
-        assert.is_nil(payments, ("%q"):format(key))
+        local _, messages = read(HEADER .. '"' .. key .. '"' .. GOOD)
         assert.matches("with and without them it would be paid twice, so remove them", messages[1], 1, true)
       end
     end

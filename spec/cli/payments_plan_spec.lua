@@ -8,11 +8,12 @@ local files = require "files"
 local operations = require "purser.api.operations"
 local payments_plan = require "purser.cli.payments_plan"
 
+local unpack = table.unpack or unpack -- luacheck: ignore
 local TRON = "TLa2f6VPqDgRE67v1736s7bJ8Ray5wYjU7"
 
 local function payment(key, operation, params, fee)
   return { key = key, operation = operation, row = operations.by_name[operation], params = params, fee = fee,
-    line = 2, problems = {}, warnings = {} }
+    line = 2, problems = {}, warnings = {}, odd = {} }
 end
 
 local function transfer(key, amount, from, account, operation)
@@ -90,13 +91,44 @@ describe("a plan as text", function()
       payment("b", "wallet.withdraw", { coin = "USDT", amount = "2" }) }
     list[1].problems = { "no network", "no memo" }
     list[2].warnings = { "new address" }
-    local text, bad = payments_plan.show(list, payments_plan.totals(list, { b = true }), "f.csv", { b = true })
-    assert.equal(1, bad)
+    local totals = payments_plan.totals(list, { b = true })
+    local text = payments_plan.show(list, totals, "f.csv", { b = true }, true)
+    assert.equal(1, payments_plan.count(list, "problems"))
     for _, part in ipairs { "a\\x1B", "T\\u{202E}", 'f.csv:2: error: payment "a\\x1B": no network\n', "no memo\n",
       'f.csv:2: warning: payment "b": new address\n', "1 of 2 payments are made already; the sums are of the others\n",
       "the fees are assumed to come on top of the amounts\n" } do
       assert.is_truthy(text:find(part, 1, true), part .. "\nis not in\n" .. text)
     end
+  end)
+
+  it("of 500 fits a screen: sums, payees, the 10 largest, equal texts as one, and the errors last", function()
+    local list = {}
+    for i = 1, 500 do
+      list[i] = payment("inv-" .. i, "wallet.withdraw", { coin = "USDT", netWork = i < 400 and "TRX" or "ETH",
+        amount = tostring(i), address = ("T"):rep(33) .. (i % 5) })
+      list[i].line = i + 1
+      if i ~= 250 then list[i].warnings = { ("the amount %d of \"%d\" is new"):format(i, i) } end
+    end
+    for _, i in ipairs { 3, 4, 77 } do list[i].problems = { "the address is missing" } end
+    list[300].problems = { "the amount is missing" }
+    local totals = payments_plan.totals(list, {})
+    local text = payments_plan.show(list, totals, "f.csv", {})
+    local lines = {}
+    for line in text:gmatch "[^\n]+" do
+      lines[#lines + 1] = line
+      assert.is_true(#line <= 80, line)
+    end
+    assert.is_true(#lines < 36, #lines)
+    assert.equal("500 payments: wallet.withdraw (500); over TRX (399), ETH (101)", lines[1])
+    for _, part in ipairs { "this account  USDT        500  125250", "5 of 5 payees get more than one payment\n",
+      "the 10 largest of 500; --output FILE writes all\n", " 501  inv-500     500  USDT   TTTT" } do
+      assert.is_truthy(text:find(part, 1, true), part .. "\nis not in\n" .. text)
+    end
+    assert.same({ "f.csv:2: warning: 499 payments (lines 2-250, 252-501), such as that of line 2: the amount 1 of "
+      .. '"1" is new', "f.csv:4: error: 3 payments (lines 4-5, 78): the address is missing",
+      'f.csv:301: error: payment "inv-300": the amount is missing' }, payments_plan.notes(list, totals, "f.csv"))
+    text = payments_plan.show(list, totals, "f.csv", {}, true)
+    assert.is_truthy(text:find("\n 101  inv-100  ", 1, true))
   end)
 end)
 
@@ -108,35 +140,36 @@ describe("the plan of a list of payments, at a service", function()
 
   it("compares the sums with the balances where the profile can read them, once for the whole list", function()
     local own, folder = at.with { PURSER_PROFILE = "mexc" }, at.folder()
-    local header, line = "key,coin,network,address,amount\n", ",USDT,TRX," .. TRON .. ",20\n"
-    local path = at.file(header .. "p-1" .. line .. "p-2" .. line .. "p-3" .. line)
+    local header, start = "key,coin,network,address,amount\n", ",USDT,TRX," .. TRON
+    local one, two, three = "p-1" .. start .. ",20\n", "p-2" .. start .. ",20.5\n", "p-3" .. start .. ",19.5\n"
+    local path = at.file(header .. one .. two .. three)
     local before = at.received "live.account"
     local code, out, err = command.run({ "payouts", "plan", path, "--operation", "wallet.withdraw" }, own)
     assert.equal(2, code, out)
     assert.matches("this account%s+USDT%s+3%s+60%s+3%s+63%s+60%s+NOT COVERED\n", out)
-    assert.matches("warning: the balance of 60 USDT %(this account%) does not cover the sum of 63\n", out)
+    assert.matches("warning: the balance of 60 USDT %(this account%) does not cover the sum of 63\n", err)
     assert.matches("the balance does not cover all payments; nothing was sent\n", err)
     assert.equal(before + 1, (at.received "live.account"))
 
-    files.write(path, header .. "p-1" .. line .. "p-2" .. line)
+    files.write(path, header .. one .. two)
     local given = { "payouts", path, "--operation", "wallet.withdraw", "--journal", folder .. "/poor.journal",
       "--account", "treasury", "--yes" }
     code, out, err = command.run(given, own)
     assert.equal(0, code, out .. err)
     assert.matches("waiting: %d+ s until all that was sent before is visible; the journal cannot show that it is the "
       .. "newest\n", err)
-    -- 18 are left, which is less than any of the payments: those that are made need no balance
+    -- 17.5 are left, which is less than any of the payments: those that are made need no balance
     code, out, err = command.run(given, own)
     assert.equal(0, code, out .. err)
     assert.matches("0 added, 2 known", err)
     assert.is_nil(err:find("warning", 1, true), err)
-    files.write(path, header .. "p-1" .. line .. "p-2" .. line .. "p-3" .. line)
+    files.write(path, header .. one .. two .. three)
     local shown
     code, shown = command.run_on_terminal({ "payouts", path, "--operation", "wallet.withdraw", "--journal",
       folder .. "/poor.journal", "--account", "treasury" }, own, "no\n")
     assert.equal(2, code)
     assert.matches("2 of 3 payments are made already; the sums are of the others\n", shown)
-    assert.is_truthy(shown:find("20 USDT, 21 with fees: NOT COVERED by the balance of 18", 1, true), shown)
+    assert.is_truthy(shown:find("19.5 USDT, 20.5 with fees: NOT COVERED by the balance of ", 1, true), shown)
   end)
 
   it("compares what a futures account pays with no balance, as no operation shows it", function()

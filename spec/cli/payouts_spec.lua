@@ -42,7 +42,8 @@ describe("purser payouts", function()
       .. 'inv-2,usdt,"Tron(TRC20)",' .. TRON .. ",30.5\r\n")
     local code, out, err = purser("plan", path, "--operation", "wallet.withdraw")
     assert.equal(0, code, err)
-    assert.matches("2  inv%-1  wallet%.withdraw%s+20  USDT%s+TRX%s+" .. TRON .. "%s+1\n", out)
+    assert.matches("^2 payments: wallet.withdraw %(2%); over TRX %(2%)\n", out)
+    assert.matches("2  inv%-1%s+20  USDT%s+" .. TRON .. "\n", out)
     assert.matches("this account%s+USDT%s+2%s+50%.5%s+2%s+52%.5%s+5000%s+covered\n", out)
     assert.matches("the fees are assumed to come on top of the amounts\n", out, 1, true)
     assert.equal(0, counts("wallet.withdraw").received)
@@ -66,8 +67,8 @@ describe("purser payouts", function()
     assert(opened.db:rows "UPDATE purser_intents SET state = 'undecided'")
     opened:close()
     local path = list("blocked", "key,fromAccountType,toAccountType,asset,amount\nb-1,SPOT,FUTURES,USDT,3\n")
-    code, _, err = command.run({ "payouts", path, "--operation", "wallet.transfer", "--guard", guard, unpack(given) },
-      own)
+    code, _, err = command.run({ "payouts", path, "--operation", "wallet.transfer", "--guard", guard, "--allow-equal",
+      unpack(given) }, own)
     assert.equal(3, code, err)
     assert.matches('blocked: payment "b-1": an equal call is undecided', err, 1, true)
     code = command.run({ "payouts", "status", "--journal", journal, "--account", "treasury" }, own)
@@ -101,14 +102,45 @@ describe("purser payouts", function()
     assert.equal(2, code, err)
     for _, message in ipairs { 'wrong.csv:2: error: payment "a": the amount is no exact decimal: "1,5": ',
       'wrong.csv:3: error: payment "b": USDT travels on 7 networks',
-      "2 of 3 payments have errors; nothing was sent" } do
+      "2 of 3 payments have errors (lines 2-3); nothing was sent" } do
       assert.is_truthy((out .. err):find(message, 1, true), message .. "\nis not in\n" .. out .. err)
     end
     files.write(path, "key,coin\na,USDT\na,BTC\n")
     code, out, err = purser("run", unpack(given))
-    assert.same({ 2, "" }, { code, out })
-    assert.is_truthy(err:find('wrong.csv:3: payment "a": line 2 has the same key', 1, true), err)
+    assert.equal(2, code, out)
+    assert.is_truthy(err:find('wrong.csv:3: error: payment "a": line 2 has the same key', 1, true), err)
     assert.equal(0, counts("wallet.withdraw").received)
+  end)
+
+  it("pays rows that look like a mistake only after a question or with --allow-equal", function()
+    local line, before = ",USDT,TRX," .. TRON .. ",20\n", counts("wallet.withdraw").received
+    local path = list("odd", "key,coin,network,address,amount\no-1" .. line .. "o-2" .. line)
+    local given = { "--operation", "wallet.withdraw", "--journal", folder .. "/odd.journal", "--account", "treasury" }
+    local code, _, err = purser("plan", path, unpack(given))
+    assert.equal(0, code, err)
+    assert.matches("odd.csv:2: odd: 2 payments (lines 2-3): 2 equal rows: each pays 20 USDT to " .. TRON, err, 1, true)
+    assert.matches("--allow-equal", err, 1, true)
+    code, _, err = purser("run", path, "--yes", unpack(given))
+    assert.equal(2, code)
+    assert.matches("2 of 2 payments look like a mistake, so nothing was sent; if they are right, give --allow-equal",
+      err, 1, true)
+    assert.equal(before, counts("wallet.withdraw").received)
+    local shown
+    code, shown = command.run_on_terminal({ "payouts", path, unpack(given) }, keys, "no\n")
+    assert.equal(2, code)
+    assert.matches("warning +| 2 payments look like a mistake", shown)
+    code, _, err = purser("run", path, "--yes", "--allow-equal", unpack(given))
+    assert.equal(0, code, err)
+    code, _, err = purser("run", path, "--yes", unpack(given)) -- both are known
+    assert.equal(0, code, err)
+    code, _, err = purser("run", path, "--yes", "--queue", "june", unpack(given))
+    assert.equal(2, code)
+    assert.matches("an equal payment was sent on", err, 1, true)
+    files.write(path, "key,coin,network,address,amount\nO-1" .. line)
+    code, _, err = purser("run", path, "--yes", unpack(given))
+    assert.equal(2, code)
+    assert.matches('the key differs only in case from "o-1", which is in the queue', err, 1, true)
+    assert.equal(before + 2, counts("wallet.withdraw").received)
   end)
 
   it("says how many lines begin with #", function()
@@ -150,6 +182,8 @@ describe("purser payouts", function()
     code, out, err = command.run(words_of(err, "`purser (payouts report[^`]+)`"), keys)
     assert.equal(0, code, err)
     assert.matches("h%-1%s+done", out)
+    keys.PURSER_ACCOUNT = ""
+    finally(function() keys.PURSER_ACCOUNT = "treasury" end)
     code, _, err = purser("plan", path, "--operation", "wallet.withdraw", "--journal", folder .. "/it's.db")
     assert.equal(0, code, err)
     assert.matches("--journal '" .. folder .. [[/it'\''s.db' --account NAME]], err, 1, true)

@@ -22,6 +22,8 @@ end
 
 local function signature(secret) return core.signer("hmac-sha256", secret):sign "x" end
 
+local as_root = io.popen("id -u"):read() == "0" and it or pending
+
 local function key(api_key, more)
   local secret = { apiKey = api_key, secretKey = SECRET, account = "traders01", note = "trading" }
   for name, value in pairs(more or {}) do secret[name] = value end
@@ -35,6 +37,17 @@ local function rejected(pattern, value, message)
 end
 
 describe("a vault in a file", function()
+  as_root("is neither another user's nor behind a link of one, which could lead to any file of this user", function()
+    local path, link = private "another private file", new_path()
+    os.remove(link)
+    assert(os.execute(("ln -s %s %s && chown -h 65534 %s"):format(path, link, link)))
+    rejected("is a link of another user", purser.vault.open(link))
+    assert.equal("another private file", files.read(path))
+    assert(os.execute("chown 65534 " .. path))
+    rejected("belongs to another user", purser.vault.open(path))
+    rejected("belongs to another user", purser.vault.open(path, { read_only = true }))
+  end)
+
   it("is made for this user alone, and has each key on the disk when store returns", function()
     local path = new_path()
     local vault = assert(purser.vault.open(path, { base_url = "http://localhost" }))

@@ -33,7 +33,7 @@ describe("payouts", function()
   end)
 
   it("lists no state that does not exist", function()
-    for given, hint in pairs { undecidd = 'did you mean "undecided"', finished = "give one of done, failed, sent",
+    for given, hint in pairs { undecidd = 'did you mean "undecided"', finished = "give one of done, dropped, failed",
       [1] = "that is a number" } do
       local list, err = payouts:list(given)
       assert.is_nil(list)

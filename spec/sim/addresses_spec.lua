@@ -3,6 +3,7 @@
 
 local addresses = require "purser.sim.addresses"
 local coins = require "purser.sim.coins"
+local form = require "purser.workflow.address"
 local purser = require "purser"
 local signed = require "signed"
 
@@ -55,6 +56,8 @@ describe("the form of an address", function()
         for _, chain in ipairs(coin.networks) do
           local record = addresses.of_account(sim, owner, chain)
           assert.is_true(addresses.is_valid(chain, record.address), chain.long .. " " .. record.address)
+          local problem = form.problem({ netWork = chain.short, network = chain.long }, record.address)
+          assert.is_nil(problem, record.address) -- a plan rejects a wrong checksum
           assert.equal(chain.memo ~= nil, record.memo ~= nil, chain.long)
           assert.is_true(record.memo == nil or addresses.is_valid_memo(chain, record.memo), chain.long)
           assert.equal(record, addresses.find(sim, chain, record.address, record.memo))

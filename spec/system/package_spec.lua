@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 -- The packages must hold every file.
--- make test: 8 s
+-- make test-all: 8 s
 
 local files = require "files"
 
@@ -34,59 +34,6 @@ end
 
 local purser = load_rockspec "purser-scm-1.rockspec"
 local front = load_rockspec "purser-sim-http-scm-1.rockspec"
-
--- What `purser` loads until a first read has its answer, sorted.
-local function modules_of_a_first_read()
-  local script = [[
-    local client = assert(require("purser").new { base_url = "http://127.0.0.1:1", profile = "mexc", api_key = "k",
-      secret_key = "s", recv_window = 5000 })
-    local state = require("purser.util.private").states[client]
-    state._transport = { send = function() return { status = 200, body = "[]", headers = "" } end }
-    assert(client.wallet:deposit_history { coin = "USDT" })
-    for name in pairs(package.loaded) do if name:find "^purser" then print(name) end end
-  ]]
-  local names = {}
-  for _, name in ipairs(lines_of(("%s -e '%s'"):format(os.getenv "LUA" or "lua5.4", script))) do
-    local own = name:match "^purser%.(.+)"
-    if own and own ~= "core" and own ~= "http" then names[#names + 1] = own end
-  end
-  return sorted(names)
-end
-
-describe("precompiled modules", function()
-  it("of a first read are one file", function()
-    local precompile = dofile "tools/precompile.lua"
-    assert.same(modules_of_a_first_read(), sorted(precompile.first_read))
-  end)
-
-  it("do what the source does, and name its lines", function()
-    local lua = os.getenv "LUA" or "lua5.4"
-    local folder = files.folder()
-    local script = [[
-      local world = assert(require("purser.sim").new { seed = 1 })
-      local account = world:account { name = "A", role = "main", balances = { USDT = "5" } }
-      local client = assert(require("purser").new { base_url = "http://127.0.0.1:1", transport = world:transport(),
-        clock = function() return world:now() end, api_key = account.api_key, secret_key = account.secret_key })
-      print(#assert(client.wallet:coins()) > 0, client.wallet:transfer { asset = 1.5 })
-      print(pcall(require("purser.call.rate_limit").new, { weight = "x" }))
-      print(pcall(require("purser.transport.curl").new, 1))
-    ]]
-    local function run(path)
-      local command = ("LUA_PATH='%s/?.lua;%s/?/init.lua;;' %s -e '%s' 2>&1"):format(path, path, lua, script)
-      return table.concat(lines_of(command), "\n")
-    end
-    assert(os.execute(("cp -R lua/purser %s/"):format(folder)))
-    assert(os.execute(("%s tools/precompile.lua %s/purser ./lua/purser"):format(lua, folder)))
-    local file = assert(io.open(folder .. "/purser/call/validate.lua", "rb"))
-    local first = file:read(1)
-    file:close()
-    local precompiled, source = run(folder), run "./lua"
-    files.remove(folder)
-    assert.equal("\27", first)
-    assert.equal(source, precompiled)
-    assert.matches("true.*asset", precompiled)
-  end)
-end)
 
 describe("make install", function()
   local folder
@@ -364,7 +311,8 @@ describe("a missing header", function()
   end
 
   it("ends the build with the names of its package", function()
-    local output = compile "src/core/check_deps.c" .. compile "src/httpd/check_deps.c"
+    local output = compile "src/core/check_deps.c" .. compile "src/core/http_check_deps.c"
+      .. compile "src/httpd/check_deps.c"
     for _, package in ipairs { "libcurl4-openssl-dev", "libcurl-devel", "curl-dev", "brew install curl", "libssl-dev",
       "openssl-devel", "openssl-dev", "brew install openssl@3", "libmicrohttpd-dev", "libmicrohttpd-devel",
       "brew install libmicrohttpd" } do

@@ -90,6 +90,67 @@ describe("a file with secrets", function()
   end)
 end)
 
+describe("a file of rules", function()
+  local function rules(text, mode)
+    support.write(path, text)
+    run(("chmod %s file"):format(mode or "644"))
+    return files.read_rules(path)
+  end
+
+  it("is one that nobody else can change", function()
+    for mode, accepted in pairs { ["600"] = true, ["644"] = true, ["664"] = false, ["646"] = false, ["666"] = false } do
+      local object, why = rules('{"read_only":true}', mode)
+      if accepted then
+        assert.same({ read_only = true }, object)
+      else
+        assert.is_nil(object)
+        assert.matches("can be changed by others; run: chmod go-w " .. path, why, 1, true)
+      end
+    end
+  end)
+
+  it("loses no member without a word: null is an error, and so is a member that is there twice", function()
+    for text, expected in pairs {
+      ['{"read_only":null}'] = "read_only is null", ['{"a":{"b":[1,null]}}'] = "b[2] is null",
+      ['{"read_only":true,"read_only":false}'] = "read_only is there twice",
+      ['{"read_only":true,"read\\u005fonly":false}'] = "read_only is there twice",
+      ['{"max_amount":{"USDT":"1","USDT":"1000"}}'] = "USDT is there twice", ["[]"] = "is not the JSON of an object",
+    } do
+      local object, why = rules(text)
+      assert.is_nil(object)
+      assert.matches(expected, why, 1, true)
+    end
+    assert.same({ a = { { b = "1" }, { b = "2" } }, c = { "x", "x" } },
+      assert(rules '{"a":[{"b":"1"},{"b":"2"}],"c":["x","x"]}'))
+  end)
+end)
+
+-- Only root can make files of another user.
+local as_root = io.popen("id -u"):read() == "0" and it or pending
+
+describe("a file of another user", function()
+  local function rejected(expected, value, why)
+    assert.is_nil(value)
+    assert.matches(expected, why, 1, true)
+  end
+
+  as_root("is neither opened for secrets nor read for rules", function()
+    support.write(path, '{"read_only":true}')
+    run "chmod 600 file && chown 65534 file"
+    rejected("belongs to another user", files.open_private(path, "a+b"))
+    rejected("belongs to another user", files.read_rules(path))
+  end)
+
+  as_root("may be a link to one of this user, which is not followed, as one of this user is", function()
+    support.write(folder .. "/own", '{"read_only":true}')
+    run "chmod 600 own && ln -s own file && chown -h 65534 file && ln -s own link"
+    rejected("is a link of another user", files.open_private(path, "a+b"))
+    rejected("is a link of another user", files.read_rules(path))
+    assert(files.open_private(folder .. "/link", "rb")):close()
+    assert(files.read_rules(folder .. "/link"))
+  end)
+end)
+
 describe("a file that is replaced", function()
   it("has the new text in one step, is this user's alone, and leaves nothing next to it", function()
     support.write(path, "old")

@@ -86,6 +86,32 @@ describe("a guard rail", function()
     rejected("addresses", client.broker:withdraw { coin = "USDT", network = TRON, address = "Tother", amount = "20" })
   end)
 
+  it("holds with all others, where several sets of rules are given", function()
+    local narrow, wide = { max_amount = { USDT = "5" } }, { max_amount = { USDT = "50", XRP = "50" },
+      sub_accounts = { "tradingdesk1" } }
+    for _, sets in ipairs { { narrow, wide }, { wide, narrow } } do
+      local client = assert(client_with(sets))
+      rejected("max_amount", transfer(client, "6"))
+      rejected("max_amount", transfer(client, "1", { asset = "XRP" }))
+      rejected("sub_accounts", transfer(client, "1", { toAccount = "tradingdesk2" }))
+      rejected("addresses", withdraw(client, { amount = "1" }))
+      assert(transfer(client, "5"))
+    end
+    rejected("read_only", transfer(assert(client_with { {}, { read_only = true } }), "1"))
+  end)
+
+  it("spending_limit is the least of several, which count the same period once", function()
+    reopen()
+    local client = assert(client_with({ { spending_limit = { USDT = "30" } }, { spending_limit = { USDT = "10" } },
+      { no_duplicates = true } }, { journal = journal }))
+    assert(transfer(client, "9"))
+    rejected("spending_limit", transfer(client, "2"))
+    assert(transfer(client, "1"))
+    local _, err = client_with({ { spending_limit = { USDT = "30" } },
+      { spending_limit = { USDT = { amount = "10", period_ms = 1000 } } } }, { journal = journal })
+    assert.matches("spending_limit of USDT is counted over two periods", err.message)
+  end)
+
   it("sub_accounts and users say who may take part", function()
     local client = assert(client_with { sub_accounts = { "tradingdesk1" }, recipients = { "zed@mail.example" } })
     assert(transfer(client, "1"))

@@ -92,6 +92,21 @@ describe("the files of a journal", function()
     assert(open { sqlite = folder .. "/link" }):close()
   end)
 
+  it("are rejected when they are another user's, or behind a link of one", function()
+    if io.popen("id -u"):read() ~= "0" then return pending "root alone can make files of another user" end
+    assert(move "1")
+    for _, suffix in ipairs { "-shm", "-wal", "" } do
+      run(('chown 65534 "%s%s"'):format(path, suffix))
+      local _, err = open()
+      assert.matches("belongs to another user", err.message)
+      run(('chown 0 "%s%s"'):format(path, suffix))
+    end
+    run(('ln -s "%s" "%s/link" && chown -h 65534 "%s/link"'):format(path, folder, folder))
+    local _, err = open { sqlite = folder .. "/link" }
+    assert.matches("is a link of another user", err.message)
+    assert(open()):close()
+  end)
+
   for _, suffix in ipairs { "", "-wal", "-shm" } do
     it("keep calls from being sent when one is removed (" .. (suffix == "" and "the database" or suffix) .. ")",
       function()

@@ -11,11 +11,14 @@ int luaopen_purser_core(lua_State *L)
     lpu_bind_clock(L);
     lpu_bind_layout(L);
     lpu_bind_secret(L);
+    lpu_bind_credentials(L);
+    lpu_bind_vault(L);
     lpu_bind_signer(L);
     lpu_bind_decoder(L);
     lpu_bind_decimal(L);
     lpu_bind_terminal(L);
     lpu_bind_files(L);
+    lpu_bind_file_trust(L);
     lpu_bind_library(L);
     return 1;
 }

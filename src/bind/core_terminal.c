@@ -56,12 +56,30 @@ static int address_checksum(lua_State *L)
     return 1;
 }
 
+/* address_seal(form, text): the text with the checksum that it should carry at its end; nil for what is none. */
+static int address_seal(lua_State *L)
+{
+    enum { ADDRESS_MAX = 128 };
+    char sealed[ADDRESS_MAX];
+    size_t len;
+    const char *form = luaL_checkstring(L, 1), *text = luaL_checklstring(L, 2, &len);
+    if (len > sizeof sealed) return 0;
+    memcpy(sealed, text, len);
+    bool is_bech32 = strcmp(form, "bech32") == 0;
+    bool ok = is_bech32 ? pu_address_seal_bech32(sealed, len)
+                        : pu_address_seal_base58check(sealed, len, strcmp(form, "ripple") == 0);
+    if (!ok) return 0;
+    lua_pushlstring(L, sealed, len);
+    return 1;
+}
+
 void lpu_bind_terminal(lua_State *L)
 {
     static const luaL_Reg functions[] = {
         {"terminal_width", terminal_width},
         {"terminal_echo", terminal_echo},
         {"address_checksum", address_checksum},
+        {"address_seal", address_seal},
         {NULL, NULL},
     };
     lpu_set_functions(L, functions, 0);

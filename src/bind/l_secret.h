@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What l_signer.c needs of a secret: the text inside the userdata. */
+/* Secrets, for what makes them and what uses them: the text inside the userdata. */
 #ifndef PURSER_BIND_L_SECRET_H
 #define PURSER_BIND_L_SECRET_H
 
@@ -8,5 +8,11 @@
 
 /* The text of the secret at `index`, or an argument error. It may be closed. */
 const pu_secret_text *lpu_check_secret(lua_State *L, int index);
+
+/* Pushes a closed secret. */
+pu_secret_text *lpu_push_secret(lua_State *L);
+
+/* Reads the file at `path` as a key into `text`. Returns false with a message pushed. */
+bool lpu_read_key(lua_State *L, pu_secret_text *text, const char *path);
 
 #endif

@@ -19,11 +19,14 @@
 void lpu_bind_clock(lua_State *L);
 void lpu_bind_layout(lua_State *L);
 void lpu_bind_secret(lua_State *L);
+void lpu_bind_credentials(lua_State *L);
+void lpu_bind_vault(lua_State *L);
 void lpu_bind_signer(lua_State *L);
 void lpu_bind_decoder(lua_State *L);
 void lpu_bind_decimal(lua_State *L);
 void lpu_bind_terminal(lua_State *L);
 void lpu_bind_files(lua_State *L);
+void lpu_bind_file_trust(lua_State *L);
 void lpu_bind_library(lua_State *L);
 
 /* Those of purser.http: */

@@ -30,21 +30,50 @@ static size_t base58_bytes(const char *text, size_t len, const char *digits, uns
     return zeros + used <= BYTES_MAX ? zeros + used : 0;
 }
 
+static const char *base58_digits(bool ripple)
+{
+    return ripple ? "rpshnaf39wBUDNEGHJKLM4PQRST7VWXYZ2bcdeCg65jkm8oFqi1tuvAxyz"
+                  : "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
+}
+
+/* The double SHA-256, whose first bytes are the checksum. */
+static bool base58_digest(const unsigned char *payload, size_t len, unsigned char digest[EVP_MAX_MD_SIZE])
+{
+    unsigned size;
+    if (EVP_Digest(payload, len, digest, &size, EVP_sha256(), NULL) &&
+        EVP_Digest(digest, size, digest, &size, EVP_sha256(), NULL))
+        return true;
+    ERR_clear_error();
+    return false;
+}
+
 enum pu_address_check pu_address_base58check(const char *text, size_t len, bool ripple)
 {
-    const char *digits = ripple ? "rpshnaf39wBUDNEGHJKLM4PQRST7VWXYZ2bcdeCg65jkm8oFqi1tuvAxyz"
-                                : "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
     unsigned char bytes[BYTES_MAX], digest[EVP_MAX_MD_SIZE];
-    size_t count = base58_bytes(text, len, digits, bytes);
+    size_t count = base58_bytes(text, len, base58_digits(ripple), bytes);
     if (count <= CHECKSUM_BYTES) return PU_ADDRESS_BAD;
     const unsigned char *payload = bytes + BYTES_MAX - count;
-    unsigned size;
-    if (!EVP_Digest(payload, count - CHECKSUM_BYTES, digest, &size, EVP_sha256(), NULL) ||
-        !EVP_Digest(digest, size, digest, &size, EVP_sha256(), NULL)) {
-        ERR_clear_error();
-        return PU_ADDRESS_UNCHECKED;
-    }
+    if (!base58_digest(payload, count - CHECKSUM_BYTES, digest)) return PU_ADDRESS_UNCHECKED;
     return memcmp(digest, payload + count - CHECKSUM_BYTES, CHECKSUM_BYTES) == 0 ? PU_ADDRESS_GOOD : PU_ADDRESS_BAD;
+}
+
+bool pu_address_seal_base58check(char *text, size_t len, bool ripple)
+{
+    const char *digits = base58_digits(ripple);
+    unsigned char bytes[BYTES_MAX], digest[EVP_MAX_MD_SIZE];
+    size_t count = base58_bytes(text, len, digits, bytes);
+    if (count <= CHECKSUM_BYTES || !base58_digest(bytes + BYTES_MAX - count, count - CHECKSUM_BYTES, digest)) return false;
+    memcpy(bytes + BYTES_MAX - CHECKSUM_BYTES, digest, CHECKSUM_BYTES);
+    for (size_t i = len; i-- > 0;) { /* the digits again, from the last */
+        unsigned rest = 0;
+        for (size_t j = BYTES_MAX - count; j < BYTES_MAX; j++) {
+            rest = rest << 8 | bytes[j];
+            bytes[j] = (unsigned char)(rest / 58);
+            rest %= 58;
+        }
+        text[i] = digits[rest];
+    }
+    return true;
 }
 
 static uint32_t bech32_step(uint32_t checksum, unsigned value)
@@ -57,9 +86,40 @@ static uint32_t bech32_step(uint32_t checksum, unsigned value)
     return checksum;
 }
 
+static const char bech32_digits[] = "qpzry9x8gf2tvdw0s3jn54khce6mua7l";
+
+enum { BECH32_CHECKSUM = 6 };
+
+/* The checksum's state after the part before the `1` at `one` - 1. */
+static uint32_t bech32_prefix(const char *text, size_t one)
+{
+    uint32_t checksum = 1;
+    for (size_t i = 0; i + 1 < one; i++) checksum = bech32_step(checksum, (unsigned char)text[i] >> 5);
+    checksum = bech32_step(checksum, 0);
+    for (size_t i = 0; i + 1 < one; i++) checksum = bech32_step(checksum, (unsigned char)text[i] & 31);
+    return checksum;
+}
+
+bool pu_address_seal_bech32(char *text, size_t len)
+{
+    size_t one = len;
+    while (one && text[one - 1] != '1') one--;
+    if (one < 2 || len - one < BECH32_CHECKSUM) return false;
+    uint32_t checksum = bech32_prefix(text, one);
+    for (size_t i = one; i + BECH32_CHECKSUM < len; i++) {
+        const char *digit = text[i] ? strchr(bech32_digits, text[i]) : NULL;
+        if (!digit) return false;
+        checksum = bech32_step(checksum, (unsigned)(digit - bech32_digits));
+    }
+    for (size_t i = 0; i < BECH32_CHECKSUM; i++) checksum = bech32_step(checksum, 0);
+    checksum ^= 1;
+    for (size_t i = 0; i < BECH32_CHECKSUM; i++)
+        text[len - BECH32_CHECKSUM + i] = bech32_digits[checksum >> 5 * (BECH32_CHECKSUM - 1 - i) & 31];
+    return true;
+}
+
 enum pu_address_check pu_address_bech32(const char *text, size_t len)
 {
-    static const char digits[] = "qpzry9x8gf2tvdw0s3jn54khce6mua7l";
     char lower[BECH32_MAX];
     bool has_upper = false, has_lower = false;
     if (len > BECH32_MAX) return PU_ADDRESS_BAD;
@@ -72,16 +132,13 @@ enum pu_address_check pu_address_bech32(const char *text, size_t len)
     }
     size_t one = len;
     while (one && lower[one - 1] != '1') one--;
-    if ((has_upper && has_lower) || one < 2 || len - one < 6) return PU_ADDRESS_BAD;
+    if ((has_upper && has_lower) || one < 2 || len - one < BECH32_CHECKSUM) return PU_ADDRESS_BAD;
 
-    uint32_t checksum = 1;
-    for (size_t i = 0; i + 1 < one; i++) checksum = bech32_step(checksum, (unsigned char)lower[i] >> 5);
-    checksum = bech32_step(checksum, 0);
-    for (size_t i = 0; i + 1 < one; i++) checksum = bech32_step(checksum, (unsigned char)lower[i] & 31);
+    uint32_t checksum = bech32_prefix(lower, one);
     for (size_t i = one; i < len; i++) {
-        const char *digit = strchr(digits, lower[i]);
+        const char *digit = strchr(bech32_digits, lower[i]);
         if (!digit) return PU_ADDRESS_BAD;
-        checksum = bech32_step(checksum, (unsigned)(digit - digits));
+        checksum = bech32_step(checksum, (unsigned)(digit - bech32_digits));
     }
     return checksum == 1 || checksum == 0x2bc830a3 ? PU_ADDRESS_GOOD : PU_ADDRESS_BAD;
 }

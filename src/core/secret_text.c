@@ -36,17 +36,6 @@ bool pu_secret_text_copy(pu_secret_text *text, const char *data, size_t len)
     return true;
 }
 
-static enum pu_file_fault judge(const struct stat *about, size_t max, int *code)
-{
-    if (!S_ISREG(about->st_mode)) return PU_FILE_KIND;
-    if (about->st_mode & (S_IRWXG | S_IRWXO)) {
-        *code = (int)(about->st_mode & 07777);
-        return PU_FILE_OTHERS;
-    }
-    if (about->st_uid != geteuid() && about->st_uid != 0) return PU_FILE_OWNER;
-    return (uintmax_t)about->st_size > max ? PU_FILE_SIZE : PU_FILE_OK;
-}
-
 /* One byte more than the file has is asked for, so that its end is seen. */
 static enum pu_file_fault read_all(pu_secret_text *text, int fd, size_t size, int *code)
 {
@@ -75,7 +64,8 @@ enum pu_file_fault pu_secret_text_read(pu_secret_text *text, const char *path, s
         if (fd >= 0) close(fd);
         return PU_FILE_SYSTEM;
     }
-    enum pu_file_fault fault = judge(&about, max, code);
+    enum pu_file_fault fault = pu_file_judge(path, &about, PU_OTHERS_USE, code);
+    if (fault == PU_FILE_OK && (uintmax_t)about.st_size > max) fault = PU_FILE_SIZE;
     if (fault == PU_FILE_OK) fault = read_all(text, fd, (size_t)about.st_size, code);
     close(fd);
     if (fault != PU_FILE_OK) pu_secret_text_close(text);
@@ -127,9 +117,7 @@ void pu_secret_text_trim(pu_secret_text *text)
 
 const char *pu_secret_text_fault(const pu_secret_text *text)
 {
-    static const char pem[] = "-----BEGIN ";
     if (!text->len) return "is empty";
-    if (text->len >= sizeof pem - 1 && memcmp(text->data, pem, sizeof pem - 1) == 0) return NULL;
     for (size_t i = 0; i < text->len; i++) {
         unsigned char c = (unsigned char)text->data[i];
         if (c < ' ' || c == 127) return "holds a line break or another control character; remove it";

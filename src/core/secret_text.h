@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "file_trust.h"
+
 enum { PU_SECRET_MAX = 1 << 16 };
 
 /* All zero: closed. */
@@ -15,21 +17,9 @@ typedef struct pu_secret_text {
     size_t len, size;
 } pu_secret_text;
 
-/* Why a file was rejected. */
-enum pu_file_fault {
-    PU_FILE_OK,
-    PU_FILE_SYSTEM,    /* `code` is that of errno */
-    PU_FILE_COMMAND,   /* the command that writes it failed */
-    PU_FILE_KIND,      /* a folder, a pipe, a device */
-    PU_FILE_OTHERS,    /* the permission bits `code` let group or others use it */
-    PU_FILE_OWNER,     /* it is neither this user's nor root's */
-    PU_FILE_SIZE,      /* longer than `max` */
-    PU_FILE_CHANGED,   /* its size changed while it was read */
-    PU_FILE_NO_MEMORY
-};
-
 /* Reads the whole file, of at most `max` bytes. It is opened once, and what was opened is judged: another file of that
- * name cannot take its place. Links are followed. Nothing is waited for. `*text` stays closed on failure. */
+ * name cannot take its place. A link of this user or of root is followed. Nothing is waited for. `*text` stays closed
+ * on failure. */
 enum pu_file_fault pu_secret_text_read(pu_secret_text *text, const char *path, size_t max, int *code);
 
 /* The same of what is open already, to its end: standard input, or what a command writes. Nothing is judged. */
@@ -46,7 +36,7 @@ bool pu_secret_text_take(pu_secret_text *text, const char *name, bool *no_memory
 /* Takes blanks and line ends from both sides. */
 void pu_secret_text_trim(pu_secret_text *text);
 
-/* NULL, or why the text is no key: it is empty, or it has a control character and is no PEM. */
+/* NULL, or why the text is no key: it is empty, or it has a control character. */
 const char *pu_secret_text_fault(const pu_secret_text *text);
 
 /* Wipes and frees; again is fine. */

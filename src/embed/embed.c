@@ -11,10 +11,20 @@ LPU_EXPORT int luaopen_purser(lua_State *L);
 extern const unsigned char purser_bundle[];
 extern const size_t purser_bundle_size;
 
+/* Compiles a module of the bundle: (text, name) -> function. A host may have taken `load` away. */
+static int compile(lua_State *L)
+{
+    size_t len;
+    const char *text = luaL_checklstring(L, 1, &len);
+    return luaL_loadbuffer(L, text, len, luaL_checkstring(L, 2)) == 0 ? 1 : lua_error(L);
+}
+
 int luaopen_purser(lua_State *L)
 {
     if (luaL_loadbuffer(L, (const char *)purser_bundle, purser_bundle_size, "@purser.lua") != 0) return lua_error(L);
-    lua_createtable(L, 0, 2);
+    lua_createtable(L, 0, 3);
+    lua_pushcfunction(L, compile);
+    lua_setfield(L, -2, "load");
     lua_pushcfunction(L, luaopen_purser_core);
     lua_setfield(L, -2, "purser.core");
     lua_pushcfunction(L, luaopen_purser_http);

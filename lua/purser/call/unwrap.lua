@@ -247,10 +247,7 @@ local function strip_envelope(record)
 end
 
 function take.record(result, value, answer)
-  local take_record, problem = lazy.try(records, "take")
-  if not take_record then return nil, "what reads a record cannot be loaded: " .. problem end
-  local record
-  record, problem = take_record(result, value, answer)
+  local record, problem = records.take(result, value, answer)
   return record and strip_envelope(record), problem
 end
 

@@ -59,13 +59,9 @@ local function params_of(options, cursor)
     if params[name] then return nil, ("--param gives %s twice"):format(name) end
     params[name] = value
   end
-  for option, name in pairs { since = "from", ["until"] = "to" } do
-    if options[option] then
-      local ms, message = values.time(options[option], core.now_ms())
-      if not ms then return nil, ("--%s %s"):format(option, message) end
-      params[name] = ms
-    end
-  end
+  local window, message = values.window(options, core.now_ms())
+  if not window then return nil, message end
+  params.from, params.to = window.since or params.from, window["until"] or params.to
   if cursor then params.from = nil end -- where it came from is behind it
   return params
 end
@@ -123,8 +119,15 @@ end
 local function row_of(text)
   local row = operations.by_name[(text:gsub("[ :/]", ".", 1):gsub("%-", "_"))]
   if row and row.paging then return row end
-  local names = history_names()
-  return nil, ("%q is no history%s; there are %s"):format(text, suggest.hint(text, names), table.concat(names, ", "))
+  local group, word = text:match "^(%w+_?%w*)[. :/](.*)$"
+  local names, near = history_names(), {}
+  for _, name in ipairs(names) do
+    if name:find((word or text):gsub("s$", ""), 1, true) and (not group or name:find(group .. ".", 1, true)) then
+      near[#near + 1] = name
+    end
+  end
+  return nil, ('"%s" is no history%s; there are %s'):format(text, near[1] and (" (did you mean %s?)"):format(
+    table.concat(near, " or ")) or suggest.hint(text, names), table.concat(names, ", "))
 end
 
 -- How a parameter that the walk misses is given on this command line.

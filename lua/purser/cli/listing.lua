@@ -55,14 +55,49 @@ local function list_pages(client, row, params, state)
     if not record then break end
     list[#list + 1] = record
   end
-  if row.result.page then return { data = list, totalRecords = walk.total } end
-  if row.result.rows then return { rows = list, total = walk.total } end
+  if row.result.page then return { data = list, totalRecords = walk.total or #list } end
+  if row.result.rows then return { rows = list, total = walk.total or #list } end
   return list
 end
 
 --- Whether `--all` means something for this operation.
 function M.has_pages(row)
   return row.by_name.page ~= nil
+end
+
+local DAY = 86400000
+
+-- From when on a history shows what it has where nothing was asked, and how far back it can be asked for.
+local function reach_of(window, now)
+  local days = window.retention_days or window.retention_months and 30 * window.retention_months
+  local more = days and days > window.default_days and ("; --since %dd shows more"):format(days) or ""
+  return ("since %s%s"):format(os.date("!%Y-%m-%d", math.floor((now - window.default_days * DAY) / 1000)), more)
+end
+
+--- Returns what a listing leaves out, and how to see it; nil where it is all.
+---@param row table
+---@param result table
+---@param params table  of the call
+---@param state table   of `run`
+---@return string|nil
+function M.part(row, result, params, state)
+  local parts, count = {}, #(result.data or result.rows or result)
+  local size = row.paging and (row.by_name[row.paging.size] or {}).default
+  local requested = row.paging and tonumber(params[row.paging.size])
+  local total, page = nil, tonumber(params.page) or 1
+  for name, what in pairs(row.result.counts or {}) do total = what == "records" and tonumber(result[name]) or total end
+  if M.has_pages(row) and not state.all and size then
+    local first, last = (page - 1) * (requested or size) + 1, (page - 1) * (requested or size) + count
+    if count > 0 and (page > 1 or total and total > last or not total and count >= (requested or size)) then
+      parts[1] = ("%d to %d%s; --all shows all"):format(first, last, total and (" of %d"):format(total) or "")
+    end
+  elseif size and not M.has_pages(row) and not requested and count >= size and not state.from then
+    parts[1] = ("the newest %d; `purser export %s` writes all"):format(count, row.full_name)
+  end
+  if row.window and row.window.default_days and not state.from then
+    parts[#parts + 1] = (count == 0 and "none " or "") .. reach_of(row.window, state.now)
+  end
+  return parts[1] and "(" .. table.concat(parts, "; ") .. ")" or nil
 end
 
 --- Runs a read, in as many calls as it takes. `state`: options (of each call), now, all (every page), from and to (a

@@ -1,11 +1,13 @@
 -- SPDX-License-Identifier: MIT
--- What a list of payments would do: each one checked, the sums by asset, and the balances that can be read.
+-- What a list of payments would do: each one checked, the sums by asset, and the balances that can be read; and that as
+-- text for a person: sums, the largest payments, then warnings, then errors, equal ones as one.
 
 local coins = require "purser.workflow.coins"
 local decimal = require "purser.decimal"
 local output = require "purser.cli.output"
 local plain_text = require "purser.util.plain_text"
 local plans = require "purser.workflow.plan"
+local terminal = require "purser.cli.terminal"
 local validate = require "purser.call.validate"
 
 local M = {}
@@ -22,15 +24,17 @@ end
 -- The parameters without the network, whose name the plan completes.
 local function check_params(payment)
   local values, err = validate.check(payment.row, payment.params)
-  return not values and err.message or nil
+  return not values and err.message .. (err.hint and "; " .. err.hint or "") or nil
 end
 
-local function plan_withdrawal(client, payment)
-  local given = {}
+local function plan_withdrawal(client, payment, unchecked)
+  local given = { unchecked_address = unchecked or nil }
   for name, value in pairs(payment.params) do given[name] = value end
   local plan, err = plans.withdraw(client, given, payment.operation, true)
   if not plan then return err end
-  payment.problems, payment.warnings, payment.fee = plan.problems, plan.warnings, plan.fee
+  payment.warnings, payment.fee = plan.warnings, plan.fee
+  for _, problem in ipairs(plan.problems) do payment.problems[#payment.problems + 1] = problem end
+  payment.has_doubtful_address = plan.has_doubtful_address
   if plan.ok then
     local had_id = payment.params.withdrawOrderId
     payment.params = plan.params
@@ -38,18 +42,18 @@ local function plan_withdrawal(client, payment)
   end
 end
 
---- Checks each payment and completes the names of networks: adds `problems`, `warnings` and `fee`. Returns an error
+--- Checks each payment and completes the names of networks: adds to `problems`, `warnings` and `fee`. Returns an error
 --- when the coins cannot be read.
 ---@param client purser.Client
 ---@param payments table[]
+---@param unchecked boolean|nil  an address of another form is only warned of
 ---@return purser.Error|nil
-function M.check(client, payments)
+function M.check(client, payments, unchecked)
   for _, payment in ipairs(payments) do
-    payment.problems, payment.warnings = {}, {}
     if plans.withdraws(payment.operation) then
       local all, err = coins.read(client, MAX_AGE_MS)
       if not all then return err end
-      err = plan_withdrawal(client, payment)
+      err = plan_withdrawal(client, payment, unchecked)
       if err then return err end
     end
     local wrong = not payment.problems[1] and check_params(payment)
@@ -61,7 +65,7 @@ end
 -- its account is.
 local function source_of(payment)
   local params = payment.params
-  local name = payment.row.group ~= "wallet" and params.fromAccount or ""
+  local name = payment.row and payment.row.group ~= "wallet" and params.fromAccount or ""
   return name, params.fromAccountType or "SPOT"
 end
 
@@ -82,12 +86,12 @@ function M.totals(payments, made)
     local source, account_type = source_of(payment)
     local key = table.concat({ source, account_type, asset_of(payment) }, "\n")
     local total = by_key[key]
-    if not total and not made[payment.key] then
+    if not total and not made[payment.key] and payment.row then
       total = { source = source, account_type = account_type, asset = asset_of(payment), count = 0,
         amount = decimal(0), fees = decimal(0) }
       by_key[key], list[#list + 1] = total, total
     end
-    if not made[payment.key] then add_to(total, payment) end
+    if total and not made[payment.key] and payment.row then add_to(total, payment) end
   end
   return list
 end
@@ -148,44 +152,226 @@ function M.shortages(totals)
   return list
 end
 
---- The plan as text. Returns it, and how many payments have problems.
+local LARGEST, SHOWN = 10, 10 -- payments, and groups of texts or payees, of a summary
+
+-- The cells of a payment that a summary shows.
+local function row_of(payment)
+  local row = { ("%d"):format(payment.line), payment.key, payment.params.amount or "", asset_of(payment),
+    destination_of(payment) }
+  for c, text in ipairs(row) do row[c] = plain_text.clean(text) end
+  return row
+end
+
+-- The numbers of lines as text: "2-4, 9".
+local function lines_text(numbers)
+  local parts, i = {}, 1
+  while i <= #numbers and #parts < 8 do
+    local last = i
+    while numbers[last + 1] == numbers[last] + 1 do last = last + 1 end
+    parts[#parts + 1] = last > i and ("%d-%d"):format(numbers[i], numbers[last]) or ("%d"):format(numbers[i])
+    i = last + 1
+  end
+  return table.concat(parts, ", ") .. (i <= #numbers and (" and %d more"):format(#numbers - i + 1) or "")
+end
+
+-- A text without what differs from payment to payment: quoted parts, addresses, numbers.
+local function pattern_of(text)
+  return (text:gsub('"[^"]*"', '""'):gsub("%w+", function(word) return #word > 19 and "@" or nil end)
+    :gsub("%d[%d.,:-]*", "0"))
+end
+
+-- The texts of one kind, each with the lines it is about, as lines that name file, line and key.
+local function add_groups(out, payments, path, kind, name, everything)
+  local groups, by_pattern = {}, {}
+  for _, payment in ipairs(payments) do
+    for _, text in ipairs(payment[kind]) do
+      local pattern = kind == "odd" and text or pattern_of(text)
+      local group = by_pattern[pattern]
+      if not group then
+        group = { text = text, key = payment.key, lines = {} }
+        by_pattern[pattern], groups[#groups + 1] = group, group
+      end
+      group.differs = group.differs or group.text ~= text
+      group.lines[#group.lines + 1] = payment.line
+    end
+  end
+  for i, group in ipairs(groups) do
+    if i > SHOWN and not everything then
+      out[#out + 1] = ("and %d other %ss; --output FILE writes all"):format(#groups - SHOWN, name)
+      break
+    end
+    local who = #group.lines == 1 and ('payment "%s"'):format(group.key)
+      or ("%d payments (lines %s)%s"):format(#group.lines, lines_text(group.lines),
+        group.differs and (", such as that of line %d"):format(group.lines[1]) or "")
+    out[#out + 1] = ("%s:%d: %s: %s: %s"):format(path, group.lines[1], name, who, group.text)
+  end
+end
+
+-- The payees that get more than one payment, those that get most of an asset first.
+local function payees(payments)
+  local list, by_payee = {}, {}
+  for _, payment in ipairs(payments) do
+    local amount, to = decimal(payment.params.amount or ""), destination_of(payment)
+    local name = asset_of(payment) .. "\n" .. to
+    local payee = by_payee[name]
+    if amount and not payee then
+      payee = { count = 0, amount = decimal(0), asset = asset_of(payment), to = to }
+      by_payee[name], list[#list + 1] = payee, payee
+    end
+    if amount then payee.count, payee.amount = payee.count + 1, payee.amount + amount end
+  end
+  local several = {}
+  for _, payee in ipairs(list) do
+    if payee.count > 1 then
+      several[#several + 1] = { ("%d"):format(payee.count), tostring(payee.amount), payee.asset,
+        plain_text.clean(payee.to), sum = payee.amount }
+    end
+  end
+  table.sort(several, function(a, b) return a[3] < b[3] or a[3] == b[3] and a.sum:compare(b.sum) > 0 end)
+  return several, #list
+end
+
+-- The payments with the highest amounts of each asset, or all in the order of the file.
+local function largest(payments, everything)
+  if everything or #payments <= 2 * LARGEST then return payments end
+  local sorted, list, count = {}, {}, {}
+  for i, payment in ipairs(payments) do sorted[i] = { payment, decimal(payment.params.amount or "") or decimal(0) } end
+  table.sort(sorted, function(a, b)
+    local order = a[2]:compare(b[2])
+    return order > 0 or order == 0 and a[1].line < b[1].line
+  end)
+  for _, one in ipairs(sorted) do
+    local asset = asset_of(one[1])
+    count[asset] = (count[asset] or 0) + 1
+    if count[asset] <= LARGEST then list[#list + 1] = one[1] end
+  end
+  return list
+end
+
+local function add_sums(out, totals)
+  local sums, has_fees = {}, false
+  for i, total in ipairs(totals) do
+    has_fees = has_fees or total.fees:sign() > 0
+    sums[i] = { M.payer(total), total.asset, ("%d"):format(total.count), tostring(total.amount), tostring(total.fees),
+      tostring(total.amount + total.fees), total.balance or "not shown",
+      total.is_short and "NOT COVERED" or total.balance and "covered" or "" }
+  end
+  out[#out + 1] = output.aligned({ "from", "asset", "payments", "amount", "fees", "sum", "balance", "" }, sums)
+  if has_fees then out[#out + 1] = "the fees are assumed to come on top of the amounts\n" end
+end
+
+-- How often each value of a payment occurs, as text: "TRX (498), ETH (2)".
+local function counts_of(payments, value_of)
+  local names, count = {}, {}
+  for _, payment in ipairs(payments) do
+    local name = value_of(payment)
+    if name and name ~= "" and not count[name] then names[#names + 1] = name end
+    if name then count[name] = (count[name] or 0) + 1 end
+  end
+  for i, name in ipairs(names) do names[i] = ("%s (%d)"):format(plain_text.clean(name), count[name]) end
+  return table.concat(names, ", ")
+end
+
+local function network_of(payment) return payment.params.netWork or payment.params.network end
+
+--- How many payments have texts of a kind: problems, warnings or odd.
+---@return integer
+function M.count(payments, kind)
+  local count = 0
+  for _, payment in ipairs(payments) do count = count + (payment[kind][1] and 1 or 0) end
+  return count
+end
+
+--- The warnings and errors as lines that name file, line and key: equal ones as one, errors last.
+---@param payments table[]
+---@param totals table[]
+---@param path string
+---@param everything boolean|nil
+---@return string[]
+function M.notes(payments, totals, path, everything)
+  local notes = {}
+  add_groups(notes, payments, path, "warnings", "warning", everything)
+  add_groups(notes, payments, path, "odd", "odd", everything)
+  for _, text in ipairs(M.shortages(totals)) do notes[#notes + 1] = "warning: " .. text end
+  add_groups(notes, payments, path, "problems", "error", everything)
+  return notes
+end
+
+--- The plan as text for a person; with `everything` each payment and the notes.
 ---@param payments table[]
 ---@param totals table[]
 ---@param path string
 ---@param made table<string, boolean>  by key
----@return string text, integer bad
-function M.show(payments, totals, path, made)
-  local lines, bad, notes, made_count = {}, 0, {}, 0
-  for i, payment in ipairs(payments) do
-    lines[i] = { ("%d"):format(payment.line), payment.key, payment.operation, payment.params.amount or "",
-      asset_of(payment), payment.params.netWork or payment.params.network or "", destination_of(payment),
-      payment.fee or "" }
-    for c, text in ipairs(lines[i]) do lines[i][c] = plain_text.clean(text) end
-    if payment.problems[1] then bad = bad + 1 end
-    if made[payment.key] then made_count = made_count + 1 end
-    for _, kind in ipairs { "problems", "warnings" } do
-      for _, text in ipairs(payment[kind]) do
-        notes[#notes + 1] = plain_text.clean(("%s:%d: %s: payment \"%s\": %s"):format(path, payment.line,
-          kind == "problems" and "error" or "warning", payment.key, text)) .. "\n"
-      end
-    end
-  end
-  local sums, has_fees = {}, false
-  for i, total in ipairs(totals) do
-    has_fees = has_fees or total.fees:sign() > 0
-    sums[i] = { M.payer(total), total.asset, ("%d"):format(total.count),
-      tostring(total.amount), tostring(total.fees), total.amount + total.fees .. "",
-      total.balance or "not shown", total.is_short and "NOT COVERED" or total.balance and "covered" or "" }
-  end
-  if has_fees then notes[#notes + 1] = "the fees are assumed to come on top of the amounts\n" end
-  for _, text in ipairs(M.shortages(totals)) do notes[#notes + 1] = plain_text.clean("warning: " .. text) .. "\n" end
+---@param everything boolean|nil
+---@return string
+function M.show(payments, totals, path, made, everything)
+  local out, shown, made_count = {}, largest(payments, everything), 0
+  local several, all_payees = payees(payments)
+  for _, payment in ipairs(payments) do made_count = made_count + (made[payment.key] and 1 or 0) end
+  local networks = counts_of(payments, network_of)
+  local names = counts_of(payments, function(payment) return payment.operation end)
+  local heading = ("%d payment%s%s%s"):format(#payments, #payments == 1 and "" or "s",
+    names ~= "" and ": " .. names or "", networks ~= "" and "; over " .. networks or "")
+  out[1] = terminal.fold(heading) .. "\n"
+  if totals[1] then add_sums(out, totals) end
   if made_count > 0 then
-    notes[#notes + 1] = ("%d of %d payments are made already; the sums are of the others\n"):format(made_count,
-      #payments)
+    out[#out + 1] = ("%d of %d payments are made already; the sums are of the others\n"):format(made_count, #payments)
   end
-  return output.aligned({ "line", "key", "operation", "amount", "asset", "network", "to", "fee" }, lines) .. "\n"
-    .. output.aligned({ "from", "asset", "payments", "amount", "fees", "sum", "balance", "" }, sums)
-    .. table.concat(notes), bad
+  if several[1] then
+    local all = #several
+    while #several > SHOWN and not everything do several[#several] = nil end
+    out[#out + 1] = ("\n%d of %d payees get more than one payment%s\n"):format(all, all_payees,
+      all > #several and ", those that get most are" or "")
+    out[#out + 1] = output.aligned({ "payments", "amount", "asset", "to" }, several)
+  end
+  local cells = {}
+  for i, payment in ipairs(shown) do cells[i] = row_of(payment) end
+  out[#out + 1] = #shown == #payments and "\n"
+    or ("\nthe %d largest of %d; --output FILE writes all\n"):format(#shown, #payments)
+  out[#out + 1] = output.aligned({ "line", "key", "amount", "asset", "to" }, cells)
+  for _, note in ipairs(everything and M.notes(payments, totals, path, true) or {}) do
+    out[#out + 1] = plain_text.clean(note) .. "\n"
+  end
+  return table.concat(out)
+end
+
+--- The numbers of the lines that have texts of a kind, as text.
+---@return string
+function M.lines(payments, kind)
+  local numbers = {}
+  for _, payment in ipairs(payments) do numbers[#numbers + 1] = payment[kind][1] and payment.line or nil end
+  return (#numbers == 1 and "line " or "lines ") .. lines_text(numbers)
+end
+
+--- The warnings that --yes does not pass, a line each.
+---@param payments table[]
+---@param path string
+---@return string[]
+function M.odd_lines(payments, path)
+  local lines = {}
+  add_groups(lines, payments, path, "odd", "odd")
+  return lines
+end
+
+M.TITLES = { "line", "key", "operation", "amount", "asset", "network", "to", "fee", "state", "message" }
+
+--- Every payment as cells of these titles, for programs.
+---@param payments table[]
+---@param made table<string, boolean>  by key
+---@return table[]
+function M.cells(payments, made)
+  local list = {}
+  for i, payment in ipairs(payments) do
+    local texts = {}
+    for _, kind in ipairs { "problems", "odd", "warnings" } do
+      for _, text in ipairs(payment[kind]) do texts[#texts + 1] = text end
+    end
+    local state = payment.problems[1] and "error" or made[payment.key] and "made" or payment.odd[1] and "odd"
+      or payment.warnings[1] and "warning" or "ok"
+    list[i] = { payment.line, payment.key, payment.operation, payment.params.amount, asset_of(payment),
+      network_of(payment), destination_of(payment), payment.fee, state, table.concat(texts, "; ") }
+  end
+  return list
 end
 
 return M

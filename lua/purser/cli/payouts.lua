@@ -5,10 +5,12 @@ local confirm = require "purser.cli.confirm"
 local connection = require "purser.cli.connection"
 local core = require "purser.core"
 local credentials = require "purser.cli.credentials"
+local errors = require "purser.call.errors"
 local json = require "purser.json"
 local lazy = require "purser.util.lazy"
 local output = require "purser.cli.output"
 local payments_file = require "purser.cli.payments_file"
+local payments_odd = require "purser.cli.payments_odd"
 local payments_plan = require "purser.cli.payments_plan"
 local report = require "purser.cli.report"
 local rows = require "purser.cli.rows"
@@ -31,20 +33,28 @@ function M.define(command)
     .. "  report       every payment with its state and the service's id\n"
     .. "  retry KEY    look again for one that failed or is undecided, and put it\n"
     .. "               back when it was not made\n"
+    .. "  drop KEY     the same, and give it up\n"
+    .. "  replace KEY FILE  the same, and make it what FILE now has under the key\n"
     .. "`purser payouts FILE` is `purser payouts run FILE`.\n"
     .. "run and status exit with 4 while a payment is sent or undecided, else with 1 while one\n"
     .. "is failed, else with 3 while one is blocked (not sent before a person has acted),\n"
     .. "else with 0: for status that means that others may still be waiting to be sent.")
-  command:argument("action", "plan, run, status, report, retry; or the file."):argname("<action>")
-    .suggested = { "plan", "run", "status", "report", "retry" }
-  command:argument("file", "The file; of retry the key."):target("subject"):argname("<file>"):args("?")
+  command:argument("action", "plan, run, status, report, retry, drop, replace; or the file.")
+    :argname("<action>").suggested = { "plan", "run", "status", "report", "retry", "drop", "replace" }
+  command:argument("file", "The file; of retry, drop and replace the key."):target("subject"):argname("<file>")
+    :args("?")
+  command:argument("list", "replace: the file."):target("list"):argname("<list>"):args("?")
   command:option("--operation", "The operation of payments without a column `operation`, such as wallet.withdraw.")
     :argname("<name>")
   command:option("--queue", "Name of the queue (default)."):argname("<name>")
   command:option("--worker", "Name of this worker (shell); one running process may have it at a time.")
     :argname("<name>")
+  command:flag("--unchecked", "plan, run, replace: take addresses as they are, whatever their form and checksum say.")
+  command:flag("--allow-equal", "run: with --yes pay rows that look like a mistake, too: equal ones, keys that differ "
+    .. "only in case, what was paid in the last 7 days, an amount far above the others.")
   command:flag("--dry-run", "The same as plan.")
-  command:flag("--force", "retry: you know that it was not made; it is put back without looking.")
+  command:flag("--force", "retry, drop, replace: you know that it was not made; nothing is "
+    .. "looked for.")
   command:flag("--yes", "Do it without asking.")
   output.define(command, nil, { filters = true })
   connection.define_writes(command)
@@ -59,13 +69,14 @@ local function next_command(options, words)
 end
 
 -- Where the payments are: the client, its queue and its journal; or nil and the exit code.
-local function open(options, needs_queue)
+local function open(options)
   for _, name in ipairs { "queue", "worker" } do -- an empty variable; under another name the list would be paid again
     if options[name] == "" then
       return nil, report.bad_input("payouts: --%s is empty; give a name, or leave it out", name)
     end
   end
   local path = options.journal or credentials.variable "PURSER_JOURNAL"
+  local needs_queue = options.action ~= "plan" and not options.dry_run
   if needs_queue and not path then
     return nil, report.bad_input("payouts: the journal is missing; give --journal FILE, which is made when it is not "
       .. "there")
@@ -73,12 +84,19 @@ local function open(options, needs_queue)
   if needs_queue and not (options.action == "run" and options.subject) and not core.file_mode(path) then
     return nil, report.bad_input("payouts: there is no journal %s; give the one that the list was paid with", path)
   end
+  if not needs_queue and path and not core.file_mode(path) then -- a plan makes no journal
+    options.next_journal, options.journal, path = path, nil, nil
+  end
   local client, place, sources = connection.open(options, { concurrent = true })
   if not client then return nil, report.bad_input("%s", place) end
-  if not needs_queue then return { client = client, sources = sources } end
+  if options.action == "plan" or options.dry_run then
+    local queue = sources.journal and sources.is_named
+      and purser.payouts.new { client = client, journal = sources.journal, queue = options.queue }
+    return { client = client, sources = sources, queue = queue or nil }
+  end
   if not sources.is_named then
     return nil, report.bad_input("payouts: the account is missing; give --account NAME (of `purser login NAME`), or "
-      .. "name that of the environment's keys with PURSER_ACCOUNT: a name of your own, which stays the same when the key "
+      .. "name that of the environment's keys with PURSER_ACCOUNT: a name of yours, which stays the same when the key "
       .. "is another one, because with another name the list would be paid again")
   end
   options.journal = path
@@ -115,59 +133,85 @@ local function failure(err, payments, path)
   return confirm.failure(err)
 end
 
--- The keys of the payments that a queue has made already; or nil and an error.
-local function made_by(queue)
-  local made = {}
-  local list, err = {}, nil
-  if queue then list, err = queue:list "done" end
+-- The keys of the payments that a queue has, and of those that it has made already; or nil and an error.
+local function keys_of(queue)
+  local known, made, list, err = {}, {}, {}, nil
+  if queue then list, err = queue:list() end
   if not list then return nil, err end
-  for _, payment in ipairs(list) do made[payment.key] = true end
-  return made
+  for _, payment in ipairs(list) do
+    known[payment.key], made[payment.key] = true, payment.state == "done" or nil
+  end
+  return known, made
 end
 
--- Reads and checks the file. Returns the payments, the plan as text, how many have problems, and the sums of those that
--- are not made yet; or nil and the code.
-local function planned(options, client, path, queue)
-  local payments, messages = payments_file.read(path, options.operation)
-  if not payments then
-    for i, message in ipairs(messages) do
-      if i > 20 then
-        report.say("and %d more", #messages - 20)
-        break
-      end
-      report.say("%s", message)
-    end
-    return nil, report.BAD_INPUT
-  end
+-- Reads and checks the file. Returns the plan: its payments, the keys of those that are made, the sums of the others,
+-- and how many payments have errors and how many are odd; or nil and the exit code.
+local function planned(options, at, path)
+  local payments, message = payments_file.read(path, options.operation)
+  if not payments then return nil, report.bad_input("%s", message) end
   if payments.comments > 0 then
     report.note("%d of the lines of %s begin with #, so they are no payments", payments.comments, path)
   end
-  local err = payments_plan.check(client, payments)
+  local err = payments_plan.check(at.client, payments, options.unchecked)
   if err then return nil, report.failure({ effect = "read" }, {}, err) end
-  local made
-  made, err = made_by(queue)
-  if not made then return nil, report.failure({ effect = "read" }, {}, err) end
+  local known, made = keys_of(at.queue)
+  if not known then return nil, report.failure({ effect = "read" }, {}, made) end
+  local paid = {}
+  if at.sources.journal then
+    paid, err = payments_odd.paid(at.sources.journal, at.client:account(), at.client:now())
+    if not paid then return nil, report.failure({ effect = "read" }, {}, err) end
+  end
+  payments_odd.find(payments, known, paid)
   local totals = payments_plan.totals(payments, made)
-  payments_plan.add_balances(client, totals)
-  local text, bad = payments_plan.show(payments, totals, path, made)
-  return payments, text, bad, totals
+  payments_plan.add_balances(at.client, totals)
+  return { payments = payments, made = made, totals = totals, path = path,
+    bad = payments_plan.count(payments, "problems"), odd = payments_plan.count(payments, "odd") }
+end
+
+-- Writes a plan: for a person, or each payment for a program.
+local function show_plan(plan, options)
+  if options.format == "table" and not options.filter[1] then
+    local ok = report.write(payments_plan.show(plan.payments, plan.totals, plan.path, plan.made,
+      terminal.settings.output ~= nil))
+    for _, note in ipairs(payments_plan.notes(plan.payments, plan.totals, plan.path)) do report.say("%s", note) end
+    return ok
+  end
+  return report.write(rows.render(payments_plan.TITLES, payments_plan.cells(plan.payments, plan.made), options,
+    { is_number = { [4] = true, [8] = true } }), options.raw)
+end
+
+-- Says that a plan has errors, and in which lines. Returns the exit code.
+local function reject(plan)
+  local is_doubtful = false
+  for _, payment in ipairs(plan.payments) do
+    is_doubtful = is_doubtful or payment.problems[1] and payment.has_doubtful_address
+  end
+  return report.bad_input("%d of %d payments have errors (%s); nothing was sent%s", plan.bad, #plan.payments,
+    payments_plan.lines(plan.payments, "problems"), is_doubtful and "; --unchecked takes addresses as they are" or "")
 end
 
 function actions.plan(options)
   if not options.subject then return report.bad_input("payouts plan: the file is missing; give FILE.csv") end
-  local at, code = open(options, false)
+  local at, code = open(options)
   if not at then return code end
-  local payments, text, bad, totals = planned(options, at.client, options.subject)
+  local plan
+  plan, code = planned(options, at, options.subject)
   at.client:close()
-  if not payments then return text end
-  if not report.write(text) then return report.NOT_WRITTEN end
-  if bad > 0 then return report.bad_input("%d of %d payments have errors; nothing was sent", bad, #payments) end
-  for _, total in ipairs(totals) do
+  if not plan then return code end
+  if not show_plan(plan, options) then return report.NOT_WRITTEN end
+  if plan.bad > 0 then return reject(plan) end
+  for _, total in ipairs(plan.totals) do
     if total.is_short then return report.bad_input "the balance does not cover all payments; nothing was sent" end
   end
-  local operation = options.operation and " --operation " .. options.operation or ""
-  report.note("next: %s%s", next_command(options, "run " .. values.shell_word(options.subject) .. operation),
-    options.account and "" or " --account NAME")
+  if plan.odd > 0 then
+    report.say("%d of %d payments look like a mistake (odd, above): --yes alone does not pay them, --allow-equal does",
+      plan.odd, #plan.payments)
+  end
+  local words = "run " .. values.shell_word(options.subject)
+    .. (options.operation and " --operation " .. options.operation or "")
+    .. (options.unchecked and " --unchecked" or "")
+  options.journal = options.journal or options.next_journal
+  report.note("next: %s%s", next_command(options, words), at.sources.is_named and "" or " --account NAME")
   return report.DONE
 end
 
@@ -185,7 +229,7 @@ local function show_list(list, options)
   return report.write(rows.render(TITLES, cells, options, { is_number = { [3] = true } }), options.raw)
 end
 
-local STATES = { "total", "done", "waiting", "taken", "sent", "failed", "undecided", "blocked" }
+local STATES = { "total", "done", "waiting", "taken", "sent", "failed", "undecided", "blocked", "dropped" }
 
 local function show_counts(counts, format)
   if format == "json" then
@@ -216,8 +260,10 @@ local function finish(at, counts, options)
     report.say('blocked: payment "%s": %s', payment.key, payment.message or "")
   end
   if counts.failed + counts.undecided > 0 then
-    report.note("next: %s, once the cause is gone", next_command(options, "retry KEY"))
-  elseif counts.done == counts.total then
+    report.note("next: correct it with `%s`, or give it up with `%s`; `%s` sends it as it is. Pay none of these under "
+      .. "another key before", next_command(options, "replace KEY FILE"), next_command(options, "drop KEY"),
+      next_command(options, "retry KEY"))
+  elseif counts.done + counts.dropped == counts.total then
     report.note("all %d payments are made; `%s` lists them", counts.total, next_command(options, "report"))
   end
   return code_of(counts)
@@ -248,38 +294,50 @@ local function add(options, at)
   local others, problem = other_accounts(options, at)
   if problem then return failure(problem) end
   if others and options.yes then
-    return report.bad_input("payouts: %s; correct the account, or give a queue of its own (--queue NAME), or confirm "
-      .. "the first list without --yes", others)
+    return report.bad_input("payouts: %s; correct the account, or give a queue of its own (--queue NAME), or "
+      .. "confirm the first list without --yes", others)
   end
-  local payments, text, bad, totals = planned(options, at.client, path, at.queue)
-  if not payments then return text end
-  if bad > 0 then
-    report.write(text)
-    return report.bad_input("%d of %d payments have errors; nothing was sent", bad, #payments)
+  local plan, code = planned(options, at, path)
+  if not plan then return code end
+  local payments = plan.payments
+  if plan.bad > 0 then
+    show_plan(plan, options)
+    return reject(plan)
+  end
+  if options.yes and plan.odd > 0 and not options.allow_equal then
+    for _, line in ipairs(payments_plan.odd_lines(payments, path)) do report.say("%s", line) end
+    return report.bad_input("payouts: %d of %d payments look like a mistake, so nothing was sent; if they are right, "
+      .. "give --allow-equal, or confirm them without --yes", plan.odd, #payments)
   end
   if options.yes then
-    for _, warning in ipairs(payments_plan.shortages(totals)) do report.say("warning: %s", warning) end
+    for _, warning in ipairs(payments_plan.shortages(plan.totals)) do report.say("warning: %s", warning) end
   else
-    report.write(text)
+    show_plan(plan, options)
     local fields = { { "file", path }, { "journal", at.path }, { "payments", ("%d"):format(#payments) } }
-    for _, total in ipairs(totals) do
+    for _, total in ipairs(plan.totals) do
       fields[#fields + 1] = { "sum", ("%s %s, %s with fees%s%s"):format(tostring(total.amount), total.asset,
         tostring(total.amount + total.fees), total.source ~= "" and " from " .. payments_plan.payer(total) or "",
         total.is_short and ": NOT COVERED by the balance of " .. total.balance or "") }
     end
     fields[#fields + 1] = others and { "warning", others .. ". Under another name a list is paid once more" } or nil
-    local code = confirm.ask(options, "This moves money", at.sources, fields)
+    if plan.odd > 0 and not options.allow_equal then
+      fields[#fields + 1] = { "warning", ("%d payments look like a mistake: see odd, above"):format(plan.odd) }
+    end
+    code = confirm.ask(options, "This moves money", at.sources, fields)
     if code then return code end
   end
-  for _, payment in ipairs(payments) do payment.row = nil end
-  local counts, err = at.queue:add_all(payments)
+  local list = {}
+  for i, payment in ipairs(payments) do
+    list[i] = { key = payment.key, operation = payment.operation, params = payment.params }
+  end
+  local counts, err = at.queue:add_all(list)
   if not counts then return failure(err, payments, path) end
   report.note("%d added, %d known", counts.added, counts.repeated)
 end
 
 function actions.run(options)
   if options.dry_run then return actions.plan(options) end
-  local at, code = open(options, true)
+  local at, code = open(options)
   if not at then return code end
   code = options.subject and add(options, at)
   if not options.subject and not options.yes then
@@ -300,7 +358,7 @@ end
 ------------------------------------------------------------------------------------------------------------- looking
 
 function actions.status(options)
-  local at, code = open(options, true)
+  local at, code = open(options)
   if not at then return code end
   local counts, err = at.queue:report()
   if not counts then return failure(err) end
@@ -315,7 +373,7 @@ function actions.status(options)
 end
 
 function actions.report(options)
-  local at, code = open(options, true)
+  local at, code = open(options)
   if not at then return code end
   local list, err = at.queue:list()
   if not list then return failure(err) end
@@ -324,39 +382,80 @@ function actions.report(options)
   return show_list(list, options) and report.DONE or report.NOT_WRITTEN
 end
 
-function actions.retry(options)
+-- What a person does with one payment: `words` = { question, its past form, the command that follows }.
+local function act_on(options, words, act)
   if not options.subject then
-    return report.bad_input("payouts retry: the key is missing; give the key of a payment")
+    return report.bad_input("payouts %s: the key is missing; give the key of a payment", options.action)
   end
-  local at, code = open(options, true)
+  local at, code = open(options)
   if not at then return code end
   local found, err = at.queue:find(options.subject)
   if found == nil then return failure(err) end
-  if not found then return report.bad_input('payouts retry: no payment has the key "%s"', options.subject) end
-  code = confirm.ask(options, "This puts a payment back, which the next run makes", at.sources, {
+  if not found then
+    return report.bad_input('payouts %s: no payment has the key "%s"', options.action, options.subject)
+  end
+  code = confirm.ask(options, words[1], at.sources, {
     { "key", options.subject }, { "state", found.state }, { "message", found.message or "" },
     { "looks", options.force and "no: --force is given" or "yes, whether it was made" } })
   if code then return code end
-  local put
-  put, err = at.queue:retry(options.subject, options.force and { force = true } or nil)
-  if put == nil then
+  local done
+  done, err = act(at, options.force and { force = true } or nil)
+  if done == nil then
     report.say("%s", report.sentence(err))
-    return err.code == "payouts.done" and report.DONE or report.UNKNOWN
+    if err.code == "payouts.done" then return report.DONE end
+    return err.outcome == "unknown" and report.UNKNOWN or report.BAD_INPUT
   end
-  if not put then
-    return report.bad_input('payouts retry: payment "%s" is %s; only one that failed or is undecided is put back',
-      options.subject, found.state)
+  if not done then
+    return report.bad_input('payouts %s: payment "%s" is %s; only one that %s is %s', options.action, options.subject,
+      found.state, words[2], words[3])
   end
-  report.note("next: %s", next_command(options, "run"))
+  report.note("next: %s", next_command(options, words[4]))
   return report.DONE
 end
 
+function actions.retry(options)
+  return act_on(options, { "This puts a payment back, which the next run makes", "failed or is undecided", "put back",
+    "run" }, function(at, force) return at.queue:retry(options.subject, force) end)
+end
+
+function actions.drop(options)
+  return act_on(options, { "This gives a payment up", "waits, failed or is undecided", "dropped", "status" },
+    function(at, force) return at.queue:drop(options.subject, force) end)
+end
+
+-- The payment of that key in the file; or nil and the exit code.
+local function payment_in(options)
+  if not options.list then return nil, report.bad_input("payouts replace: the file is missing; give KEY FILE") end
+  local payments, message = payments_file.read(options.list, options.operation)
+  if not payments then return nil, report.bad_input("%s", message) end
+  for _, payment in ipairs(payments) do
+    if payment.key == options.subject then return payment end
+  end
+  return nil, report.bad_input('payouts replace: %s has no payment "%s"', options.list, options.subject)
+end
+
+function actions.replace(options)
+  local payment, code = payment_in(options)
+  if not payment then return code end
+  return act_on(options, { "This replaces a payment, which the next run makes", "waits, failed or is undecided",
+    "replaced", "run" }, function(at, force)
+    local err = payments_plan.check(at.client, { payment }, options.unchecked)
+    if not err and payment.problems[1] then
+      err = errors.argument(nil, ("%s:%d: %s"):format(options.list, payment.line, payment.problems[1]))
+    end
+    if err then return nil, err end
+    return at.queue:replace(payment.key, payment.operation, payment.params, force)
+  end)
+end
+
 function M.start(options)
-  local message = rows.message(TITLES, options)
+  local is_plan = options.action == "plan" or options.dry_run
+  local message = rows.message(is_plan and payments_plan.TITLES or TITLES, options)
   if message then return report.bad_input("payouts: %s", message) end
   if not actions[options.action] then
     if options.subject then
-      return report.bad_input("payouts: %q is no action; give plan, run, status, report or retry", options.action)
+      return report.bad_input("payouts: %q is no action; give plan, run, status, report, retry, drop or replace",
+        options.action)
     end
     options.subject, options.action = options.action, "run"
   end

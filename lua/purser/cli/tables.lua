@@ -10,7 +10,8 @@ local unpack = table.unpack or unpack -- luacheck: ignore
 local M = {}
 
 -- Columns that may be shortened. An address never is: a shortened one can be made to look like another.
-local SHORTENS = { txId = true, id = true, withdrawOrderId = true, clientTranId = true, record = true, apiKey = true }
+local SHORTENS = { txId = true, id = true, withdrawOrderId = true, clientTranId = true, record = true, apiKey = true,
+  key = true }
 local HEAD, TAIL = 8, 6
 local LAST_MIN = 24 -- columns for the last cell, if it is wrapped
 

@@ -118,6 +118,17 @@ local function parts_of(text, room)
   return parts
 end
 
+--- A text as lines that fit the terminal, if standard output is one and the text goes there.
+---@param text string
+---@return string
+function M.fold(text)
+  local columns = not M.settings.output and core.is_terminal(1) and core.terminal_width(1)
+  if not columns or #text <= columns then return text end
+  local lines = parts_of(text, columns - 2)
+  for i, line in ipairs(lines) do lines[i] = line:gsub(" $", "") end
+  return table.concat(lines, "\n  ")
+end
+
 local LABEL = 16
 
 --- A label and its value as lines of at most so many columns. All of the value stands after a bar, and blanks that

@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: MIT
 -- Values as people type them: times, durations, sources of a password.
 
-local states = require "purser.states"
-local utc = require "purser.utc"
+local states = require "purser.api.states"
+local utc = require "purser.util.utc"
 
 local M = {}
 
@@ -23,7 +23,26 @@ function M.time(text, now)
   local ms, _, position = utc.ms(text)
   if ms then return ms end
   local where = position > 1 and (" (see byte %d)"):format(position) or ""
-  return nil, ("is not a time%s; give %s"):format(where, TIME_FORMS)
+  return nil, ('"%s" is not a time%s; give %s'):format(text, where, TIME_FORMS)
+end
+
+--- The times of --since and --until, where they are given: { since, until }; nil and a message.
+---@param options table  of argparse
+---@param now integer
+---@return { since: integer|nil, until: integer|nil }|nil, string|nil
+function M.window(options, now)
+  local window = {}
+  for _, word in ipairs { "since", "until" } do
+    local message
+    if options[word] then window[word], message = M.time(options[word], now) end
+    if message then return nil, ("--%s %s"):format(word, message) end
+  end
+  if window.since and window.since > now then
+    return nil, ('--since "%s" is in the future, so there is nothing since then'):format(options.since)
+  elseif window.since and window["until"] and window.since > window["until"] then
+    return nil, ('--since "%s" is later than --until "%s"; exchange them'):format(options.since, options["until"])
+  end
+  return window
 end
 
 --- "2026-01-31 10:00:00" (UTC) of epoch milliseconds; the milliseconds are shown when there are any.
@@ -58,6 +77,22 @@ function M.deposit_state(value) return state("deposit", value) end
 
 --- "7 SUCCESS" of 7.
 function M.withdrawal_state(value) return state("withdrawal", value) end
+
+-- What the messages of the module call its options, and what they are in a shell, in this order.
+local shell_names = {
+  { "`connect_timeout_ms` and `timeout_ms` allow more", "--timeout allows more" }, { "`?timeout_ms`?", "--timeout" },
+  { "`ca_file`, `ca_path` or `ca_pem`", "--ca-file" }, { '[`"]ca_file[`"]', "--ca-file" },
+  { '[`"]base_url[`"]', "--base-url" }, { "%f[%w_]base_url%f[^%w_]", "--base-url" }, { '[`"]proxy[`"]', "--proxy" },
+  { '[`"]?recv_window[`"]?', "--recv-window" }, { "`api_key`", "the API key" },
+}
+
+--- A message of the module with the options of the command in place of the module's.
+---@param text string
+---@return string
+function M.in_shell(text)
+  for _, pair in ipairs(shell_names) do text = text:gsub(pair[1], (pair[2]:gsub("%%", "%%%%"))) end
+  return (text:gsub('option (%-%-)', '%1'):gsub("([.!?]);", ";"))
+end
 
 --- `text` as one word of a shell command line.
 function M.shell_word(text)

@@ -3,7 +3,7 @@
 
 local connection = require "purser.cli.connection"
 local core = require "purser.core"
-local csv = require "purser.csv"
+local csv = require "purser.util.csv"
 local files = require "purser.util.files"
 local json = require "purser.json"
 local output = require "purser.cli.output"
@@ -80,8 +80,10 @@ local function params_of(options)
   params.deadline_ms, message = duration(options, "deadline", "duration")
   if message then return nil, message end
   if options.since then
-    params.since, message = values.time(options.since, core.now_ms())
-    if not params.since then return nil, "--since " .. message end
+    local window
+    window, message = values.window(options, core.now_ms())
+    if not window then return nil, message end
+    params.since = window.since
   end
   if options.addresses then
     if not options.sub_accounts then return nil, "--addresses is for --sub-accounts" end

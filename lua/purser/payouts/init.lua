@@ -143,9 +143,10 @@ local function add(self, tx, payment)
     return true
   end
   if known ~= payment.digest then
-    local _, err = argument_error(payment.key, "is in the queue with other content"
-      .. difference(queue.find(tx, self.queue, self.account, payment.key), payment)
-      .. "; give a new payment a key of its own")
+    local kept = queue.find(tx, self.queue, self.account, payment.key)
+    local _, err = argument_error(payment.key, "is in the queue with other content" .. difference(kept, payment)
+      .. (kept and (kept.state == "failed" or kept.state == "waiting") and "; to correct it, replace it "
+      .. "(payouts:replace, `purser payouts replace`)" or "") .. "; give a new payment a key of its own")
     err.code, err.details = "payouts.other_content", { key = payment.key }
     tx:reject(err)
   end
@@ -246,9 +247,10 @@ local function read(self, fn)
   return result
 end
 
-local states = { waiting = true, taken = true, sent = true, done = true, failed = true, undecided = true }
+local states = { waiting = true, taken = true, sent = true, done = true, failed = true, undecided = true,
+  dropped = true }
 
----@alias purser.payment_states "waiting"|"taken"|"sent"|"done"|"failed"|"undecided"
+---@alias purser.payment_states "waiting"|"taken"|"sent"|"done"|"failed"|"undecided"|"dropped"
 
 ---@class purser.Payment
 ---@field key string
@@ -273,6 +275,7 @@ local states = { waiting = true, taken = true, sent = true, done = true, failed 
 ---@field done integer
 ---@field failed integer     rejected, and where it carries an id not found by it
 ---@field undecided integer  a person must look
+---@field dropped integer    given up by a person
 ---@field undecided_payments purser.Payment[]  those
 ---@field blocked integer    of those that wait: nothing can be done before a person has acted
 ---@field blocked_payments purser.Payment[]  those
@@ -320,6 +323,34 @@ function Payouts:retry(key, options)
   return retry.retry(self, key, options, function(fn) return read(self, fn) end)
 end
 
+--- Gives a payment up that waits, failed or is undecided, when another look shows that it was not made. Its key stays
+--- used. Returns as `retry` does.
+---@param key string
+---@param options { force: boolean|nil }|nil
+---@return boolean|nil was_dropped, purser.Error|nil err
+function Payouts:drop(key, options)
+  return retry.drop(self, key, options, function(fn) return read(self, fn) end)
+end
+
+--- Gives such a payment another content, when another look shows that it was not made: the next run makes it. Returns
+--- as `retry` does.
+---@param key string
+---@param operation string  full name of an operation that moves funds
+---@param params table
+---@param options { force: boolean|nil }|nil
+---@return boolean|nil was_replaced, purser.Error|nil err
+function Payouts:replace(key, operation, params, options)
+  local made, err = prepare(self, key, operation, params)
+  if not made then return nil, err end
+  return retry.replace(self, key, made, options, function(fn)
+    return read(self, function(tx)
+      tx:lock(ADD_LOCK)
+      check_ids(self, tx, { made })
+      return fn(tx)
+    end)
+  end)
+end
+
 --- Puts many payments back, as `retry` does each: one reading of a history serves all that are looked for there.
 --- Returns the keys of those that were put back; and for every other key the error of `retry`, or false where no such
 --- payment had failed or was undecided.
@@ -334,7 +365,7 @@ end
 
 ---@class purser.PayoutsProgress
 ---@field total integer
----@field finished integer      done, failed or undecided
+---@field finished integer      done, failed, undecided or dropped
 ---@field done integer
 ---@field failed integer
 ---@field undecided integer

@@ -51,7 +51,7 @@ function M.reporter(self)
       return found
     end)
     if not counts then return end
-    local finished = counts.done + counts.failed + counts.undecided
+    local finished = counts.done + counts.failed + counts.undecided + counts.dropped
     before = before or finished
     local ms = math.max(1, core.monotonic_ms() - started)
     local rate = math.floor((finished - before) * 1000 / ms)

@@ -1,10 +1,11 @@
 -- SPDX-License-Identifier: MIT
--- Putting back a payment that failed or was left undecided: the machine looks once more whether it was made.
+-- What a person does with a payment that stands: it is put back, dropped or replaced, once another look shows that it
+-- was not made.
 
 local option_schema = require "purser.util.option_schema"
 local errors = require "purser.call.errors"
 local queue = require "purser.payouts.queue"
-local readings = require "purser.write.reconcile.readings"
+local reading = require "purser.write.evidence.reading"
 local rejected = require "purser.payouts.rejected"
 
 local M = {}
@@ -14,10 +15,10 @@ local rules = { force = "boolean" }
 local function reject(payment, code, message, details, phase)
   return nil, errors.new { kind = "workflow", outcome = "unknown", operation = payment.operation, code = code,
     phase = phase, details = details,
-    message = ('payment "%s" is not put back: %s'):format(payment.key, message) }
+    message = ('payment "%s" stays as it is: %s'):format(payment.key, message) }
 end
 
-local NOT_CHECKED = "; where a person knows that it was not made, retry(key, { force = true }) puts it back"
+local NOT_CHECKED = "; where a person knows that it was not made, the option force = true says so"
 
 -- What the journal keeps of the payment's latest attempt, widened to all of them up to `as_of`; or nil and an error.
 local function intent_of(self, payment, as_of)
@@ -66,31 +67,61 @@ local function end_by_hand(self, payment)
   return reject(payment, "payouts.not_checked", "journal: " .. tostring(problem), nil, "journal")
 end
 
+-- Finds the payment by `find`, and looks whether it was made, unless a person says that it was not. Returns it, and
+-- whether a person said so; false where there is none; or nil and an error.
+local function release(self, key, options, write, shared, find)
+  local message, name, hint = option_schema.check(options or {}, rules, "payouts option")
+  if message then return nil, errors.option(message, name, hint) end
+  local payment, err = write(function(tx) return find(tx, self.queue, self.account, key) or false end)
+  if not payment then return payment, err end
+  local approved, ok = options ~= nil and options.force == true, true
+  if payment.intent and payment.state ~= "waiting" then
+    if approved then ok, err = end_by_hand(self, payment) else ok, err = look(self, payment, write, shared) end
+  end
+  if not ok then return nil, err end
+  return payment, approved
+end
+
 --- Puts a payment back. `write(fn)` runs fn(tx) in a transaction. Returns whether there was such a payment; or nil and
 --- an error.
 ---@param shared table|nil  the readings that several looks share
 function M.retry(self, key, options, write, shared)
-  local message, name, hint = option_schema.check(options or {}, rules, "payouts:retry option")
-  if message then return nil, errors.option(message, name, hint) end
-  local payment, err
-  payment, err = write(function(tx) return queue.stopped(tx, self.queue, self.account, key) or false end)
-  if not payment then return payment, err end
-  local approved = options ~= nil and options.force == true
-  local ok = true
-  if payment.intent and approved then
-    ok, err = end_by_hand(self, payment)
-  elseif payment.intent then
-    ok, err = look(self, payment, write, shared)
-  elseif payment.state == "undecided" then
+  local payment, approved = release(self, key, options, write, shared, queue.stopped)
+  if not payment then return payment, approved end
+  if not payment.intent and not approved and payment.state == "undecided" then
     self.history = nil -- the histories are looked at again before it is sent
   end
-  if not ok then return nil, err end
   return write(function(tx) return queue.put_back(tx, self.queue, self.account, payment, approved) end)
+end
+
+-- The same for what is not sent again as it is: where the histories hold a record that may be its, a person decides.
+local function give_up(self, key, options, write, change)
+  local payment, approved = release(self, key, options, write, nil, queue.idle)
+  if not payment then return payment, approved end
+  if payment.state == "undecided" and not payment.intent and not approved then
+    return reject(payment, "payouts.not_checked", tostring(payment.message) .. NOT_CHECKED)
+  end
+  return write(function(tx) return change(tx, payment, approved) end)
+end
+
+--- Drops a payment; the arguments and results are those of retry.
+function M.drop(self, key, options, write)
+  return give_up(self, key, options, write, function(tx, payment)
+    return queue.drop(tx, self.queue, self.account, payment)
+  end)
+end
+
+--- Gives a payment other content.
+---@param made table  the payment as it shall be
+function M.replace(self, key, made, options, write)
+  return give_up(self, key, options, write, function(tx, payment, approved)
+    return queue.replace(tx, self.queue, self.account, payment, made, approved)
+  end)
 end
 
 -- Readings as of now that begin early enough for all of the payments.
 local function readings_for(self, keys, write)
-  local shared = readings.new(self.client:now())
+  local shared = reading.share(self.client:now())
   for _, key in ipairs(keys) do
     local payment = write(function(tx) return queue.stopped(tx, self.queue, self.account, key) or false end)
     local intent = payment and payment.intent and intent_of(self, payment, shared.as_of)

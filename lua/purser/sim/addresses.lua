@@ -3,6 +3,7 @@
 -- saved.
 
 local coins = require "purser.sim.coins"
+local core = require "purser.core"
 local paging = require "purser.sim.paging"
 local prng = require "purser.sim.prng"
 
@@ -10,21 +11,21 @@ local M = {}
 
 local B58 = "[1-9A-HJ-NP-Za-km-z]"
 
--- form -> how a new address is drawn, and what patterns an address of the form matches (lengths besides).
+-- form -> how a new address is drawn, what patterns an address of the form matches (lengths besides), and its checksum.
 local forms = {
   evm = { "0x", 40, prng.HEX, { { "^0x%x+$", 42, 42 } } },
-  tron = { "T", 33, prng.BASE58, { { "^T" .. B58 .. "+$", 34, 34 } } },
+  tron = { "T", 33, prng.BASE58, { { "^T" .. B58 .. "+$", 34, 34 } }, "base58check" },
   bitcoin = { "bc1q", 38, prng.BECH32, { { "^bc1[02-9ac-hj-np-z]+$", 42, 62 }, { "^[13]" .. B58 .. "+$", 26,
-    35 } } },
+    35 } }, "bech32" },
   litecoin = { "ltc1q", 38, prng.BECH32, { { "^ltc1[02-9ac-hj-np-z]+$", 43, 63 },
-    { "^[LM3]" .. B58 .. "+$", 26, 35 } } },
-  dogecoin = { "D", 33, prng.BASE58, { { "^[D9A]" .. B58 .. "+$", 34, 34 } } },
+    { "^[LM3]" .. B58 .. "+$", 26, 35 } }, "bech32" },
+  dogecoin = { "D", 33, prng.BASE58, { { "^[D9A]" .. B58 .. "+$", 34, 34 } }, "base58check" },
   solana = { "", 44, prng.BASE58, { { "^" .. B58 .. "+$", 32, 44 } } },
-  ripple = { "r", 33, prng.BASE58, { { "^r" .. B58 .. "+$", 25, 35 } } },
+  ripple = { "r", 33, prng.BASE58, { { "^r" .. B58 .. "+$", 25, 35 } }, "ripple" },
   stellar = { "G", 55, prng.BASE32, { { "^G[A-Z2-7]+$", 56, 56 } } },
   ton = { "UQ", 46, prng.LETTERS_AND_DIGITS, { { "^[UE]Q[%w_%-]+$", 48, 48 } } },
   eos = { "", 12, "abcdefghijklmnopqrstuvwxyz12345", { { "^[a-z1-5.]+$", 1, 12 } } },
-  cardano = { "addr1", 98, prng.BECH32, { { "^addr1[02-9ac-hj-np-z]+$", 58, 103 } } },
+  cardano = { "addr1", 98, prng.BECH32, { { "^addr1[02-9ac-hj-np-z]+$", 58, 103 } }, "bech32" },
 }
 
 --- Whether an address can be one of this network.
@@ -43,7 +44,8 @@ end
 
 local function draw(sim, network)
   local form = forms[network.form]
-  return form[1] .. sim.dice:text(form[2], form[3])
+  local text = form[1] .. sim.dice:text(form[2], form[3])
+  return form[5] and core.address_seal(form[5], text) or text
 end
 
 local function owner_key(uid, coin, network) return uid .. "|" .. coin .. "|" .. network end

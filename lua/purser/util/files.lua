@@ -6,7 +6,6 @@ local core = require "purser.core"
 local M = {}
 
 local NOTHING_THERE = { [2] = true, [20] = true } -- ENOENT, ENOTDIR
-local OTHERS = 63 -- the permission bits of group and others: octal 077
 
 local MAX_BYTES = 256 * 1024 * 1024 -- more than a million payments
 
@@ -24,8 +23,9 @@ end
 
 --- Opens a regular file for reading. Else nil, a message, and whether there is no such file.
 ---@param path string
+---@param judge (fun(path: string, file: file*): string|nil)|nil  why the open file is rejected
 ---@return file*|nil file, string|nil message, boolean|nil is_missing
-function M.open(path)
+function M.open(path, judge)
   if path == "" then return nil, '"" cannot be read: it names no file', false end
   local problem = unfit(path) -- before it is opened: to open a pipe may wait for ever
   if problem then return nil, cannot_read(path, problem), false end
@@ -33,16 +33,18 @@ function M.open(path)
   if not file then return nil, cannot_read(path, reason), NOTHING_THERE[code] or false end
   problem = unfit(path, file)
   if not problem and not file:read(0) then problem = select(2, file:read(1)) end -- a folder can be opened
-  if not problem then return file end
+  local rejection = not problem and judge and judge(path, file)
+  if not problem and not rejection then return file end
   file:close()
-  return nil, cannot_read(path, problem), false
+  return nil, rejection or cannot_read(path, problem), false
 end
 
 --- The text of a file, which is held whole. Else nil, a message, and whether there is no such file.
 ---@param path string
+---@param judge (fun(path: string, file: file*): string|nil)|nil  why the open file is rejected
 ---@return string|nil text, string|nil message, boolean|nil is_missing
-function M.read(path)
-  local file, message, is_missing = M.open(path)
+function M.read(path, judge)
+  local file, message, is_missing = M.open(path, judge)
   if not file then return nil, message, is_missing end
   local text, reason
   if file:seek "end" > MAX_BYTES then
@@ -56,18 +58,6 @@ function M.read(path)
   return nil, cannot_read(path, reason), false
 end
 
--- What was opened is judged, and not what has its name by now.
-local function not_private(file, path)
-  local mode, ours = core.file_mode(file)
-  if not mode then return ("%s cannot be read: %s"):format(path, ours) end
-  if mode % (OTHERS + 1) ~= 0 then
-    return ("%s can be used by others (mode %03o), so its secrets are not safe; run: chmod 600 %s"):format(path,
-      mode % 512, path)
-  end
-  if not ours then return path .. " belongs to another user; use a file of your own" end
-  if not file:seek() then return path .. " is not a regular file; name one that is" end
-end
-
 --- Opens a file with secrets that is there: for writing, too.
 ---@param path string
 ---@param mode string  of io.open; none that makes a file or empties one
@@ -75,7 +65,7 @@ end
 function M.open_private(path, mode)
   local file, reason = io.open(path, mode)
   if not file then return nil, tostring(reason) end
-  local message = not_private(file, path)
+  local message = core.distrust(path, file) -- what was opened is judged, and not what has its name by now
   if not message then return file end
   file:close()
   return nil, message

@@ -6,6 +6,12 @@ local options = require "purser.write.guard.options"
 
 local ADDRESS = "TQrY8tryqsYVCYS3MFbtffiPp2ccyn4STm"
 
+local function read_one(given)
+  local sets = assert(options.read(given))
+  assert.equal(1, #sets)
+  return sets[1]
+end
+
 describe("options of a guard", function()
   it("that leave room for doubt are rejected with the form that leaves none", function()
     for _, case in ipairs {
@@ -34,6 +40,10 @@ describe("options of a guard", function()
       { { spending_limit = { USDT = { amount = "1", period_ms = 0.5 } } }, "period_ms" },
       { { spending_limit = { USDT = { amount = "1", period_ms = 999 } } }, "period_ms" },
       { { spending_limit = { USDT = { amount = "1", period = 5 } } }, "period" },
+      { { max_amount = { USDT = "1", usdt = "1000" } }, "max_amount of USDT is given twice" },
+      { { spending_limit = { USDT = "1", Usdt = "1000" } }, "spending_limit of USDT is given twice" },
+      { { { read_only = true }, max_amount = {} }, "the sets are not a plain list" },
+      { { { read_only = true }, "x" }, "given as a string" },
     } do
       local read, message, hint = options.read(case[1])
       assert.is_nil(read)
@@ -42,9 +52,27 @@ describe("options of a guard", function()
   end)
 end)
 
+describe("a guard with a metatable, which may hide rules,", function()
+  local defaults = { read_only = true, max_amount = { USDT = "1" }, coin = "BTC" }
+  for name, given in pairs {
+    guard = setmetatable({}, { __index = defaults }),
+    max_amount = { max_amount = setmetatable({}, { __index = { USDT = "1" } }), allow_unlisted_assets = true },
+    ["1"] = { addresses = { setmetatable({ address = ADDRESS }, { __index = { coin = "BTC" } }) } },
+    USDT = { spending_limit = { USDT = setmetatable({ amount = "1" }, { __metatable = false }) } },
+    ["2"] = { { read_only = true }, setmetatable({}, {}) },
+  } do
+    it("is rejected: at " .. name, function()
+      local read, message, hint = options.read(given)
+      assert.is_nil(read)
+      assert.matches(('"%s" has a metatable'):format(name), message)
+      assert.equal("give plain tables", hint)
+    end)
+  end
+end)
+
 describe("what is read of them", function()
   it("is limits by the asset in capitals: decimals from 0 on, a period of a day", function()
-    local read = assert(options.read { max_amount = { usdt = "1.50", BTC = decimal "0" },
+    local read = assert(read_one { max_amount = { usdt = "1.50", BTC = decimal "0" },
       spending_limit = { usdt = "2", BTC = { amount = decimal "3", period_ms = 1000 } } })
     assert.same({ "1.5", "0" }, { tostring(read.max_amount.USDT), tostring(read.max_amount.BTC) })
     assert.is_nil(read.max_amount.usdt)
@@ -56,7 +84,7 @@ describe("what is read of them", function()
   it("is entries of addresses, with coins in capitals, that are no table of the user's", function()
     local given = { { address = ADDRESS, memo = "7", coin = "usdt", network = "TRX" }, ADDRESS,
       { address = ADDRESS, any_memo = true } }
-    local read = assert(options.read { addresses = given }).addresses
+    local read = assert(read_one { addresses = given }).addresses
     assert.same({ { address = ADDRESS, memo = "7", coin = "USDT", network = "TRX" }, { address = ADDRESS },
       { address = ADDRESS, any_memo = true } }, read)
     assert.are_not.equal(given[1], read[1])
@@ -64,8 +92,8 @@ describe("what is read of them", function()
   end)
 
   it("is a set of sub-accounts, and of users as calls name them", function()
-    assert.same({ a = true, b = true }, assert(options.read { sub_accounts = { "a", "b", "a" } }).sub_accounts)
-    local users = assert(options.read { recipients = { "zed@mail.example",
+    assert.same({ a = true, b = true }, assert(read_one { sub_accounts = { "a", "b", "a" } }).sub_accounts)
+    local users = assert(read_one { recipients = { "zed@mail.example",
       { toAccountType = "UID", toAccount = "138" },
       { toAccountType = "MOBILE", toAccount = "138", areaCode = "+86" } } }).recipients
     assert.same({ [options.user("EMAIL", "zed@mail.example")] = true, [options.user("UID", "138")] = true,
@@ -73,9 +101,9 @@ describe("what is read of them", function()
   end)
 
   it("is empty where a list is, which allows nothing", function()
-    assert.same({ addresses = {}, sub_accounts = {}, recipients = {} }, options.read { addresses = {},
+    assert.same({ addresses = {}, sub_accounts = {}, recipients = {} }, read_one { addresses = {},
       sub_accounts = {}, recipients = {} })
-    assert.same({ read_only = false }, options.read { read_only = false })
+    assert.same({ read_only = false }, read_one { read_only = false })
   end)
 end)
 

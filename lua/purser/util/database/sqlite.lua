@@ -12,18 +12,19 @@ local function quoted(path)
   return "'" .. path:gsub("'", "'\\''") .. "'"
 end
 
--- Why files that others may read or write are not used; nil when nobody else may.
-local function modes_error(path)
+-- Why the files are not used: others may read or write them, or they are another user's. Nil where they are ours alone.
+local function trust_error(path)
   for _, suffix in ipairs(SUFFIXES) do
-    local mode = core.file_mode(path .. suffix)
-    if mode and mode % 64 ~= 0 then
+    local message, fault = core.distrust(path .. suffix)
+    if fault == "others" then
       local names = {}
       for i, each in ipairs(SUFFIXES) do
         names[i] = core.file_mode(path .. each) and " " .. quoted(path .. each) or ""
       end
-      return ('"%s" is open to other users (its mode is %o); run: chmod 600%s'):format(path .. suffix, mode,
-        table.concat(names))
+      return ('"%s" is open to other users (its mode is %o); run: chmod 600%s'):format(path .. suffix,
+        core.file_mode(path .. suffix), table.concat(names))
     end
+    if fault == "other" then return message end
   end
 end
 
@@ -40,7 +41,7 @@ local function error_of(path)
   elseif not ok then
     return ('"%s" cannot be read and written (%s)'):format(path, reason)
   end
-  return modes_error(path)
+  return trust_error(path)
 end
 
 --- Opens the file, which is made when it is missing. Returns a handle of LuaDBI; or nil and a message.
@@ -63,7 +64,7 @@ local function note_files(db)
   db.files = {}
   for _, row in ipairs(assert(db:rows "PRAGMA database_list")) do
     if row.name == "main" and row.file ~= "" then
-      local message = modes_error(row.file) -- the path may have been a link
+      local message = trust_error(row.file) -- the path may have been a link
       if message then error(message, 0) end
       for _, suffix in ipairs(SUFFIXES) do
         local mode, _, id = core.file_mode(row.file .. suffix)

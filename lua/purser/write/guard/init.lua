@@ -157,16 +157,23 @@ local function check_extra(self, row, params)
   end
 end
 
+local function check_set(rules, row, params)
+  if rules.read_only then
+    return reject(row, "read_only", "this client only reads", "make write calls with a client without read_only")
+  end
+  local rejection = check_extra(rules, row, params)
+  if rejection then return rejection end
+  return check_amounts(rules, row, params) or check_destinations(rules, row, params)
+end
+
 --- Checks the rules that need no memory. Returns nil, or the rejection.
 ---@param row table     of a write call
 ---@param params table  what travels, by name: checked parameters, and those that the row does not know
 function Guard:check(row, params)
-  if self.read_only then
-    return reject(row, "read_only", "this client only reads", "make write calls with a client without read_only")
+  for _, rules in ipairs(self.sets) do
+    local rejection = check_set(rules, row, params)
+    if rejection then return rejection end
   end
-  local rejection = check_extra(self, row, params)
-  if rejection then return rejection end
-  return check_amounts(self, row, params) or check_destinations(self, row, params)
 end
 
 --- Checks a request that another program will send. Returns nil, or the rejection: what the journal has to know of
@@ -219,16 +226,36 @@ local function memory_error(client_options)
   if find(account, "%c") then return 'have an "account" with a control character', "remove it" end
 end
 
---- Makes a guard of purser.new's option `guard`. Returns nil, a message and what to do when it cannot be.
+-- Adds a set of rules: all sets hold. Returns nil, or a message and what to do.
+local function add_set(self, rules)
+  self.sets[#self.sets + 1] = rules
+  self.no_duplicates = self.no_duplicates or rules.no_duplicates
+  for asset, limit in pairs(rules.spending_limit or {}) do
+    self.spending_limit = self.spending_limit or {}
+    local other = self.spending_limit[asset] or limit
+    if other.period_ms ~= limit.period_ms then
+      return "spending_limit of " .. asset .. " is counted over two periods", "give one in each set of rules"
+    end
+    self.spending_limit[asset] = other.amount:compare(limit.amount) < 0 and other or limit
+  end
+end
+
+--- Makes a guard of purser.new's option `guard`: a set of rules, or a list of sets, which all hold. Returns nil, a
+--- message and what to do when it cannot be.
 ---@param options table
 ---@param client_options table  those of purser.new
 ---@return purser.Guard|nil, string|nil, string|nil
 function M.new(options, client_options)
-  local self, message, hint = options_.read(options)
-  if not self then return nil, message, hint end
+  local list, message, hint = options_.read(options)
+  if not list then return nil, message, hint end
+  local self = setmetatable({ sets = {} }, Guard)
+  for _, rules in ipairs(list) do
+    message, hint = add_set(self, rules)
+    if message then return nil, "guard rail " .. message, hint end
+  end
   if self.spending_limit or self.no_duplicates then message, hint = memory_error(client_options) end
   if message then return nil, 'the guard rails "spending_limit" and "no_duplicates" ' .. message, hint end
-  return setmetatable(self, Guard)
+  return self
 end
 
 return M

@@ -53,12 +53,20 @@ end
 
 local DECIMAL = "give a decimal as a string"
 
+-- Adds the limit of an asset. Returns nil, or a message and what to do: of two spellings one alone would count.
+local function add_limit(limits, rule, asset, limit)
+  local name = upper(tostring(asset))
+  if limits[name] then return format("%s of %s is given twice", rule, name), "write each asset once" end
+  limits[name] = limit
+end
+
 local function read_amounts(amounts)
   local limits = {}
   for asset, value in pairs(amounts) do
     local limit = limit_of(value)
-    limits[upper(tostring(asset))] = limit
     if not limit then return nil, format("max_amount of %s is no amount", tostring(asset)), DECIMAL end
+    local message, hint = add_limit(limits, "max_amount", asset, limit)
+    if message then return nil, message, hint end
   end
   return limits
 end
@@ -74,7 +82,8 @@ local function read_spending_limit(spending_limit)
     if message then return nil, message, hint end
     local amount, period = limit_of(entry.amount), entry.period_ms or DAY
     if not amount then return nil, format("spending_limit of %s has no amount", tostring(asset)), DECIMAL end
-    limits[upper(tostring(asset))] = { amount = amount, period_ms = period }
+    message, hint = add_limit(limits, "spending_limit", asset, { amount = amount, period_ms = period })
+    if message then return nil, message, hint end
   end
   return limits
 end
@@ -177,9 +186,20 @@ local readers = {
   sub_accounts = set_of(list_of("sub_accounts", read_name)), recipients = set_of(list_of("recipients", read_user)),
 }
 
---- Reads purser.new's option `guard`. Returns the rules; or nil, a message and what to do.
----@return table|nil, string|nil, string|nil
-function M.read(options)
+local MAX_DEPTH = 4 -- of a limit or an entry in its list, in a set, in the list of sets
+
+-- Returns the name of what has a metatable: rules that it hides, or shows another time, would be no rules.
+local function find_metatable(value, name, depth)
+  if type(value) ~= "table" then return nil end
+  if getmetatable(value) ~= nil then return name end
+  if depth == MAX_DEPTH then return nil end
+  for key, member in next, value do
+    local found = find_metatable(member, tostring(key), depth + 1)
+    if found then return found end
+  end
+end
+
+local function read_set(options)
   local read, message, _, hint = {}, option_schema.check(options, rules, "guard rail")
   if message then return nil, message, hint end
   for name, value in pairs(options) do
@@ -188,6 +208,24 @@ function M.read(options)
     read[name] = value
   end
   return read
+end
+
+--- Reads purser.new's option `guard`. Returns the sets of rules; or nil, a message and what to do.
+---@return table[]|nil, string|nil, string|nil
+function M.read(options)
+  local hidden = find_metatable(options, "guard", 0)
+  if hidden then
+    return nil, format('guard rails: "%s" has a metatable, which may hide rules', hidden), "give plain tables"
+  end
+  if options[1] == nil then options = { options } end
+  if not is_list(options) then return nil, "guard rails: the sets are not a plain list", "give { first, second }" end
+  local sets = {}
+  for i, set in ipairs(options) do
+    local read, message, hint = read_set(set)
+    if not read then return nil, message, hint end
+    sets[i] = read
+  end
+  return sets
 end
 
 return M

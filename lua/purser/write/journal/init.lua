@@ -155,8 +155,8 @@ local function end_intent(self, intent, state, record, answered, message, err)
   local ok, problem = self.db:transaction(function(tx)
     local _, changed = tx:rows([[UPDATE purser_intents SET state = $1, record_id = $2, record = $3, message = $4,
       answered = $5, ended_at = $6 WHERE id = $7]] .. (only_over[state] or "")
-      .. (attempt and " AND attempt = $8" or ""), state, record_id, keep(record), message, record_id ~= "" and answered and "yes" or "", time_text(core.now_ms()),
-      intent.id, attempt)
+      .. (attempt and " AND attempt = $8" or ""), state, record_id, keep(record), message,
+      record_id ~= "" and answered and "yes" or "", time_text(core.now_ms()), intent.id, attempt)
     local known = changed == 0 and intents.SPENT_NOTHING[state] and done_before(tx, intent.id)
     if known then
       if payment then payment:finish(tx, "done", known.id, "") end
@@ -369,6 +369,30 @@ function Journal:prune(options)
   local counts, message = prune.run(self.db, options.before)
   if not counts then return problem(message) end
   return counts
+end
+
+---@class purser.OpenCount
+---@field calls integer     outside of queues: recover finds out about them
+---@field payments integer  of queues: the next run of their queue does
+---@field queues table<string, integer>  of which queue how many
+
+--- Returns how many calls of an account have no known end.
+---@param account string|nil  as of client:account(); nil: of all accounts
+---@return purser.OpenCount|nil count, purser.Error|nil err
+function Journal:open_count(account)
+  local rows, message = self.db:rows("SELECT queue, payment FROM purser_intents WHERE " .. schema.UNDECIDED
+    .. (account and " AND account = $1" or ""), unpack { account })
+  if not rows then return problem(message) end
+  local count = { calls = 0, payments = 0, queues = {} }
+  for _, row in ipairs(rows) do
+    if row.payment == "" then
+      count.calls = count.calls + 1
+    else
+      count.payments = count.payments + 1
+      count.queues[row.queue] = (count.queues[row.queue] or 0) + 1
+    end
+  end
+  return count
 end
 
 --- Reconciles what was left open under this client's key: after a crash, or after an unknown outcome that was not

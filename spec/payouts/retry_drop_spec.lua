@@ -1,0 +1,107 @@
+-- SPDX-License-Identifier: MIT
+-- Payments that a person drops or replaces: only what is known not to have been made.
+
+local at = require "payouts_setting"
+
+local TRANSFER, move, payouts_with = at.TRANSFER, at.move, at.payouts_with
+local payouts
+
+before_each(function()
+  at.begin { balance = "1000", key_days = 0 }
+  payouts = payouts_with()
+end)
+after_each(at.finish)
+
+local function applied() return at.counted(TRANSFER, "applied") end
+
+-- A payment that the service rejects for its balance.
+local function leave_failed()
+  assert(payouts:add("a", TRANSFER, move "5000"))
+  assert.equal(1, assert(payouts:run()).failed)
+end
+
+-- A payment that was made, and of which nobody knows.
+local function leave_undecided()
+  assert(payouts:add("a", TRANSFER, move "5"))
+  at.sim:fault { kind = "lost_answer", operation = TRANSFER }
+  at.client.reconcile = function(_, intent)
+    at.client.reconcile = nil
+    local answer = { outcome = "undecided", candidates = {}, reason = "nobody looked" }
+    assert(at.journal:reconciled(intent, answer))
+    return answer
+  end
+  assert.equal(1, assert(payouts:run()).undecided)
+end
+
+describe("a payment that failed", function()
+  it("is dropped, is paid no more, and its key stays used", function()
+    leave_failed()
+    assert.is_true(payouts:drop "a")
+    assert.is_false(payouts:drop "a")
+    local report = assert(payouts:run())
+    assert.same({ 0, 1, 1, 0 }, { report.failed, report.dropped, report.total, applied() })
+    assert.is_false(payouts:add("a", TRANSFER, move "5000"))
+    assert.is_false(payouts:retry "a")
+    assert.equal(0, assert(payouts:run()).waiting)
+  end)
+
+  it("is replaced, and what takes its place is paid once", function()
+    leave_failed()
+    assert.is_true(payouts:replace("a", TRANSFER, move "5"))
+    assert.equal(1, assert(payouts:run()).done)
+    assert.is_false(payouts:replace("a", TRANSFER, move "6"))
+    assert.equal(1, assert(payouts:run()).done)
+    assert.equal(1, applied())
+    assert.equal("5", assert(payouts:find "a").params.amount)
+    local _, err = payouts:add("a", TRANSFER, move "5000")
+    assert.equal("payouts.other_content", err.code)
+  end)
+
+  it("says how it is corrected when its list has other content", function()
+    leave_failed()
+    local _, err = payouts:add("a", TRANSFER, move "5")
+    assert.matches("purser payouts replace", err.message)
+  end)
+end)
+
+describe("a payment that was made, and of which nobody knows,", function()
+  for name, act in pairs {
+    dropped = function() return payouts:drop "a" end,
+    replaced = function() return payouts:replace("a", TRANSFER, move "6") end,
+  } do
+    it("is not " .. name .. ": it is found, and done", function()
+      leave_undecided()
+      local done, err = act()
+      assert.is_nil(done)
+      assert.equal("payouts.done", err.code)
+      assert.equal(1, assert(payouts:run()).done)
+      assert.equal(1, applied())
+    end)
+
+    it("is not " .. name .. " while it cannot be looked for", function()
+      leave_undecided()
+      at.sim:fault { kind = "reject", operation = "sub_account.transfer_history", times = 100 }
+      local done, err = act()
+      assert.is_nil(done)
+      assert.equal("payouts.not_checked", err.code)
+      assert.equal(1, assert(payouts:report()).undecided)
+    end)
+  end
+end)
+
+describe("a payment that waits", function()
+  it("is dropped or replaced", function()
+    for _, key in ipairs { "a", "b" } do assert(payouts:add(key, TRANSFER, move "5")) end
+    assert.is_true(payouts:drop "a")
+    assert.is_true(payouts:replace("b", TRANSFER, move "7"))
+    local report = assert(payouts:run())
+    assert.same({ 1, 1, 1 }, { report.done, report.dropped, applied() })
+  end)
+
+  it("is not replaced by what is no payment, nor where there is none", function()
+    assert(payouts:add("a", TRANSFER, move "5"))
+    assert.is_nil((payouts:replace("a", TRANSFER, {})))
+    assert.is_false(payouts:replace("b", TRANSFER, move "5"))
+    assert.is_false(payouts:drop "b")
+  end)
+end)
