@@ -69,9 +69,9 @@ describe("the state of a simulator in a file", function()
     assert(state_file.write(path, world(2000):snapshot()))
     local text = contents(path)
     local first = text:match "^[^\n]*\n"
-    for words, wrong in pairs { ["its end is missing"] = text:gsub("{\"lines\":%d+}\n$", ""), ["at byte"] = text:sub(1, -20),
-      ["line 1 holds nothing of it"] = "{}\n" .. text, ["more text"] = text .. first, ["end is missing"] = first ..
-      "{\"lines\":2}\n" } do
+    for words, wrong in pairs { ["its end is missing"] = text:gsub("{\"lines\":%d+}\n$", ""),
+      ["at byte"] = text:sub(1, -20), ["line 1 holds nothing of it"] = "{}\n" .. text,
+      ["more text"] = text .. first, ["end is missing"] = first .. "{\"lines\":2}\n" } do
       files.write(path, wrong)
       local state, message = state_file.read(path)
       assert.is_nil(state)

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
--- The state of a simulator in a file: lines of JSON, each of which holds a piece, so that a state of any size is written
--- and read within the bounds of one document. The last line says how many there are: a file that was cut is no state.
+-- The state of a simulator in a file: lines of JSON, each of which holds a piece, so that a state of any size is
+-- written and read within the bounds of one document. The last line says how many there are: a file that was cut is
+-- no state.
 --
 --   {"at":["concepts","accounts"],"members":{...}}      members of the table that these names lead to
 --   {"at":["concepts","deposits"],"from":1,"items":[]}  elements of a list, from that place on
