@@ -9,7 +9,6 @@ package.path = "tools/?.lua;" .. package.path
 local pages = require "docs.pages"
 local annotations = require "docs.annotations"
 local reference = require "docs.reference"
-local redis_script = require "docs.redis_script"
 local rocks = require "docs.rocks"
 local words = require "docs.words"
 local on_disk = dofile "tools/whole_files.lua"
@@ -47,7 +46,6 @@ function M.files()
     ["docs/getting-started.md"] = with_part(
       with_part(on_disk.read("docs/getting-started.md"), "options", pages.options(words.options)),
       "call options", pages.options(words.call_options)),
-    ["lua/purser/limits/redis_script.lua"] = redis_script.file(),
     ["lua/purser/util/meta.lua"] = meta,
     ["purser-scm-1.rockspec"] = with_part(with_part(with_part(on_disk.read("purser-scm-1.rockspec"),
       "core", rocks.core()),

@@ -14,7 +14,7 @@ local base = { core = true, http = true, httpd = true, version = true, decimal =
   codes = true, secrets = true }
 local layer_of_public = { json = "util", schedule = "util" }
 -- Rooms on top that still stand beside the layer that reaches into them.
-local layer_of_room = { limits = "call", nginx = "transport", recording = "api", payouts = "write",
+local layer_of_room = { nginx = "transport", recording = "api", payouts = "write",
   fleet = "workflow" }
 
 local rank = {}
@@ -47,7 +47,6 @@ local holes = {
   payouts = { "write call history api", "what asks for a lost call's outcome" },
   workflow = { "api history", "rows, and how long histories reach back" },
   fleet = { "api workflow", "rows, coins and balances" },
-  limits = { "call", "the rule of the window" },
   recording = { "api", "which members are public" },
   sim = { "api", "rows, and how profiles are put together" },
   cli = { "api call history write workflow recording sim", "rows, hooks, advice, plans, drift, the server" },

@@ -25,6 +25,7 @@ local version = require "purser.version"
 local clients = lazy "purser.client"
 local frozen = lazy "purser.util.frozen"
 local harmless = lazy "purser.recording.harmless"
+local limits = lazy "purser.limits"
 local operations = lazy "purser.api.operations"
 local rate_limit = lazy "purser.call.rate_limit"
 local restricted = lazy "purser.client.restricted"
@@ -51,11 +52,16 @@ local suggest = lazy "purser.util.suggest"
 ---@field transport purser.Transports       what makes transports, by name
 local M = { _VERSION = version }
 
+-- Makes a store of the rate limit that is named.
+local function open_store(options)
+  return limits.open(options)
+end
+
 --- Makes a client. Returns it, or nil and an error of kind "config".
 ---@param options purser.Options
 ---@return purser.Client|nil client, purser.Error|nil err
 function M.new(options)
-  return clients.new(options)
+  return clients.new(options, open_store)
 end
 
 --- A client of these operations alone, for scripts that are not trusted: see docs/sandboxes.md.
@@ -79,6 +85,10 @@ end
 ---@return string|nil id, string|nil message
 function M.client_id()
   return core.random_token(32)
+end
+
+local function new_rate_limit(options)
+  return rate_limit.new(options, open_store)
 end
 
 -- What makes a transport, by its public name.
@@ -110,7 +120,7 @@ local members = {
   csv = "purser.util.csv", json = "purser.json",
   journal = "purser.write.journal", payouts = "purser.payouts",
   profiles = function() return frozen(require(profiles)) end,
-  rate_limit = function() return rate_limit.new end,
+  rate_limit = function() return new_rate_limit end,
   run = function() return schedule.run end,
   spawn = function() return schedule.spawn end,
   join = function() return schedule.join end,

@@ -4,7 +4,7 @@
 
 local intents = require "purser.write.reconcile"
 local operations = require "purser.api.operations"
-local full_list = require "purser.write.reconcile.full_list"
+local reading = require "purser.write.evidence.reading"
 
 local NOW = 1700000000000
 local HOUR = 3600000
@@ -20,7 +20,7 @@ local function service(answer)
 end
 
 local function all(made, name, first, last, time, params)
-  return full_list.all(made.run, operations.by_name[name], params or {}, first or NOW - HOUR, last or NOW + HOUR, time)
+  return reading.all(made.run, operations.by_name[name], params or {}, first or NOW - HOUR, last or NOW + HOUR, time)
 end
 
 -- `count` records a second apart, newest first.
@@ -60,6 +60,8 @@ describe("an answer that makes no sense", function()
     { internal, { data = { { tranId = "1", timestamp = 0 } } }, "a time of nothing" },
     { internal, { data = { { tranId = "1", timestamp = 1700000000 } } }, "a time in seconds" },
     { internal, { data = { 5 } }, "a record that is none" },
+    { internal, { data = {}, totalRecords = 3, totalPageNum = 1 }, "an empty page, and there should be records" },
+    { "wallet.transfer_history", { rows = {}, total = 7 }, "no rows of seven" },
     { drawn, { { id = "1" } }, "a withdrawal without its time" },
     { moves, { { tranId = "1", timestamp = true } }, "a transfer with a time that is none" },
     { "broker.list_sub_accounts", { { subAccount = "a", timestamp = "x" } }, "an account with a time that is none" },
@@ -95,9 +97,7 @@ describe("a list that something beside it contradicts", function()
     ["a number of pages that is none"] = { internal, { data = { good }, totalPageNum = "x" } },
     ["a total below what came"] = { internal, { data = { good }, totalRecords = 0 } },
     ["a total above it"] = { internal, { data = { good }, totalRecords = 2 } },
-    ["an empty page, and there should be records"] = { internal, { data = {}, totalRecords = 3, totalPageNum = 1 }, 0 },
     ["an empty page before the last"] = { internal, { data = {}, totalPageNum = 2 }, 0 },
-    ["no rows of seven"] = { "wallet.transfer_history", { rows = {}, total = 7 }, 0 },
     ["rows whose total is no number"] = { "wallet.transfer_history", { rows = { good }, total = "x" } },
   } do
     it("has the records that it shows, and is not whole: " .. what, function()
@@ -137,7 +137,7 @@ describe("a history that holds more records at one moment than it shows", functi
       recv_window = 5000,
       read = function(_, row, params) return crowded().run(row, params) end, correction = function() end,
       pause = function(_, ms) now = now + ms end,
-      recent_calls = require("purser.write.reconcile.recent_calls").new() },
+      recent_calls = require("purser.write.recent_calls").new() },
       { operation = "wallet.withdraw", sent_at = NOW,
         params = { coin = "USDT", address = "a", amount = "1", withdrawOrderId = "ours" } }))
     assert.equal("undecided", answer.outcome)

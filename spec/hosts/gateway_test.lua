@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- The payout gateway of examples/openresty, run for real: four workers of nginx in front of a simulated service. (It
 -- takes no withdrawal below 10 USDT.)
+-- make test-all: 60 s, waits
 
 local gateways = require "gateway"
 local libcurl = require "purser.util.libcurl"

@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: MIT
 -- Purser inside nginx: reads of the gateway of examples/openresty, and the transport. gateway_test.lua has the payouts.
+-- make test: 5 s, waits
 
 local core = require "purser.core"
 local gateways = require "gateway"

@@ -341,7 +341,10 @@ function M.filters_by(options, places, known)
   local filters = {}
   for i, text in ipairs(options.filter or {}) do
     local name, value = text:match "^([^=]+)=(.*)$"
-    if not name then return nil, ("--filter takes name=value, not %q"):format(text) end
+    if not name then
+      return nil, ('--filter takes name=value, not "%s": it compares with = alone, and a shell takes > and <')
+        :format(text)
+    end
     if not places[name] then
       return nil, ("--filter: there is no %q%s; there are %s"):format(name, suggest.hint(name, known),
         table.concat(known, ", "))

@@ -17,8 +17,8 @@ local run = require "purser.write.run"
 local digest = lazy "purser.util.digest"
 local history = lazy "purser.history"
 local reconcile = lazy "purser.write.reconcile"
-local reconcile_advice = lazy "purser.write.reconcile.advice"
-local reconcile_service = lazy "purser.write.reconcile.service"
+local reconcile_advice = lazy "purser.write.advice"
+local reconcile_service = lazy "purser.write.service"
 local suggest = lazy "purser.util.suggest"
 local unsigned = lazy "purser.call.unsigned"
 local wait = lazy "purser.workflow.wait"
@@ -205,16 +205,14 @@ end
 
 ---@class purser.Limits
 ---@field pools purser.PoolUse[]
----@field members purser.Member[]  who uses the same store, and how long ago that was seen
 
---- What the pools of the rate limit hold now, who shares them, and what blocks them; nil and an error where the store
---- is away. A client without a rate limit has none.
+--- What the pools of the rate limit hold now, and what blocks them; nil and an error where the store cannot be used. A client without a rate limit has none.
 ---@return purser.Limits|nil limits, purser.Error|nil err
 function State:limits()
-  if not self._rate_limit then return { pools = {}, members = {} } end
-  local pools, members = self._rate_limit:status(self._api_key)
-  if pools then return { pools = pools, members = members } end
-  return nil, errors.new { kind = "throttled", outcome = "not_sent", retryable = true, message = members }
+  if not self._rate_limit then return { pools = {} } end
+  local pools, message = self._rate_limit:status(self._api_key)
+  if pools then return { pools = pools } end
+  return nil, errors.new { kind = "throttled", outcome = "not_sent", retryable = true, message = message }
 end
 
 --- Waits until what is read is as requested: client:wait_for { read = ..., judge = ... }. See docs/waiting.md.
@@ -350,12 +348,13 @@ end
 
 --- Makes a client. See docs/getting-started.md for the options.
 ---@param options table
+---@param open_store (fun(options: table): table|nil, string|nil)|nil  makes a store of the rate limit that is named
 ---@return purser.Client|nil client, purser.Error|nil err
-function M.new(options)
+function M.new(options, open_store)
   local message, option, hint = options_.check(options)
   if message then return nil, errors.config(message, hint, option) end
   local self = {}
-  message, hint, option = build.fill(self, options)
+  message, hint, option = build.fill(self, options, open_store)
   if message then
     if self._signer then self._signer:close() end
     return nil, errors.config(message, hint, option)

@@ -130,10 +130,30 @@ local function mark_complete(self, window)
   self.through = window.last
 end
 
+-- When a history of a client was last found not to count in days, by client and operation: math.huge where a record
+-- showed it, else the time when there was none to show it.
+local fine = setmetatable({}, { __mode = "k" })
+local DAY = 86400000
+
+-- Finds out, once of each history of a client, whether it counts in days. Returns an error, or nil.
+local function check_unit(self)
+  local source = self.source
+  local client, name, now = source.client, source.row.full_name, source.now()
+  local known = client and fine[client] or {}
+  if not client or (known[name] or 0) > now - (self.sample and 0 or DAY) then return nil end
+  local longest = retention.max_window(source.row.window) or math.huge
+  local err, is_shown = window_reader.check_unit(source, self.sample, self.from, self.to, longest, self.earliest)
+  if err then return err end
+  known[name] = is_shown and math.huge or now
+  fine[client] = known
+end
+
 -- Reads on. Returns true when there is something to deliver or to go on with; nil at the end; nil and an error.
 local function read_windows(self)
   local batch = take_windows(self, schedule.current() and self.parallel or 1)
   if #batch == 0 then
+    local err = check_unit(self)
+    if err then return nil, err end
     self.tail:finish(math.min(self.to, self.complete_to))
     return nil
   end
@@ -148,7 +168,11 @@ local function read_windows(self)
       if err and i == 1 then return nil, err end
       return true
     end
-    for _, record in ipairs(records) do self.records[#self.records + 1] = record end
+    for _, record in ipairs(records) do
+      self.records[#self.records + 1] = record
+      local time = record[self.source.paging.time_member]
+      if window_reader.is_sample(time) then self.sample = time end
+    end
   end
   return true
 end
@@ -355,7 +379,7 @@ local function set_up(self, own)
 end
 
 local function source_of(client, row, paging, opts)
-  return { row = row, paging = paging, now = function() return client:now() end,
+  return { client = client, row = row, paging = paging, now = function() return client:now() end,
     run = function(of, params) return client:call(of.full_name, params, opts) end }
 end
 

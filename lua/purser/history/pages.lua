@@ -128,8 +128,8 @@ end
 
 -- Whether answers as long as this one are complete. A service may show fewer records at once than it was asked for, and
 -- not say so; but what it showed once it shows again, so that a shorter answer was not cut.
-local function is_short(source, count)
-  return count < M.FEWEST_SHOWN or count < (source.shown or 0)
+local function is_short(source, count, size)
+  return count < size and (count < M.FEWEST_SHOWN or count < (source.shown or 0))
 end
 
 --- Asks for a page. Returns all its records, the total and the number of pages where the service gives them, whether
@@ -149,8 +149,9 @@ function M.ask(source, first, last, page, size)
   if doubt == "assumed" then return nil, M.senseless(source) end
   if doubt then source.incomplete = "one record came where a list belongs, so there may be others" end
   local records, total, page_count, either = open(source, answer, size)
-  if not makes_sense(source, records) then return nil, M.senseless(source) end
-  local short = is_short(source, #records)
+  local claims_more = source.strict and #records == 0 and (page or 1) == 1 and total ~= nil and total ~= 0
+  if claims_more or not makes_sense(source, records) then return nil, M.senseless(source) end
+  local short = is_short(source, #records, size)
   source.shown = math.max(source.shown or 0, #records)
   return records, number(source, total), number(source, page_count), short, either
 end

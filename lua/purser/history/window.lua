@@ -192,10 +192,15 @@ local problems = {
   repeated = "of %d records with the time %d some come again on later pages, so others of this %s may be missing",
 }
 
+-- The most records of one moment that an answer without pages can show to be all.
+local function limit_of(source)
+  return source.paging.page_size - 1
+end
+
 -- The error of a millisecond, or of a second that cannot be divided, that is not shown whole.
 local function too_many(source, window, count, state)
   local unit = (window.first == window.last and not source.paging.page) and "millisecond" or "second"
-  if state == "crowded" then count = source.paging.page_size - 1 end
+  if state == "crowded" then count = limit_of(source) end
   local err = failed(source, problems[state]:format(count, window.first, unit))
   err.details = { crowded = true }
   return nil, err
@@ -222,6 +227,9 @@ end
 -- The complete window, as it is delivered.
 local function whole(source, records, window)
   if not has_all(source, records, window) then
+    local count = #window.expected.keys
+    local state = count < limit_of(source) and "unproven" or "crowded"
+    if window.is_part then return too_many(source, window, count, state) end
     return nil, failed(source, ("a record that was shown before is missing between %d and %d; the service may count "
       .. "time in whole seconds, with more records in one than it shows"):format(window.first, window.last))
   end
@@ -295,6 +303,42 @@ function M.read(source, window, earliest)
     return M.read(source, window, earliest)
   end
   return division(source, records, window, state, total, max_shown)
+end
+
+local QUARTER, DAY = 900000, 86400000
+
+--- Whether a record of this time can show how finely the service counts: midnight, in whatever zone, is not near it.
+function M.is_sample(time)
+  return type(time) == "number" and time % QUARTER > TOLERANCE_MS and time % QUARTER < QUARTER - TOLERANCE_MS
+end
+
+--- Finds out whether a service counts its bounds in days: without the first or the last, records at the ends of each
+--- window would be missing. It asks for the second of a time at which a record was shown, and a second on both sides;
+--- where none was, for a day more than the walk on both sides. Returns nil and whether a record shows that the
+--- service counts finer, or an error.
+---@param source purser.history.source
+---@param time integer|nil      of a record that was shown
+---@param first integer         of the walk
+---@param last integer
+---@param longest integer       how long a window may be
+---@param earliest integer|nil  no request asks for what lies before
+---@return purser.Error|nil err, boolean|nil is_shown
+function M.check_unit(source, time, first, last, longest, earliest)
+  if not time then
+    local from = math.max(first - DAY, last + 2 * DAY - longest, earliest or 0)
+    local records, err = pages.ask(source, from, math.max(from, last + DAY), 1)
+    if not records then return err end
+    for _, record in ipairs(records) do
+      local at = record[source.paging.time_member]
+      if M.is_sample(at) then time = at end
+    end
+    if not time then return nil end
+  end
+  local records, err = pages.ask(source, bounds({ first = time, last = time }), time + 1000, 1)
+  if not records then return err end
+  if records[1] then return nil, true end
+  return failed(source, ("a record of the time %d was shown, but not when its second was asked for: the service may "
+    .. "count its bounds in days, so records at the ends of windows may be missing"):format(time))
 end
 
 --- How many records a window should hold, so that it is read in one go and few requests are made.

@@ -1375,7 +1375,7 @@ function Live:uid(params, opts) end
 ---@field base_url? string  Where the service is. https://; http:// only to this machine. Default: of the profile.
 ---@field profile? string|table  The signing conventions. Default: "default".
 ---@field api_key? string  The public key.
----@field secret_key? string|purser.Secret  Its secret, or a PEM private key. C's copy is wiped by client:close(), a string's copies in Lua are not.
+---@field secret_key? string|purser.Secret  Its secret. C's copy is wiped by client:close(), a string's copies in Lua are not.
 ---@field secret_key_file? string  A file that holds the secret alone: it never becomes a Lua string.
 ---@field secret_key_env? string  An environment variable that holds it: likewise, and the variable is wiped.
 ---@field credentials? fun(): string, string  Called before each request instead: returns both, so that keys can rotate.
@@ -1406,7 +1406,8 @@ function Live:uid(params, opts) end
 ---@field timeout_ms? integer  For each attempt of this call. Default: the client's.
 ---@field recv_window? integer  For this call. Default: the client's.
 ---@field extra_params? table<string, string|integer|boolean>  Parameters that this version does not know.
----@field info? purser.CallInfo  Is filled with http_status, headers (lower-case names), attempts and timings (connect_us, tls_us, first_byte_us, total_us: microseconds from the start, as far as the transport knows them).
+---@field key? string  Your name of a write call without an id: with a journal it is made once.
+---@field info? purser.CallInfo  Is filled with http_status, headers (lower-case names), attempts and timings (connect_us, tls_us, first_byte_us, total_us: microseconds from the start, as far as the transport knows them). repeated is true where nothing was sent, as the call was made before.
 
 ---@class purser.Event
 ---@field operation string      such as "wallet.withdraw"
@@ -1441,6 +1442,8 @@ function Live:uid(params, opts) end
 ---@field attempts? integer
 ---@field timings? { connect_us?: integer, tls_us?: integer, first_byte_us?: integer, total_us?: integer }
 ---@field intent? purser.Intent  of client:prepare: what client:parse and client:reconcile take
+---@field repeated? boolean  nothing was sent: the call was made before, and its result is returned
+---@field journal_error? any  the call's end could not be written; journal:recover finds it
 
 ---@class purser.Client
 ---@field broker purser.Broker
@@ -1521,8 +1524,7 @@ function Client:sleep(ms) end
 ---@return purser.Walk
 function Client:each(name, params, opts) end
 
---- What the pools of the rate limit hold now, who shares them, and what blocks them; nil and an error where the store
---- is away. A client without a rate limit has none.
+--- What the pools of the rate limit hold now, and what blocks them; nil and an error where the store cannot be used. A client without a rate limit has none.
 ---@return purser.Limits|nil limits
 ---@return purser.Error|nil err
 function Client:limits() end
