@@ -10,8 +10,8 @@ local core = require "purser.core"
 ---@class purser.modules.secrets
 local M = {}
 
---- The key that a file holds and nothing else: the secret, or a PEM private key. The file must be this user's or root's
---- and closed to all others, and at most 64 KiB long.
+--- The secret key that a file holds and nothing else. The file must be this user's or root's and closed to all others,
+--- and at most 64 KiB long.
 ---@param path string
 ---@return purser.Secret|nil secret, string|nil message  which never quotes the file
 function M.from_file(path)

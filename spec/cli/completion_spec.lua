@@ -139,6 +139,7 @@ local expected = {
   ["purser wallet coins --columns networkList.withdrawF"] = "networkList.withdrawFee",
   ["purser wallet coins --columns coin,networkList.withdrawF"] = "coin,networkList.withdrawFee",
   ["purser wallet deposit_history --status 1"] = "1 10 11 12",
+  ["purser wallet deposit_history --status SU"] = "SUCCESS",
   ["purser wallet deposit_history --filter stat"] = "status=",
   ["purser wallet deposit_history --filter status=SU"] = "status=SUCCESS",
   ["purser export wallet.deposit_history --filter status=REF"] = "status=REFUND",

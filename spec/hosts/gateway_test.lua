@@ -4,7 +4,7 @@
 -- make test-all: 60 s, waits
 
 local gateways = require "gateway"
-local libcurl = require "purser.libcurl"
+local libcurl = require "purser.util.libcurl"
 local service = require "service"
 
 local ADDRESS = "TPb6j7oQmKdKnG5mGkVc3nJdPqYpXz8Wr1"

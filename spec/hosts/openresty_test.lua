@@ -4,7 +4,7 @@
 
 local core = require "purser.core"
 local gateways = require "gateway"
-local libcurl = require "purser.libcurl"
+local libcurl = require "purser.util.libcurl"
 local nginx = require "nginx"
 local service = require "service"
 

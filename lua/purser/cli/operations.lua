@@ -10,7 +10,7 @@ local output = require "purser.cli.output"
 local parameters = require "purser.api.parameters"
 local report = require "purser.cli.report"
 local rows = require "purser.cli.rows"
-local advice = require "purser.write.reconcile.advice"
+local advice = require "purser.write.advice"
 local parser = require "purser.cli.parser"
 
 local M = { summary = "List the operations, or show everything about one." }

@@ -2,7 +2,7 @@
 -- A list of payments as CSV: a header with the names of parameters, then a payment a line. `key` names a payment for
 -- good; `operation` may stand in a column or come from the command. Cells are separated by commas, semicolons or tabs.
 
-local csv = require "purser.csv"
+local csv = require "purser.util.csv"
 local files = require "purser.util.files"
 local operations = require "purser.api.operations"
 local plain_text = require "purser.util.plain_text"

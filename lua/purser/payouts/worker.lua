@@ -7,12 +7,12 @@ local intents = require "purser.write.intent"
 local operations = require "purser.api.operations"
 local private = require "purser.util.private"
 local queue = require "purser.payouts.queue"
-local readings = require "purser.write.reconcile.readings"
+local reading = require "purser.write.evidence.reading"
 local rejected = require "purser.payouts.rejected"
 local schedule = require "purser.schedule"
 local service_clock = require "purser.call.clock"
 local write_call = require "purser.write.write_call"
-require "purser.write.reconcile.modules" -- before a payment is sent: see there
+require "purser.write.modules" -- before a payment is sent: see there
 
 local M = {}
 
@@ -353,7 +353,7 @@ end
 function M.run(self)
   self.hand, self.look_for_abandoned_at, self.refill_at, self.sending = {}, 0, 0, 0
   self.take_rejected_at = self.clock() + rejected.TOGETHER_MS
-  self.readings = readings.new() -- of those whose answer was lost
+  self.readings = reading.share() -- of those whose answer was lost
   rejected.begin(self)
   self.is_sleeping, self.waiting_for, self.raised, self.busy = false, nil, nil, 0
   local ok, problem = self.journal.db:transaction(function(tx)

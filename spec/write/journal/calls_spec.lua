@@ -44,7 +44,7 @@ local function received() return simulated.counted(sim, HISTORY, "received") end
 
 describe("a look after a restart", function()
   -- Makes so many transfers, a second apart, and looks for one that never arrived. Returns how often it asked.
-  local function requests(count)
+  local function requests(count, outcome)
     for i = 1, count do
       assert(move(("1.%05d"):format(i)))
       sim:advance(1000)
@@ -54,7 +54,7 @@ describe("a look after a restart", function()
     assert.equal("unknown", err.outcome)
     local before = received()
     restart()
-    assert.equal("not_done", assert(client:reconcile(err.intent)).outcome)
+    assert.equal(outcome or "not_done", assert(client:reconcile(err.intent)).outcome)
     return received() - before
   end
 
@@ -69,7 +69,7 @@ describe("a look after a restart", function()
     journal:close()
     for _, suffix in ipairs { "", "-wal", "-shm", ".kept" } do os.remove(path .. suffix) end
     open()
-    assert.is_true(requests(0) > known)
+    assert.is_true(requests(0, "undecided") > known) -- nobody claims the records of the other journal
   end)
 end)
 
