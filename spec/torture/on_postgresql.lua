@@ -3,7 +3,6 @@
 -- what becomes of a connection that is lost, what a transaction sees, and a database that is put back.
 
 local certificates = require "certificates"
-local database = require "purser.util.database"
 local files = require "files"
 local postgresql = dofile "spec/torture/postgresql.lua"
 local purser = require "purser"
