@@ -1,13 +1,8 @@
 # SPDX-License-Identifier: MIT
 # Programs that have Purser inside, and their tests.
 
-<<<<<<< HEAD
 #   make hosts-test   nginx, libuv, Neovim, cqueues, a frame loop
-#   make hosts-all    each page of docs/hosts in its real host: LÖVE, HAProxy, Prosody, copas, mpv, Minetest, Pandoc, too
-=======
-#   make hosts-test   those that `make test` has, too: nginx, libuv, Neovim, cqueues, a frame loop
 #   make hosts-all    each page of docs/hosts in its real host: LÖVE, copas, Minetest, too
->>>>>>> limits
 .PHONY: hosts-test hosts-build hosts-all
 
 hosts-test:
