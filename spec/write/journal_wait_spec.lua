@@ -41,20 +41,4 @@ describe("a journal of a host that waits in its own way", function()
     other:close()
     journal:close()
   end)
-
-  it("waits as a thread does where the host cannot rest now", function()
-    if _VERSION == "Lua 5.1" and not rawget(_G, "jit") then return end -- it cannot wait within a pcall
-    local asked, other = 0, nil
-    local journal = assert(purser.journal.open { sqlite = path, sleep = function()
-      asked = asked + 1
-      if asked == 3 then assert(other:rows "COMMIT") end
-      error "API disabled in the context of init_worker_by_lua*"
-    end })
-    other = assert(require("purser.util.database").open { sqlite = path })
-    assert(other:rows "BEGIN IMMEDIATE")
-    assert(client_of(journal).wallet:withdraw(payment(10)))
-    assert.equal(3, asked)
-    other:close()
-    journal:close()
-  end)
 end)

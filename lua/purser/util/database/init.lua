@@ -7,6 +7,7 @@
 local core = require "purser.core"
 local generations = require "purser.util.database.generations"
 local postgresql = require "purser.util.database.postgresql"
+local schedule = require "purser.schedule"
 local sqlite = require "purser.util.database.sqlite"
 
 local Database = { __name = "purser.util.database" }
@@ -127,12 +128,12 @@ local function run(self, sql, ...)
   return rows, statement:affected()
 end
 
-local suspends_in_pcall = _VERSION ~= "Lua 5.1" or rawget(_G, "jit") ~= nil
-
--- Rests as the host does; as a thread does where the host cannot rest now: nginx raises an error while a worker starts.
-local function rest(self, ms)
-  if not suspends_in_pcall then return self.sleep(ms) end
-  if not pcall(self.sleep, ms) then core.sleep_ms(ms) end
+-- Rests as the host does; where nginx lets nobody sleep, as in init_worker_by_lua, the thread rests.
+local function rest(sleep)
+  local slept, problem = schedule.protect(sleep, 5)
+  if slept then return end
+  if not tostring(problem):find("API disabled in the context of", 1, true) then error(problem, 0) end
+  core.sleep_ms(5)
 end
 
 -- SQLite's own wait for another process's lock stops the whole thread. With the host's `sleep` there is none, and what
@@ -142,7 +143,7 @@ local function patiently(self, sql, ...)
   if rows or not self.sleep or self.kind ~= sqlite or self.busy then return rows, affected end
   local ends = core.monotonic_ms() + self.lock_timeout_ms
   while not rows and tostring(affected):find("database is locked", 1, true) and core.monotonic_ms() < ends do
-    rest(self, 5)
+    rest(self.sleep)
     rows, affected = run(self, sql, ...)
   end
   return rows, affected
