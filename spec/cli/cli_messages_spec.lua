@@ -21,7 +21,10 @@ describe("a command line that is not understood", function()
     for _, words in ipairs { { "wallet", "coins", "--colour", "--json" }, { "--json", "walet", "coins" },
       { "wallet", "coins", "--format", "json", "--colour" }, { "wallet", "coins", "--format=json", "--colour" } } do
       local err = said((table.unpack or unpack)(words)) -- luacheck: ignore
-      for line in err:gmatch "[^\n]+" do assert.is_string(assert(core.decode(line)).message) end
+      local first = assert(core.decode(err:match "[^\n]+"))
+      assert.same({ "string", "argument", "not_sent" }, { type(first.error.message), first.error.kind,
+        first.error.outcome })
+      for line in err:gmatch "\n([^\n]+)" do assert.is_string(assert(core.decode(line)).message) end
       assert.matches("^{", err)
     end
     assert.matches("^purser: ", said("wallet", "coins", "--colour"))

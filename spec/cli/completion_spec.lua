@@ -145,7 +145,7 @@ local expected = {
   ["purser export wallet.deposit_history --filter status=REF"] = "status=REFUND",
   ["purser wallet coins --filter coin=USDC"] = "coin=USDC",
   ["purser pay"] = "payouts",
-  ["purser payouts r"] = "report retry run",
+  ["purser payouts r"] = "replace report retry run",
   ["purser payouts x --operation wallet.withdraw_"] = "wallet.withdraw_legacy",
   ["purser wait w"] = "withdrawal",
   ["purser wait withdrawal x --goal s"] = "sent success",

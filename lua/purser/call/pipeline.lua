@@ -361,6 +361,7 @@ function M.run(self, row, params, opts, verify)
       or retry.pause(self._retry, attempt, core.monotonic_ms() - started, err)
     corrected = corrected or err.code == service_clock.OUTSIDE_WINDOW
     if not ms then return nil, err end
+    if self._hooks and err.kind == "throttled" then hooks.report_wait(self._hooks, row, ms, opts.info) end
     M.pause(self, ms)
   end
 end

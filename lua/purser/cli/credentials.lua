@@ -43,7 +43,7 @@ function M.path_of(name)
     return nil, ("%q is no name of an account; use letters, digits, _ and -"):format(name)
   end
   local folder = M.folder()
-  if not folder then return nil, "HOME is no absolute path, so there is no folder of accounts; use --credentials FILE" end
+  if not folder then return nil, "HOME is no absolute path, so there are no accounts; use --credentials FILE" end
   return ("%s/%s.keys"):format(folder, name)
 end
 

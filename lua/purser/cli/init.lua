@@ -103,7 +103,7 @@ local function report_usage(parser, arguments, message)
   if lacks then message = message .. ": " .. words.help_of(parser, arguments, lacks) end
   local missing = message:find "^missing option" and words.missing(parser, arguments) or {}
   if #missing > 1 then message = "missing options '" .. table.concat(missing, "', '") .. "'" end
-  terminal.say("%s", (message:gsub("\n", "; "):gsub("; Did you mean", "; did you mean")))
+  terminal.fail("%s", (message:gsub("\n", "; "):gsub("; Did you mean", "; did you mean")))
   local filter = filter_for(arguments, message)
   if filter then terminal.say("%s", filter) end
   local unknown = message:match("^unknown command '(.-)'")
@@ -185,7 +185,7 @@ local function run_into_file(options, parser)
   if not path then return dispatch(options, parser) end
   local draft, reason = files.draft(path)
   if not draft then
-    terminal.say("--output %s cannot be written: %s; nothing was sent", path, tostring(reason))
+    terminal.fail("--output %s cannot be written: %s; nothing was sent", path, tostring(reason))
     return 2
   end
   terminal.settings.output, terminal.settings.after_output, terminal.settings.has_output = draft, nil, nil
@@ -230,7 +230,7 @@ function run(arguments)
   options.command_words = command_words
   terminal.settings.quiet, terminal.settings.no_input = options.quiet, options.no_input
   if options.json and options.csv or (options.json or options.csv) and words.has_format(arguments) then
-    terminal.say("--json, --csv and --format say in which form the result comes; give one of them")
+    terminal.fail("--json, --csv and --format say in which form the result comes; give one of them")
     return 2
   end
   if options.json then options.format = "json" elseif options.csv then options.format = "csv" end

@@ -219,7 +219,13 @@ end
 
 local TITLES = { "key", "state", "amount", "asset", "to", "id", "message" }
 
+-- A key as it is sorted: inv-2 before inv-10.
+local function sortable(key)
+  return (key:gsub("%d+", function(digits) return ("0"):rep(20 - #digits) .. digits end))
+end
+
 local function show_list(list, options)
+  table.sort(list, function(a, b) return sortable(a.key) < sortable(b.key) end)
   local cells = {}
   for i, payment in ipairs(list) do
     local params = payment.params

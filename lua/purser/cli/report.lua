@@ -91,7 +91,7 @@ end
 
 --- Says what is wrong with what was asked. Returns the exit code.
 function M.bad_input(...)
-  M.say(...)
+  terminal.fail(...)
   return M.BAD_INPUT
 end
 

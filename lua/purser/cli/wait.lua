@@ -66,8 +66,8 @@ function M.start(options)
   client:close()
   if not record then
     if err.kind == "workflow" then
-      report.say("%s%s", (err.message:gsub("(%d+) ms", function(ms) return ("%g s"):format(tonumber(ms) / 1000) end)),
-        err.outcome == "rejected" and "" or "; it may be waited for again, with a longer --deadline")
+      local text = err.message:gsub("(%d+) ms", function(ms) return ("%g s"):format(tonumber(ms) / 1000) end)
+      terminal.fail("%s%s", text, err.outcome == "rejected" and "" or "; give a longer --deadline to wait again")
       return err.outcome == "rejected" and report.REJECTED or report.NOT_SENT
     end
     return report.failure({ effect = "read" }, {}, err)

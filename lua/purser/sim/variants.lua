@@ -86,7 +86,8 @@ local function set_of(names)
     else
       local known = { "document", "live" }
       for _, switch in ipairs(M.names) do known[#known + 1] = switch end
-      error(("purser.sim: unknown variant %q%s"):format(tostring(name), suggest.hint(tostring(name), known)), 0)
+      error(("purser.sim: unknown variant %q%s; there are %s"):format(tostring(name),
+        suggest.hint(tostring(name), known), table.concat(known, ", ")), 0)
     end
   end
   for _, pair in ipairs(exclusive) do

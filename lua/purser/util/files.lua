@@ -2,6 +2,7 @@
 -- Files read and written whole, with one wording for what can go wrong; those with secrets are the user's alone.
 
 local core = require "purser.core"
+local json_tree = require "purser.util.json_tree"
 
 local M = {}
 
@@ -23,7 +24,7 @@ end
 
 --- Opens a regular file for reading. Else nil, a message, and whether there is no such file.
 ---@param path string
----@param judge (fun(path: string, file: file*): string|nil)|nil  why the open file is rejected
+---@param judge function|nil  (path, file) -> why the open file is rejected
 ---@return file*|nil file, string|nil message, boolean|nil is_missing
 function M.open(path, judge)
   if path == "" then return nil, '"" cannot be read: it names no file', false end
@@ -41,7 +42,7 @@ end
 
 --- The text of a file, which is held whole. Else nil, a message, and whether there is no such file.
 ---@param path string
----@param judge (fun(path: string, file: file*): string|nil)|nil  why the open file is rejected
+---@param judge function|nil  (path, file) -> why the open file is rejected
 ---@return string|nil text, string|nil message, boolean|nil is_missing
 function M.read(path, judge)
   local file, message, is_missing = M.open(path, judge)
@@ -150,16 +151,51 @@ function M.replace(path, text)
   return nil, reason
 end
 
+-- The object of a JSON text; or nil and a message.
+local function object_of(path, text)
+  local object, message, offset = core.decode(text)
+  if type(object) == "table" and text:find "^%s*{" then return object end -- [] holds no rules, either
+  local where = message and (": %s at byte %d"):format(message, offset or 0) or ""
+  return nil, ("%s is not the JSON of an object%s"):format(path, where)
+end
+
 --- The JSON object that a file holds. Else nil, a message, and whether there is no such file.
 ---@param path string
 ---@return table|nil object, string|nil message, boolean|nil is_missing
 function M.read_object(path)
   local text, problem, is_missing = M.read(path)
   if not text then return nil, problem, is_missing end
-  local object, message, offset = core.decode(text)
-  if type(object) == "table" and text:find "^%s*{" then return object end -- [] holds no rules, either
-  local where = message and (": %s at byte %d"):format(message, offset or 0) or ""
-  return nil, ("%s is not the JSON of an object%s"):format(path, where)
+  return object_of(path, text)
+end
+
+-- What a decoder would leave out without a word: a member that is null, and the first of two with one name.
+local function lost_member(node, name)
+  if node.type == "null" then return ("%s is null; give a value, or leave it out"):format(name) end
+  local seen = {}
+  for i, item in ipairs(node) do
+    local member = node.type == "object" and item[1] or ("%s[%d]"):format(name, i)
+    if seen[member] then return member .. " is there twice; write it once" end
+    seen[member] = true
+    local lost = lost_member(node.type == "object" and item[2] or item, member)
+    if lost then return lost end
+  end
+end
+
+local function judge_rules(path, file) return (core.distrust(path, file, true)) end
+
+--- The JSON object of a file that sets rules: it is this user's or root's, nobody else can change it, and nothing in it
+--- would get lost. Else nil and a message.
+---@param path string
+---@return table|nil object, string|nil message
+function M.read_rules(path)
+  local text, problem = M.read(path, judge_rules)
+  if not text then return nil, problem end
+  local object, message = object_of(path, text)
+  if not object then return nil, message end
+  local tree = json_tree.read(text)
+  local lost = tree and lost_member(tree, path) or not tree and "it is nested too deep"
+  if lost then return nil, ("%s: %s"):format(path, lost) end
+  return object
 end
 
 return M
