@@ -150,7 +150,7 @@ describe("a history that counts its bounds in days", function()
     assert.is_nil((collect(days { NOW - 90000 }, NOW - 100000, NOW - 80000)))
   end)
 
-  it("costs a walk nothing more once it is known not to count so, and one request a day where nothing is shown", function()
+  it("costs nothing more once it is known not to count so, and one request a day where nothing is shown", function()
     local client = client_of(function(_, params)
       return between({ { txId = "1", insertTime = NOW - 3 * DAY } }, params, "insertTime")
     end)
