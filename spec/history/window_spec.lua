@@ -158,6 +158,11 @@ describe("a history that counts its bounds in days", function()
       assert.equal(1, #assert(collect(client, NOW - DAYS)))
       assert.equal(asked, #client.asked, i)
     end
+    local edge = client_of(function(_, params)
+      assert.is_true(params.startTime >= NOW - 90 * DAY) -- beyond its reach the service rejects a window
+      return between({ { txId = "1", insertTime = NOW - 90 * DAY + 5 } }, params, "insertTime")
+    end)
+    assert.equal(1, #assert(collect(edge, NOW - 90 * DAY, NOW - 89 * DAY)))
     local quiet = days {}
     for i, asked in ipairs { 2, 1, 1 } do
       assert.same({}, collect(quiet, NOW - DAY))

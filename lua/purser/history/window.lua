@@ -338,7 +338,7 @@ function M.check_unit(source, time, first, last, longest, earliest)
     end
     if not time then return nil end
   end
-  local records, err = pages.ask(source, bounds({ first = time, last = time }), time + 1000, 1)
+  local records, err = pages.ask(source, bounds({ first = time, last = time }, earliest), time + 1000, 1)
   if not records then return err end
   if records[1] then return nil, true end
   return failed(source, ("a record of the time %d was shown, but not when its second was asked for: the service may "
