@@ -115,9 +115,10 @@ local profiles = "purser.api.profiles"
 
 -- Members that are loaded or made at their first use: the name of a module, or a function that makes the member.
 local members = {
-  decimal = "purser.decimal", secrets = "purser.secrets", fleet = "purser.fleet", sim = "purser.sim",
-  vault = "purser.fleet.vault", states = "purser.states", utc = "purser.utc", codes = "purser.codes",
-  csv = "purser.csv", json = "purser.json", journal = "purser.write.journal", payouts = "purser.payouts",
+  decimal = "purser.decimal", secrets = "purser.util.secrets", fleet = "purser.fleet", sim = "purser.sim",
+  vault = "purser.fleet.vault", states = "purser.api.states", utc = "purser.util.utc", codes = "purser.codes",
+  csv = "purser.util.csv", json = "purser.json",
+  journal = "purser.write.journal", payouts = "purser.payouts",
   profiles = function() return frozen(require(profiles)) end,
   rate_limit = function() return new_rate_limit end,
   run = function() return schedule.run end,

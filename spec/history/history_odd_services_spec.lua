@@ -6,7 +6,7 @@
 local json = require "purser.json"
 local operations = require "purser.api.operations"
 local purser = require "purser"
-local full_list = require "purser.write.reconcile.full_list"
+local reading = require "purser.write.evidence.reading"
 
 local DAY, NOW = 86400000, 1700000000437
 local COUNT = 320
@@ -238,7 +238,7 @@ for _, oddity in ipairs(oddities) do
         for _, times in ipairs { even(), dense() } do
           local service = serve(name, times, odd)
           local function run(row, params) return service.client:call(row.full_name, params) end
-          local records, _, why = full_list.all(run, service.row, params_of(name), NOW - 2 * DAY, NOW, nil)
+          local records, _, why = reading.all(run, service.row, params_of(name), NOW - 2 * DAY, NOW, nil)
           if records and not why and complete ~= "hidden" then
             local there = {}
             for _, record in ipairs(records) do there[record[service.row.paging.id] or record.txId

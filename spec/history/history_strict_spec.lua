@@ -4,7 +4,7 @@
 
 local intents = require "purser.write.reconcile"
 local operations = require "purser.api.operations"
-local full_list = require "purser.write.reconcile.full_list"
+local reading = require "purser.write.evidence.reading"
 
 local NOW = 1700000000000
 local HOUR = 3600000
@@ -20,7 +20,7 @@ local function service(answer)
 end
 
 local function all(made, name, first, last, time, params)
-  return full_list.all(made.run, operations.by_name[name], params or {}, first or NOW - HOUR, last or NOW + HOUR, time)
+  return reading.all(made.run, operations.by_name[name], params or {}, first or NOW - HOUR, last or NOW + HOUR, time)
 end
 
 -- `count` records a second apart, newest first.
@@ -137,7 +137,7 @@ describe("a history that holds more records at one moment than it shows", functi
       recv_window = 5000,
       read = function(_, row, params) return crowded().run(row, params) end, correction = function() end,
       pause = function(_, ms) now = now + ms end,
-      recent_calls = require("purser.write.reconcile.recent_calls").new() },
+      recent_calls = require("purser.write.recent_calls").new() },
       { operation = "wallet.withdraw", sent_at = NOW,
         params = { coin = "USDT", address = "a", amount = "1", withdrawOrderId = "ours" } }))
     assert.equal("undecided", answer.outcome)

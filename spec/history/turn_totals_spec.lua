@@ -2,7 +2,7 @@
 -- Lists whose total is how many records the page itself holds, as a service with the form {"result", "totalCount"} may
 -- mean it: walks and strict readings read them whole, and a total that is none of a page is held to.
 
-local full_list = require "purser.write.reconcile.full_list"
+local reading = require "purser.write.evidence.reading"
 local operations = require "purser.api.operations"
 local purser = require "purser"
 
@@ -33,7 +33,7 @@ end
 
 local function read(sim, client, group)
   local function run(row, params) return client:call(row.full_name, params) end
-  return full_list.all(run, operations.by_name[group .. ".transfer_history"], TYPES, sim:now() - 60000,
+  return reading.all(run, operations.by_name[group .. ".transfer_history"], TYPES, sim:now() - 60000,
     sim:now() + 60000, "timestamp")
 end
 

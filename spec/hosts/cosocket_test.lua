@@ -1,10 +1,11 @@
 -- SPDX-License-Identifier: MIT
 -- The transports inside a real nginx: the whole of purser.recording.check for both, and what is nginx's own of
 -- purser.transport.cosocket.
+-- make test-all: 30 s, waits
 
 local check = require "purser.recording.check"
 local core = require "purser.core"
-local libcurl = require "purser.libcurl"
+local libcurl = require "purser.util.libcurl"
 local nginx = require "nginx"
 local service = require "service"
 local socket = require "socket"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Programs that have Purser inside, and their tests.
 
-#   make hosts-test   those that `make test` has, too: nginx, libuv, Neovim, cqueues, a frame loop
+#   make hosts-test   nginx, libuv, Neovim, cqueues, a frame loop
 #   make hosts-all    each page of docs/hosts in its real host: LÖVE, copas, Minetest, too
 .PHONY: hosts-test hosts-build hosts-all
 

@@ -1,8 +1,9 @@
 -- SPDX-License-Identifier: MIT
 -- The rate limit inside nginx: the store in a shared dictionary, for all workers, and in Redis over nginx's own
 -- sockets.
+-- make test-all: 15 s, waits
 
-local libcurl = require "purser.libcurl"
+local libcurl = require "purser.util.libcurl"
 local nginx = require "nginx"
 local redis_server = require "redis_server"
 local service = require "service"

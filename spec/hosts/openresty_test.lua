@@ -1,10 +1,11 @@
 -- SPDX-License-Identifier: MIT
 -- Purser inside nginx: reads of the gateway of examples/openresty, and the transport. gateway_test.lua has the payouts.
+-- make test: 5 s, waits
 
 local core = require "purser.core"
 local eventually = require "eventually"
 local gateways = require "gateway"
-local libcurl = require "purser.libcurl"
+local libcurl = require "purser.util.libcurl"
 local nginx = require "nginx"
 local service = require "service"
 

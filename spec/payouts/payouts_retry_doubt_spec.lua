@@ -31,15 +31,24 @@ local function queue_with_a_failed_payment()
   return payouts
 end
 
-local function record_of(amount)
-  return json.list { { id = "w1", coin = "USDT", address = "TSample", amount = amount, status = 7, transactionFee = "0",
-    applyTime = now } }
+local function record_of(amount, coin)
+  return json.list { { id = "w1", coin = coin or "USDT", address = "TSample", amount = amount, status = 7,
+    transactionFee = "0", applyTime = now } }
 end
 
 describe("retry of a failed payment", function()
-  it("rejects one of which a record is shown that may be its", function()
+  it("finds one done of which a record of equal content is shown, and no other call can own it", function()
     local payouts = queue_with_a_failed_payment()
     records = record_of "5"
+    local ok, err = payouts:retry "one"
+    assert.is_nil(ok)
+    assert.are.same({ "payouts.done", "w1" }, { err.code, err.details.record.id })
+    assert.are.equal("done", payouts:find "one".state)
+  end)
+
+  it("rejects one of which a record is shown that may be its", function()
+    local payouts = queue_with_a_failed_payment()
+    records = record_of "6"
     local ok, err = payouts:retry "one"
     assert.is_nil(ok)
     assert.are.same({ "payouts.undecided", "w1" }, { err.code, err.details.candidates[1].id })
@@ -50,7 +59,7 @@ describe("retry of a failed payment", function()
 
   it("puts back one of which none is shown", function()
     local payouts = queue_with_a_failed_payment()
-    records = record_of "6"
+    records = record_of("77", "BTC")
     assert.is_true(payouts:retry "one")
     assert(payouts:run())
     assert.are.equal(2, sent)

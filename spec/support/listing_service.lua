@@ -2,7 +2,7 @@
 -- A service for purser.write.reconcile, of which a spec says what its lists show. Its clock goes on only while
 -- somebody waits.
 
-local recent_calls = require "purser.write.reconcile.recent_calls"
+local recent_calls = require "purser.write.recent_calls"
 
 --- `answer(row, asked)` answers reads. `fields` are members of the service; `now` is when it begins, a minute after
 --- 1700000000000 where that is not said.

@@ -40,19 +40,17 @@ M["a rejection is not looked into"] = {
 
 M["the record of an equal call passes for the payment's"] = {
   seed = 4,
-  changed = { { "purser.write.reconcile.strategies",
-    'local shift = not claimed[intents.id_of(record) or ""] and may_agree(', "local shift = may_agree(" },
-    { "purser.write.reconcile.strategies", "if #exact == 1 and #near == 1 and open == 0 then",
-      "if #exact > 0 then" } },
+  changed = { { "purser.write.evidence.claims",
+    "if not owner or is_own(self, owner) then left", "if true then left" } },
   options = { twin_in = 1, share = 0, unsure_in = 2, keys = 0, accounts = 1, check = false, puts_back = false,
     dies_once_in = 4000 },
 }
 
 M["nothing waits until a record must be visible"] = {
   seed = 26,
-  changed = { { "purser.write.reconcile.look",
-    "self.late, self.doubted, self.reading = self.service:now() >= self.deadline, false, nil",
-    "self.late, self.doubted, self.reading = true, false, nil" } },
+  changed = { { "purser.write.reconcile",
+    "self.late, self.doubted, self.waits, self.shown = self.service:now() >= self.deadline, false, false, nil",
+    "self.late, self.doubted, self.waits, self.shown = true, false, false, nil" } },
 }
 
 M["an answer is believed whoever's it is"] = {

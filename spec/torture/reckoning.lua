@@ -9,7 +9,7 @@
 local core = require "purser.core"
 local decimal = require "purser.decimal"
 local operations = require "purser.api.operations"
-local full_list = require "purser.write.reconcile.full_list"
+local reading = require "purser.write.evidence.reading"
 local world = dofile "spec/torture/world.lua"
 
 local Reckoning = {}
@@ -60,7 +60,7 @@ local function read_histories(self)
   local function read(row, params) return self.client:call(row.full_name, params) end
   local found, total = {}, {}
   local function take(operation, through, params, member, time_name)
-    local records = insist(full_list.all, read, operations.by_name[through], params, self.started - 60000,
+    local records = insist(reading.all, read, operations.by_name[through], params, self.started - 60000,
       core.now_ms() + 60000, time_name)
     total[operation] = (total[operation] or 0) + #records
     for _, record in ipairs(records) do
@@ -192,7 +192,7 @@ function Reckoning:other(client, payouts, count)
   if #list ~= count then self:problem("the other account has %d payments of %d", #list, count) end
   local function read(row, params) return client:call(row.full_name, params) end
   local found = {}
-  for _, record in ipairs(insist(full_list.all, read, operations.by_name["broker.transfer_history"],
+  for _, record in ipairs(insist(reading.all, read, operations.by_name["broker.transfer_history"],
     { fromAccountType = "SPOT", toAccountType = "SPOT", toAccount = list[1].params.toAccount }, self.started - 60000,
     core.now_ms() + 60000, "timestamp")) do
     found[record.clientTranId] = (found[record.clientTranId] or 0) + 1

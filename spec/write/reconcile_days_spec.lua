@@ -4,7 +4,7 @@
 local listing_service = require "listing_service"
 local operations = require "purser.api.operations"
 local page_of = require "paged_list"
-local recent_calls = require "purser.write.reconcile.recent_calls"
+local recent_calls = require "purser.write.recent_calls"
 local reconcile = require "purser.write.reconcile"
 
 local HOUR, DAY = 3600000, 86400000

@@ -4,7 +4,7 @@
 local listing_service = require "listing_service"
 local operations = require "purser.api.operations"
 local page_of = require "paged_list"
-local readings = require "purser.write.reconcile.readings"
+local reading = require "purser.write.evidence.reading"
 local reconcile = require "purser.write.reconcile"
 
 local NOW = 1700000000000
@@ -52,7 +52,7 @@ for _, call in ipairs(calls) do
         for _, shared in ipairs { false, true } do
           local service = service_of(row, records_of(row, params, id_of, newest_first))
           if shared then
-            service.readings = readings.new(service.now())
+            service.readings = reading.share(service.now())
             service.readings:expect(NOW)
           end
           local answer = assert(reconcile.reconcile(service, { operation = operation, params = params, sent_at = NOW,

@@ -4,7 +4,7 @@
 local errors = require "purser.call.errors"
 local listing_service = require "listing_service"
 local operations = require "purser.api.operations"
-local recent_calls = require "purser.write.reconcile.recent_calls"
+local recent_calls = require "purser.write.recent_calls"
 local reconcile = require "purser.write.reconcile"
 
 local NOW = 1700000000000
@@ -60,13 +60,13 @@ describe("a look during which the clock was set", function()
     local looks, service = 0
     service = listing_service(function()
       looks = looks + 1
-      service.corrected = looks % 2 + 1
+      service.corrected = looks
       assert.is_true(looks < 1000)
       return nothing()
     end)
     local answer = assert(reconciled(service))
     assert.equal("undecided", answer.outcome)
-    assert.matches("the clock was set during each look", answer.reason)
+    assert.matches("the clock was set during each reading", answer.reason)
   end)
 end)
 

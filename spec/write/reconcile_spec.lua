@@ -24,6 +24,7 @@ local function setup(options)
   local sub = assert(sim:account { name = "tradingdesk1", role = "sub", parent = broker.uid,
     balances = { USDT = "500" } })
   assert(sim:save_address { account = sub, coin = "USDT", network = TRON, address = TRON_ADDRESS })
+  sim:advance(120000) -- the keys of these accounts are older than any call
   client, sub_client = client_of(broker), client_of(sub)
 end
 
@@ -203,11 +204,12 @@ describe("two records that fit", function()
     assert.is_string(answer.reason)
   end)
 
-  it("are left undecided when an equal call has no known end either", function()
+  it("are given to equal calls without a known end, one to each", function()
     local one = lose("wallet.transfer", { kind = "lost_answer" })
     local two = lose("wallet.transfer", { kind = "reset", when = "before" })
-    assert.equal("undecided", assert(client:reconcile(one)).outcome)
-    assert.equal("undecided", assert(client:reconcile(two)).outcome)
+    local outcomes = {}
+    for _, err in ipairs { one, two } do outcomes[assert(client:reconcile(err)).outcome] = true end
+    assert.same({ done = true, not_done = true }, outcomes)
   end)
 
   it("are not distinguished by an id that the service does not list", function()

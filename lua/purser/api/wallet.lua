@@ -45,7 +45,7 @@ return {
       network = "netWork", contract = "contractAddress" },
     reconcile = { strategy = "client_id", client_id = "withdrawOrderId", generated_id = true,
       lookup = "wallet.withdrawal_history",
-      narrow = { "coin" }, match_on = { "coin", "address", "amount", "memo" }, candidate_on = { "coin", "address" },
+      match_on = { "coin", "address", "amount", "memo" }, candidate_on = { "coin", "address" },
       time_member = "applyTime" },
   },
   {
@@ -228,7 +228,7 @@ return {
       network = "network" },
     reconcile = { strategy = "client_id", client_id = "withdrawOrderId", generated_id = true,
       lookup = "wallet.withdrawal_history",
-      narrow = { "coin" }, match_on = { "coin", "address", "amount", "memo" }, candidate_on = { "coin", "address" },
+      match_on = { "coin", "address", "amount", "memo" }, candidate_on = { "coin", "address" },
       time_member = "applyTime" },
   },
 }

@@ -49,6 +49,21 @@ local function code_and_message(body)
   return filled(value.code, CODE_BYTES), message_of(value) or ""
 end
 
+local PAGE_BYTES = 200
+
+-- The words of a page of HTML, or the beginning of what is no JSON: who answered says there what is wrong. Nil for what
+-- begins as JSON does: it may hold a result.
+local function words_of(body)
+  local first = body:match "^%s*(.)"
+  if not first or first == "{" or first == "[" then return nil end
+  local text = body:sub(1, 20000)
+  if first == "<" then
+    text = text:gsub("<[sS][cCtT][rRyY][iIlL].-</[sS][^>]*>", " "):gsub("<[^>]*>", " ")
+  end
+  text = text:gsub("&nbsp;", " "):gsub("&amp;", "&"):gsub("%s+", " "):match "^ ?(.-) ?$"
+  return filled(text, PAGE_BYTES), first == "<"
+end
+
 local function is_pause(status)
   return status == 429 or status == 418
 end
@@ -170,10 +185,11 @@ function M.of_status(row, profile, status, body, headers)
     err.message = ("the service answered with a redirect (HTTP %d), which is never followed"):format(status)
     err.hint = "check base_url"
   elseif not err.message then
-    err.message = ("HTTP %d with %d bytes that are not the service's (%s)"):format(status, #body,
-      clean(tostring(header(headers, "content-type") or "no content type"), 100))
-    err.hint = status == 404 and WRONG_PATH
-      or row.effect == "read" and "a firewall or proxy may stand in between" or nil
+    local words = words_of(body)
+    err.message = ("HTTP %d with %d bytes that are not the service's (%s)%s"):format(status, #body,
+      clean(tostring(header(headers, "content-type") or "no content type"), 100), words and ': "' .. words .. '"' or "")
+    err.hint = status == 404 and WRONG_PATH or row.effect == "read" and (status == 503 and words and "try again later"
+      or "a firewall or proxy may stand in between") or nil
   end
   return errors.new(err)
 end
@@ -223,6 +239,12 @@ function M.of_body(row, profile, status, body, message, offset)
   local code, text = code_and_message(body)
   if code and not profile.success_codes[code] then
     return errors.new(rejection(row, profile, status, code, filled(text, MESSAGE_BYTES), body))
+  end
+  local words, is_page = words_of(body)
+  if is_page then
+    message = ('it is a web page, as a network that wants a login or a proxy shows: "%s"'):format(words or "")
+  elseif words and words ~= "null" then
+    message = ('%s; it begins "%s"'):format(message or "it is null", words)
   end
   return M.undecodable(row, status, "the answer cannot be read: " .. (message or "it is null"), offset)
 end

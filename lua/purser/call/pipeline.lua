@@ -46,7 +46,7 @@ local function make_layout(profile, row, extra_names)
   local query, body = form and {} or names, form and names or {}
   query[#query + 1] = profile.recv_window_name
   query[#query + 1] = profile.timestamp_name
-  return core.layout(query, body, form, profile.order == "sorted")
+  return core.layout(query, body, form)
 end
 
 local function layout_for(self, row)
@@ -62,7 +62,7 @@ end
 function M.use_credentials(self, api_key, secret_key)
   local problem, hint = call_options.check_credentials(api_key, secret_key)
   if problem then return problem, hint end
-  local signer, message = core.signer(self.profile.algorithm, secret_key, self.profile.encoding)
+  local signer, message = core.signer("hmac-sha256", secret_key)
   if not signer then return '"secret_key" cannot be used: ' .. message end
   if self._signer then self._signer:close() end
   self._signer, self._api_key = signer, api_key
@@ -109,7 +109,7 @@ function M.build(self, row, layout, values, opts)
   local body, query = ""
   if row.body then body, wrong = layout:body(values) end
   if not body then return nil, errors.argument(nil, wrong) end
-  query, wrong = self._signer:sign_query(layout, values, profile.signature_name, profile.sign_body and body or nil)
+  query, wrong = self._signer:sign_query(layout, values, profile.signature_name)
   if not query then return nil, errors.argument(nil, wrong) end
   return {
     method = row.method, base_url = self._origin, target = self._prefix .. row.path .. "?" .. query,
@@ -209,6 +209,7 @@ local function exchange(self, row, request, sending, values)
   local answer = row.unsigned and unsigned.answer or interpret.answer
   local value, err = answer(row, self.profile, response.status, response.body, response.headers, values)
   if sending then value, err = sending:verify(value, err) end
+  if request.verify and value ~= nil then value, err = request.verify(row, response, value) end
   if err and is_doubtful(err) and self._transport.discard then self._transport:discard(response) end
   return value, err, response
 end
@@ -341,7 +342,8 @@ end
 
 --- Runs a read call: the whole pipeline. It is retried as the retry policy says. A write call begins in
 --- write/write_call.lua, which never sends it twice; write/run.lua chooses.
-function M.run(self, row, params, opts)
+---@param verify nil|fun(row: table, response: table, value: any): any, purser.Error|nil  judges each result
+function M.run(self, row, params, opts, verify)
   if row.effect ~= "read" then error(row.full_name .. " is a write call; purser.write.run takes it", 2) end
   opts = opts or M.no_options
   local values, layout = M.check_call(self, row, params, opts)
@@ -351,7 +353,7 @@ function M.run(self, row, params, opts)
   while true do
     local request, err = M.next_request(self, row, layout, values, opts)
     if not request then return nil, err end
-    attempt = attempt + 1
+    request.verify, attempt = verify, attempt + 1
     local value
     value, err = M.attempt(self, row, request, attempt, opts.info, nil, values)
     if value ~= nil then return value end
@@ -359,6 +361,7 @@ function M.run(self, row, params, opts)
       or retry.pause(self._retry, attempt, core.monotonic_ms() - started, err)
     corrected = corrected or err.code == service_clock.OUTSIDE_WINDOW
     if not ms then return nil, err end
+    if self._hooks and err.kind == "throttled" then hooks.report_wait(self._hooks, row, ms, opts.info) end
     M.pause(self, ms)
   end
 end

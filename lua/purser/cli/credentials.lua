@@ -43,7 +43,7 @@ function M.path_of(name)
     return nil, ("%q is no name of an account; use letters, digits, _ and -"):format(name)
   end
   local folder = M.folder()
-  if not folder then return nil, "HOME is no absolute path, so there is no folder of accounts; use --credentials FILE" end
+  if not folder then return nil, "HOME is no absolute path, so there are no accounts; use --credentials FILE" end
   return ("%s/%s.keys"):format(folder, name)
 end
 
@@ -96,11 +96,14 @@ end
 -- an account that nobody named.
 local function without_keys(source, name, path)
   local own, hint = M.variable "PURSER_ACCOUNT", suggest.hint(name, M.names())
-  if hint == "" and own then hint = suggest.hint(name, { own }) end
+  if hint == "" and own and own ~= name then hint = suggest.hint(name, { own }) end
+  local is_named = source == "PURSER_ACCOUNT"
   local has_others = own ~= name and (M.variable "PURSER_API_KEY" or taken or M.variable "PURSER_CREDENTIALS"
     or M.variable "PURSER_CREDENTIALS_COMMAND")
+  local otherwise = is_named and "; or set PURSER_API_KEY and PURSER_SECRET_KEY"
+    or has_others and "; if the keys of the environment are this account's, say so with PURSER_ACCOUNT=" .. name or ""
   return ("%s %s has no keys%s: there is no %s; `purser login %s` makes it%s"):format(source, name, hint, path, name,
-    has_others and ("; if the keys of the environment are this account's, say so with PURSER_ACCOUNT=" .. name) or "")
+    otherwise)
 end
 
 --- The keys to sign with, the name of their account and the service that they belong to, where it is known: all from

@@ -17,8 +17,8 @@ local run = require "purser.write.run"
 local digest = lazy "purser.util.digest"
 local history = lazy "purser.history"
 local reconcile = lazy "purser.write.reconcile"
-local reconcile_advice = lazy "purser.write.reconcile.advice"
-local reconcile_service = lazy "purser.write.reconcile.service"
+local reconcile_advice = lazy "purser.write.advice"
+local reconcile_service = lazy "purser.write.service"
 local suggest = lazy "purser.util.suggest"
 local unsigned = lazy "purser.call.unsigned"
 local wait = lazy "purser.workflow.wait"
@@ -206,7 +206,8 @@ end
 ---@class purser.Limits
 ---@field pools purser.PoolUse[]
 
---- What the pools of the rate limit hold now, and what blocks them; nil and an error where the store cannot be used. A client without a rate limit has none.
+--- Returns what the pools of the rate limit hold now, and what blocks them; nil and an error where the store cannot be
+--- used. A client without a rate limit has none.
 ---@return purser.Limits|nil limits, purser.Error|nil err
 function State:limits()
   if not self._rate_limit then return { pools = {} } end

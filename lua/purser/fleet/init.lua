@@ -189,7 +189,7 @@ end
 local steps = {}
 
 function steps.create_account(self, step)
-  local result, err = api(self):create_sub_account { subAccount = step.account, note = step.note }
+  local result, err = api(self):create_sub_account { subAccount = step.account, note = step.note or step.account }
   if result then return true end
   if err.outcome ~= "unknown" then return nil, err end
   -- The name is the account's own: that it is there says that it was made.

@@ -10,16 +10,13 @@ local compare = require "purser.write.reconcile.compare"
 local core = require "purser.core"
 local errors = require "purser.call.errors"
 local intents = require "purser.write.intent"
-local looks = require "purser.write.reconcile.look"
 local operations = require "purser.api.operations"
 local private = require "purser.util.private"
-local queries = require "purser.write.reconcile.queries"
 local queue = require "purser.payouts.queue"
+local reading = require "purser.write.evidence.reading"
 local retention = require "purser.history.retention"
-local full_list = require "purser.write.reconcile.full_list"
 local schedule = require "purser.schedule"
-local service = require "purser.write.reconcile.service"
-local shift = require "purser.write.reconcile.shift"
+local service = require "purser.write.service"
 local witness = require "purser.payouts.witness"
 
 local M = {}
@@ -44,7 +41,7 @@ end
 --- How long after a request was stamped its record must be visible (ms).
 function M.visible_ms(self)
   local client, options = service.of(private.state_of(self.client)), self.reconcile_options or {}
-  return looks.visible_ms(client.recv_window, options.visibility_delay_ms or client.visibility_delay_ms)
+  return reading.visible_ms(client.recv_window, options.visibility_delay_ms or client.visibility_delay_ms)
 end
 
 --- The earliest time that is looked at in the history that would show a payment.
@@ -65,7 +62,7 @@ local function fail(self, message)
 end
 
 local function new_state(self, newest)
-  self.history = { connection = self.journal.db.handle, newest = newest, groups = {},
+  self.payouts.history = { connection = self.journal.db.handle, newest = newest, groups = {},
     sleep_ms = newest and 0 or M.visible_ms(self) }
   if self.scope and not newest then
     local ok, message = witness.forget(self)
@@ -199,10 +196,10 @@ end
 -- rejection.
 local function insist(self, group, through, asked, first, last)
   local client = self.client
-  local function call(row, params) return full_list.ask(client.call, client, row.full_name, params) end
+  local function call(row, params) return reading.ask(client.call, client, row.full_name, params) end
   local failures = { tries = 0, rejections = 0 }
   while not self.stopping and not self.problem do
-    local records, err, why = full_list.all(call, through, asked, first, last, group.reconcile.time_member)
+    local records, err, why = reading.all(call, through, asked, first, last, group.reconcile.time_member)
     if records and not why then return records end
     if not err then return give_up(self, group, why) end
     local over = M.after_failure(self, failures, err)
@@ -228,7 +225,7 @@ local function read_with(self, group, asked)
   local through, now = operations.by_name[group.reconcile.lookup], self.client:now()
   local first = M.earliest(self, group.reconcile)
   local slice = retention.max_window(through.window) or SLICE_MS
-  local newest = now + shift.ASKED_MS -- a filter that counts in another zone, or by days, would hide the newest records
+  local newest = now + reading.WIDE_MS -- a filter in another zone, or by days, would hide the newest
   while true do
     local last = math.min(first + slice, newest)
     local records, rejection = insist(self, group, through, asked, first, last)
@@ -244,13 +241,12 @@ end
 -- ends.
 local function spelling_of(self, group, name)
   local client, failures = self.client, { tries = 0, rejections = 0 }
-  local function list(_, row, params) return full_list.ask(client.call, client, row.full_name, params) end
-  local look = { service = { read = list }, reconcile = group.reconcile }
+  local function list(row, params) return reading.ask(client.call, client, row.full_name, params) end
   while not self.stopping and not self.problem do
-    local spelled, err = queries.spelling_of(look, name)
+    local spelled, err = reading.spelling_of(list, group.reconcile.accounts, name)
     if spelled then return spelled end
     if spelled == false then return nil, ("no sub-account is listed as %s"):format(name) end
-    if queries.MAY_NOT_LIST[err.code] or M.after_failure(self, failures, err) == "rejected" then
+    if reading.MAY_NOT_LIST[err.code] or M.after_failure(self, failures, err) == "rejected" then
       return nil, ("nothing shows how the service spells the sub-account %s, because they cannot be listed: %s")
         :format(name, err.message)
     end

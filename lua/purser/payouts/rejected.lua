@@ -6,7 +6,7 @@
 local history_check = require "purser.payouts.history_check"
 local operations = require "purser.api.operations"
 local queue = require "purser.payouts.queue"
-local readings = require "purser.write.reconcile.readings"
+local reading = require "purser.write.evidence.reading"
 
 local M = {}
 
@@ -78,7 +78,7 @@ end
 
 -- All that may be looked for now, history by history, with the readings that they share.
 local function begin_round(self, now)
-  local rejected, shared = self.rejected, readings.new(now)
+  local rejected, shared = self.rejected, reading.share(now)
   local waiting, round = rejected.waiting, {}
   rejected.waiting, rejected.first, rejected.last, rejected.beginning = {}, math.huge, 0, #waiting
   for _, payment in ipairs(waiting) do

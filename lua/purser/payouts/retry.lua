@@ -5,7 +5,7 @@
 local option_schema = require "purser.util.option_schema"
 local errors = require "purser.call.errors"
 local queue = require "purser.payouts.queue"
-local readings = require "purser.write.reconcile.readings"
+local reading = require "purser.write.evidence.reading"
 local rejected = require "purser.payouts.rejected"
 
 local M = {}
@@ -121,7 +121,7 @@ end
 
 -- Readings as of now that begin early enough for all of the payments.
 local function readings_for(self, keys, write)
-  local shared = readings.new(self.client:now())
+  local shared = reading.share(self.client:now())
   for _, key in ipairs(keys) do
     local payment = write(function(tx) return queue.stopped(tx, self.queue, self.account, key) or false end)
     local intent = payment and payment.intent and intent_of(self, payment, shared.as_of)

@@ -7,12 +7,12 @@ local intents = require "purser.write.intent"
 local operations = require "purser.api.operations"
 local private = require "purser.util.private"
 local queue = require "purser.payouts.queue"
-local readings = require "purser.write.reconcile.readings"
+local reading = require "purser.write.evidence.reading"
 local rejected = require "purser.payouts.rejected"
 local schedule = require "purser.schedule"
 local service_clock = require "purser.call.clock"
 local write_call = require "purser.write.write_call"
-require "purser.write.reconcile.modules" -- before a payment is sent: see there
+require "purser.write.modules" -- before a payment is sent: see there
 
 local M = {}
 
@@ -21,7 +21,7 @@ local Payment = {}
 Payment.__index = Payment
 
 function Payment:begin(tx, intent)
-  if not queue.mark_sent(tx, self.worker, self, intent.id) then
+  if not queue.mark_sent(tx, self.run, self, intent.id) then
     local err = errors.argument(nil, "the payment is no longer this worker's; another one has it")
     err.code = "payouts.lease"
     tx:reject(err)
@@ -35,7 +35,7 @@ end
 
 -- The pause before the next attempt.
 local function backoff(self)
-  return math.min(30000, self.worker.retry_ms * 2 ^ math.min(self.attempts, 10))
+  return math.min(30000, self.run.retry_ms * 2 ^ math.min(self.attempts, 10))
 end
 
 -- A payment that carries an id is looked for by that id before it counts as failed: an attempt may have been executed
@@ -47,7 +47,7 @@ local function failed(self, message)
 end
 
 local function again(self, message, ms)
-  if self.attempts >= self.worker.attempts then
+  if self.attempts >= self.run.attempts then
     return failed(self, ("gave up after %d attempts: %s"):format(self.attempts, message))
   end
   return { state = "waiting", due_in = math.floor(ms or backoff(self)), message = message }
@@ -67,7 +67,7 @@ function after.not_sent(self, _, message) return again(self, message) end
 function after.not_done(self, _, message)
   if self.rejection then return { state = "failed", message = self.rejection } end
   message = message ~= "" and message or "it was not executed"
-  if self.attempts >= self.worker.attempts then
+  if self.attempts >= self.run.attempts then
     return { state = "failed", message = ("gave up after %d attempts: %s"):format(self.attempts, message) }
   end
   return again(self, message, 0)
@@ -83,7 +83,7 @@ end
 
 function Payment:finish(tx, state, id, message, err)
   local change = after[state](self, id, message, err)
-  queue.move(tx, self.worker, self, change)
+  queue.move(tx, self.run, self, change)
   self.state = change.state
 end
 
@@ -266,7 +266,7 @@ local function refill(self)
   self.left = left
   if #took == 0 then self.refill_at = now + self.idle_ms end
   for _, payment in ipairs(took) do
-    payment.worker = self
+    payment.run = self
     self.hand[#self.hand + 1] = setmetatable(payment, Payment)
   end
   return self.left
@@ -353,7 +353,7 @@ end
 function M.run(self)
   self.hand, self.look_for_abandoned_at, self.refill_at, self.sending = {}, 0, 0, 0
   self.take_rejected_at = self.clock() + rejected.TOGETHER_MS
-  self.readings = readings.new() -- of those whose answer was lost
+  self.readings = reading.share() -- of those whose answer was lost
   rejected.begin(self)
   self.is_sleeping, self.waiting_for, self.raised, self.busy = false, nil, nil, 0
   local ok, problem = self.journal.db:transaction(function(tx)

@@ -5,7 +5,7 @@
 
 local core = require "purser.core"
 local lazy = require "purser.util.lazy"
-local libcurl = require "purser.libcurl"
+local libcurl = require "purser.util.libcurl"
 local schedule = require "purser.schedule"
 local schema = require "purser.util.option_schema"
 local suggest = lazy "purser.util.suggest"

@@ -168,3 +168,40 @@ describe("the keys of a record's content", function()
     assert.is_false(finds({ asset = "USDT", amount = "5" }, { asset = "USDT", amount = "70" }))
   end)
 end)
+
+describe("the texts by which records of a history are kept", function()
+  local shown_amounts = { ["-5"] = "5", ["4999.9999999999991"] = "5000", ["1000000000000000000"] = "999999999999999999",
+    ["5"] = "5", ["4.99"] = "4.995", ["5.00"] = "4.995" }
+
+  it("find what may be the record of a payment", function()
+    for shown, requested in pairs(shown_amounts) do
+      for _, asset in ipairs { "USDT", " usdt", "USDT-TRX" } do
+        local lookups, found = {}, false
+        for _, key in ipairs(compare.content_lookups { asset = "USDT", amount = requested }) do lookups[key] = true end
+        for _, key in ipairs(compare.content_keys { asset = asset, amount = shown }) do
+          found = found or lookups[key]
+        end
+        assert.is_true(found, ("%s %s for %s"):format(shown, asset, requested))
+      end
+    end
+  end)
+end)
+
+local ID, DIGITS = ("Ab3"):rep(10) .. "Zz", "12345678901234567890123456789012"
+
+it("An index finds exactly the ids that may be the one that was sent, each once", function()
+  local shown = { ID, ID:upper(), "Ab3", "A", "Ab3***Zz", "null", "-", "pay7", "pay_7", "7", "12", "0012", "12.0",
+    DIGITS, "1.2345678901234567e31", "1.2e31", "12345678901234567000000000000000", "1e18", ("9"):rep(18),
+    "1000000000000000000",
+    ("y"):rep(32), "1e400", "2e400" }
+  local records = {}
+  for i, id in ipairs(shown) do records[i] = { id = id } end
+  local index = compare.index(records, "id")
+  for _, requested in ipairs { ID, "pay-7", "12", "0012", DIGITS, ("9"):rep(18), "1000000000000000000", "x", "--" } do
+    local found = {}
+    for _, record in ipairs(compare.alike(index, requested)) do found[record.id] = (found[record.id] or 0) + 1 end
+    for _, id in ipairs(shown) do
+      assert.equal(compare.may_be_id(requested, id) and 1 or nil, found[id], requested .. " shown as " .. id)
+    end
+  end
+end)

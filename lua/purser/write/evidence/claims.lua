@@ -1,0 +1,234 @@
+-- SPDX-License-Identifier: MIT
+-- Whose record it is, and what the records of answered calls show of a service.
+--
+-- A record belongs to the call whose answer named its id, or whose id it shows. Everything else is unclaimed. A call
+-- that was answered is a witness of its record: it shows how this service writes what is sent.
+--
+-- A journal, in memory or in a database, is asked for
+--   owners(account, record_ids, operations)            record id -> the call that owns it
+--   open_calls(account, operations, first, last)       calls without a known end that may have made a record then
+--   answered_calls(account, operations, first, last)   calls whose records must be in a history from there to there
+--   delay(operation), note_delay(operation, ms)        how late records of an operation were seen to appear
+--   forgotten_until()                                     until when calls may have been forgotten; 0: none
+-- Each returns nil and a message where it cannot be read. A call is a table { id =, operation =, params =, sent_at =,
+-- recv_window =, state =, record_id =, answered = }. To end a call with a record that another call owns must fail.
+
+local compare = require "purser.write.evidence.compare"
+local failure = require "purser.write.journal.failure"
+local intents = require "purser.write.intent"
+local known_calls = require "purser.write.evidence.known_calls"
+local operations = require "purser.api.operations"
+
+local M = {}
+
+------------------------------------------------------------------------------------------------------- what is shown
+
+---@class purser.evidence.Witnesses  how this service shows what is sent
+---@field same table<string, integer>   of a member in a form: how often it was shown as it was sent
+---@field differing table<string, boolean>  it was shown otherwise
+---@field hidden table<string, boolean>  it was not shown
+---@field in_time boolean      a record was shown at its time
+---@field earliest number      from the first of those to the last the history leaves out nothing
+---@field latest number
+---@field misplaced table|nil  a record that was not
+local Witnesses = {}
+Witnesses.__index = Witnesses
+
+local function no_witnesses()
+  return setmetatable({ same = {}, differing = {}, hidden = {}, in_time = false, earliest = math.huge,
+    latest = -math.huge }, Witnesses)
+end
+
+--- Witnesses that show nothing.
+M.NONE = no_witnesses()
+
+local function form_of_id(text) return text:find "%W" and "x" or text:find "%D" and "a" or "d" end
+
+local ids = { withdrawOrderId = true, clientTranId = true }
+local by_network = { amount = true, memo = true, address = true }
+
+-- Returns where a witness counts as one that differs: for all that may be shown in the same way.
+local function kind_of(name, params)
+  if ids[name] then return name end
+  if by_network[name] then
+    return ("%s %s %s"):format(name, params.coin or params.asset or "", params.netWork or params.network or "")
+  end
+  if name == "toAccount" then return name .. " " .. tostring(params.toAccountType) end
+  return name .. " " .. tostring(params[name]):upper()
+end
+
+-- Returns where a witness counts as proof: an amount of the same coin, an id of the same form, and otherwise the very
+-- same text, for what is true of one address need not be of another.
+local function form_of(name, params)
+  if ids[name] then return name .. " " .. form_of_id(tostring(params[name])) end
+  if name == "amount" then return kind_of(name, params) end
+  return kind_of(name, params) .. " " .. tostring(params[name])
+end
+
+--- Returns whether it is proved that this service shows this member as it is sent.
+function Witnesses:proves(name, params)
+  local length = self.same[form_of(name, params)]
+  local kind = kind_of(name, params)
+  if not length or self.differing[kind] or self.hidden[kind] and not ids[name] then return false end
+  return not ids[name] or length >= #tostring(params[name])
+end
+
+--- Returns whether this service shows this member in another way than it is sent.
+function Witnesses:differs(name, params)
+  return self.differing[kind_of(name, params)] == true and not self.same[form_of(name, params)]
+end
+
+--- Returns whether this service was seen not to show this member.
+function Witnesses:hides(name, params)
+  return self.hidden[kind_of(name, params)] == true
+end
+
+local function members_of(reconcile)
+  local members = { reconcile.client_id }
+  for _, list in ipairs { reconcile.match_on or {}, reconcile.copy_params or {} } do
+    for _, name in ipairs(list) do members[#members + 1] = name end
+  end
+  return members
+end
+
+-- Notes what the record of an answered call shows of it.
+local function add_witness(witnesses, call, record, time)
+  local reconcile = operations.by_name[call.operation].reconcile
+  for _, name in ipairs(members_of(reconcile)) do
+    local sent = call.params[name]
+    if sent ~= nil then
+      local relation, form, kind = compare.member(name, sent, record), form_of(name, call.params),
+        kind_of(name, call.params)
+      if relation == nil then
+        witnesses.hidden[kind] = true
+      elseif relation == "same" then
+        witnesses.same[form] = math.max(witnesses.same[form] or 0, #tostring(sent))
+      else
+        witnesses.differing[kind] = true
+      end
+    end
+  end
+  local at = record[reconcile.time_member]
+  if time.max_window and (call.recv_window or 0) <= time.max_window then
+    if type(at) == "number" and at >= call.sent_at - time.before and at <= call.sent_at + time.after then
+      witnesses.in_time = true
+      witnesses.earliest = math.min(witnesses.earliest, math.max(at, call.sent_at))
+      witnesses.latest = math.max(witnesses.latest, math.min(at, call.sent_at))
+    else
+      witnesses.misplaced = record
+    end
+  end
+end
+
+---------------------------------------------------------------------------------------------------- whose record it is
+
+---@class purser.evidence.Claims
+---@field journal table
+local Claims = {}
+Claims.__index = Claims
+
+-- Returns the operations whose records are in one history.
+local function shown_in(history)
+  local names = {}
+  for _, row in ipairs(operations.list) do
+    local makes = row.effect == "create" or row.effect == "transfer"
+    if makes and intents.history_of(row) == history then names[row.full_name] = true end
+  end
+  return names
+end
+
+--- Makes what is known of the records of the call's history.
+---@param service purser.reconcile.Service
+---@param row table
+---@param intent purser.Intent
+---@return purser.evidence.Claims
+function M.new(service, row, intent)
+  return setmetatable({ journal = known_calls.of(service, row, intent), row = row, intent = intent,
+    account = intent.account, operations = shown_in(intents.history_of(row)) }, Claims)
+end
+
+local function failed(message) return nil, failure.error("unknown", message) end
+
+-- Returns whether a call is the one that is asked about.
+local function is_own(self, call)
+  return call.id ~= nil and (call.id == self.intent.id or call.id == self.intent.call_id)
+end
+
+--- Returns the records that no other call owns; or nil and an error. The second result maps ids to owners.
+---@param records table[]
+---@return table[]|nil unclaimed, table|purser.Error owners
+function Claims:unclaimed(records)
+  local record_ids, seen = {}, {}
+  for _, record in ipairs(records) do
+    local id = intents.id_of(record)
+    if id and not seen[id] then seen[id], record_ids[#record_ids + 1] = true, id end
+  end
+  local owners, message = {}, nil
+  if record_ids[1] then owners, message = self.journal:owners(self.account, record_ids, self.operations) end
+  if not owners then return failed(message) end
+  local left = {}
+  for _, record in ipairs(records) do
+    local owner = owners[intents.id_of(record) or ""]
+    if not owner or is_own(self, owner) then left[#left + 1] = record end
+  end
+  return left, owners
+end
+
+--- Returns what the answered calls whose records these are show of the service; or nil and an error.
+---@param records table[]
+---@param time { before: integer, after: integer, max_window: integer }  where a record is in its place
+---@return purser.evidence.Witnesses|nil witnesses, purser.Error|nil err
+function Claims:witnesses(records, time)
+  local unclaimed, owners = self:unclaimed(records)
+  if not unclaimed then return nil, owners end
+  local witnesses = no_witnesses()
+  for _, record in ipairs(records) do
+    local owner = owners[intents.id_of(record) or ""]
+    if owner and owner.answered and not is_own(self, owner) then add_witness(witnesses, owner, record, time) end
+  end
+  return witnesses
+end
+
+--- Returns other calls without a known end that can have made a record between two times; or nil and an error.
+---@param first integer
+---@param last integer
+---@param later integer  by how much a record's time may lie after the time until which its call was accepted
+function Claims:open_calls(first, last, later)
+  local calls, message = self.journal:open_calls(self.account, self.operations, first - later, last)
+  if not calls then return failed(message) end
+  local others = {}
+  for _, call in ipairs(calls) do
+    if not is_own(self, call) and intents.made_until(call, later) >= first then others[#others + 1] = call end
+  end
+  return others
+end
+
+--- Returns the answered calls of this operation that were sent between two times, and whose records the same question
+--- shows; or nil and an error.
+function Claims:answered_calls(first, last)
+  local calls, message = self.journal:answered_calls(self.account, { [self.row.full_name] = true }, first, last)
+  if not calls then return failed(message) end
+  local found = {}
+  for _, call in ipairs(calls) do
+    local is_shown = call.sent_at >= first and not is_own(self, call)
+    for _, name in ipairs(self.row.reconcile.copy_params or {}) do
+      is_shown = is_shown and call.params[name] == self.intent.params[name]
+    end
+    if is_shown then found[#found + 1] = call end
+  end
+  return found
+end
+
+--- Returns whether calls have been forgotten that can have made a record at `first` or since.
+function Claims:has_forgotten(first, later)
+  local forgotten_to = self.journal.forgotten_until and self.journal:forgotten_until() or 0
+  return forgotten_to > 0 and forgotten_to + intents.MAX_WINDOW_MS + later >= first
+end
+
+--- Returns how late records of this operation were seen to appear (ms).
+function Claims:delay() return self.journal:delay(self.row.full_name) or 0 end
+
+--- Notes that a record of this operation appeared, or did not, so late.
+function Claims:note_delay(ms) self.journal:note_delay(self.row.full_name, ms) end
+
+return M

@@ -1,0 +1,219 @@
+-- SPDX-License-Identifier: MIT
+-- A record against a call: same | may be | other.
+--
+-- Reading a difference takes a witness: a record of a call that was answered shows how this service shows what is sent.
+-- Without one nothing is proved by a difference, unless coin and amount both differ beyond any fee.
+
+local decimal = require "purser.decimal"
+
+local M = {}
+
+--- Returns whether a member holds nothing that could be compared.
+function M.is_blank(value)
+  return value == nil or value == "" or type(value) == "userdata" -- null
+end
+
+local is_blank = M.is_blank
+
+--------------------------------------------------------------------------------------------- one member, as it is shown
+
+-- Returns an amount that can be reckoned with, or nil.
+local function amount_of(value)
+  return (type(value) == "string" or type(value) == "number") and #tostring(value) <= 100 and decimal(tostring(value))
+    or nil
+end
+
+-- Returns by how much an amount may differ from one that is shown cut or rounded, as a text.
+local function step_of(text)
+  local places = #((text:match "%.(%d*)$" or ""):gsub("0+$", ""))
+  return places == 0 and "1" or "0." .. ("0"):rep(places - 1) .. "1"
+end
+
+local ZERO, TWO = decimal "0", decimal "2"
+
+-- A text of so many digits may come from binary floating point, whose last digits are wrong.
+local FLOAT_DIGITS, FLOAT_PRECISION = 16, decimal "0.00000000000001"
+
+-- Returns whether an amount may be one that is shown without its last digits, with those of binary floating point, with
+-- the sign of what leaves an account, or with or without the fee that is shown next to it.
+local function is_close(a, b, text, fee)
+  if b == ZERO or a == b or (a - b):abs() < decimal(step_of(text)) then return true end
+  local digits = text:gsub("%D", ""):gsub("^0+", "")
+  if #digits >= FLOAT_DIGITS and (a - b):abs() <= b * FLOAT_PRECISION then return true end
+  return fee ~= nil and (a == b + fee or b == a + fee)
+end
+
+-- Compares amounts: "near" where a fee could make the difference. None takes half of a payment, or adds as much to it.
+local function amounts(sent, shown, record)
+  local a, b = amount_of(sent), amount_of(shown)
+  if not a or not b then return "may" end
+  if a == b then return "same" end
+  b = b:abs()
+  if is_close(a, b, tostring(shown), amount_of(record.transactionFee)) then return "may" end
+  return a <= b * TWO and b <= a * TWO and "near" or "unlike"
+end
+
+local function lower(value) return tostring(value):lower() end
+
+-- Returns whether a text is another one with something after it: "T...:100", "USDT-TRX".
+local function begins_with(text, start)
+  return text:sub(1, #start) == start and not text:find("^%w", #start + 1)
+end
+
+--- Returns whether two texts that people spell may name the same thing.
+function M.may_name(requested, shown)
+  local a, b = lower(requested), lower(shown)
+  return a == b or begins_with(a, b) or begins_with(b, a)
+end
+
+-- Returns whether a text may be another one whose middle is hidden: "TQrY****4STm", "TQrY...4STm".
+local function is_hidden_in(shown, requested)
+  local head, tail = shown:lower():match "^([^*]-)%*+([^*]*)$"
+  if not head then head, tail = shown:lower():match "^(.-)%.%.+([^.]*)$" end
+  requested = requested:lower()
+  return head ~= nil and #head + #tail <= #requested and requested:sub(1, #head) == head
+    and requested:sub(#requested - #tail + 1) == tail
+end
+
+local function contains(one, other)
+  local a, b = lower(one), lower(other)
+  return a:find(b, 1, true) ~= nil or b:find(a, 1, true) ~= nil
+end
+
+-- Compares texts in any case. One that holds the other, or is hidden in part, may be it.
+local function texts(sent, shown)
+  if lower(sent) == lower(shown) then return "same" end
+  if contains(sent, shown) or is_hidden_in(tostring(shown), tostring(sent)) then return "may" end
+  return "unlike"
+end
+
+-- Returns the letters and digits of an id, in lower case: the rest may be in another spelling.
+local function plain_id(text) return (text:lower():gsub("[^a-z0-9]", "")) end
+
+-- Words for an id that is not shown.
+local no_id = { [""] = true, null = true, none = true, ["nil"] = true, undefined = true, nan = true }
+
+-- Returns the value of an id that is shown as a number, and by how much the id that was sent may differ from it. Nil
+-- where it is no number.
+local function number_of(shown)
+  local whole, fraction, exponent = shown:match "^(%d+)%.?(%d*)[eE]?%+?(%d*)$"
+  if not whole then return nil end
+  local value = tonumber(whole .. fraction) * 10 ^ ((tonumber(exponent) or 0) - #fraction)
+  local digits = (whole .. fraction):gsub("^0+", "")
+  if #whole == #shown and #digits < FLOAT_DIGITS then return value, 0 end
+  local count = math.max(1, math.min(#digits:gsub("0+$", ""), FLOAT_DIGITS - 1))
+  return value, 10 ^ (math.floor(math.log(value) / math.log(10) + 1e-9) + 1 - count)
+end
+
+local function may_be_number(requested, shown)
+  local value, by = number_of(shown)
+  if not value or not requested:find "^%d+$" then return false end
+  return value == tonumber(requested) or math.abs(value - tonumber(requested)) < by
+end
+
+--- Returns whether an id that is shown may be the one that was sent: in another case, with other signs between its
+--- letters and digits, cut however short, hidden in part, as a number, or with something around it.
+function M.may_be_id(requested, shown)
+  if type(requested) ~= "string" or shown == nil then return shown == requested end
+  shown = tostring(shown)
+  local a, b = plain_id(requested), plain_id(shown)
+  if a == b or no_id[b] then return true end
+  local long, short = #a > #b and a or b, #a > #b and b or a
+  return #short > 0 and long:find(short, 1, true) ~= nil or is_hidden_in(shown, requested)
+    or may_be_number(requested, shown)
+end
+
+-- Compares ids and what people write beside a payment: exactly the same, or resembling it.
+local function ids(sent, shown)
+  if sent == shown then return "same" end
+  return M.may_be_id(sent, shown) and "may" or "unlike"
+end
+
+local relations = { amount = amounts, withdrawOrderId = ids, clientTranId = ids, memo = ids, note = ids, remark = ids }
+
+--- Compares what was sent as `name` with what a record shows: "same"; "may", where it may be that in another form;
+--- "near", an amount that may be that with a fee; or "unlike". Nil where there is nothing to compare.
+---@return "same"|"may"|"near"|"unlike"|nil
+function M.member(name, sent, record)
+  local shown = record[name]
+  if sent == nil or is_blank(shown) then return nil end
+  return (relations[name] or texts)(sent, shown, record)
+end
+
+------------------------------------------------------------------------------------------------------ a whole record
+
+-- Returns how one member counts, after what the witnesses show of it: as M.member says, or "other"; nil where it is not
+-- to be compared.
+local function counted(name, params, record, witnesses)
+  local relation = M.member(name, params[name], record)
+  if relation == nil then
+    if params[name] == nil or witnesses:hides(name, params) then return nil end
+    return "may"
+  elseif relation == "same" then
+    return relation
+  elseif witnesses:differs(name, params) then
+    return relation == "unlike" and name == "amount" and relation or nil -- its size counts all the same
+  end
+  return relation ~= "may" and witnesses:proves(name, params) and "other" or relation
+end
+
+-- Returns how the id counts by which the service distinguishes calls: as counted does.
+local function counted_id(reconcile, params, record, witnesses)
+  local name = reconcile.generated_id and reconcile.client_id
+  if not name then return nil end
+  local sent, shown = params[name], record[name]
+  if sent == nil then return not is_blank(shown) and "unlike" or nil end
+  if is_blank(shown) or no_id[plain_id(tostring(shown))] then
+    return witnesses:proves(name, params) and "may" or nil
+  end
+  return counted(name, params, record, witnesses)
+end
+
+-- Without a witness coin and amount prove a difference where both differ; away from the call's time where one does.
+local function is_other_payment(seen, is_near)
+  local asset, amount = seen.coin == "unlike" or seen.asset == "unlike", seen.amount == "unlike"
+  return asset and amount or not is_near and (asset or amount or seen.note == "unlike")
+end
+
+---@alias purser.evidence.Verdict
+---| "same"    it agrees in all that can be compared
+---| "may"     nothing that it shows is unlike what was sent, and something cannot be compared
+---| "unlike"  something is unlike, and nothing proves that this service would show it as it was sent
+---| "other"   it is certainly another call's
+
+--- Compares a record with a call of a row.
+---@param reconcile table      what the row says of reconciling
+---@param params table         what was sent
+---@param record table
+---@param witnesses table      what answered calls show of this service: see claims.lua
+---@param is_near boolean      the record lies in the call's window
+---@return purser.evidence.Verdict
+function M.judge(reconcile, params, record, witnesses, is_near)
+  local seen, verdict = { id = counted_id(reconcile, params, record, witnesses) }, "same"
+  for _, name in ipairs(reconcile.copy_params or {}) do -- the list was asked for these, and need not show them
+    if not is_blank(record[name]) then seen[name] = counted(name, params, record, witnesses) end
+  end
+  for _, name in ipairs(reconcile.match_on or {}) do seen[name] = counted(name, params, record, witnesses) end
+  for _, relation in pairs(seen) do
+    if relation == "other" then return "other" end
+    if relation == "unlike" or relation == "near" then verdict = "unlike" end
+    if relation == "may" and verdict == "same" then verdict = "may" end
+  end
+  if is_other_payment(seen, is_near) then return "other" end
+  local is_told = seen.amount == "same" or seen.coin == "same" or seen.asset == "same" or params.amount == nil
+  return verdict == "same" and not is_told and "may" or verdict
+end
+
+--- Returns whether a record that shows the id of the call shows another payment all the same: the id was used for two.
+--- An amount may be shown without the fee that it was asked for with, an address with its memo, a coin with its
+--- network.
+function M.contradicts(params, record, witnesses)
+  for _, name in ipairs { "coin", "asset", "address", "amount" } do
+    local relation = M.member(name, params[name], record)
+    local is_unlike = relation == "unlike" or relation == "near"
+    if is_unlike and not witnesses:differs(name, params) then return true end
+  end
+  return false
+end
+
+return M

@@ -1,0 +1,94 @@
+-- SPDX-License-Identifier: MIT
+-- What may stand next to a list from which something is concluded. A plain read is liberal: it gives what the service
+-- said. A conclusion is strict: the status is 200, no header says that the answer is old or a part, and each member
+-- next to the list is one that says nothing else. What is not in these lists says something that nobody here can read.
+
+local core = require "purser.core"
+local errors = require "purser.call.errors"
+local unwrap = require "purser.call.unwrap"
+
+local M = {}
+
+local function is_empty(value) return value == nil or value == "" or type(value) == "table" and next(value) == nil end
+
+-- Words of success.
+local good_words = { success = true, ok = true, succeeded = true }
+local function is_good_word(value) return is_empty(value) or good_words[tostring(value):lower()] == true end
+
+local function is_true(value) return value == true or value == "true" or is_empty(value) end
+local function is_false(value) return value == false or value == "false" or is_empty(value) end
+local function is_count(value) return tonumber(value) ~= nil end
+local function is_plain(value) return type(value) ~= "table" end
+
+-- Each member that may stand next to a list, and what it may say; `code` is judged before, by the profile.
+local may_say = {
+  code = is_plain, msg = is_good_word, message = is_good_word, success = is_true, ok = is_true,
+  timestamp = is_count, time = is_count, serverTime = is_count, requestId = is_plain, traceId = is_plain,
+  page = is_count, pageNum = is_count, pageNo = is_count, currentPage = is_count, pageIndex = is_count,
+  pageSize = is_count, limit = is_count, size = is_count,
+  total = is_count, totalCount = is_count, totalRecords = is_count, totalPage = is_count, totalPageNum = is_count,
+  hasMore = is_false, hasNext = is_false, hasNextPage = is_false, partial = is_false, truncated = is_false,
+}
+
+-- Counts that are of this very answer.
+local own_counts = { count = true, totalNum = true, num = true }
+
+-- Returns the names of the members that may be the list, or hold it.
+local function carriers_of(result)
+  local names = { data = true, result = true, rows = result.rows ~= nil or nil }
+  for _, name in ipairs(result.wrappers or {}) do names[name] = true end
+  return names
+end
+
+-- Returns which member next to the list says what nobody here can read; nil where none does.
+local function stranger(object, carriers, count)
+  for name, value in pairs(object) do
+    local is_carrier = carriers[name] and type(value) == "table"
+    if is_carrier and value[1] == nil and next(value) ~= nil then
+      local inner = stranger(value, carriers, count)
+      if inner then return inner end
+    elseif not is_carrier and not is_empty(value) then
+      local allows = may_say[name]
+      local is_count_of_these = own_counts[name] and tonumber(value) == count
+      if not is_count_of_these and not (allows and allows(value)) then return name end
+    end
+  end
+end
+
+-- Headers by which an answer is not whole, or not of now.
+local function odd_header(headers)
+  for _, name in ipairs { "content-range", "warning" } do
+    if headers[name] then return name end
+  end
+  local age = tonumber(headers.age)
+  return age and age > 0 and "age" or nil
+end
+
+-- Returns why nothing may be concluded from what an answer does not show; nil where that may be done.
+local function doubt(row, response, value)
+  if response.status ~= 200 then return ("HTTP %d"):format(response.status) end
+  local header = odd_header(unwrap.headers(response.headers))
+  if header then return ("the header `%s`"):format(header) end
+  local body = core.decode(response.body)
+  if type(body) ~= "table" or body[1] ~= nil then return nil end
+  local list = row.result.list and value or value.data or value.rows or {}
+  local name = stranger(body, carriers_of(row.result), #list)
+  return name and ("`%s` next to its list"):format(name)
+end
+
+--- Turns the result of a list into an error where nothing may be concluded from it. For the pipeline, which calls it
+--- with each response of a read that reconciling makes.
+---@param row table
+---@param response table
+---@param value any
+---@return any value, purser.Error|nil err
+function M.verify(row, response, value)
+  local form = row.result
+  if not (form.list or form.page or form.rows) or unwrap.doubt_of(value) == "lone" then return value end
+  local why = doubt(row, response, value)
+  if not why then return value end
+  return nil, errors.undecodable(row.full_name, ("the answer comes with %s, so it may not show all there is")
+    :format(why))
+end
+
+return M

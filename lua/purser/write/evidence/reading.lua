@@ -1,0 +1,331 @@
+-- SPDX-License-Identifier: MIT
+-- A reading: a window of a history or list, whole or not, shared by all that ask for it.
+--
+-- A conclusion needs a whole reading: each answer with status 200 and nothing next to its list that says otherwise,
+-- every page, every window. A reading says the same of every call in its window, so many calls that are looked for
+-- together need it once:
+--
+--     local readings = reading.share(client:now())
+--     readings:expect(intent.sent_at)                -- of every call that will be looked for by these
+--     client:reconcile(intent, options, readings)    -- of each of them
+
+local core = require "purser.core"
+local envelope = require "purser.write.evidence.envelope"
+local history = require "purser.history"
+local operations = require "purser.api.operations"
+local record_id = require "purser.history.record_id"
+local schedule = require "purser.schedule"
+
+local M = {}
+
+local DAY_MS = 86400000
+
+--- How much more than the call's window the widest reading asks for on both sides: a service may count in a time zone
+--- that is 14 hours away, and bounds in whole days.
+M.WIDE_MS = 14 * 3600000 + DAY_MS
+
+-- How much more the near reading asks for: records of other calls show that nothing of it is hidden.
+local BEFORE_MS, AFTER_MS = 60000, 600000
+
+M.AHEAD_MS = 1000 -- the service takes a timestamp that lies this far ahead of its clock
+
+--- Returns how long after a request was stamped its record must be visible (ms).
+function M.visible_ms(recv_window, delay_ms)
+  return recv_window + M.AHEAD_MS + delay_ms
+end
+
+------------------------------------------------------------------------------------------------------------ one list
+
+local ASKED_TIMES = 3 -- at most
+
+--- Calls `run(...)`, which reads, and again where the answer shows no list or lacks something: of a service that gives
+--- such an answer now and then, no reading of many requests would ever be whole.
+---@return any value, purser.Error|nil err
+function M.ask(run, ...)
+  local value, err
+  for _ = 1, ASKED_TIMES do
+    value, err = run(...)
+    if value ~= nil or err.kind ~= "decode" then break end
+  end
+  return value, err
+end
+
+M.verify = envelope.verify
+
+-- Returns each record once: where the service does not keep to the windows that it was asked for, two may show one.
+local function each_once(row, records)
+  local key_of, seen, list = record_id.of(row.paging or {}), {}, {}
+  for _, record in ipairs(records) do
+    local key, is_id = key_of(record)
+    if not (is_id and seen[key]) then list[#list + 1] = record end
+    seen[key] = true
+  end
+  return list
+end
+
+--- Returns all records of a read operation between `first` and `last` (epoch ms; not used where the operation has no
+--- windows); nil, nil and why where the service shows too few of them; and the records, nil and why where nothing shows
+--- that they are all.
+---@param run fun(row: table, params: table): any, purser.Error|nil
+---@param row table
+---@param params table
+---@param first integer
+---@param last integer
+---@param time_name string|nil  the member that holds a record's time
+---@return table[]|nil records, purser.Error|nil err, string|nil why
+function M.all(run, row, params, first, last, time_name)
+  local walk = history.strict(run, row, params, first, last, time_name)
+  local records, err = walk:collect()
+  if records then return each_once(row, records), nil, walk.source.incomplete end
+  if err.details and err.details.crowded then
+    return nil, nil, "the history holds more records at one moment than it shows"
+  end
+  return nil, err
+end
+
+------------------------------------------------------------------------------------------------- what is asked for
+
+--- The codes by which the service says for good that this key does not list sub-accounts: it lacks a permission, or its
+--- account is no broker. Any other rejection may pass, so it is an error of the reading.
+M.MAY_NOT_LIST = { ["700007"] = true, ["730603"] = true }
+
+-- What the document spells in capital letters, and people do not.
+local capitals = { coin = true, fromAccountType = true, toAccountType = true }
+
+--- Returns whether the list can be asked for the call's own id.
+function M.has_id_filter(reconcile)
+  for _, name in ipairs(reconcile.narrow or {}) do
+    if name == reconcile.client_id then return true end
+  end
+  return false
+end
+
+--- Returns the parameters of the list: by the call's id, or all that may hold the call's record.
+---@param spelled table<string, string|false>  how the service spells the names of sub-accounts; false: ask without
+function M.question(reconcile, params, spelled, by_id)
+  local asked = {}
+  for _, name in ipairs(reconcile.copy_params or {}) do
+    local value = params[name]
+    asked[name] = not by_id and capitals[name] and type(value) == "string" and value:upper() or value
+  end
+  for _, name in ipairs(by_id and reconcile.narrow or {}) do asked[name] = params[name] end
+  for name, value in pairs(spelled) do asked[name] = value or nil end
+  return asked
+end
+
+--- Returns how the service spells the name of a sub-account; false where none of that name is listed; or nil and an
+--- error.
+---@param run fun(row: table, params: table): any, purser.Error|nil
+---@param accounts string  the operation that lists sub-accounts
+---@param readings purser.evidence.Readings|nil
+---@return string|false|nil spelled, purser.Error|nil err
+function M.spelling_of(run, accounts, name, readings)
+  if readings and readings:is_spelled(name) then return name end
+  for _, filter in ipairs { { subAccount = name }, {} } do
+    local spelled
+    local records, err = M.all(run, operations.by_name[accounts], filter, 0, 0)
+    if not records then return nil, err end
+    for _, record in ipairs(records) do
+      if record.subAccount == name then
+        if readings then readings:note_spelled(name) end
+        return name
+      end
+      if tostring(record.subAccount):lower() == name:lower() then spelled = record.subAccount end
+    end
+    if spelled then return spelled end
+  end
+  return false
+end
+
+------------------------------------------------------------------------------------------------------ shared readings
+
+---@class purser.evidence.Reading
+---@field records table[]|nil
+---@field incomplete string|nil  why nothing shows that these are all
+---@field first integer          what was asked for
+---@field last integer
+---@field began integer          the client's clock
+---@field by_id table<string, table<string, table[]>>  records by what they show as an id: see M.with_id
+
+---@class purser.evidence.Readings
+local Readings = {}
+Readings.__index = Readings
+
+-- A clock that falls further behind the machine's since a reading began was set back: the reading is made again.
+local SET_BACK_MS = 1000
+local FUTURE_MS = 30000 -- no record is shown with a time that lies further ahead than this
+-- So many readings in a row cannot be shown to be whole before one is shared as well: a list that grew while its pages
+-- were turned can look so once.
+local INCOMPLETE_READINGS = 3
+local ACCOUNTS_MS = 60000 -- how long the list of sub-accounts is relied on for how the service spells their names
+
+--- Makes readings for calls that are looked for as of one time (epoch ms, the client's clock), when all their records
+--- must be visible; without it for calls that are sent, lost and looked for while a program runs.
+---@param as_of integer|nil
+---@return purser.evidence.Readings
+function M.share(as_of)
+  return setmetatable({ as_of = as_of, first = as_of, by_question = {}, spelled = {} }, Readings)
+end
+
+--- Makes the readings begin early enough for a call that was sent then.
+function Readings:expect(sent_at)
+  self.first = math.min(self.first, sent_at)
+end
+
+--- Returns whether the service was seen a moment ago to spell the name of a sub-account so.
+function Readings:is_spelled(name)
+  local at = self.spelled[name]
+  return at ~= nil and core.monotonic_ms() - at < ACCOUNTS_MS
+end
+
+--- Notes that it does.
+function Readings:note_spelled(name)
+  self.spelled[name] = core.monotonic_ms()
+end
+
+local function key_of(row, asked, how)
+  local parts = { row.full_name, how }
+  for name, value in pairs(asked) do parts[#parts + 1] = ("%s=%s"):format(name, tostring(value)) end
+  table.sort(parts)
+  return table.concat(parts, "\n")
+end
+
+-- Returns whether a reading answers a question: it covers the window, it is whole, and it began when the record had to
+-- be visible, while the clock was right. An early question may use any that began since the one before.
+local function serves(reading, question, first, last)
+  local service = question.service
+  if not reading.records or reading.incomplete and reading.incomplete_times < INCOMPLETE_READINGS then return false end
+  local passed = core.monotonic_ms() - reading.began_monotonic
+  if reading.first > first or reading.correction ~= service:correction() then return false end
+  if not question.late then return passed < question.poll_ms end
+  return reading.last >= math.min(last, reading.began + FUTURE_MS) and reading.began >= question.deadline
+    and service:now() - reading.began >= passed - SET_BACK_MS
+end
+
+-- Returns by how much a window is widened on both sides. Up to now nothing lies beyond it, so that asking for the hours
+-- to come as well costs nothing, and hides nothing where a filter runs behind.
+local function margins(question, how, last)
+  if how == "wide" then return M.WIDE_MS, M.WIDE_MS end
+  if how ~= "near" then return 0, 0 end
+  return BEFORE_MS, last + AFTER_MS >= question.service:now() and M.WIDE_MS or AFTER_MS
+end
+
+-- Returns a window with more on both sides, but no earlier than the history reaches back; 0 is no window.
+local function widened(question, first, last, before, after)
+  if first == 0 then return first, last end
+  return math.min(first, math.max(first - before, question:earliest())), last + after
+end
+
+-- Returns a window that covers the calls that are expected; or those that were sent, and lost, a while before and
+-- since.
+local function shared_window(self, question, first, last, how)
+  if first == 0 then return first, last end
+  local margin, now = question.intent.sent_at - question.first, question.service:now()
+  local earliest = self.first and self.first - margin - BEFORE_MS or first - math.max(question.visible_ms, BEFORE_MS)
+  local latest = self.as_of or math.min(now, last + AFTER_MS)
+  local is_wide = how == "wide"
+  local more = (is_wide or self.as_of or latest == now) and question.late and M.WIDE_MS or 0
+  earliest = math.max(earliest - (is_wide and M.WIDE_MS or 0), question:earliest(), 1)
+  return math.min(first, earliest), math.max(last, latest + question.skew_ms + more)
+end
+
+local function read(reading, question, row, asked, first, last)
+  local service = question.service
+  local began, began_monotonic, correction = service:now(), core.monotonic_ms(), service:correction()
+  local function run(...) return service:read(...) end
+  local records, err, why = M.all(run, row, asked, first, last, question.reconcile.time_member)
+  reading.records, reading.err, reading.incomplete = records, err, why
+  reading.first, reading.last, reading.by_id, reading.witnesses = first, last, {}, {}
+  reading.began, reading.began_monotonic, reading.correction = began, began_monotonic, correction
+  if records then reading.incomplete_times = why and (reading.incomplete_times or 0) + 1 or 0 end
+  return reading
+end
+
+-- Waits for the task that reads. Only tasks of one run share readings, so who waits is one.
+local function wait_for(lock)
+  table.insert(lock.waiters, schedule.current())
+  schedule.suspend()
+end
+
+local function end_waits(lock)
+  local waiters = lock.waiters
+  lock.waiters = nil
+  for _, task in ipairs(waiters) do schedule.wake(task) end
+end
+
+-- Returns the reading of a question: one task reads, and the others wait for it. Of calls that are looked for as of one
+-- time only one history is read at once: a program that is killed soon has then read some of them to the end.
+local function read_shared(self, question, row, asked, first, last, how)
+  local before, after = margins(question, how, last)
+  local needs_first, needs_last = widened(question, first, last, before, after)
+  local key = key_of(row, asked, how)
+  local reading = self.by_question[key] or { incomplete_times = 0 }
+  local lock = self.as_of and self or reading
+  self.by_question[key] = reading
+  while lock.waiters do wait_for(lock) end
+  if not serves(reading, question, needs_first, needs_last) then
+    local from, to = shared_window(self, question, first, last, how)
+    first, last = math.min(from, needs_first), to
+    lock.waiters = {}
+    local ok, raised = schedule.protect(read, reading, question, row, asked, first, last)
+    end_waits(lock)
+    if not ok then error(raised, 0) end
+  end
+  return reading
+end
+
+--- Reads what may show a call's record between two times, 0 for a list without windows. Returns nil, nil and why where
+--- there is no such list at all.
+---@param question purser.reconcile.Question
+---@param how "id"|"early"|"near"|"wide"  for the call's own id alone; for its window; with what lies near that; with as
+--- much more as a service may be shifted by
+---@return purser.evidence.Reading|nil, purser.Error|nil err, string|nil why
+function M.of(question, first, last, how)
+  local reconcile = question.reconcile
+  local row = operations.by_name[reconcile.lookup]
+  local asked = M.question(reconcile, question.intent.params, question.spelled, how == "id")
+  local shared, reading = question.service.readings
+  if shared and how ~= "id" then
+    reading = read_shared(shared, question, row, asked, first, last, how)
+  else
+    reading = read({}, question, row, asked, widened(question, first, last, margins(question, how, last)))
+  end
+  question.shown = reading
+  if reading.records then return reading end
+  return nil, reading.err, reading.incomplete
+end
+
+--- Returns whether a reading shows that a record of the call would be in it, at its time: calls that were answered
+--- before and after it are; or nothing after it can be hidden, since so much more was asked for.
+---@param witnesses purser.evidence.Witnesses
+function M.is_exact(question, reading, witnesses)
+  if reading.incomplete or not witnesses.in_time or witnesses.misplaced or witnesses.earliest > question.first then
+    return false
+  end
+  for _, record in ipairs(reading.records) do
+    local at = record[question.reconcile.time_member]
+    if type(at) ~= "number" or at < reading.first or at > reading.last then return false end
+  end
+  return witnesses.latest >= question.last or reading.last >= question.last + M.WIDE_MS
+end
+
+--- Returns the records of a reading that show `id` as their member `name`.
+---@param reading purser.evidence.Reading
+---@return table[]
+function M.with_id(reading, name, id)
+  local index = reading.by_id[name]
+  if not index then
+    index = {}
+    for _, record in ipairs(reading.records) do
+      local shown = record[name]
+      if shown ~= nil then
+        index[shown] = index[shown] or {}
+        table.insert(index[shown], record)
+      end
+    end
+    reading.by_id[name] = index
+  end
+  return index[id] or {}
+end
+
+return M

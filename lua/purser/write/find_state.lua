@@ -1,0 +1,254 @@
+-- SPDX-License-Identifier: MIT
+-- Finding out what became of calls that move nothing, by what they leave behind: a name that is taken, a key, a state;
+-- and of conversions, whose records have no id. Each way asks once, as those of find.lua do.
+
+local compare = require "purser.write.evidence.compare"
+local find = require "purser.write.find"
+local operations = require "purser.api.operations"
+local reading = require "purser.write.evidence.reading"
+
+local M = {}
+
+local undecided, NOTHING_YET = find.undecided, find.NOTHING_YET
+local is_blank = compare.is_blank
+
+-- Returns a way that asks for the call's own id first, where the list can be asked for that, and then for all.
+local function by_id_first(once)
+  return function(question)
+    if not question.service.readings and reading.has_id_filter(question.reconcile) then
+      local answer, err, why = once(question, "id")
+      local is_over = not answer or answer ~= NOTHING_YET and answer.outcome ~= "undecided"
+      if is_over or not question.late then return answer, err, why end
+    end
+    return once(question, "early")
+  end
+end
+
+local MISNAMED = "(7) the service shows a record whose name may be the one that was sent"
+
+-- Returns what is said where records may be the call's, and none certainly is.
+local function nothing_but(question, candidates, reason)
+  if #candidates == 0 or not question.late then return NOTHING_YET end
+  return undecided(candidates, reason)
+end
+
+---------------------------------------------------------------------------------------------------------------- a name
+
+local UNDATED = "the service shows the name, and not when it was taken, so it may have been taken before the call"
+local LATER = "the name was taken later than the call can have taken it"
+local AT_ANOTHER_TIME = "(11) the service shows it some hours from the call, and nothing shows that its times are right"
+
+local QUARTER_MS = 900000 -- by whole quarters of an hour time zones differ
+
+-- Returns whether a time lies in the call's window if it is counted in another time zone.
+local function may_be_shifted(question, at)
+  local shift = math.floor((at - question.first) / QUARTER_MS) * QUARTER_MS
+  return shift ~= 0 and at - shift <= question.last and math.abs(shift) <= find.SHIFTED_MS
+end
+
+-- Returns an answer for a record that shows the requested name, which can be taken only once; or nil, and why nothing
+-- is proven.
+local function holder_of_name(question, record)
+  local at = record[question.reconcile.time_member]
+  if type(at) ~= "number" then return nil, UNDATED end
+  if at >= question.first and at <= question.last then return { outcome = "done", record = record } end
+  if may_be_shifted(question, at) then return nil, AT_ANOTHER_TIME end
+  if at > question.last then return nil, LATER end
+  return { outcome = "not_done", record = record, reason = "the name had been taken before" }
+end
+
+M.name = by_id_first(function(question, how)
+  local name, time = question.reconcile.client_id, question.reconcile.time_member
+  local requested, candidates, reason = question.intent.params[name], {}, MISNAMED
+  local shown, err, why = reading.of(question, 0, 0, how)
+  if not shown then return nil, err, why end
+  for _, record in ipairs(shown.records) do
+    local at, id = record[time], record[name]
+    local is_older = type(at) == "number" and at < question.first
+    if id == requested then
+      local answer, doubt = holder_of_name(question, record)
+      if answer then return answer end
+      candidates[#candidates + 1], reason = record, doubt
+    elseif not is_older and (is_blank(id) or compare.may_be_id(requested, id)) then
+      candidates[#candidates + 1] = record
+    end
+  end
+  return nothing_but(question, candidates, reason)
+end)
+
+----------------------------------------------------------------------------------------------------------------- a key
+
+function M.token(question)
+  local answer, err, why = find.match(question)
+  if answer and answer.outcome == "done" then answer.secret_lost = true end
+  return answer, err, why
+end
+
+--------------------------------------------------------------------------------------------------------------- a state
+
+-- Whether a record is in the state that the call requested.
+local states = {}
+
+function states.present(_, record)
+  return record and { outcome = "done", record = record } or NOTHING_YET
+end
+
+-- What is missing early may be too new to be listed; only later is it gone.
+function states.absent(question, record)
+  if not question.late then return NOTHING_YET end
+  if record then return { outcome = "not_done", record = record } end
+  local answer, err, why = find.missing(question)
+  if answer and answer.outcome == "not_done" then return { outcome = "done" } end
+  return answer, err, why
+end
+
+local CANCELLED = 9
+local TOO_FAR = { [5] = true, [6] = true, [7] = true, [8] = true } -- packaged, sent, ended
+local NOT_YET = { [1] = true, [2] = true, [3] = true, [4] = true, [10] = true } -- it could still be cancelled
+
+-- A withdrawal that is not shown any more, or is in a state that no document names, may have been cancelled.
+function states.cancelled(question, record)
+  local status = record and record.status
+  if status == CANCELLED then return { outcome = "done", record = record } end
+  if TOO_FAR[status] then
+    return { outcome = "not_done", record = record, reason = "the withdrawal has gone too far" }
+  end
+  if not question.late then return NOTHING_YET end
+  if NOT_YET[status] then return { outcome = "not_done", record = record } end
+  if not record then return undecided({}, "the service does not show the withdrawal, which may have been cancelled") end
+  return undecided({ record }, "the service shows the withdrawal in no state that says whether it was cancelled")
+end
+
+local NINETY_DAYS = 90 * 86400000
+
+-- Returns whether a record that does not show the name that is looked for may be it: names are left out, hidden in part
+-- or cut.
+local function may_be_named(shown, requested)
+  return is_blank(shown) or tostring(shown):find("*", 1, true) ~= nil or compare.may_be_id(requested, shown)
+end
+
+M.state = by_id_first(function(question, how)
+  local name, now = question.reconcile.client_id, question.service:now()
+  local requested, candidates, record = question.intent.params[name], {}, nil
+  local shown, err, why = reading.of(question, now - NINETY_DAYS + 60000, now, how)
+  if not shown then return nil, err, why end
+  for _, other in ipairs(shown.records) do
+    if other[name] == requested then
+      record = other
+    elseif may_be_named(other[name], requested) then
+      candidates[#candidates + 1] = other
+    end
+  end
+  if not record and #candidates > 0 then return nothing_but(question, candidates, MISNAMED) end
+  return states[question.reconcile.target_state](question, record)
+end)
+
+-------------------------------------------------------------------------------------------------------------- the rest
+
+-- Doing it twice is the same as doing it once.
+M["repeat"] = function(question)
+  local record, err = question.service:read(question.row, question.intent.params)
+  if record then return { outcome = "done", record = record } end
+  if err.outcome == "rejected" and err.kind ~= "throttled" then
+    return { outcome = "not_done", reason = "it was rejected when it was repeated: " .. err.message }
+  end
+  return nil, err
+end
+
+-- Nothing identifies it. A record that carries the same remark shows that it was done; nothing ever shows that it was
+-- not.
+function M.nothing(question)
+  local answer, err, why = find.match(question)
+  if not answer then
+    if err and err.phase == "journal" then return nil, err end
+    return undecided({}, "nothing identifies it, and the history cannot be read: " .. (err and err.message or why))
+  end
+  if answer.outcome == "done" and not question.intent.params.remark then
+    return undecided({ answer.record }, "one record matches, but without a remark nothing says that it is this one")
+  end
+  if answer == NOTHING_YET and question.late and not question.waits then
+    return undecided({}, "nothing identifies it but its remark; a person must look")
+  end
+  return answer
+end
+
+---------------------------------------------------------------------------------------------------------- a conversion
+
+-- Neither batches nor answers have an id, so another call for coins of a batch may have made it.
+
+local function coins_of(params)
+  local coins = {}
+  for coin in params.asset:upper():gmatch "[^,]+" do coins[coin] = true end
+  return coins
+end
+
+-- Returns whether a batch may be of a call for these coins: it holds no other. One that shows no coins may be of any.
+local function may_hold(batch, coins)
+  for _, detail in ipairs(batch.convertDetails or {}) do
+    if not is_blank(detail.asset) and not coins[detail.asset:upper()] then return false end
+  end
+  return true
+end
+
+-- Returns the batches of the call's window that may be its, and those of other times.
+local function matching(question, shown)
+  local asked, found, elsewhere = coins_of(question.intent.params), {}, {}
+  for _, batch in ipairs(shown.records) do
+    local at = may_hold(batch, asked) and batch[question.reconcile.time_member]
+    if at and at >= question.first and at <= question.last then
+      found[#found + 1] = batch
+    elseif at and may_be_shifted(question, at) then
+      elsewhere[#elsewhere + 1] = batch
+    end
+  end
+  return found, elsewhere
+end
+
+-- Returns what is concluded from one batch that matches.
+local function judge_batch(question, batch)
+  if #(batch.convertDetails or {}) == 0 then
+    return undecided({ batch }, "(9) a batch that shows no coins matches in part")
+  end
+  local first, last = question.first - question.visible_ms, question.last
+  local calls, err = question.claims:open_calls(first, last, question.later)
+  if not calls then return nil, err end
+  local answered
+  answered, err = question.claims:answered_calls(first, last)
+  if not answered then return nil, err end
+  for _, call in ipairs(answered) do calls[#calls + 1] = call end
+  for _, call in ipairs(calls) do
+    if may_hold(batch, coins_of(call.params)) then
+      return undecided({ batch }, "(9) another conversion of these coins could have made it as well")
+    end
+  end
+  if question.claims:has_forgotten(question.first, question.later) then
+    return undecided({ batch }, "(9) another conversion of these coins, which this client has forgotten, could "
+      .. "have made it as well")
+  end
+  return { outcome = "done", record = batch }
+end
+
+-- Returns what the coins themselves say where no batch matches: one that can still be converted was not.
+local function ask_coins(question)
+  local coins, err = question.service:read(operations.by_name[question.reconcile.second_list], {})
+  if not coins then return nil, err end
+  local asked = coins_of(question.intent.params)
+  for _, coin in ipairs(coins) do
+    if asked[tostring(coin.asset):upper()] and not coin.code then return { outcome = "not_done" } end
+  end
+  return undecided({}, "no batch shows it, but none of the coins can be converted any more")
+end
+
+function M.conversion(question)
+  local shown, err, why = reading.of(question, question.first, question.last, question.late and "wide" or "early")
+  if not shown then return nil, err, why end
+  if not question.late then return NOTHING_YET end
+  local found, elsewhere = matching(question, shown)
+  if shown.incomplete then return question:doubt(shown, found) end
+  if #found > 1 then return undecided(found, "(10) more than one batch matches") end
+  if found[1] then return judge_batch(question, found[1]) end
+  if elsewhere[1] then return undecided(elsewhere, AT_ANOTHER_TIME) end
+  return ask_coins(question)
+end
+
+return M

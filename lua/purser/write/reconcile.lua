@@ -1,0 +1,332 @@
+-- SPDX-License-Identifier: MIT
+--- Finds out what became of a call whose outcome is unknown.
+--
+--     local result, err = client.wallet:withdraw { ... }
+--     if err and err.outcome == "unknown" then
+--       local answer = assert(client:reconcile(err))
+--       -- { outcome = "done", record = ... }, { outcome = "not_done" } or { outcome = "undecided", candidates = ... }
+--     end
+--
+-- One question is asked of every lost call: which records may be of this call, and who else may own them? `not_done` is
+-- a promise, so it is waited for: the service takes a request until it is `recv_window` old, and a new record may take
+-- a while to be seen. Only when both have passed, and a whole reading of a history shows no record that may be the
+-- call's, was nothing done.
+
+local check_intent = require "purser.write.check_intent"
+local claims = require "purser.write.evidence.claims"
+local errors = require "purser.call.errors"
+local failure = require "purser.write.journal.failure"
+local find = require "purser.write.find"
+local find_state = require "purser.write.find_state"
+local intents = require "purser.write.intent"
+local operations = require "purser.api.operations"
+local option_schema = require "purser.util.option_schema"
+local reading = require "purser.write.evidence.reading"
+local recent_calls = require "purser.write.recent_calls"
+
+local NOTHING_YET, ASK_AGAIN = find.NOTHING_YET, find.ASK_AGAIN
+local undecided = find.undecided
+
+local M = {}
+
+---@class purser.Reconciliation
+---@field outcome "done"|"not_done"|"undecided"
+---@field record table|nil        done: what the service keeps of it
+---@field candidates table[]|nil  undecided: the records that might be it
+---@field reason string|nil       undecided, not_done: why
+---@field secret_lost boolean|nil  done: the key was made, and its secret is lost
+---@field replaced string|nil      done: the key with the lost secret, deleted in favour of `record`
+---@field not_before integer|nil   undecided with wait = false: when to ask next, epoch ms
+
+---@class purser.ReconcileOptions
+---@field visibility_delay_ms integer|nil   how long a new record may be missing from lists (default: the client's)
+---@field skew_ms integer|nil  by how much records' times may differ from the service's clock (default 5000)
+---@field poll_ms integer|nil  pause after the first reading (default 1000); each later one is twice as long
+---@field wait boolean|nil     false: do not wait, answer undecided with not_before instead
+---@field recreate boolean|nil   a key whose secret was lost is deleted and made again
+
+local rules = { visibility_delay_ms = { 0 }, skew_ms = { 0 }, poll_ms = { 0 }, wait = "boolean", recreate = "boolean" }
+
+--- Returns what is wrong with options of reconcile, and with which; or nil.
+---@return string|nil message, string|nil name, string|nil hint
+function M.check_options(options)
+  return option_schema.check(options, rules, "reconcile option")
+end
+
+-- The ways to find a call, by the strategy of its row.
+M.ways = {
+  client_id = find.client_id, match = find.match, name = find_state.name, token = find_state.token,
+  state = find_state.state, ["repeat"] = find_state["repeat"], nothing = find_state.nothing,
+  conversion = find_state.conversion,
+}
+
+----------------------------------------------------------------------------------------------------------- the question
+
+---@class purser.reconcile.Service   what reconciling needs of a client: see service.lua
+---@field recent_calls table
+---@field journal purser.Journal|nil
+---@field visibility_delay_ms integer
+---@field recv_window integer
+---@field readings purser.evidence.Readings|nil
+
+---@class purser.reconcile.Question  which records may be of this call, and who else may own them?
+---@field service purser.reconcile.Service
+---@field row table           the operation of the call
+---@field reconcile table     what its row says of reconciling
+---@field intent purser.Intent
+---@field options purser.ReconcileOptions
+---@field claims purser.evidence.Claims
+---@field first integer       the earliest and the latest time that its record can have
+---@field last integer
+---@field before integer      by how much a record's time may lie before the time that its call was stamped at
+---@field later integer       and after the time until which it was accepted
+---@field deadline integer    from then on a record that exists must be seen
+---@field late boolean        that time has come
+---@field doubted boolean     this reading did not show all there is
+---@field asks_early boolean|nil  it asks though nothing can be found yet
+---@field waits boolean       there is more to wait for
+---@field shown purser.evidence.Reading|nil  the last one
+---@field spelled table<string, string|false>  how the service spells what people spell: see reading.question
+---@field seen table<string, table>  records that may be the call's, by id, that were shown before the deadline
+local Question = {}
+Question.__index = Question
+
+-- Sets from when on a record must be seen, which is later where records of this operation were seen to be late.
+local function set_delay(question, delay_ms)
+  local window = question.intent.recv_window or question.service.recv_window
+  question.delay_ms = delay_ms
+  question.visible_ms = reading.visible_ms(window, delay_ms)
+  question.deadline = question.intent.sent_at + question.visible_ms
+  question.first = question.intent.sent_at - question.before
+  question.last, question.later = question.deadline + question.skew_ms, reading.AHEAD_MS + delay_ms + question.skew_ms
+end
+
+--- Makes the question that is asked of a call. (Public for its specs.)
+---@return purser.reconcile.Question
+function M.question(service, row, intent, options)
+  local skew_ms = options.skew_ms or 5000
+  local question = setmetatable({
+    service = service, row = row, reconcile = row.reconcile, intent = intent, options = options, spelled = {},
+      seen = {},
+    poll_ms = math.max(1, options.poll_ms or 1000), skew_ms = skew_ms, before = reading.AHEAD_MS + skew_ms,
+    claims = claims.new(service, row, intent),
+  }, Question)
+  set_delay(question, math.max(options.visibility_delay_ms or service.visibility_delay_ms, question.claims:delay()))
+  return question
+end
+
+--- Begins another reading.
+function Question:begin()
+  self.late, self.doubted, self.waits, self.shown = self.service:now() >= self.deadline, false, false, nil
+end
+
+--- Returns the answer of a reading that did not show all there is.
+---@param shown purser.evidence.Reading
+function Question:doubt(shown, candidates)
+  self.doubted = true
+  return undecided(candidates, "(6) " .. shown.incomplete)
+end
+
+--- Notes that records are later than was believed, so that there is more to wait for.
+function Question:raise_delay(late_ms)
+  self.claims:note_delay(late_ms)
+  set_delay(self, 2 * late_ms)
+  self.waits = true
+end
+
+local DAY_MS = 86400000
+
+--- Returns the earliest time that the history reaches back to; 0 where that is not known.
+function Question:earliest()
+  local window = operations.by_name[self.reconcile.lookup].window
+  local days = window and window.retention_days
+  return days and self.service:now() - days * DAY_MS + 60000 or 0
+end
+
+-- How long a history is relied on whose reach is documented nowhere: what others show by default.
+local UNDOCUMENTED_REACH_DAYS = 7
+
+-- Returns whether it is too long ago for the list that would show it.
+local function is_out_of_reach(question)
+  local through = operations.by_name[question.reconcile.lookup]
+  if not through or question.reconcile.strategy == "state" or not (through.paging and through.paging.time_member) then
+    return false
+  end
+  local window = through.window or {}
+  local days = window.retention_days or window.retention_months and window.retention_months * 30
+    or UNDOCUMENTED_REACH_DAYS
+  return question.intent.sent_at < question.service:now() - days * DAY_MS + reading.WIDE_MS + 3600000
+end
+
+--- Returns whether a call may be decided before a record that exists must be seen. Where only content identifies calls,
+--- an equal record may come until the deadline.
+function M.decides_early(question)
+  local strategy = question.reconcile.strategy
+  if strategy == "client_id" then return question.intent.params[question.reconcile.client_id] ~= nil end
+  return strategy ~= "match" and strategy ~= "token" and strategy ~= "nothing"
+end
+
+--------------------------------------------------------------------------------------------------------------- the loop
+
+-- How many readings the clock may be set during: a service whose time is another one at each answer sets it at each.
+local READINGS_WHILE_SET = 10
+
+-- Asks once. Returns a reconciliation, NOTHING_YET or ASK_AGAIN; or nil and an error.
+local function ask_once(question)
+  local service = question.service
+  local now, correction = service:now(), service:correction()
+  question:begin()
+  local answer, err, why = M.ways[question.reconcile.strategy](question)
+  if answer and (service:correction() ~= correction or service:now() < now) then
+    -- the clock was wrong when the reading began, which may have been too early
+    question.while_set = (question.while_set or 0) + 1
+    if question.while_set < READINGS_WHILE_SET then return NOTHING_YET end
+    return undecided({}, "the clock was set during each reading, so nothing shows when the record must be visible")
+  end
+  if answer == NOTHING_YET and question.late and not question.waits then answer, err = find.missing(question) end
+  if not answer and why then return undecided({}, "(6) " .. why) end
+  return answer, err
+end
+
+-- How many readings must say that a list cannot be shown to be whole. One answer that belongs to another request says
+-- so, too.
+local INCOMPLETE_READINGS = 3
+
+-- Returns how long to wait for the next reading. Of those before the deadline each waits twice as long as the one
+-- before: what the first do not find is rarely found by the next. Those that are shared are made at the same times.
+local function pause_before_next(question, now)
+  local left = question.deadline - now
+  local may_wait = question.doubted or question.waits
+  local ms = math.max(1, left > 0 and math.min(question.pause_ms, left) or may_wait and question.poll_ms or 1)
+  question.pause_ms = question.pause_ms * 2
+  if not question.service.readings or left <= 0 then return ms end
+  return ms + (question.poll_ms - (now + ms) % question.poll_ms) % question.poll_ms
+end
+
+-- How far ahead of the clock a call may have been stamped so that it is waited for. What lies further ahead was stamped
+-- while a clock was wrong.
+local MAX_AHEAD_MS = 3600000
+
+-- Returns what to answer of a call that lies too far ahead: the clock here may be the wrong one, and an early question
+-- lets the service set it right. Nothing, where the call is to be waited for; nil and an error where asking failed.
+local function answer_far_ahead(question)
+  local function ahead_ms() return question.intent.sent_at - question.service:now() end
+  if ahead_ms() <= MAX_AHEAD_MS then return nil end
+  question.asks_early = true
+  local answer, err = ask_once(question)
+  if not answer then return nil, err end
+  if answer ~= NOTHING_YET and answer ~= ASK_AGAIN then return answer end
+  if ahead_ms() <= MAX_AHEAD_MS then return nil end
+  return undecided({}, ("the call was stamped %d s ahead of the clock, so one of the clocks was wrong, and "
+    .. "nothing shows when the record must be visible"):format(math.floor(ahead_ms() / 1000)))
+end
+
+local function too_early(question)
+  local early = undecided({}, "it is too early to say that it was not done")
+  early.not_before = question.deadline
+  return early
+end
+
+local function ask_until_decided(question)
+  local service = question.service
+  if is_out_of_reach(question) then
+    return undecided({}, "(6) it is too long ago: nothing shows that " .. question.reconcile.lookup
+      .. " reaches back that far")
+  end
+  local far, problem = answer_far_ahead(question)
+  if far or problem then return far, problem end
+  local incomplete, is_early = 0, M.decides_early(question)
+  question.pause_ms = is_early and question.poll_ms or math.huge
+  while true do
+    local answer, err = NOTHING_YET, nil
+    if is_early or service:now() >= question.deadline then answer, err = ask_once(question) end
+    if not answer then return nil, err end
+    incomplete = incomplete + (question.doubted and 1 or 0)
+    local decided = answer ~= NOTHING_YET and answer ~= ASK_AGAIN
+    if decided and not (question.doubted and incomplete < INCOMPLETE_READINGS) then return answer end
+    local now = service:now()
+    if question.options.wait == false and now < question.deadline then return too_early(question) end
+    service:pause(pause_before_next(question, now))
+  end
+end
+
+---------------------------------------------------------------------------------------------------- what callers call
+
+-- Deletes a key whose secret is lost, and makes it again.
+local function recreate(question, answer)
+  local undo = operations.by_name[question.reconcile.delete_operation]
+  local params = { subAccount = question.intent.params.subAccount, apiKey = answer.record.apiKey }
+  local ok, err = question.service:read(undo, params)
+  if not ok and err.outcome == "unknown" then
+    local undone = M.reconcile(question.service, err.intent, question.options)
+    ok = undone and undone.outcome == "done"
+  end
+  if not ok then return nil, err end
+  local record
+  record, err = question.service:read(question.row, question.intent.params)
+  if not record then return nil, err end
+  return { outcome = "done", record = record, replaced = answer.record.apiKey }
+end
+
+local function argument_error(message, hint)
+  return nil, errors.argument(nil, message, hint)
+end
+
+-- Keeps in the journal what was found. Returns the answer, which is another where the journal knows more; or nil and an
+-- error.
+local function keep(service, intent, answer)
+  if service.memory and not answer.not_before then service.memory:reconciled(intent, answer) end
+  if not (service.journal and intent.id) or answer.not_before then return answer end
+  local ok, other = service.journal:reconciled(intent, answer)
+  if not ok then return nil, failure.error("unknown", other) end
+  return other and { outcome = "done", record = other, reason = "its answer is in the journal" } or answer
+end
+
+-- Returns the row and the intent of what is to be reconciled; or nil and an error.
+local function take(service, unreconciled)
+  if errors.is(unreconciled) then
+    if not unreconciled.intent then
+      return argument_error("the error has no intent: it is that of a read, or of no call", "call it again")
+    end
+    unreconciled = unreconciled.intent
+  end
+  local row, intent, hint = check_intent.row_of(unreconciled)
+  if not row then return argument_error(intent, hint) end
+  if intent.account and not service:signs_as(intent.account) then
+    return argument_error(('it was signed by account "%s", whose records this client may not see')
+      :format(tostring(intent.account)), ("reconcile it with that account's client (where it is one account with a new "
+      .. 'key, give the client account = "%s")'):format(tostring(intent.account)))
+  end
+  return row, intent
+end
+
+--- Reconciles an error of unknown outcome, or an intent. Users call client:reconcile.
+---@param service purser.reconcile.Service
+---@param unreconciled purser.Error|purser.Intent
+---@param options purser.ReconcileOptions|nil
+---@return purser.Reconciliation|nil, purser.Error|nil
+function M.reconcile(service, unreconciled, options)
+  options = options or {}
+  local wrong = errors.option(M.check_options(options))
+  if wrong then return nil, wrong end
+  if errors.is(unreconciled) and unreconciled.outcome ~= "unknown" then
+    return { outcome = "not_done", reason = unreconciled.message }
+  end
+  local row, intent = take(service, unreconciled)
+  if not row then return nil, intent end
+  local question = M.question(service, row, intent, options)
+  local answer, err = ask_until_decided(question)
+  if not answer then return nil, err end
+  answer, err = keep(service, intent, answer)
+  if not answer then return nil, err end
+  if answer.outcome ~= "undecided" then
+    local id, over = answer.record and intents.id_of(answer.record), answer.outcome == "not_done"
+    local entry = recent_calls.note(service.recent_calls, row, intent, id, over)
+    entry.by_content = not intents.has_own_id(row, intent.params)
+      or answer.record ~= nil and answer.record[row.reconcile.client_id] ~= intent.params[row.reconcile.client_id]
+  end
+  if answer.secret_lost and options.recreate then return recreate(question, answer) end
+  return answer
+end
+
+return M

@@ -1,0 +1,45 @@
+-- SPDX-License-Identifier: MIT
+-- What one reading says of a call, early or late.
+
+local find = require "purser.write.find"
+local listing_service = require "listing_service"
+local operations = require "purser.api.operations"
+local reconcile = require "purser.write.reconcile"
+
+local NOW = 1700000000000
+local LATE = NOW + 60000
+local NOTHING_YET, ASK_AGAIN = find.NOTHING_YET, find.ASK_AGAIN
+
+local function changed(params, fields)
+  local copy = {}
+  for name, value in pairs(params) do copy[name] = value end
+  for name, value in pairs(fields or {}) do copy[name] = value end
+  return copy
+end
+
+-- Looks once for a call of NOW; `shown` is what the list shows: records, or a function.
+local function look_once(operation, params, shown, at, fields)
+  local row = operations.by_name[operation]
+  local service = listing_service(type(shown) == "function" and shown or function(of, asked)
+    if of.name == "list_sub_accounts" and of.full_name ~= row.reconcile.lookup then
+      return asked.page == 1 and { { subAccount = "Desk" } } or {}
+    end
+    local records = (asked.page or 1) == 1 and shown or {}
+    if of.result.rows then return { rows = records, total = #shown } end
+    return of.result.page and { data = records, totalRecords = #shown } or records
+  end, changed({ now = at or LATE }, fields))
+  local intent = { operation = operation, params = params, sent_at = NOW, recv_window = 5000, id = "i" }
+  local look = reconcile.question(service, row, intent, {})
+  look:begin()
+  local answer, err, why = reconcile.ways[row.reconcile.strategy](look)
+  return answer, err, why, look
+end
+
+-- The outcome of that: a word; "nothing yet" or "retry".
+local function outcome(...)
+  local answer, err = look_once(...)
+  if answer == NOTHING_YET then return "nothing yet" elseif answer == ASK_AGAIN then return "retry" end
+  return answer and answer.outcome or err.message, answer
+end
+
+return { changed = changed, look_once = look_once, outcome = outcome }

@@ -1,0 +1,104 @@
+-- SPDX-License-Identifier: MIT
+-- Whose a record is, and what the records of answered calls show of a service.
+
+local claims = require "purser.write.evidence.claims"
+local operations = require "purser.api.operations"
+
+local NOW = 1700000000000
+local TIME = { before = 6000, after = 14000, max_window = 5000 }
+local sent = { coin = "TON", netWork = "TON", address = "UQBF", amount = "20", withdrawOrderId = ("Ab3"):rep(10) }
+
+local function changed(record, fields)
+  local copy = {}
+  for name, value in pairs(record) do copy[name] = value end
+  for name, value in pairs(fields or {}) do copy[name] = value or nil end
+  return copy
+end
+
+-- Claims where a journal knows these owners.
+local function claims_of(owners, more)
+  local journal = { owners = function() return owners end, open_calls = function() return {} end,
+    answered_calls = function() return {} end, delay = function() return 0 end }
+  for name, value in pairs(more or {}) do journal[name] = value end
+  return claims.new({ journal = journal }, operations.by_name["wallet.withdraw"], { operation = "wallet.withdraw",
+    params = sent, sent_at = NOW, id = "own" })
+end
+
+local function answered(params)
+  return { id = "w", operation = "wallet.withdraw", params = params or sent, sent_at = NOW - 60000, recv_window = 5000,
+    state = "done", record_id = "w1", answered = true }
+end
+
+-- What one record of an answered call shows.
+local function shown(fields, call)
+  local record = changed(changed(sent, { id = "w1", applyTime = NOW - 59000 }), fields)
+  return assert(claims_of({ w1 = call or answered() }):witnesses({ record }, TIME))
+end
+
+describe("a record", function()
+  it("is claimed by the call that owns it, unless that is the one that is asked about", function()
+    local records = { { id = "w1" }, { id = "w2" }, {} }
+    assert.equal(2, #assert(claims_of({ w1 = answered() }):unclaimed(records)))
+    assert.equal(3, #assert(claims_of({ w1 = { id = "own" } }):unclaimed(records)))
+    local left, err = claims_of(nil, { owners = function() return nil, "disk I/O error" end }):unclaimed(records)
+    assert.is_nil(left)
+    assert.equal("journal", err.phase)
+  end)
+end)
+
+describe("a witness", function()
+  it("proves members that it shows as they were sent: an id of that form, an amount of that coin", function()
+    local witnesses = shown {}
+    for _, name in ipairs { "withdrawOrderId", "address", "amount", "coin" } do
+      assert.is_true(witnesses:proves(name, sent), name)
+      assert.is_false(witnesses:differs(name, sent), name)
+    end
+    assert.is_true(witnesses:proves("amount", changed(sent, { amount = "7" })))
+    assert.is_false(witnesses:proves("amount", changed(sent, { coin = "USDT" })))
+    assert.is_false(witnesses:proves("address", changed(sent, { address = "EQBF" }))) -- another form, for all we know
+    assert.is_true(witnesses:proves("withdrawOrderId", changed(sent, { withdrawOrderId = ("Zz9"):rep(10) })))
+    for _, id in ipairs { ("7"):rep(10), "pay-7", ("Ab3"):rep(11) } do
+      assert.is_false(witnesses:proves("withdrawOrderId", changed(sent, { withdrawOrderId = id })), id)
+    end
+  end)
+
+  it("of another form takes a member out of the comparison, for all that may be shown so", function()
+    local witnesses = shown { address = "EQBFother" }
+    assert.is_false(witnesses:proves("address", sent))
+    assert.is_true(witnesses:differs("address", changed(sent, { address = "UQother" })))
+    assert.is_false(witnesses:differs("address", changed(sent, { coin = "USDT", netWork = "TRX" })))
+    assert.is_true(shown { amount = "19" }:differs("amount", sent))
+    assert.is_true(shown { withdrawOrderId = false }:hides("withdrawOrderId", sent))
+    assert.is_false(shown { withdrawOrderId = false }:proves("withdrawOrderId", sent))
+  end)
+
+  it("shows whether times are right", function()
+    assert.is_true(shown {}.in_time)
+    assert.is_nil(shown {}.misplaced)
+    assert.equal("w1", shown { applyTime = NOW - 59000 + 3600000 }.misplaced.id)
+    assert.equal(NOW - 59000, shown {}.earliest)
+    assert.equal(NOW - 60000, shown {}.latest)
+  end)
+
+  it("is a call that was answered, and no other", function()
+    local found = answered()
+    found.answered = false
+    assert.is_false(shown({}, found):proves("amount", sent))
+    assert.is_false(claims.NONE:proves("amount", sent))
+  end)
+end)
+
+describe("calls of the same history", function()
+  it("are asked for by what the journal knows, and are an error where it cannot be read", function()
+    local function unread() return nil, "disk I/O error" end
+    for _, name in ipairs { "open_calls", "answered_calls" } do
+      local found, err = claims_of({}, { [name] = unread })[name](claims_of({}, { [name] = unread }), NOW, NOW, 0)
+      assert.is_nil(found)
+      assert.equal("unknown", err.outcome)
+    end
+    local open = { id = "a", operation = "wallet.withdraw", sent_at = NOW - 50000, recv_window = 5000, params = {} }
+    local function with(first) return #assert(claims_of({}, { open_calls = function() return { open } end })
+      :open_calls(first, NOW, 9000)) end
+    assert.same({ 1, 0 }, { with(NOW - 36000), with(NOW - 35999) })
+  end)
+end)

@@ -1,0 +1,93 @@
+-- SPDX-License-Identifier: MIT
+-- A record against a call: what agrees, what may, what is unlike, and what is certainly another call's.
+
+local claims = require "purser.write.evidence.claims"
+local compare = require "purser.write.evidence.compare"
+local operations = require "purser.api.operations"
+
+local NONE = claims.NONE
+local sent = { coin = "USDT", netWork = "TRX", address = "TQrYMsPBuKq", amount = "20", withdrawOrderId = "Ab3Zz9" }
+
+local function changed(record, fields)
+  local copy = {}
+  for name, value in pairs(record) do copy[name] = value end
+  for name, value in pairs(fields or {}) do copy[name] = value or nil end
+  return copy
+end
+
+-- What answered calls show: members that are shown as they are sent, in another way, or not at all.
+local function witnesses(words)
+  return { proves = function(_, name) return words[name] == "same" end,
+    differs = function(_, name) return words[name] == "differs" end,
+    hides = function(_, name) return words[name] == "hides" end }
+end
+
+local function verdict(fields, words, is_far)
+  return compare.judge(operations.by_name["wallet.withdraw"].reconcile, sent, changed(changed(sent,
+    { withdrawOrderId = false }), fields), words and witnesses(words) or NONE, not is_far)
+end
+
+describe("a member", function()
+  it("is the same in any case, with any zeros, and may be it in another form", function()
+    for name, cases in pairs {
+      amount = { ["20.00"] = "same", ["-20"] = "may", ["20.0000000000000004"] = "may", ["2E1"] = "same", ["0"] = "may",
+        ["19"] = "near", ["39"] = "near", ["41"] = "unlike", ["9"] = "unlike", ["twenty"] = "may", ["1,000"] = "may" },
+      coin = { usdt = "same", ["USDT-TRX"] = "may", TRC20USDT = "may", BTC = "unlike", [""] = false },
+      address = { tqrymspbukq = "same", ["TQrYMsPBuKq:7"] = "may", ["TQr***Kq"] = "may", EQother = "unlike" },
+      withdrawOrderId = { Ab3Zz9 = "same", AB3ZZ9 = "may", Ab3 = "may", other = "unlike" },
+    } do
+      for shown, relation in pairs(cases) do
+        if name ~= "amount" or shown ~= "2E1" then
+          assert.equal(relation or nil, compare.member(name, sent[name], { [name] = shown }), name .. " " .. shown)
+        end
+      end
+    end
+    assert.equal("may", compare.member("amount", "20", { amount = "60", transactionFee = "40" }))
+    assert.is_nil(compare.member("memo", nil, { memo = "7" }))
+  end)
+end)
+
+describe("a record", function()
+  it("agrees where all that can be compared does", function()
+    assert.equal("same", verdict {})
+    assert.equal("same", verdict { withdrawOrderId = "null" })
+    assert.equal("may", verdict { address = false })
+    assert.equal("may", verdict { withdrawOrderId = "Ab3" })
+    assert.equal("unlike", verdict { withdrawOrderId = "zzzzzz" })
+    assert.equal("unlike", verdict { address = "EQother" })
+    assert.equal("unlike", verdict { amount = "77" })
+    assert.equal("unlike", verdict { coin = "BTC" })
+  end)
+
+  it("is certainly another call's without a witness where coin and amount differ beyond any fee", function()
+    assert.equal("other", verdict { coin = "BTC", amount = "77" })
+    assert.equal("unlike", verdict { coin = "BTC", amount = "19" })
+    assert.equal("other", verdict({ coin = "BTC" }, nil, true)) -- away from the call's time one of them is enough
+    assert.equal("other", verdict({ amount = "77" }, nil, true))
+    assert.equal("unlike", verdict({ address = "EQother" }, nil, true))
+  end)
+
+  it("is another call's where a witness proves the difference, and not compared where one differs", function()
+    for name, shown in pairs { address = "EQother", amount = "19", coin = "BTC", withdrawOrderId = "zzzzzz" } do
+      assert.equal("other", verdict({ [name] = shown }, { [name] = "same" }), name)
+      assert.equal("same", verdict({ [name] = shown }, { [name] = "differs" }), name)
+    end
+    assert.equal("same", verdict({ address = false }, { address = "hides" }))
+    assert.equal("unlike", verdict({ amount = "77" }, { amount = "differs" })) -- its size counts all the same
+    assert.equal("may", verdict({}, { withdrawOrderId = "same" })) -- the service shows ids, and here none
+  end)
+
+  it("does not agree where neither coin nor amount can be compared", function()
+    assert.equal("may", verdict({ coin = "BTC", amount = "0" }, { coin = "differs", amount = "differs" }))
+  end)
+
+  it("shows that an id was used for another payment", function()
+    assert.is_false(compare.contradicts(sent, sent, NONE))
+    assert.is_false(compare.contradicts(sent, changed(sent, { amount = "18", transactionFee = "2" }), NONE))
+    assert.is_false(compare.contradicts(sent, changed(sent, { address = "TQrYMsPBuKq:7" }), NONE))
+    assert.is_true(compare.contradicts(sent, changed(sent, { address = "EQother" }), NONE))
+    assert.is_true(compare.contradicts(sent, changed(sent, { amount = "19" }), NONE))
+    local otherwise = witnesses { address = "differs" }
+    assert.is_false(compare.contradicts(sent, changed(sent, { address = "EQother" }), otherwise))
+  end)
+end)

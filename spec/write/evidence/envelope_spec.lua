@@ -1,0 +1,51 @@
+-- SPDX-License-Identifier: MIT
+-- What may stand next to a list from which something is concluded.
+
+local envelope = require "purser.write.evidence.envelope"
+local operations = require "purser.api.operations"
+
+local HISTORY = operations.by_name["wallet.withdrawal_history"]
+
+-- Whether an answer is believed: its list is empty.
+local function believes(body, status, headers, row)
+  local list = {}
+  local value, err = envelope.verify(row or HISTORY, { status = status or 200, headers = headers or "", body = body },
+    list)
+  if value ~= nil then return true end
+  assert.equal("decode", err.kind)
+  return false
+end
+
+describe("a list from which something is concluded", function()
+  it("comes with status 200, and no header that says it is old or a part", function()
+    assert.is_true(believes "[]")
+    for _, status in ipairs { 201, 202, 203, 206, 207, 226, 299 } do assert.is_false(believes("[]", status)) end
+    for _, header in ipairs { "Content-Range: bytes 0-1/2048", 'Warning: 110 - "stale"', "Age: 900" } do
+      assert.is_false(believes("[]", 200, header .. "\r\n"), header)
+    end
+    assert.is_true(believes("[]", 200, "Age: 0\r\n"))
+  end)
+
+  it("has nothing beside it but what says nothing else", function()
+    for _, body in ipairs { '{"data":[]}', '{"code":0,"msg":"success","data":[]}',
+      '{"code":"0","message":"","data":[]}',
+      '{"success":true,"data":[],"timestamp":1700000000000}', '{"data":[],"error":null,"errors":[]}',
+      '{"data":[],"hasMore":false,"nextCursor":""}', '{"data":[],"count":0}' } do
+      assert.is_true(believes(body), body)
+    end
+    for _, body in ipairs { '{"data":[],"error":"db down"}', '{"data":[],"errors":[{"message":"db down"}]}',
+      '{"status":"error","data":[]}', '{"data":[],"partial":true}', '{"data":[],"hasMore":true}',
+      '{"data":[],"hasNext":true,"nextCursor":"abc"}', '{"data":[],"count":1}', '{"data":[],"totalNum":1}',
+      '{"code":0,"msg":"query timeout, partial result","data":[]}', '{"data":[],"anything":"else"}',
+      '{"data":{"rows":[],"warning":"x"}}' } do
+      assert.is_false(believes(body), body)
+    end
+  end)
+
+  it("is a list of any form, and a record is none", function()
+    assert.is_true(believes('{"rows":[],"total":0}', 200, "", operations.by_name["wallet.transfer_history"]))
+    assert.is_false(believes('{"rows":[],"total":0,"error":"x"}', 200, "",
+      operations.by_name["wallet.transfer_history"]))
+    assert.is_true(believes('{"status":"1","error":"x"}', 200, "", operations.by_name["broker.sub_account_status"]))
+  end)
+end)

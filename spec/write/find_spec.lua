@@ -1,0 +1,285 @@
+-- SPDX-License-Identifier: MIT
+-- The ways to reconcile, each as one look: what it concludes from what a list shows, early and late.
+
+local asked_once = require "asked_once"
+local errors = require "purser.call.errors"
+local find = require "purser.write.find"
+local operations = require "purser.api.operations"
+local recent_calls = require "purser.write.recent_calls"
+local reconcile = require "purser.write.reconcile"
+
+local NOW, HOUR = 1700000000000, 3600000
+local EARLY, LATE = NOW + 10, NOW + 60000
+local ID = ("Ab3"):rep(10) .. "Zz"
+local NOTHING_YET, ASK_AGAIN = find.NOTHING_YET, find.ASK_AGAIN
+
+local changed, look_once, outcome = asked_once.changed, asked_once.look_once, asked_once.outcome
+
+local move = { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT", amount = "2" }
+local moved = changed(move, { tranId = "t1", status = "SUCCESS", timestamp = NOW + 400 })
+
+describe("a call that only its content identifies", function()
+  local function with(records, at, fields) return outcome("wallet.transfer", move, records, at, fields) end
+
+  it("is decided late alone, when an equal record cannot come any more", function()
+    assert.equal("nothing yet", with({ moved }, EARLY))
+    assert.equal("nothing yet", with({}, EARLY))
+    assert.equal("done", with { moved })
+    assert.equal("nothing yet", with {})
+  end)
+
+  it("was not done where its record says that it failed", function()
+    local word, answer = with { changed(moved, { status = "FAILED" }) }
+    assert.equal("not_done", word)
+    assert.equal("t1", answer.record.tranId)
+  end)
+
+  it("is undecided where two records match, or one in part, or an equal call may have made it", function()
+    for reason, case in pairs {
+      ["^%(10%) there are more"] = { { moved, changed(moved, { tranId = "t2" }) } },
+      ["^%(7%)"] = { { changed(moved, { asset = "usdt-trx" }) } },
+      ["^%(9%) another call could"] = { { moved }, { operation = "wallet.transfer", params = changed(move,
+        { amount = "2.4" }) } },
+    } do
+      local known = recent_calls.new()
+      if case[2] then
+        recent_calls.note(known, operations.by_name["wallet.transfer"], changed({ sent_at = NOW - 5,
+          recv_window = 5000, call_id = "other" }, case[2]))
+      end
+      local word, answer = with(case[1], LATE, { recent_calls = known })
+      assert.equal("undecided", word, reason)
+      assert.matches(reason, answer.reason)
+      assert.is_true(#answer.candidates > 0)
+    end
+  end)
+
+  it("waits for an equal call that may yet be answered", function()
+    local known = recent_calls.new()
+    local entry = recent_calls.note(known, operations.by_name["wallet.transfer"], { operation = "wallet.transfer",
+      params = move, sent_at = NOW + 100, recv_window = 5000, call_id = "other" })
+    assert.equal("nothing yet", with({ moved }, NOW + 9000, { recent_calls = known }))
+    entry.ended = true
+    assert.equal("done", with({ moved }, NOW + 9000, { recent_calls = known }))
+  end)
+
+  it("is another call's where that is known to have made the record", function()
+    local known = recent_calls.new()
+    recent_calls.note(known, operations.by_name["wallet.transfer"], { operation = "wallet.transfer", params = move,
+      sent_at = NOW - 5, recv_window = 5000, call_id = "other" }, "t1")
+    assert.equal("nothing yet", with({ moved }, LATE, { recent_calls = known }))
+    assert.equal("done", with({ moved, changed(moved, { tranId = "t2" }) }, LATE, { recent_calls = known }))
+  end)
+
+  it("waits for the record of an equal call that may be too new to be listed", function()
+    local known = recent_calls.new()
+    recent_calls.note(known, operations.by_name["wallet.transfer"], { operation = "wallet.transfer", params = move,
+      sent_at = NOW + 5000, recv_window = 5000, call_id = "other" }, "t9")
+    local answer, _, _, look = look_once("wallet.transfer", move, { moved }, NOW + 9000, { recent_calls = known })
+    assert.equal(NOTHING_YET, answer)
+    assert.is_true(look.waits)
+    assert.equal("undecided", with({ moved }, LATE, { recent_calls = known })) -- its record should be there by now
+    assert.equal("undecided", with({ moved }, NOW + 14000, { recent_calls = known }))
+  end)
+
+  it("is undecided where equal calls got ids that are not listed, and were sent near enough", function()
+    for sent_at, word in pairs { [NOW - 13600] = "undecided", [NOW - 13601] = "done", [NOW + 6400] = "undecided",
+      [NOW + 6401] = "done" } do
+      local known = recent_calls.new()
+      recent_calls.note(known, operations.by_name["wallet.transfer"], { operation = "wallet.transfer", params = move,
+        sent_at = sent_at, recv_window = 5000, call_id = "other" }, "t9")
+      assert.equal(word, with({ moved }, LATE, { recent_calls = known }), sent_at - NOW)
+    end
+  end)
+
+  it("is undecided where an equal record is shown some hours away", function()
+    local word, answer = with { changed(moved, { timestamp = NOW - 8 * HOUR }),
+      changed(moved, { tranId = "t2", timestamp = NOW - 7 * HOUR }) }
+    assert.equal("undecided", word)
+    assert.equal(2, #answer.candidates)
+    assert.matches("^%(11%)", answer.reason)
+    assert.equal("nothing yet", with({ changed(moved, { timestamp = NOW - 8 * HOUR }) }, EARLY))
+    assert.matches("in part", select(2, with { moved, changed(moved, { tranId = "t2", asset = "usdt-trx" }) }).reason)
+  end)
+
+  it("is an error where the journal cannot be read", function()
+    for _, unread in ipairs { "owners", "open_calls", "answered_calls" } do
+      local journal = { owners = function() return {} end, open_calls = function() return {} end,
+        answered_calls = function() return {} end, delay = function() return 0 end }
+      journal[unread] = function() return nil, "disk I/O error" end
+      for _, case in ipairs { { "wallet.transfer", move, moved }, { "sub_account.transfer", changed(move,
+        { clientTranId = ID }), { tranId = "t1", amount = "7", asset = "USDT", timestamp = NOW } } } do
+        local answer, err = look_once(case[1], case[2], { case[3] }, LATE, { journal = journal })
+        assert.is_nil(answer)
+        assert.same({ "journal", "unknown" }, { err.phase, err.outcome })
+      end
+    end
+  end)
+
+  it("is undecided where this client has forgotten what it made then", function()
+    local known = recent_calls.new()
+    known.forgotten_to = NOW
+    local word, answer = with({ moved }, LATE, { recent_calls = known })
+    assert.equal("undecided", word)
+    assert.matches("forgotten", answer.reason)
+  end)
+end)
+
+describe("a record that a call of another content may have made", function()
+  -- Looks for a withdrawal without an id, where one of another remark was sent, too.
+  local function with(other, id, record)
+    local known = recent_calls.new()
+    local entry = recent_calls.note(known, operations.by_name["wallet.withdraw_legacy"], { params = other,
+      operation = "wallet.withdraw_legacy", sent_at = NOW - 5, recv_window = 5000, call_id = "other" }, id)
+    entry.by_content = id ~= nil
+    return outcome("wallet.withdraw", { coin = "USDT", address = "TSample", amount = "20", netWork = "TRX" },
+      { changed({ id = "w1", coin = "USDT", address = "TSample", amount = "20", applyTime = NOW + 400 }, record) },
+      LATE, { recent_calls = known })
+  end
+
+  local same = { coin = "USDT", address = "TSample", amount = "20", network = "TRX" }
+
+  it("is not certainly this call's", function()
+    assert.equal("undecided", with(same))
+    assert.equal("undecided", with(changed(same, { amount = "20.5" }), nil, { amount = "20" }))
+    assert.equal("done", with(changed(same, { amount = "77" })))
+    assert.equal("done", with(changed(same, { address = "TOther" })))
+  end)
+
+  it("is that call's only where that made it, as far as is known", function()
+    assert.equal("nothing yet", with(same, "w1"))
+    assert.equal("done", with(same, "w2"))
+  end)
+
+  it("is not that of a call whose id it does not show", function()
+    for shown, word in pairs { [ID] = "undecided", [ID:upper()] = "undecided", [("y"):rep(32)] = "done",
+      [""] = "undecided" } do
+      local known = recent_calls.new()
+      local params = { coin = "USDT", address = "TSample", amount = "20", remark = "rent" }
+      recent_calls.note(known, operations.by_name["wallet.withdraw"], { operation = "wallet.withdraw", sent_at = NOW,
+        params = changed(params, { withdrawOrderId = ID }), recv_window = 5000 })
+      assert.equal(word, outcome("broker.withdraw", changed(params, { network = "TRX" }), { changed(params, { id = "w1",
+        withdrawOrderId = shown, applyTime = NOW + 400 }) }, LATE, { recent_calls = known }), shown)
+    end
+  end)
+
+  it("is not that of a call between other accounts than it shows", function()
+    for shown, word in pairs { SPOT = "done", FUTURES = "undecided", futures = "undecided", [""] = "undecided" } do
+      local known = recent_calls.new()
+      local params = { fromAccountType = "SPOT", toAccountType = "SPOT", asset = "USDT", amount = "2" }
+      recent_calls.note(known, operations.by_name["broker.transfer"], { operation = "broker.transfer", sent_at = NOW,
+        params = changed(params, { toAccountType = "FUTURES" }), recv_window = 5000 })
+      assert.equal(word, outcome("sub_account.transfer", params, { changed(params, { tranId = "t1",
+        toAccountType = shown, timestamp = NOW + 400 }) }, LATE, { recent_calls = known }), shown)
+    end
+  end)
+end)
+
+local transfer = { clientTranId = ID, fromAccountType = "SPOT", toAccountType = "SPOT", asset = "USDT", amount = "2" }
+local transferred = { tranId = "t1", clientTranId = ID, asset = "USDT", amount = "2", status = "SUCCESS",
+  timestamp = NOW + 400 }
+
+describe("a call with an id", function()
+  local function with(records, at, fields) return outcome("sub_account.transfer", transfer, records, at, fields) end
+
+  it("is done as soon as a record shows the id and did not fail", function()
+    assert.equal("done", with({ transferred }, EARLY))
+    assert.equal("done", with({ changed(transferred, { status = "FAILED", tranId = "t0" }), transferred }, EARLY))
+    assert.equal("nothing yet", with({}, LATE))
+  end)
+
+  it("that failed was not done only late, for the id may be taken again", function()
+    local failed = changed(transferred, { status = "FAILED" })
+    assert.equal("nothing yet", with({ failed }, EARLY))
+    assert.equal("not_done", with({ failed }, LATE))
+  end)
+
+  it("is undecided where the id was used for another payment", function()
+    local word, answer = with({ changed(transferred, { amount = "3" }) }, LATE)
+    assert.equal("undecided", word)
+    assert.matches("used for another payment", answer.reason)
+    assert.equal("nothing yet", with({ changed(transferred, { amount = "3" }) }, EARLY))
+    word = with({ changed(transferred, { status = "FAILED" }), changed(transferred, { amount = "3" }) }, LATE)
+    assert.equal("undecided", word)
+    word = with({ changed(transferred, { amount = "3" }), changed(transferred, { status = "FAILED" }) }, LATE)
+    assert.equal("undecided", word)
+  end)
+
+  it("is done late by the one record of equal content that shows no id, undecided by another spelling", function()
+    for shown, expected in pairs { [""] = "done", [ID:lower()] = "undecided", [("y"):rep(32)] = "undecided" } do
+      local record = changed(transferred, { clientTranId = shown })
+      assert.equal("nothing yet", with({ record }, EARLY))
+      assert.equal(expected, with({ record }, LATE))
+      assert.equal("undecided", with({ changed(record, { amount = "3" }) }, LATE))
+      assert.equal("undecided", with({ changed(record, { timestamp = NOW + 3 * HOUR + 450000 }) }, LATE))
+      assert.equal("nothing yet", with({ changed(record, { amount = "77", asset = "BTC" }) }, LATE))
+    end
+    assert.equal("nothing yet", with({ changed(transferred, { clientTranId = "", status = "PENDING", amount = "77",
+      asset = "BTC" }) }, LATE))
+  end)
+
+  it("proves nothing by one that failed in a list that is not shown to be complete", function()
+    local page = { changed(transferred, { status = "FAILED" }) }
+    for i = 2, 10 do page[i] = changed(transferred, { tranId = "t" .. i, clientTranId = "other" .. i }) end
+    local word = with(function(of)
+      return of.name == "list_sub_accounts" and {} or page -- it turns no pages
+    end, LATE)
+    assert.equal("undecided", word)
+  end)
+end)
+
+describe("a late look that shows nothing", function()
+  local params = changed(transfer, { toAccount = "Desk" })
+
+  -- What is missing means, where the service lists these sub-accounts.
+  local function missing(names, failure)
+    local look = select(4, look_once("sub_account.transfer", params, function(of, asked)
+      if of.name ~= "list_sub_accounts" then return {} end
+      if failure then return nil, failure end
+      local list = {}
+      for i, name in ipairs(asked.page == 1 and names or {}) do list[i] = { subAccount = name } end
+      return list
+    end))
+    local answer, err = find.missing(look)
+    return answer == ASK_AGAIN and "retry" or answer and answer.outcome or err.message, look
+  end
+
+  it("says not_done where the sub-account is spelled as it was asked for", function()
+    assert.equal("not_done", (missing { "Desk" }))
+  end)
+
+  it("is made once more where the service spells it in another way, or lists it nowhere", function()
+    local word, look = missing { "desk" }
+    assert.equal("retry", word)
+    assert.equal("desk", look.spelled.toAccount)
+    word, look = missing {}
+    assert.equal("retry", word)
+    assert.is_false(look.spelled.toAccount)
+  end)
+
+  it("is undecided where the name is listed nowhere for a second time, or the list needs it", function()
+    local _, look = missing {}
+    assert.equal("undecided", find.missing(look).outcome)
+    local key = { subAccount = "Desk", note = "bot", permissions = "SPOT_DEAL_READ" }
+    look = select(4, look_once("broker.create_api_key", key, function() return {} end))
+    assert.equal("undecided", find.missing(look).outcome)
+  end)
+
+  it("is undecided where this key may not list sub-accounts, and an error where the list fails", function()
+    for code, word in pairs { ["700007"] = "undecided", ["730603"] = "undecided", ["10101"] = "no" } do
+      assert.equal(word, (missing({}, errors.new { kind = "api", outcome = "rejected", code = code, message = "no" })))
+    end
+  end)
+end)
+
+describe("a decision", function()
+  it("is made early where an id, a name or a state is looked for, and late where only content is", function()
+    for _, case in ipairs { { "sub_account.transfer", transfer, true }, { "sub_account.transfer", move, false },
+      { "wallet.transfer", move, false }, { "broker.create_api_key", { note = "n" }, false },
+      { "broker.withdraw", {}, false }, { "broker.create_sub_account", { subAccount = "Desk" }, true },
+      { "wallet.cancel_withdrawal", { id = "w" }, true }, { "broker.enable_futures", {}, true },
+      { "wallet.convert", { asset = "BTC" }, true } } do
+      local look = { reconcile = operations.by_name[case[1]].reconcile, intent = { params = case[2] } }
+      assert.equal(case[3], reconcile.decides_early(look), case[1])
+    end
+  end)
+end)

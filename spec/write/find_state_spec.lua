@@ -1,0 +1,142 @@
+-- SPDX-License-Identifier: MIT
+-- What one reading says of a call that leaves a name, a key or a state behind.
+
+local asked_once = require "asked_once"
+local errors = require "purser.call.errors"
+
+local NOW, HOUR = 1700000000000, 3600000
+local EARLY, LATE = NOW + 10, NOW + 60000
+
+local changed, outcome = asked_once.changed, asked_once.outcome
+
+describe("a name", function()
+  local name = { subAccount = "Desk0001", note = "n" }
+
+  local function with(record, at) return outcome("broker.create_sub_account", name, { record }, at) end
+
+  it("that was taken when the call can have taken it is done, early as well", function()
+    assert.equal("done", with({ subAccount = "Desk0001", timestamp = NOW }, EARLY))
+    assert.equal("done", with({ subAccount = "Desk0001", timestamp = NOW - 6000 }))
+    assert.equal("done", with({ subAccount = "Desk0001", timestamp = NOW + 14000 }))
+  end)
+
+  it("that was taken before was not done; taken later, or some hours away, it is undecided", function()
+    local word, answer = with { subAccount = "Desk0001", timestamp = NOW - 6001 - 300000 }
+    assert.equal("not_done", word)
+    assert.matches("taken before", answer.reason)
+    for reason, timestamp in pairs { ["later than the call"] = NOW + 14001 + 300000,
+      ["some hours"] = NOW - 8 * HOUR } do
+      word, answer = with { subAccount = "Desk0001", timestamp = timestamp }
+      assert.equal("undecided", word, reason)
+      assert.matches(reason, answer.reason)
+    end
+  end)
+
+  it("that shows no time, or may be another, is undecided, and only late", function()
+    for reason, record in pairs { ["not when it was taken"] = { subAccount = "Desk0001" },
+      ["may be the one"] = { subAccount = "desk0001", timestamp = NOW },
+      ["whose name may be"] = { timestamp = NOW } } do
+      local word, answer = with(record)
+      assert.equal("undecided", word, reason)
+      assert.matches(reason, answer.reason)
+      assert.equal("nothing yet", with(record, EARLY))
+    end
+    assert.equal("nothing yet", with { subAccount = "desk0001", timestamp = NOW - 6001 }) -- it is older
+    assert.equal("undecided", with { subAccount = "DESK0001", timestamp = NOW - 6000 })
+    assert.equal("nothing yet", with { subAccount = "Other001", timestamp = NOW })
+  end)
+end)
+
+describe("a key", function()
+  it("that is found has lost its secret", function()
+    local params = { subAccount = "Desk", note = "bot", permissions = "SPOT_DEAL_READ" }
+    local word, answer = outcome("broker.create_api_key", params, { { apiKey = "k", note = "bot", createTime = NOW } })
+    assert.same({ "done", true }, { word, answer.secret_lost })
+    word, answer = outcome("broker.create_api_key", params, { { apiKey = "k", note = "Bot", createTime = NOW } })
+    assert.same({ "undecided", nil }, { word, answer.secret_lost })
+  end)
+end)
+
+describe("a state that was requested", function()
+  it("of something that must be there is done when it is", function()
+    local address = { coin = "USDT", network = "TRX" }
+    local function with(record, at) return outcome("wallet.create_deposit_address", address, { record }, at) end
+    assert.equal("done", with({ network = "TRX", address = "T" }, EARLY))
+    assert.equal("nothing yet", with({ network = "BTC" }, LATE))
+    assert.equal("undecided", with({ network = "" }, LATE))
+    assert.equal("undecided", with({ network = "trx" }, LATE))
+    assert.equal("nothing yet", with({ network = "trx" }, EARLY))
+    address.network = "trx"
+    assert.equal("undecided", with({ network = "TRX" }, LATE))
+  end)
+
+  it("of something that must be gone is decided late, for what is missing may be too new to be listed", function()
+    local deletion = { subAccount = "Desk", apiKey = "mx0abc" }
+    local function with(records, at) return outcome("broker.delete_api_key", deletion, records, at) end
+    assert.equal("nothing yet", with({ { apiKey = "mx0abc" } }, EARLY))
+    assert.equal("nothing yet", with({}, EARLY))
+    assert.equal("not_done", with { { apiKey = "mx0abc" } })
+    assert.equal("done", with {})
+    assert.equal("done", with { { apiKey = "mx0xyz" } })
+    assert.equal("undecided", with { { apiKey = "mx0***" } })
+    assert.equal("not_done", with { { apiKey = "mx0***" }, { apiKey = "mx0abc" } })
+  end)
+
+  it("of a withdrawal is cancelled, or too late, or not cancelled when it must be", function()
+    local function with(record, at)
+      return outcome("wallet.cancel_withdrawal", { id = "w1" }, { changed(record, { applyTime = NOW }) }, at)
+    end
+    assert.equal("done", with({ id = "w1", status = 9 }, EARLY))
+    for status = 5, 8 do assert.equal("not_done", with({ id = "w1", status = status }, EARLY), status) end
+    for _, status in ipairs { 1, 4, 10 } do
+      assert.equal("nothing yet", with({ id = "w1", status = status }, EARLY), status)
+      assert.equal("not_done", with({ id = "w1", status = status }), status)
+    end
+    assert.equal("nothing yet", with({ id = "w1", status = "5" }, EARLY))
+    assert.equal("nothing yet", with({ id = "w2", status = 9 }, EARLY))
+    assert.equal("undecided", with { id = "w2", status = 9 })
+    assert.equal("undecided", with { id = "w1", status = 11 })
+    assert.matches("gone too far", select(2, with { id = "w1", status = 5 }).reason)
+    assert.is_nil(select(2, with { id = "w1", status = 4 }).reason)
+  end)
+end)
+
+describe("a call that may be repeated", function()
+  local function with(answer, err)
+    return outcome("broker.enable_futures", { subAccount = "Desk" }, function() return answer, err end)
+  end
+
+  it("is done when it is done again, and not done when it is rejected", function()
+    assert.equal("done", with { subAccount = "Desk" })
+    assert.equal("not_done", with(nil, errors.new { kind = "api", outcome = "rejected", message = "no" }))
+  end)
+
+  it("is an error where the second attempt shows nothing", function()
+    assert.equal("slow down", with(nil, errors.new { kind = "throttled", outcome = "rejected", message = "slow down" }))
+    assert.equal("lost", with(nil, errors.new { kind = "transport", outcome = "unknown", message = "lost" }))
+  end)
+end)
+
+describe("a call that nothing identifies but its remark", function()
+  local params = { coin = "USDT", network = "TRX", address = "TSample", amount = "20" }
+  local record = { id = "w1", coin = "USDT", address = "TSample", amount = "20", applyTime = NOW + 400 }
+
+  it("is done by its remark alone, and never not done", function()
+    assert.equal("done", outcome("broker.withdraw", changed(params, { remark = "rent" }),
+      { changed(record, { remark = "rent" }) }))
+    local word, answer = outcome("broker.withdraw", params, { record })
+    assert.equal("undecided", word)
+    assert.same({ record }, answer.candidates)
+    word, answer = outcome("broker.withdraw", params, {})
+    assert.equal("undecided", word)
+    assert.matches("a person must look", answer.reason)
+    assert.equal("nothing yet", outcome("broker.withdraw", params, {}, EARLY))
+  end)
+
+  it("is undecided where the history cannot be read, and an error where the journal cannot", function()
+    for phase, word in pairs { decode = "undecided", journal = "locked" } do
+      local failure = errors.new { kind = "config", outcome = "unknown", phase = phase, message = "locked" }
+      assert.equal(word, outcome("broker.withdraw", params, function() return nil, failure end))
+    end
+  end)
+end)
