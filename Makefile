@@ -17,7 +17,7 @@
 #   make docs       the generated parts of docs/, the annotation file and the lists in the rockspecs
 #   make site, site-test   these pages as HTML with a search, in build/site; every link of them, in a headless browser too
 #   make hosts-test, console-test   nginx, the frame loop and libuv alone; the simulator's page in a headless browser
-#   make hosts-all  each page of docs/hosts in its real host: LÖVE, HAProxy, Prosody, copas, mpv, Minetest, Pandoc ...
+#   make hosts-all  each page of docs/hosts in its real host: LÖVE, copas, Minetest ...
 #   make examples-hardest   the examples with every switch of the simulator at its hardest
 #   make ccxt-test  ccxt, an independent client in JavaScript, against the simulator (npm fetches it once)
 #   make rock-test  pack with LuaRocks, install into an empty tree offline, run the tour from there
@@ -51,7 +51,7 @@ STRICT   = -std=c99 -D_POSIX_C_SOURCE=200809L -fPIC -fexceptions -fvisibility=hi
   $(WARN) $(EXTRA_CFLAGS)
 
 LUA_CFLAGS   = $(shell pkg-config --cflags $(LUA))
-CORE_CFLAGS  = $(shell pkg-config --cflags libcurl libcrypto)
+CORE_CFLAGS  = $(shell pkg-config --cflags libcrypto; pkg-config --cflags libcurl 2>/dev/null)
 CORE_LIBS    = $(shell pkg-config --libs libcrypto)
 HTTP_LIBS    = $(shell pkg-config --libs libcurl libcrypto) -lpthread
 HTTPD_CFLAGS = $(shell pkg-config --cflags libmicrohttpd)
@@ -142,6 +142,7 @@ $(BUILD)/purser/httpd.so: $(HTTPD_OBJECTS)
 # What has to be installed is looked at first: these files name the package of a header that is missing.
 $(filter-out %/core/check_deps.o,$(CORE_OBJECTS) $(BIND_OBJECTS) $(HTTPD_OBJECTS)): | $(BUILD)/core/check_deps.o
 $(filter-out %/httpd/check_deps.o,$(HTTPD_OBJECTS)): | $(BUILD)/httpd/check_deps.o
+$(filter-out %check_deps.o,$(HTTP_OBJECTS)): | $(BUILD)/core/http_check_deps.o
 $(BUILD)/core/check_deps.o: | $(BUILD)/lua-headers
 # Other flags make other objects.
 $(CORE_OBJECTS) $(BIND_OBJECTS) $(HTTPD_OBJECTS): Makefile

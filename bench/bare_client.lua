@@ -20,8 +20,8 @@ for name, type_ in ("amount=string coin=string network=string status=integer add
   fields[#fields + 1] = { name = name, type = type_ }
 end
 local decoder = core.decoder { list = { record = { name = "deposit", fields = fields } } }
-local signer = core.signer("hmac-sha256", "bench-secret-key-0123456789abcdef", "hex")
-local layout = core.layout({ "coin", "recvWindow", "timestamp" }, {}, nil, false)
+local signer = core.signer("hmac-sha256", "bench-secret-key-0123456789abcdef")
+local layout = core.layout({ "coin", "recvWindow", "timestamp" }, {})
 local http = in_flight
   and assert(require("purser.transport.multi").new { base_url = base, max_in_flight = in_flight, http_version = "1.1" })
   or assert(libcurl.easy { base_url = base, ca_file = arg[4] })

@@ -142,7 +142,10 @@ local works = {
       return queue.first_sent_at(tx, { account = "bench", queue = "history" }, { key = "key" .. n })
     end))
     intent.params = transfer(n)
-    assert(side.journal:equal_calls(intent, intent.sent_at - 60000, 0))
+    assert(side.journal:open_calls(intent.account, nil, intent.sent_at - 60000, intent.sent_at + 60000))
+    assert(side.journal:owners(intent.account, { "1", "2", "3" }))
+    assert(side.journal:answered_calls(intent.account, { [intent.operation] = true }, intent.sent_at - 60000,
+      intent.sent_at + 60000))
     assert(side.journal:reconciled(intent, { outcome = "done", record = { tranId = "found" } }))
   end },
   { "entries { id = }", 200, function(side)

@@ -7,7 +7,7 @@ torture: payments at a service that answers badly, by workers that are killed (s
 #   make torture PAYMENTS=1000 SEED=7        fewer, and another run
 #   make rehearse SEEDS=1000 FIRST=1         the same on virtual time, where one seed is one run
 #   make rehearse SEEDS=1 FIRST=543 TELL=tell    prints every event of one
-.PHONY: torture rehearse
+.PHONY: torture rehearse walks
 
 PAYMENTS ?= 10000
 SEED     ?= 1

@@ -8,8 +8,9 @@ local SET = "is no set of texts"
 
 -- What is given, and what the message says.
 local wrong = {
-  { { algorithm = "md5" }, "algorithm" }, { { encoding = "hex64" }, "encoding" }, { { order = "random" }, "order" },
-  { { sign_body = 1 }, "sign_body" }, { { key_headers = "X" }, "key_header" }, { { base = "mexcc" }, "mexcc" },
+  { { algorithm = "ed25519" }, '"algorithm" is not known' }, { { object_body = "form" }, "object_body" },
+  { { live_operations = 1 }, "live_operations" }, { { key_headers = "X" }, "key_header" },
+  { { base = "mexcc" }, "mexcc" },
   { { base = {} }, "base" }, { { max_recv_window = 0 }, "max_recv_window" }, { 5, "profile convention" },
   { { key_header = "" }, "is empty" }, { { ping_path = "/a\n" }, "control character" },
   { { key_header = "X Key" }, "no name that can be sent" },

@@ -24,12 +24,12 @@ describe("a profile", function()
   end)
 
   it("is complete where a table of conventions is given, and another one each time", function()
-    local one, other = resolve_profile { order = "sorted" }, resolve_profile { base = "mexc", sign_body = true }
-    assert.same({ "sorted", false, "array" }, { one.order, one.sign_body, one.array_body })
-    assert.same({ "sent", true, "query" }, { other.order, other.sign_body, other.array_body })
-    one.order = "sent"
-    assert.equal("sorted", resolve_profile { order = "sorted" }.order)
-    assert.equal("sent", profiles.default.order)
+    local one, other = resolve_profile { key_header = "X-Key" }, resolve_profile { base = "mexc", key_days = 5 }
+    assert.same({ "X-Key", 90, "array" }, { one.key_header, one.key_days, one.array_body })
+    assert.same({ "X-MEXC-APIKEY", 5, "query" }, { other.key_header, other.key_days, other.array_body })
+    one.key_header = "changed"
+    assert.equal("X-Key", resolve_profile { key_header = "X-Key" }.key_header)
+    assert.equal("X-MEXC-APIKEY", profiles.default.key_header)
   end)
 
   it("that is none is nil, with what is wrong and what to do", function()

@@ -39,11 +39,6 @@ describe("the simulator's authentication", function()
       assert.equal(400, response.status)
       assert.equal("700008", require("purser.core").decode(response.body).code .. "")
     end
-    local strict = purser.sim.new { profile = { sign_body = true } }
-    local owner = assert(strict:account { role = "broker" })
-    local request = signed.request(strict, owner, "A4", { subAccount = "x" })
-    request.body = "\255"
-    assert.is_table(require("purser.core").decode(strict:handle(request).body))
   end)
 
   it("splits at the last signature; an earlier one belongs to the signed text", function()
@@ -92,18 +87,6 @@ describe("the simulator's authentication", function()
     local request = signed.request(sim, main, "C1")
     request.target = request.target:gsub("%?", "?&")
     assert.is_truthy(sim:handle(request).body:find("700002", 1, true))
-  end)
-
-  it("signs the body too where the profile says so", function()
-    local strict = purser.sim.new { profile = { sign_body = true } }
-    local owner = strict:account { role = "broker" }
-    local params = { subAccount = "desk0001", note = "n" }
-    assert.equal("700002", rejection(strict, owner, "A2", params))
-    local request = signed.request(strict, owner, "A2", params)
-    local query = request.target:match("%?(.*)&signature")
-    request.target = request.target:gsub("signature=.*", "signature="
-      .. signed.sign(owner.secret_key, query .. request.body))
-    assert.equal(200, strict:handle(request).status)
   end)
 
   describe("time rule", function()

@@ -311,7 +311,8 @@ describe("a missing header", function()
   end
 
   it("ends the build with the names of its package", function()
-    local output = compile "src/core/check_deps.c" .. compile "src/httpd/check_deps.c"
+    local output = compile "src/core/check_deps.c" .. compile "src/core/http_check_deps.c"
+      .. compile "src/httpd/check_deps.c"
     for _, package in ipairs { "libcurl4-openssl-dev", "libcurl-devel", "curl-dev", "brew install curl", "libssl-dev",
       "openssl-devel", "openssl-dev", "brew install openssl@3", "libmicrohttpd-dev", "libmicrohttpd-devel",
       "brew install libmicrohttpd" } do

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- A host whose globals are strict (Prosody, nmap) reports each global that is read and was not defined.
+-- A host whose globals are strict (nmap) reports each global that is read and was not defined.
 
 local files = require "files"
 

@@ -26,7 +26,7 @@ static const char TYPE_NAME[] = "purser.decoder", RETIRED_NAME[] = "purser.decod
 
 enum {
     TEXT = 2, /* stack places, see above */
-    COMPANION,
+    UVALUE,
     FIRST_KEY,
 
     PLACES_A_LEVEL = 8,     /* what making one table takes, and more */
@@ -36,8 +36,8 @@ enum {
     VALUE_BYTES_EACH = 128,
     VALUE_BYTES = 40,       /* longer strings are not interned by Lua, so there is nothing to save */
     DOCUMENT_BYTES = 4096,  /* a document shorter than this is over before remembering pays */
-    PATIENCE = 160,         /* a miss takes MISS of it, a hit gives one back: a field that misses more than one time */
-    MISS = 8                /* in nine stops asking, for what it wins is lost by the processor's guessing wrong */
+    CREDIT = 160,         /* a miss takes MISS_COST of it, a hit gives one back: a field that misses more than one time */
+    MISS_COST = 8         /* in nine stops asking, for what it wins is lost by the processor's guessing wrong */
 };
 
 /* Plans of decoders that were collected while they decoded. It lives as long as the metatable of decoders. */
@@ -68,7 +68,7 @@ typedef struct lua_sink {
     int first_value; /* place of the first remembered string */
     int values_log;  /* of how many are remembered; 0: none are */
     bool fetched[PU_MAX_SLOTS];     /* the key is at its place on the stack; as many as the plan has slots */
-    uint8_t patience[PU_MAX_SLOTS]; /* a field with none left does not look for its strings */
+    uint8_t credit[PU_MAX_SLOTS]; /* a field with none left does not look for its strings */
     remembered values[1 << MAX_VALUES_LOG];
 } lua_sink;
 
@@ -122,11 +122,11 @@ static inline void push_text(lua_sink *sink, const pu_entry *entry)
     lua_State *L = sink->L;
     const char *text = entry->text;
     size_t len = entry->len;
-    if (len > VALUE_BYTES || entry->slot == PU_NO_SLOT || !sink->patience[entry->slot]) {
+    if (len > VALUE_BYTES || entry->slot == PU_NO_SLOT || !sink->credit[entry->slot]) {
         lua_pushlstring(L, text, len);
         return;
     }
-    uint8_t *patience = &sink->patience[entry->slot];
+    uint8_t *credit = &sink->credit[entry->slot];
     remembered sought = {.text = text, .len = len};
     ends_of(sink, text, len, &sought.head, &sought.tail);
     uint64_t hash = (sought.head ^ sought.tail << 1 ^ len) * UINT64_C(0x9E3779B97F4A7C15);
@@ -134,7 +134,7 @@ static inline void push_text(lua_sink *sink, const pu_entry *entry)
     if (!is_remembered(&sink->values[place], &sought)) {
         if (sink->values[place].text) place ^= 1; /* the first to come keeps its place, the others share the second */
         if (!is_remembered(&sink->values[place], &sought)) {
-            *patience = *patience > MISS ? (uint8_t)(*patience - MISS) : 0;
+            *credit = *credit > MISS_COST ? (uint8_t)(*credit - MISS_COST) : 0;
             lua_pushlstring(L, text, len);
             lpu_copy(L, -1, sink->first_value + (int)place);
             sink->values[place] = sought;
@@ -142,7 +142,7 @@ static inline void push_text(lua_sink *sink, const pu_entry *entry)
         }
     }
     lua_pushvalue(L, sink->first_value + (int)place);
-    if (*patience < PATIENCE) ++*patience;
+    if (*credit < CREDIT) ++*credit;
 }
 
 static inline void push_value(lua_sink *sink, const pu_entry *entry)
@@ -161,12 +161,12 @@ static inline void push_value(lua_sink *sink, const pu_entry *entry)
 static void fetch_key(lua_sink *sink, uint16_t slot)
 {
     lua_State *L = sink->L;
-    lua_rawgeti(L, COMPANION, slot + 1);
+    lua_rawgeti(L, UVALUE, slot + 1);
     if (lua_isnil(L, -1)) {
         lua_pop(L, 1);
         lua_pushlstring(L, sink->plan->slots[slot].name, sink->plan->slots[slot].len);
         lua_pushvalue(L, -1);
-        lua_rawseti(L, COMPANION, slot + 1);
+        lua_rawseti(L, UVALUE, slot + 1);
     }
     if (slot >= sink->key_places) return; /* learned in this document, when all places were taken */
     lpu_copy(L, -1, FIRST_KEY + slot);
@@ -291,10 +291,10 @@ static int decode(lua_State *L, decoder *self)
     sink.values_log = values_log_for(len);
     int values = sink.values_log ? 1 << sink.values_log : 0;
     memset(sink.fetched, 0, plan->slot_room);
-    memset(sink.patience, values ? PATIENCE : 0, plan->slot_room);
+    memset(sink.credit, values ? CREDIT : 0, plan->slot_room);
     memset(sink.values, 0, (size_t)values * sizeof *sink.values);
     luaL_checkstack(L, sink.key_places + values + LUA_MINSTACK, "the shape has too many fields");
-    lua_settop(L, COMPANION + sink.key_places + values);
+    lua_settop(L, UVALUE + sink.key_places + values);
 
     pu_decode_error fault;
     self->decoding++;

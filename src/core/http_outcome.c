@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* From libcurl's result to what a caller may rely on: where the exchange ended, whether the request can have had an
  * effect, and what to do about it. docs/outcomes.md is this file in words. */
-#include "http_easy.h"
+#include "http_outcome.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -274,7 +274,7 @@ static void fail(pu_http_easy *easy, CURLcode code)
                       "the response has two lengths that differ, or one that is no number: its end is not certain");
         return;
     }
-    if (easy->unquiet && easy->send_count == 0) {
+    if (easy->distrusted && easy->send_count == 0) {
         response->phase = PU_PHASE_CONNECT;
         write_message(easy, CURLE_OK, "the service sends before it is asked: no answer of such a connection can be believed");
         return;
@@ -301,14 +301,12 @@ static void disbelieve(pu_http_easy *easy)
     write_message(easy, CURLE_OK, "an answer came before the request was sent whole: it may be that of another request");
 }
 
-void pu_http_easy_finish(pu_http_easy *easy, CURLcode code)
+void pu_http_outcome_find(pu_http_easy *easy, CURLcode code)
 {
     read_response(easy);
     /* libcurl takes a header block that is cut off for a response without a body. */
     if (code == CURLE_OK && !easy->block_ended) code = CURLE_PARTIAL_FILE;
     if (code != CURLE_OK || !easy->response.brief) read_facts(easy);
-    /* A silent HTTP/2 connection is kept by libcurl after a time-out, and the next request would wait on it as well. */
-    easy->stale = code == CURLE_OPERATION_TIMEDOUT && easy->send_count > 0 && pu_http_easy_shares(easy);
     if (code != CURLE_OK) fail(easy, code);
     else if (easy->early) disbelieve(easy);
 }

@@ -129,8 +129,8 @@ M.options = {
   { "base_url", "string", "of the profile", "Where the service is. `https://`; `http://` only to this machine." },
   { "profile", "string|table", '`"default"`', "The signing conventions: [signing.md](signing.md)." },
   { "api_key", "string", "", "The public key." },
-  { "secret_key", "string|purser.Secret", "", "Its secret, or a PEM private key. C's copy is wiped by "
-    .. "`client:close()`, a string's copies in Lua are not: [signing.md](signing.md#where-the-secret-key-is)." },
+  { "secret_key", "string|purser.Secret", "", "Its secret. C's copy is wiped by `client:close()`, "
+    .. "a string's copies in Lua are not: [signing.md](signing.md#where-the-secret-key-is)." },
   { "secret_key_file", "string", "", "A file that holds the secret alone: it never becomes a Lua string." },
   { "secret_key_env", "string", "", "An environment variable that holds it: likewise, and the variable is wiped." },
   { "credentials", "fun(): string, string", "",

@@ -14,8 +14,6 @@ local rules = { base = "string", base_url = "string" }
 for name, default in pairs(profiles.default) do
   rules[name] = type(default) == "number" and { 1, option_schema.EXACT } or type(default)
 end
-rules.algorithm = { "hmac-sha256", "hmac-sha512", "ed25519", "rsa-sha256" }
-rules.encoding, rules.order = { "hex", "base64" }, { "sent", "sorted" }
 rules.object_body, rules.array_body = { "object", "query" }, { "array", "object", "query" }
 
 -- The conventions that are sets of texts, which is how they are looked up, with an example of each. A list or a number

@@ -46,7 +46,7 @@ local function make_layout(profile, row, extra_names)
   local query, body = form and {} or names, form and names or {}
   query[#query + 1] = profile.recv_window_name
   query[#query + 1] = profile.timestamp_name
-  return core.layout(query, body, form, profile.order == "sorted")
+  return core.layout(query, body, form)
 end
 
 local function layout_for(self, row)
@@ -62,7 +62,7 @@ end
 function M.use_credentials(self, api_key, secret_key)
   local problem, hint = call_options.check_credentials(api_key, secret_key)
   if problem then return problem, hint end
-  local signer, message = core.signer(self.profile.algorithm, secret_key, self.profile.encoding)
+  local signer, message = core.signer("hmac-sha256", secret_key)
   if not signer then return '"secret_key" cannot be used: ' .. message end
   if self._signer then self._signer:close() end
   self._signer, self._api_key = signer, api_key
@@ -109,7 +109,7 @@ function M.build(self, row, layout, values, opts)
   local body, query = ""
   if row.body then body, wrong = layout:body(values) end
   if not body then return nil, errors.argument(nil, wrong) end
-  query, wrong = self._signer:sign_query(layout, values, profile.signature_name, profile.sign_body and body or nil)
+  query, wrong = self._signer:sign_query(layout, values, profile.signature_name)
   if not query then return nil, errors.argument(nil, wrong) end
   return {
     method = row.method, base_url = self._origin, target = self._prefix .. row.path .. "?" .. query,

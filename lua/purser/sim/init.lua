@@ -238,7 +238,7 @@ local function perform(sim, row, request, query_text)
   texts, code, message = request_parser.parameters(row, query, request.body or "", sim.profile)
   if not texts then return nil, code, message end
   local values
-  values, code, message = rules.check(row, texts)
+  values, code, message = rules.check(row, texts, sim.variant)
   if not values then return nil, code, message end
   return handlers[row.id](sim, account, values, row)
 end
@@ -261,6 +261,10 @@ end
 
 local function reject_route(sim, path, facts)
   local known = routes[path] ~= nil
+  if not known and sim.variant.empty_paths then
+    facts.outcome, facts.code = "rejected", "404"
+    return { status = 200, headers = headers_of(sim), body = "" }
+  end
   local status = known and 405 or 404
   facts.outcome, facts.code = "rejected", ("%d"):format(status)
   local _, body = render.rejection(facts.code, known and "Method not allowed" or "Path not found", sim.variant)

@@ -1375,7 +1375,7 @@ function Live:uid(params, opts) end
 ---@field base_url? string  Where the service is. https://; http:// only to this machine. Default: of the profile.
 ---@field profile? string|table  The signing conventions. Default: "default".
 ---@field api_key? string  The public key.
----@field secret_key? string|purser.Secret  Its secret, or a PEM private key. C's copy is wiped by client:close(), a string's copies in Lua are not.
+---@field secret_key? string|purser.Secret  Its secret. C's copy is wiped by client:close(), a string's copies in Lua are not.
 ---@field secret_key_file? string  A file that holds the secret alone: it never becomes a Lua string.
 ---@field secret_key_env? string  An environment variable that holds it: likewise, and the variable is wiped.
 ---@field credentials? fun(): string, string  Called before each request instead: returns both, so that keys can rotate.

@@ -104,7 +104,7 @@ function M.witnesses(question, shown)
   return shown.witnesses[name]
 end
 
-local SLACK_MS = 30000            -- next to a call's window, where no record is evidence of absence either
+local SLACK_MS = 60000            -- next to a call's window, for times that are cut to whole minutes
 M.SHIFTED_MS = 14 * 3600000       -- by how much times may be shifted
 
 --- Returns where the time of a record lies: "in" the window of a call, "near" it, "far", or nil, where it is certainly

@@ -77,6 +77,10 @@ describe("a record", function()
     assert.equal("may", verdict({}, { withdrawOrderId = "same" })) -- the service shows ids, and here none
   end)
 
+  it("does not agree where neither coin nor amount can be compared", function()
+    assert.equal("may", verdict({ coin = "BTC", amount = "0" }, { coin = "differs", amount = "differs" }))
+  end)
+
   it("shows that an id was used for another payment", function()
     assert.is_false(compare.contradicts(sent, sent, NONE))
     assert.is_false(compare.contradicts(sent, changed(sent, { amount = "18", transactionFee = "2" }), NONE))

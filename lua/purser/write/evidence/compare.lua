@@ -200,7 +200,8 @@ function M.judge(reconcile, params, record, witnesses, is_near)
     if relation == "may" and verdict == "same" then verdict = "may" end
   end
   if is_other_payment(seen, is_near) then return "other" end
-  return verdict
+  local is_told = seen.amount == "same" or seen.coin == "same" or seen.asset == "same" or params.amount == nil
+  return verdict == "same" and not is_told and "may" or verdict
 end
 
 --- Returns whether a record that shows the id of the call shows another payment all the same: the id was used for two.

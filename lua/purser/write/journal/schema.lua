@@ -49,6 +49,7 @@ local intent_indexes = {
   "CREATE INDEX purser_intents_state ON purser_intents (state, sent_at, id)",
   "CREATE INDEX purser_intents_digest ON purser_intents (digest, sent_at)",
   "CREATE INDEX purser_intents_record ON purser_intents (account, record_id) WHERE record_id <> ''",
+  "CREATE INDEX purser_intents_answered ON purser_intents (account, operation, sent_at) WHERE answered <> ''",
   "CREATE UNIQUE INDEX purser_intents_key ON purser_intents (account, operation, key) WHERE key <> ''",
   "CREATE INDEX purser_intents_payment ON purser_intents (account, queue, payment) WHERE payment <> ''",
 }
