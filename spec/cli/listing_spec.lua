@@ -25,8 +25,8 @@ describe("a listing", function()
     local before = at.received "wallet.deposit_history"
     local code, out = at.run("wallet", "deposit_history", "--coin", "USDT", "--since", "35d", "--format", "json")
     assert.equal(0, code)
-    -- six, each a little shorter than seven days: their edges are asked for, too; and once the second of a record, which
-    -- shows whether the service counts in seconds
+    -- six, each a little shorter than seven days: their edges are asked for, too; and once the second of a record,
+    -- which shows whether the service counts in seconds
     assert.equal(7, at.received "wallet.deposit_history" - before)
     local seen = {}
     for _, record in ipairs(core.decode(out)) do
