@@ -47,8 +47,8 @@ describe("every place that takes options", function()
     config('rate_limit option "pool" is not known (did you mean "pools"?)', new { rate_limit = { pool = {} } })
     config('rate_limit option "when_full" is "wit"; it must be wait or reject', new { rate_limit = {
       when_full = "wit" } })
-    config('profile convention "key_heder" is not known (did you mean "key_header"?)',
-      new { profile = { key_heder = "X" } })
+    config('profile convention "time_pth" is not known (did you mean "time_path"?)',
+      new { profile = { time_pth = "X" } })
     config('profile convention "object_body" is "form"; it must be object or query',
       new { profile = { object_body = "form" } })
     config('guard rail "no_duplicate" is not known (did you mean "no_duplicates"?)',
