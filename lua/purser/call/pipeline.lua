@@ -10,7 +10,7 @@
 local call_options = require "purser.call.call_options"
 local core = require "purser.core"
 local errors = require "purser.call.errors"
-local interpret = require "purser.call.response"
+local responses = require "purser.call.response"
 local lazy = require "purser.util.lazy"
 local plain_text = require "purser.util.plain_text"
 local retry = require "purser.call.retry"
@@ -206,7 +206,7 @@ local function exchange(self, row, request, sending, values)
   end
   local response, failure = self._transport:send(request)
   if type(response) ~= "table" then return nil, transport_error(row, failure) end
-  local answer = row.unsigned and unsigned.answer or interpret.answer
+  local answer = row.unsigned and unsigned.answer or responses.answer
   local value, err = answer(row, self.profile, response.status, response.body, response.headers, values)
   if sending then value, err = sending:verify(value, err, response) end
   if request.verify and value ~= nil then value, err = request.verify(row, response, value) end

@@ -1571,10 +1571,11 @@ function purser.all(list) end
 ---@param ms integer
 function purser.sleep(ms) end
 
---- A rate limit that several clients share: the option `rate_limit` of purser.new. Raises where an option makes no
---- sense.
+--- Makes a rate limit that several clients share: the option `rate_limit` of purser.new. Returns it, or nil and an
+--- error of kind "config".
 ---@param options? purser.RateLimitOptions
----@return purser.RateLimit
+---@return purser.RateLimit|nil
+---@return purser.Error|nil err
 function purser.rate_limit(options) end
 
 ---@class purser.Transports

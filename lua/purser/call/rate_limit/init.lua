@@ -20,6 +20,7 @@ local process = require "purser.call.rate_limit.process"
 local resolve_profile = require "purser.api.resolve_profile"
 local sliding_log = require "purser.call.rate_limit.sliding_log"
 local digest = lazy "purser.util.digest"
+local errors = lazy "purser.call.errors"
 
 local M = {}
 
@@ -75,13 +76,13 @@ function M.make(options, profile, open)
   return self
 end
 
---- A rate limit that several clients share: the option `rate_limit` of purser.new. Raises where an option makes no
---- sense.
+--- Makes a rate limit that several clients share: the option `rate_limit` of purser.new. Returns it, or nil and an
+--- error of kind "config".
 ---@param options purser.RateLimitOptions|nil
----@return purser.RateLimit
+---@return purser.RateLimit|nil, purser.Error|nil err
 function M.new(options, open)
   local self, problem, hint = M.make(options, nil, open)
-  if not self then error("purser.rate_limit: " .. problem .. (hint and "; " .. hint or ""), 2) end
+  if not self then return nil, errors.config("purser.rate_limit: " .. problem, hint) end
   return self
 end
 
