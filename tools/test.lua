@@ -33,7 +33,7 @@ local function file_of(job, suffix) return ("%s/%d.%s"):format(FOLDER, job.numbe
 local function write_script(job)
   local lua = job.lua or "lua5.4"
   local build = job.build or "build/" .. lua
-  local limit = os.getenv "TEST_LIMIT" or 120 + 8 * (job.seconds or 1) -- seconds
+  local limit = os.getenv "TEST_LIMIT" or math.min(900, 120 + 8 * (job.seconds or 1)) -- seconds
   files.write(file_of(job, "sh"), ([[
 export LUA=%s BUILD=%s PURSER_RUNNING=%s LUA_PATH="$PWD/lua/?.lua;$PWD/lua/?/init.lua;;" LUA_CPATH="$PWD/%s/?.so;;"
 began=$(date +%%s%%3N)

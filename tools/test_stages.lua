@@ -103,7 +103,7 @@ local function torture_jobs(list)
   add("spec/torture/connection.lua", 30, "lua5.4 spec/torture/connection.lua")
   add("torture on SQLite", 120, "lua5.4 spec/torture/run.lua sqlite 400 1 7")
   add("torture on PostgreSQL", 120, "lua5.4 spec/torture/run.lua postgresql 400 8 7")
-  add("rehearsal of 200 seeds", 100, "lua5.4 spec/torture/rehearse.lua 1001 200")
+  add("rehearsal of 100 seeds", 60, "lua5.4 spec/torture/rehearse.lua 1001 100")
   list[#list].waits = false
 end
 
