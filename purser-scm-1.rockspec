@@ -2,8 +2,12 @@
 rockspec_format = "3.0"
 package = "purser"
 version = "scm-1"
--- A placeholder: the project has no public address yet, so `luarocks make` in a clone works and `luarocks install` does not.
-source = { url = "git+https://example.org/purser.git" }
+-- A placeholder, of tools/address: the project has no public address yet, so `luarocks make` in a clone works and
+-- `luarocks install` does not.
+-- made: address
+local address = "https://example.org/purser"
+-- end: address
+source = { url = "git+" .. address .. ".git" }
 description = {
   summary = "Unofficial client for the wallet, sub-account and broker endpoints of the MEXC Spot v3 API",
   detailed = [[
@@ -15,6 +19,10 @@ description = {
     OpenSSL (Debian libssl-dev, Fedora openssl-devel, Alpine openssl-dev, macOS openssl@3).
   ]],
   license = "MIT",
+  homepage = address,
+  issues_url = address .. "/issues",
+  maintainer = "The Purser authors <purser@example.org>",
+  labels = { "mexc", "api", "client" },
 }
 -- The journal and payouts also need LuaDBI (luadbi-sqlite3 or luadbi-postgresql), which most programs do without.
 dependencies = { "lua >= 5.1, < 5.6", "argparse >= 0.7" }
@@ -227,7 +235,6 @@ build = {
     ["purser.recording.redact.token"] = "lua/purser/recording/redact/token.lua",
     ["purser.recording.replay"] = "lua/purser/recording/replay.lua",
     ["purser.schedule"] = "lua/purser/schedule.lua",
-    ["purser.secrets"] = "lua/purser/secrets.lua",
     ["purser.sim.accounts"] = "lua/purser/sim/accounts.lua",
     ["purser.sim.addresses"] = "lua/purser/sim/addresses.lua",
     ["purser.sim.audit"] = "lua/purser/sim/audit.lua",
@@ -293,6 +300,7 @@ build = {
     ["purser.util.option_schema"] = "lua/purser/util/option_schema.lua",
     ["purser.util.plain_text"] = "lua/purser/util/plain_text.lua",
     ["purser.util.private"] = "lua/purser/util/private.lua",
+    ["purser.util.secrets"] = "lua/purser/util/secrets.lua",
     ["purser.util.suggest"] = "lua/purser/util/suggest.lua",
     ["purser.util.transport_options"] = "lua/purser/util/transport_options.lua",
     ["purser.util.utc"] = "lua/purser/util/utc.lua",
@@ -340,3 +348,4 @@ build = {
     },
   },
 }
+test = { type = "command", command = "make test" }

@@ -47,12 +47,16 @@ function M.files()
       with_part(on_disk.read("docs/getting-started.md"), "options", pages.options(words.options)),
       "call options", pages.options(words.call_options)),
     ["lua/purser/util/meta.lua"] = meta,
-    ["purser-scm-1.rockspec"] = with_part(with_part(with_part(on_disk.read("purser-scm-1.rockspec"),
+    ["purser-scm-1.rockspec"] = with_part(with_part(with_part(with_part(on_disk.read("purser-scm-1.rockspec"),
+      "address", rocks.address()),
       "core", rocks.core()),
       "http", rocks.http()),
       "modules", rocks.modules()),
-    ["purser-sim-http-scm-1.rockspec"] = with_part(
-      on_disk.read("purser-sim-http-scm-1.rockspec"), "httpd", rocks.httpd()),
+    ["purser-sim-http-scm-1.rockspec"] = with_part(with_part(on_disk.read("purser-sim-http-scm-1.rockspec"),
+      "address", rocks.address()),
+      "httpd", rocks.httpd()),
+    ["debian/control"] = with_part(on_disk.read("debian/control"), "address", rocks.homepage()),
+    ["debian/watch"] = with_part(on_disk.read("debian/watch"), "address", rocks.watch()),
   }
   for path, text in pairs(reference.files(meta)) do files[path] = text end
   return files

@@ -11,7 +11,7 @@
 local order = { "base", "util", "transport", "api", "sim", "call", "history", "write", "workflow", "client",
   "top", "cli" }
 local base = { core = true, http = true, httpd = true, version = true, decimal = true,
-  codes = true, secrets = true }
+  codes = true }
 local layer_of_public = { json = "util", schedule = "util" }
 -- Rooms on top that still stand beside the layer that reaches into them.
 local layer_of_room = { nginx = "transport", recording = "api", payouts = "write",
@@ -37,7 +37,7 @@ end
 
 -- A room on top of the client requires public names, purser.core, util/ and itself. Public is what has a page in the
 -- reference.
-local rooms = set_of "payouts workflow fleet limits nginx recording sim cli"
+local rooms = set_of "payouts workflow fleet limits nginx hosts recording sim cli"
 local public = set_of [[purser purser.call.errors purser.write.journal purser.fleet.vault purser.api.states
   purser.recording.check purser.recording.record purser.recording.replay]]
 

@@ -19,13 +19,14 @@ end
 local function narrow(text)
   local ROOM = 72 -- roff indents by 7
   return (text:gsub("[^\n]+", function(line)
-    local indent, lines, current = line:match "^ *", {}, nil
     if #line <= ROOM then return nil end
-    for word in line:gmatch "%S+" do
+    local head = line:match "^  .-   +" or line:match "^ *" -- an action and its blanks stay before its text
+    local lines, current = {}, nil
+    for word in line:sub(#head + 1):gmatch "%S+" do
       if current and #current + 1 + #word > ROOM then
-        lines[#lines + 1], current = current, indent .. "  " .. word
+        lines[#lines + 1], current = current, (" "):rep(math.max(2, #head)) .. word
       else
-        current = current and current .. " " .. word or indent .. word
+        current = current and current .. " " .. word or head .. word
       end
     end
     lines[#lines + 1] = current
@@ -62,9 +63,9 @@ local function page(command, words)
     ".SH NAME\n" .. plain(name) .. " \\- " .. plain((summary:gsub("%.$", ""))),
     ".SH SYNOPSIS\n.nf\n" .. plain(narrow((command:get_usage():gsub("^Usage: ", "")))) .. "\n.fi" }
   if command._description then
-    local text = plain(narrow(command._description))
     -- a table of actions keeps its lines; what else has several lines breaks where they do
-    text = text:find "\n  " and ".nf\n" .. text .. "\n.fi" or text:gsub("\n", "\n.br\n")
+    local text = command._description
+    text = text:find "\n  " and ".nf\n" .. plain(narrow(text)) .. "\n.fi" or plain(text):gsub("\n", "\n.br\n")
     out[#out + 1] = ".SH DESCRIPTION\n" .. text
   end
   list(out, "COMMANDS", command._commands, function(one) return one._name end)

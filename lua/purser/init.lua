@@ -115,7 +115,7 @@ local profiles = "purser.api.profiles"
 
 -- Members that are loaded or made at their first use: the name of a module, or a function that makes the member.
 local members = {
-  decimal = "purser.decimal", secrets = "purser.secrets", fleet = "purser.fleet", sim = "purser.sim",
+  decimal = "purser.decimal", secrets = "purser.util.secrets", fleet = "purser.fleet", sim = "purser.sim",
   vault = "purser.fleet.vault", states = "purser.api.states", utc = "purser.util.utc", codes = "purser.codes",
   csv = "purser.util.csv", json = "purser.json",
   journal = "purser.write.journal", payouts = "purser.payouts",

@@ -4,7 +4,7 @@
 local call_options = require "purser.call.call_options"
 local files = require "files"
 local profiles = require "purser.api.profiles"
-local secrets = require "purser.secrets"
+local secrets = require "purser.util.secrets"
 
 describe("the options of a call", function()
   it("pass up to their bounds", function()

@@ -138,7 +138,7 @@ describe("a page's program", function()
     end
     local shown, report = host:run("nginx", { lua = "luajit", command = "sh FOLDER/start.sh",
       files = { ["start.sh"] = NGINX_START, ["driver.lua"] = NGINX_DRIVER }, values = { FRONT = front, TEST = test },
-      replaced = { { "8088", front }, { "modules/", nginx.modules() .. "/" },
+      replaced = { { "8088", front }, { "/usr/lib/nginx/modules/", nginx.modules() .. "/" },
         { "events {}", ("user %s;\nworker_processes 1;\nevents {}\nenv HOST_REPORT;\nenv CHECK;\nenv CA;\nenv GOOD;\n"
           .. "env OTHER_NAME;\nenv OTHER_AUTHORITY;"):format(nginx.user()) },
         { "http {\n", "http {\n" .. temporary .. NGINX_SERVER },

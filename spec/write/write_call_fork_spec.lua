@@ -89,6 +89,26 @@ describe("a write call during which a hook forks", function()
     assert.equal(1, count_sends())
   end)
 
+  it("is unknown to the child, too, when something is raised there before it sends: the parent may have", function()
+    local parent, fork_once, in_child = core.process_id(), forking "wallet.transfer"
+    local client = client_with(nil, function(event)
+      fork_once(event)
+      if core.process_id() ~= parent then error "by the hook" end
+    end)
+    -- what a hook raises is noted in `info`, and that may raise as well
+    local info = setmetatable({}, { __newindex = function(info, name, value)
+      if core.process_id() ~= parent then error "raised in the child" end
+      rawset(info, name, value)
+    end })
+    local result, err = client.wallet:transfer({ fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT",
+      amount = "5" }, { info = info })
+    in_child(function()
+      return not result and err.outcome == "unknown" and err.message:find("raised in the child", 1, true)
+    end)
+    assert.is_nil(err)
+    assert.equal(1, count_sends())
+  end)
+
   it("is a payment that is sent once, though both processes run the queue to its end", function()
     local hook, in_child = forking "sub_account.transfer"
     local journal = assert(purser.journal.open { sqlite = path })

@@ -42,7 +42,7 @@ local service_clock = require "purser.call.clock"
 local version = require "purser.version"
 local curl = lazy "purser.transport.curl"
 local guard = lazy "purser.write.guard"
-local secrets = lazy "purser.secrets"
+local secrets = lazy "purser.util.secrets"
 
 local M = {}
 

@@ -365,4 +365,10 @@ function M.with_client_id(tx, account, client_id)
   return found
 end
 
+--- Whether a call outside of queues has this id for its key.
+function M.is_id_of_call(tx, account, operation, client_id)
+  return tx:rows("SELECT id FROM purser_intents WHERE account = $1 AND operation = $2 AND key = $3 AND key <> ''",
+    account, operation, client_id)[1] ~= nil
+end
+
 return M
