@@ -76,7 +76,7 @@ describe("a command that waits for the rate limit", function()
     local pool = limit.pools[1]
     assert(limit:acquire({ full_name = "wallet.coins", effect = "read", weight = pool.capacity },
       at.account.api_key, function(_, ms) skipped_time.sleep(ms) end))
-    skipped_time.sleep(wait_ms and pool.window_ms - wait_ms or 0)
+    skipped_time.sleep(wait_ms and pool.span - wait_ms or 0)
   end
 
   it("says so in a line, with the operation and the seconds that are left", function()
