@@ -68,7 +68,8 @@ describe("the error of an answer", function()
     end
     assert.equal('the answer cannot be read: it is a web page, as a network that wants a login or a proxy shows: "'
       .. 'Welcome to Hotel WiFi"', of_body " <!DOCTYPE html><p>Welcome to <b>Hotel</b> WiFi</p>")
-    assert.equal('the answer cannot be read: a value was expected; it begins "no gzip at all"', of_body "no gzip at all")
+    assert.equal('the answer cannot be read: a value was expected; it begins "no gzip at all"',
+      of_body "no gzip at all")
     assert.matches('signature=***"', of_body "GET /api?signature=0123456789abcdef", 1, true)
     assert.is_true(#of_body(("x"):rep(5000)) < 400)
     for _, body in ipairs { '{"apiKey":"mx0hidden","secretKey":"hidden"', '["hidden"' } do

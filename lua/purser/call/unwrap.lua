@@ -130,8 +130,8 @@ local function note(answer, word, value)
   notes[answer][word] = value
 end
 
---- Returns what stood beside the records of an answer, by name: totals, an error, a next cursor ... Of a list without an
---- envelope it is empty. Also returns the HTTP status where that was not 200.
+--- Returns what stood beside the records of an answer, by name: totals, an error, a next cursor ... Of a list
+--- without an envelope it is empty. Also returns the HTTP status where that was not 200.
 ---@param answer table  what a read operation returned
 ---@return table<string, any> members, integer|nil status
 function M.beside(answer)
@@ -159,8 +159,8 @@ function M.doubt_of(list)
   return notes[list] and notes[list].doubt
 end
 
--- Notes what stands beside the records of `answer` in the wrappers around them, the innermost last. A note must not hold
--- what it is of, so it leaves out what carries the records.
+-- Notes what stands beside the records of `answer` in the wrappers around them, the innermost last. A note must not
+-- hold what it is of, so it leaves out what carries the records.
 local function note_beside(result, answer, ...)
   local beside, carries = {}, { rows = true }
   for _, name in ipairs(carriers_of(result)) do carries[name] = true end

@@ -206,7 +206,8 @@ end
 ---@class purser.Limits
 ---@field pools purser.PoolUse[]
 
---- What the pools of the rate limit hold now, and what blocks them; nil and an error where the store cannot be used. A client without a rate limit has none.
+--- Returns what the pools of the rate limit hold now, and what blocks them; nil and an error where the store cannot be
+--- used. A client without a rate limit has none.
 ---@return purser.Limits|nil limits, purser.Error|nil err
 function State:limits()
   if not self._rate_limit then return { pools = {} } end
