@@ -11,7 +11,7 @@ local ON_LUAJIT = { "spec/bind/", "spec/call/", "spec/write/", "spec/payouts/" }
 local SANITIZED_SPECS = "spec/bind spec/transport spec/httpd" -- by `make test-all`; `make asan` runs them all
 local OTHER_LUAS = { "lua5.1", "lua5.2", "lua5.3", "luajit" }
 
--- Folders whose specs `make test` runs on LuaJIT, too: it differs most from 5.4 (no integers, another C interface)
+-- Returns what a test file says of itself: its target, its seconds, whether it mostly waits, and the only Lua
 -- that it has tests for.
 local function read_mark(path)
   local head = files.read(path):sub(1, 2000)
