@@ -1524,7 +1524,8 @@ function Client:sleep(ms) end
 ---@return purser.Walk
 function Client:each(name, params, opts) end
 
---- What the pools of the rate limit hold now, and what blocks them; nil and an error where the store cannot be used. A client without a rate limit has none.
+--- Returns what the pools of the rate limit hold now, and what blocks them; nil and an error where the store cannot be
+--- used. A client without a rate limit has none.
 ---@return purser.Limits|nil limits
 ---@return purser.Error|nil err
 function Client:limits() end
