@@ -2,8 +2,12 @@
 rockspec_format = "3.0"
 package = "purser"
 version = "scm-1"
--- A placeholder: the project has no public address yet, so `luarocks make` in a clone works and `luarocks install` does not.
-source = { url = "git+https://example.org/purser.git" }
+-- A placeholder, of tools/address: the project has no public address yet, so `luarocks make` in a clone works and
+-- `luarocks install` does not.
+-- made: address
+local address = "https://example.org/purser"
+-- end: address
+source = { url = "git+" .. address .. ".git" }
 description = {
   summary = "Unofficial client for the wallet, sub-account and broker endpoints of the MEXC Spot v3 API",
   detailed = [[
@@ -15,6 +19,10 @@ description = {
     OpenSSL (Debian libssl-dev, Fedora openssl-devel, Alpine openssl-dev, macOS openssl@3).
   ]],
   license = "MIT",
+  homepage = address,
+  issues_url = address .. "/issues",
+  maintainer = "The Purser authors <purser@example.org>",
+  labels = { "mexc", "api", "client" },
 }
 -- The journal and payouts also need LuaDBI (luadbi-sqlite3 or luadbi-postgresql), which most programs do without.
 dependencies = { "lua >= 5.1, < 5.6", "argparse >= 0.7" }
@@ -44,6 +52,7 @@ build = {
         "src/bind/l_secret.c",
         "src/bind/l_signer.c",
         "src/bind/l_vault.c",
+        "src/bind/l_verify.c",
         "src/bind/lpu.c",
         "src/core/address.c",
         "src/core/buf.c",
@@ -64,10 +73,9 @@ build = {
         "src/core/secret_text.c",
         "src/core/shape.c",
         "src/core/signer.c",
-        "src/core/signer_hmac.c",
-        "src/core/signer_pkey.c",
         "src/core/terminal.c",
         "src/core/vault_lines.c",
+        "src/core/verify.c",
         -- end: core
       },
       defines = { "_POSIX_C_SOURCE=200809L" },
@@ -79,6 +87,7 @@ build = {
       sources = {
         -- made: http
         "src/core/check_deps.c",
+        "src/core/http_check_deps.c",
         "src/bind/http_fields.c",
         "src/bind/http_module.c",
         "src/bind/l_http_easy.c",
@@ -113,6 +122,7 @@ build = {
     ["purser.api.resolve_profile"] = "lua/purser/api/resolve_profile.lua",
     ["purser.api.row_schema"] = "lua/purser/api/row_schema.lua",
     ["purser.api.shapes"] = "lua/purser/api/shapes.lua",
+    ["purser.api.states"] = "lua/purser/api/states.lua",
     ["purser.api.sub_account"] = "lua/purser/api/sub_account.lua",
     ["purser.api.text"] = "lua/purser/api/text.lua",
     ["purser.api.wallet"] = "lua/purser/api/wallet.lua",
@@ -127,7 +137,6 @@ build = {
     ["purser.call.rate_limit.options"] = "lua/purser/call/rate_limit/options.lua",
     ["purser.call.rate_limit.process"] = "lua/purser/call/rate_limit/process.lua",
     ["purser.call.rate_limit.sliding_log"] = "lua/purser/call/rate_limit/sliding_log.lua",
-    ["purser.call.rate_limit.stores"] = "lua/purser/call/rate_limit/stores.lua",
     ["purser.call.record"] = "lua/purser/call/record.lua",
     ["purser.call.response"] = "lua/purser/call/response.lua",
     ["purser.call.retry"] = "lua/purser/call/retry.lua",
@@ -183,7 +192,6 @@ build = {
     ["purser.client.restricted"] = "lua/purser/client/restricted.lua",
     ["purser.client.sandbox"] = "lua/purser/client/sandbox.lua",
     ["purser.codes"] = "lua/purser/codes.lua",
-    ["purser.csv"] = "lua/purser/csv.lua",
     ["purser.decimal"] = "lua/purser/decimal.lua",
     ["purser.fleet.diff"] = "lua/purser/fleet/diff.lua",
     ["purser.fleet"] = "lua/purser/fleet/init.lua",
@@ -197,17 +205,17 @@ build = {
     ["purser.history.retention"] = "lua/purser/history/retention.lua",
     ["purser.history.turn"] = "lua/purser/history/turn.lua",
     ["purser.history.window"] = "lua/purser/history/window.lua",
+    ["purser.hosts.copas"] = "lua/purser/hosts/copas.lua",
+    ["purser.hosts.cqueues"] = "lua/purser/hosts/cqueues.lua",
+    ["purser.hosts.luv"] = "lua/purser/hosts/luv.lua",
     ["purser"] = "lua/purser/init.lua",
     ["purser.json"] = "lua/purser/json.lua",
-    ["purser.libcurl"] = "lua/purser/libcurl.lua",
-    ["purser.limits.away"] = "lua/purser/limits/away.lua",
     ["purser.limits.database_store"] = "lua/purser/limits/database_store.lua",
     ["purser.limits.documents"] = "lua/purser/limits/documents.lua",
+    ["purser.limits"] = "lua/purser/limits/init.lua",
     ["purser.limits.redis"] = "lua/purser/limits/redis.lua",
-    ["purser.limits.redis_script"] = "lua/purser/limits/redis_script.lua",
     ["purser.limits.resp"] = "lua/purser/limits/resp.lua",
     ["purser.limits.shared_dict"] = "lua/purser/limits/shared_dict.lua",
-    ["purser.meta"] = "lua/purser/meta.lua",
     ["purser.nginx.cosocket"] = "lua/purser/nginx/cosocket.lua",
     ["purser.nginx.openresty"] = "lua/purser/nginx/openresty.lua",
     ["purser.payouts.history_check"] = "lua/purser/payouts/history_check.lua",
@@ -218,7 +226,6 @@ build = {
     ["purser.payouts.retry"] = "lua/purser/payouts/retry.lua",
     ["purser.payouts.witness"] = "lua/purser/payouts/witness.lua",
     ["purser.payouts.worker"] = "lua/purser/payouts/worker.lua",
-    ["purser.preload"] = "lua/purser/preload.lua",
     ["purser.recording.check.behaviours"] = "lua/purser/recording/check/behaviours.lua",
     ["purser.recording.check.cases"] = "lua/purser/recording/check/cases.lua",
     ["purser.recording.check"] = "lua/purser/recording/check/init.lua",
@@ -230,7 +237,6 @@ build = {
     ["purser.recording.redact.token"] = "lua/purser/recording/redact/token.lua",
     ["purser.recording.replay"] = "lua/purser/recording/replay.lua",
     ["purser.schedule"] = "lua/purser/schedule.lua",
-    ["purser.secrets"] = "lua/purser/secrets.lua",
     ["purser.sim.accounts"] = "lua/purser/sim/accounts.lua",
     ["purser.sim.addresses"] = "lua/purser/sim/addresses.lua",
     ["purser.sim.audit"] = "lua/purser/sim/audit.lua",
@@ -263,6 +269,7 @@ build = {
     ["purser.sim.scenario"] = "lua/purser/sim/scenario.lua",
     ["purser.sim.serve"] = "lua/purser/sim/serve.lua",
     ["purser.sim.signature_diagnosis"] = "lua/purser/sim/signature_diagnosis.lua",
+    ["purser.sim.state_file"] = "lua/purser/sim/state_file.lua",
     ["purser.sim.switches"] = "lua/purser/sim/switches.lua",
     ["purser.sim.timers"] = "lua/purser/sim/timers.lua",
     ["purser.sim.to_json"] = "lua/purser/sim/to_json.lua",
@@ -270,15 +277,14 @@ build = {
     ["purser.sim.transport"] = "lua/purser/sim/transport.lua",
     ["purser.sim.variants"] = "lua/purser/sim/variants.lua",
     ["purser.sim.withdrawals"] = "lua/purser/sim/withdrawals.lua",
-    ["purser.states"] = "lua/purser/states.lua",
     ["purser.transport.curl"] = "lua/purser/transport/curl.lua",
     ["purser.transport.exchange"] = "lua/purser/transport/exchange.lua",
     ["purser.transport.http1"] = "lua/purser/transport/http1.lua",
     ["purser.transport.multi"] = "lua/purser/transport/multi.lua",
-    ["purser.utc"] = "lua/purser/utc.lua",
     ["purser.util.archive"] = "lua/purser/util/archive.lua",
     ["purser.util.calendar"] = "lua/purser/util/calendar.lua",
     ["purser.util.colon"] = "lua/purser/util/colon.lua",
+    ["purser.util.csv"] = "lua/purser/util/csv.lua",
     ["purser.util.database.generations"] = "lua/purser/util/database/generations.lua",
     ["purser.util.database"] = "lua/purser/util/database/init.lua",
     ["purser.util.database.postgresql"] = "lua/purser/util/database/postgresql.lua",
@@ -290,13 +296,16 @@ build = {
     ["purser.util.json_tree"] = "lua/purser/util/json_tree.lua",
     ["purser.util.key_file"] = "lua/purser/util/key_file.lua",
     ["purser.util.lazy"] = "lua/purser/util/lazy.lua",
+    ["purser.util.libcurl"] = "lua/purser/util/libcurl.lua",
     ["purser.util.loopback"] = "lua/purser/util/loopback.lua",
-    ["purser.util.option_messages"] = "lua/purser/util/option_messages.lua",
+    ["purser.util.meta"] = "lua/purser/util/meta.lua",
     ["purser.util.option_schema"] = "lua/purser/util/option_schema.lua",
     ["purser.util.plain_text"] = "lua/purser/util/plain_text.lua",
     ["purser.util.private"] = "lua/purser/util/private.lua",
+    ["purser.util.secrets"] = "lua/purser/util/secrets.lua",
     ["purser.util.suggest"] = "lua/purser/util/suggest.lua",
     ["purser.util.transport_options"] = "lua/purser/util/transport_options.lua",
+    ["purser.util.utc"] = "lua/purser/util/utc.lua",
     ["purser.version"] = "lua/purser/version.lua",
     ["purser.workflow.address"] = "lua/purser/workflow/address.lua",
     ["purser.workflow.balances"] = "lua/purser/workflow/balances.lua",
@@ -341,3 +350,4 @@ build = {
     },
   },
 }
+test = { type = "command", command = "make test" }

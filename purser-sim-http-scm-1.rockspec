@@ -2,8 +2,12 @@
 rockspec_format = "3.0"
 package = "purser-sim-http"
 version = "scm-1"
--- A placeholder, as in purser-scm-1.rockspec.
-source = { url = "git+https://example.org/purser.git" }
+-- A placeholder, of tools/address: the project has no public address yet, so `luarocks make` in a clone works and
+-- `luarocks install` does not.
+-- made: address
+local address = "https://example.org/purser"
+-- end: address
+source = { url = "git+" .. address .. ".git" }
 description = {
   summary = "HTTP server for Purser's simulator of the MEXC Spot v3 API",
   detailed = [[
@@ -11,8 +15,12 @@ description = {
     libmicrohttpd (Debian and Alpine libmicrohttpd-dev, Fedora libmicrohttpd-devel, macOS libmicrohttpd).
   ]],
   license = "MIT",
+  homepage = address,
+  issues_url = address .. "/issues",
+  maintainer = "The Purser authors <purser@example.org>",
+  labels = { "mexc", "api", "client", "simulator" },
 }
-dependencies = { "lua >= 5.1, < 5.6", "purser" }
+dependencies = { "lua >= 5.1, < 5.6", "purser == scm-1" }
 external_dependencies = { MICROHTTPD = {} }
 build = {
   type = "builtin",

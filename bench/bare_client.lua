@@ -8,7 +8,7 @@
 -- "sent" signs, sends and leaves the answer as it is; "decoded" makes the 20 records of it, too.
 
 local core = require "purser.core"
-local libcurl = require "purser.libcurl"
+local libcurl = require "purser.util.libcurl"
 
 local decodes, count = arg[1] == "decoded", tonumber(arg[3])
 local in_flight = arg[4] == "in_flight" and tonumber(arg[5])
@@ -20,8 +20,8 @@ for name, type_ in ("amount=string coin=string network=string status=integer add
   fields[#fields + 1] = { name = name, type = type_ }
 end
 local decoder = core.decoder { list = { record = { name = "deposit", fields = fields } } }
-local signer = core.signer("hmac-sha256", "bench-secret-key-0123456789abcdef", "hex")
-local layout = core.layout({ "coin", "recvWindow", "timestamp" }, {}, nil, false)
+local signer = core.signer("hmac-sha256", "bench-secret-key-0123456789abcdef")
+local layout = core.layout({ "coin", "recvWindow", "timestamp" }, {})
 local http = in_flight
   and assert(require("purser.transport.multi").new { base_url = base, max_in_flight = in_flight, http_version = "1.1" })
   or assert(libcurl.easy { base_url = base, ca_file = arg[4] })

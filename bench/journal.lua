@@ -36,10 +36,11 @@ local function fill(db, size, now)
   local intents = numbers[kind]:format(size.intents)
   local first = now - size.intents * 1000
   assert(db:rows(([[INSERT INTO purser_intents (id, account, operation, params, digest, sent_at, recv_window, queue,
-      payment, charges, state, record_id, record, message, ended_at)
+      payment, charges, state, record_id, record, message, ended_at, key, content, answered)
     SELECT 'intent' || i, 'bench', 'sub_account.transfer', '%s', 'digest' || (i %% 86400), %s, '5000',
       CASE WHEN i <= %d THEN 'history' ELSE '' END, CASE WHEN i <= %d THEN 'key' || i ELSE '' END, '', 'done',
-      'record' || i, '{}', '', %s FROM ]]):format(PARAMS, padded_text(first .. " + i * 1000"), size.payments,
+      'record' || i, '{}', '', %s, CASE WHEN i %% 2 = 0 THEN 'own' || i ELSE '' END, 'content', 'yes'
+    FROM ]]):format(PARAMS, padded_text(first .. " + i * 1000"), size.payments,
       size.payments, padded_text(first .. " + i * 1000")) .. intents))
   assert(db:rows(([[INSERT INTO purser_payments (account, queue, key, operation, params, client_id, digest, state,
       due_at, worker, lease_until, attempts, intent, record_id, message, added_at)
@@ -142,7 +143,10 @@ local works = {
       return queue.first_sent_at(tx, { account = "bench", queue = "history" }, { key = "key" .. n })
     end))
     intent.params = transfer(n)
-    assert(side.journal:equal_calls(intent, intent.sent_at - 60000, 0))
+    assert(side.journal:open_calls(intent.account, nil, intent.sent_at - 60000, intent.sent_at + 60000))
+    assert(side.journal:owners(intent.account, { "1", "2", "3" }))
+    assert(side.journal:answered_calls(intent.account, { [intent.operation] = true }, intent.sent_at - 60000,
+      intent.sent_at + 60000))
     assert(side.journal:reconciled(intent, { outcome = "done", record = { tranId = "found" } }))
   end },
   { "entries { id = }", 200, function(side)

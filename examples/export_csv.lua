@@ -7,9 +7,9 @@
 -- walk there, and an error ends the program, so a file that is there is complete. PURSER_BASE_URL or PURSER_PROFILE,
 -- PURSER_API_KEY and PURSER_SECRET_KEY as in the other examples.
 
-local csv = require "purser.csv" -- marks cells that a spreadsheet would run: strangers choose memos
 local purser = require "purser"
 
+local csv = purser.csv -- marks cells that a spreadsheet would run: strangers choose memos
 local client = assert(purser.new {
   base_url = os.getenv "PURSER_BASE_URL", profile = os.getenv "PURSER_PROFILE",
   api_key = os.getenv "PURSER_API_KEY", secret_key_env = "PURSER_SECRET_KEY",

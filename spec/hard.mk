@@ -1,26 +1,22 @@
 # SPDX-License-Identifier: MIT
-# The suite once more under tools that see what a test cannot: they take minutes, so `make test` leaves them out.
+# The suite once more under tools that see what a test cannot. `make test-all` runs a part of asan, and none of the others.
 #   make asan      every C test and every spec under AddressSanitizer, LeakSanitizer and UndefinedBehaviorSanitizer
 #   make valgrind  the C tests, and the specs of every C object, under memcheck: no bad access, not a byte lost
 #   make gc        the specs of the C objects and of calls with a whole collection at nearly every allocation
 #   make soak      10^6 clients made and dropped (SOAK_CLIENTS), with the memory they leave behind
-.PHONY: asan asan-run valgrind gc soak
+.PHONY: asan asan-build valgrind gc soak
 
 ASAN_CC = $(CC) -fsanitize=address,undefined -fno-sanitize-recover=all
-ASAN_RUNTIMES = $(shell $(CC) -print-file-name=libasan.so):$(shell $(CC) -print-file-name=libubsan.so)
 
-# No spec is left out. Lua itself is not instrumented, so its process loads the runtimes before the module does, and so
-# does every program that a spec starts; spec/lsan.supp names what those leak.
-asan:
+# No spec is left out (tools/test_stages.lua); `make asan ROOM=spec/bind` takes a folder or a file.
+asan: asan-build
+	@$(MAKE) -s hosts-build
+	@lua5.4 tools/test.lua asan $(ROOM)
+
+asan-build:
 	@tools/setup build test
-	@$(MAKE) --no-print-directory BUILD=build/asan CC="$(ASAN_CC)" CFLAGS="-O1 -g -fno-omit-frame-pointer" \
+	@$(MAKE) -s -j$(CORES) LUA=lua5.4 BUILD=build/asan CC="$(ASAN_CC)" CFLAGS="-O1 -g -fno-omit-frame-pointer" \
 	  all c-tests build/asan/spec/peer
-	@$(MAKE) --no-print-directory BUILD=build/asan asan-run
-
-asan-run:
-	@ASAN_OPTIONS=detect_leaks=1:detect_stack_use_after_return=1:quarantine_size_mb=8 UBSAN_OPTIONS=print_stacktrace=1 \
-	  LSAN_OPTIONS=suppressions=$(CURDIR)/spec/lsan.supp:print_suppressions=0 \
-	  LD_PRELOAD=$(ASAN_RUNTIMES) $(LUA) tools/test.lua "C floor" specs torture
 
 MEMCHECK = valgrind -q --leak-check=full --errors-for-leak-kinds=definite,indirect --error-exitcode=9 \
   --show-leak-kinds=definite,indirect --num-callers=25

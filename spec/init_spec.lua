@@ -17,9 +17,9 @@ end
 
 describe("purser", function()
   it("loads a member when it is first used, and only that", function()
-    assert.equal("none\npurser.utc\n", run [[
+    assert.equal("none\npurser.util.utc\n", run [[
       local purser = require "purser"
-      local heavy = { "purser.client", "purser.schedule", "purser.sim", "purser.utc", "purser.fleet",
+      local heavy = { "purser.client", "purser.schedule", "purser.sim", "purser.util.utc", "purser.fleet",
         "purser.write.journal", "purser.transport.curl", "purser.api.operations" }
       local function loaded()
         for _, name in ipairs(heavy) do

@@ -9,7 +9,6 @@ package.path = "tools/?.lua;" .. package.path
 local pages = require "docs.pages"
 local annotations = require "docs.annotations"
 local reference = require "docs.reference"
-local redis_script = require "docs.redis_script"
 local rocks = require "docs.rocks"
 local words = require "docs.words"
 local on_disk = dofile "tools/whole_files.lua"
@@ -47,14 +46,17 @@ function M.files()
     ["docs/getting-started.md"] = with_part(
       with_part(on_disk.read("docs/getting-started.md"), "options", pages.options(words.options)),
       "call options", pages.options(words.call_options)),
-    ["lua/purser/limits/redis_script.lua"] = redis_script.file(),
-    ["lua/purser/meta.lua"] = meta,
-    ["purser-scm-1.rockspec"] = with_part(with_part(with_part(on_disk.read("purser-scm-1.rockspec"),
+    ["lua/purser/util/meta.lua"] = meta,
+    ["purser-scm-1.rockspec"] = with_part(with_part(with_part(with_part(on_disk.read("purser-scm-1.rockspec"),
+      "address", rocks.address()),
       "core", rocks.core()),
       "http", rocks.http()),
       "modules", rocks.modules()),
-    ["purser-sim-http-scm-1.rockspec"] = with_part(
-      on_disk.read("purser-sim-http-scm-1.rockspec"), "httpd", rocks.httpd()),
+    ["purser-sim-http-scm-1.rockspec"] = with_part(with_part(on_disk.read("purser-sim-http-scm-1.rockspec"),
+      "address", rocks.address()),
+      "httpd", rocks.httpd()),
+    ["debian/control"] = with_part(on_disk.read("debian/control"), "address", rocks.homepage()),
+    ["debian/watch"] = with_part(on_disk.read("debian/watch"), "address", rocks.watch()),
   }
   for path, text in pairs(reference.files(meta)) do files[path] = text end
   return files

@@ -5,12 +5,33 @@
 local parser = require("purser.cli.parser").build()
 local version = require "purser.version"
 
+parser:usage_max_width(70)
+
 local folder = assert(arg[1], "give the folder")
 
 -- A text for roff: no character of it is a command.
 local function plain(text)
   text = text:gsub("\\", "\\e"):gsub("%-", "\\-"):gsub("\n([.'])", "\n\\&%1")
   return (text:gsub("^([.'])", "\\&%1"))
+end
+
+-- The lines of a text that is set without filling, broken at blanks so that 80 columns have room for them.
+local function narrow(text)
+  local ROOM = 72 -- roff indents by 7
+  return (text:gsub("[^\n]+", function(line)
+    if #line <= ROOM then return nil end
+    local head = line:match "^  .-   +" or line:match "^ *" -- an action and its blanks stay before its text
+    local lines, current = {}, nil
+    for word in line:sub(#head + 1):gmatch "%S+" do
+      if current and #current + 1 + #word > ROOM then
+        lines[#lines + 1], current = current, (" "):rep(math.max(2, #head)) .. word
+      else
+        current = current and current .. " " .. word or head .. word
+      end
+    end
+    lines[#lines + 1] = current
+    return table.concat(lines, "\n")
+  end))
 end
 
 local function option_line(option)
@@ -40,17 +61,17 @@ local function page(command, words)
   local summary = command._summary or "wallet, sub-account and broker endpoints of the MEXC Spot v3 API"
   local out = { ('.TH %s 1 "" "purser %s" "Purser"'):format(name:upper(), version),
     ".SH NAME\n" .. plain(name) .. " \\- " .. plain((summary:gsub("%.$", ""))),
-    ".SH SYNOPSIS\n.nf\n" .. plain((command:get_usage():gsub("^Usage: ", ""))) .. "\n.fi" }
+    ".SH SYNOPSIS\n.nf\n" .. plain(narrow((command:get_usage():gsub("^Usage: ", "")))) .. "\n.fi" }
   if command._description then
-    local text = plain(command._description)
     -- a table of actions keeps its lines; what else has several lines breaks where they do
-    text = text:find "\n  " and ".nf\n" .. text .. "\n.fi" or text:gsub("\n", "\n.br\n")
+    local text = command._description
+    text = text:find "\n  " and ".nf\n" .. plain(narrow(text)) .. "\n.fi" or plain(text):gsub("\n", "\n.br\n")
     out[#out + 1] = ".SH DESCRIPTION\n" .. text
   end
   list(out, "COMMANDS", command._commands, function(one) return one._name end)
   list(out, "ARGUMENTS", command._arguments, function(one) return one._name end)
   list(out, "OPTIONS", command._options, option_line)
-  if command._epilog then out[#out + 1] = ".SH NOTES\n.nf\n" .. plain(command._epilog) .. "\n.fi" end
+  if command._epilog then out[#out + 1] = ".SH NOTES\n.nf\n" .. plain(narrow(command._epilog)) .. "\n.fi" end
   out[#out + 1] = ".SH SEE ALSO\n" .. (words[2] and "purser(1)" or "purser\\-wallet\\-withdraw(1), purser\\-payouts(1)")
   local file = assert(io.open(("%s/%s.1"):format(folder, name), "w"))
   assert(file:write(table.concat(out, "\n") .. "\n"))

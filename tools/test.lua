@@ -3,19 +3,20 @@
 --
 --   lua5.4 tools/test.lua quick              the stages of `make test`
 --   lua5.4 tools/test.lua all                those of `make test-all`: what `quick` leaves out
---   lua5.4 tools/test.lua room spec/cli      the test files of a folder, or one file
+--   lua5.4 tools/test.lua room spec/cli      the test files of folders, or files
 --
 -- A job is a command that prints TAP, or lines of the form `N passed, N failed`. It has a shell script of its own in
--- build/test, and xargs runs as many of these as there are cores; those that mostly wait have twice as many workers of
--- their own. A spec file says in a line at its top how long it runs, where that is more than a second:
+-- build/test/STAGE, and xargs runs as many of these as there are cores; those that mostly wait have twice as many
+-- workers of their own. A spec file says in a line at its top how long it runs, where that is more than a second:
 --
 --   -- make test: 20 s, waits          (seconds of wall clock beside other tests)
 --   -- make test-all: 40 s             `make test` leaves it out
+--   -- make test: 1 s, on luajit       it has no test for another Lua
 --
--- The longest begin first; ORDER=7 shuffles them. A job that is not over in time is killed, and counts as a failure, as
--- does one that ends with an error, that counts nothing, or whose TAP has no plan.
+-- The longest begin first; ORDER=7 shuffles them. A job that is not over in time (TEST_LIMIT seconds) is killed, and
+-- counts as a failure, as does one that ends with an error, that counts nothing, or whose TAP has no plan.
 
-local FOLDER = "build/test"
+local FOLDER = os.getenv "TEST_FOLDER" or "build/test/" .. arg[1]
 local TELL_EVERY = 10 -- seconds
 
 local files = dofile "tools/whole_files.lua"
@@ -32,14 +33,17 @@ local function file_of(job, suffix) return ("%s/%d.%s"):format(FOLDER, job.numbe
 -- Writes the script of a job. It prints the processor time, the job's number, its exit status and its milliseconds.
 local function write_script(job)
   local lua = job.lua or "lua5.4"
+  local build = job.build or "build/" .. lua
+  local limit = os.getenv "TEST_LIMIT" or math.min(900, 120 + 8 * (job.seconds or 1)) -- seconds
   files.write(file_of(job, "sh"), ([[
-export LUA=%s BUILD=build/%s LUA_CPATH="$PWD/build/%s/?.so;;" PURSER_RUNNING=%s
+export LUA=%s BUILD=%s PURSER_RUNNING=%s LUA_PATH="$PWD/lua/?.lua;$PWD/lua/?/init.lua;;" LUA_CPATH="$PWD/%s/?.so;;"
 began=$(date +%%s%%3N)
 timeout -k 10 %d sh -c %s >%s 2>&1 </dev/null
 status=$?
-echo "$(times | tail -n 1) %d $status $(($(date +%%s%%3N) - began))"
-]]):format(lua, lua, lua, file_of(job, "running"), job.limit or 120 + 8 * (job.seconds or 1), quoted(job.command),
-    file_of(job, "log"), job.number))
+times >%s
+echo "$(tail -n 1 %s) %d $status $(($(date +%%s%%3N) - began))"
+]]):format(lua, build, file_of(job, "running"), build, limit, quoted(job.command),
+    file_of(job, "log"), file_of(job, "times"), file_of(job, "times"), job.number))
 end
 
 local function shuffle(jobs, seed)
@@ -67,7 +71,7 @@ end
 
 -- What a job's output says: how many passed and failed, and the output of each test that failed.
 local function read_result(job, status)
-  local result = { passed = 0, failed = 0, told = {} }
+  local result = { passed = 0, failed = 0, told = {}, notes = {} }
   local planned, count, inside = nil, 0, false
   local text = files.read(file_of(job, "log"))
   for line in text:gmatch "[^\n]+" do
@@ -82,9 +86,10 @@ local function read_result(job, status)
     end
     planned = planned or tonumber(line:match "^1%.%.(%d+)$")
     if inside and not line:find "^1%.%." then table.insert(result.told, line) end
+    if not inside and line:find "^# " then table.insert(result.notes, line) end
   end
   local problem = (status == 124 or status == 137) and "was not over in time and was killed"
-    or (count > 0 and planned ~= count) and "ended in the middle"
+    or (count > 0 and planned ~= count and result.failed == 0) and "ended in the middle"
     or (status ~= 0 and result.failed == 0) and "ended with status " .. status
     or result.passed + result.failed == 0 and "counted nothing"
   if problem then
@@ -100,7 +105,9 @@ end
 
 local function report(job, result)
   print(("FAILED %s"):format(job.name))
-  for _, line in ipairs(result.told) do print("  " .. line) end
+  for _, lines in ipairs { result.notes or {}, result.told } do
+    for _, line in ipairs(lines) do print("  " .. line) end
+  end
   print("  alone: " .. job.alone)
 end
 
@@ -118,7 +125,9 @@ local function run(jobs, workers)
     local job = jobs[tonumber(number)]
     local result = read_result(job, tonumber(status))
     passed, failed, done, job.is_done = passed + result.passed, failed + result.failed, done + 1, true
-    if result.failed > 0 then report(job, result) end
+    if result.failed > 0 then report(job, result)
+    elseif arg[1] == "room" and result.notes[1] then print(table.concat(result.notes, "\n"))
+    end
     times[done] = ("%.2f\t%.2f\t%s\t%s"):format(wall / 1000, user_m * 60 + user_s + system_m * 60 + system_s,
       job.waits and "waits" or "works", job.name)
     if os.time() - told_at >= TELL_EVERY or done == #jobs or result.failed > 0 then
@@ -140,9 +149,9 @@ local function run(jobs, workers)
 end
 
 assert(os.execute(("rm -rf %s && mkdir -p %s"):format(FOLDER, FOLDER)))
-local jobs = stages.jobs(arg[1], arg[2])
+local jobs = stages.jobs(table.unpack(arg))
 if #jobs == 0 then
-  print(("there is no test file in %s"):format(tostring(arg[2])))
+  print(("there is no test file in %s"):format(table.concat(arg, " ", 2)))
   print "0 passed, 1 failed"
   os.exit(false)
 end

@@ -3,9 +3,9 @@
 --
 --   lua examples/cookbook/report.lua > report.csv
 
-local csv = require "purser.csv"
 local purser = require "purser"
 
+local csv = purser.csv
 local client = assert(purser.new {
   base_url = os.getenv "PURSER_BASE_URL", profile = os.getenv "PURSER_PROFILE",
   api_key = os.getenv "PURSER_API_KEY", secret_key_env = "PURSER_SECRET_KEY",

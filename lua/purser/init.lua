@@ -25,8 +25,8 @@ local version = require "purser.version"
 local clients = lazy "purser.client"
 local frozen = lazy "purser.util.frozen"
 local harmless = lazy "purser.recording.harmless"
+local limits = lazy "purser.limits"
 local operations = lazy "purser.api.operations"
-local preload = lazy "purser.preload"
 local rate_limit = lazy "purser.call.rate_limit"
 local restricted = lazy "purser.client.restricted"
 local sandbox = lazy "purser.client.sandbox"
@@ -52,11 +52,16 @@ local suggest = lazy "purser.util.suggest"
 ---@field transport purser.Transports       what makes transports, by name
 local M = { _VERSION = version }
 
+-- Makes a store of the rate limit that is named.
+local function open_store(options)
+  return limits.open(options)
+end
+
 --- Makes a client. Returns it, or nil and an error of kind "config".
 ---@param options purser.Options
 ---@return purser.Client|nil client, purser.Error|nil err
 function M.new(options)
-  return clients.new(options)
+  return clients.new(options, open_store)
 end
 
 --- A client of these operations alone, for scripts that are not trusted: see docs/sandboxes.md.
@@ -76,17 +81,14 @@ function M.sandbox(client, extras)
   return sandbox.new(client, extras)
 end
 
---- Loads at once what a program will need later, so that no call, error or reconciling opens a file.
----@param names string[]|nil  the parts besides clients, see purser.preload; without it "curl"
----@return true|nil, purser.Error|nil err
-function M.preload(names)
-  return preload.load(names)
-end
-
 --- A fresh clientTranId: 32 random letters and digits; or nil and a message when OpenSSL has no random bytes.
 ---@return string|nil id, string|nil message
 function M.client_id()
   return core.random_token(32)
+end
+
+local function new_rate_limit(options)
+  return rate_limit.new(options, open_store)
 end
 
 -- What makes a transport, by its public name.
@@ -113,12 +115,12 @@ local profiles = "purser.api.profiles"
 
 -- Members that are loaded or made at their first use: the name of a module, or a function that makes the member.
 local members = {
-  decimal = "purser.decimal", secrets = "purser.secrets", fleet = "purser.fleet", sim = "purser.sim",
-  vault = "purser.fleet.vault", states = "purser.states", utc = "purser.utc", codes = "purser.codes", csv = "purser.csv",
-  json = "purser.json",
+  decimal = "purser.decimal", secrets = "purser.util.secrets", fleet = "purser.fleet", sim = "purser.sim",
+  vault = "purser.fleet.vault", states = "purser.api.states", utc = "purser.util.utc", codes = "purser.codes",
+  csv = "purser.util.csv", json = "purser.json",
   journal = "purser.write.journal", payouts = "purser.payouts",
   profiles = function() return frozen(require(profiles)) end,
-  rate_limit = function() return rate_limit.new end,
+  rate_limit = function() return new_rate_limit end,
   run = function() return schedule.run end,
   spawn = function() return schedule.spawn end,
   join = function() return schedule.join end,

@@ -24,12 +24,12 @@ describe("a profile", function()
   end)
 
   it("is complete where a table of conventions is given, and another one each time", function()
-    local one, other = resolve_profile { order = "sorted" }, resolve_profile { base = "mexc", sign_body = true }
-    assert.same({ "sorted", false, "array" }, { one.order, one.sign_body, one.array_body })
-    assert.same({ "sent", true, "query" }, { other.order, other.sign_body, other.array_body })
-    one.order = "sent"
-    assert.equal("sorted", resolve_profile { order = "sorted" }.order)
-    assert.equal("sent", profiles.default.order)
+    local one, other = resolve_profile { time_path = "/now" }, resolve_profile { base = "mexc", key_days = 5 }
+    assert.same({ "/now", 90, "array" }, { one.time_path, one.key_days, one.array_body })
+    assert.same({ "/api/v3/time", 5, "query" }, { other.time_path, other.key_days, other.array_body })
+    one.time_path = "changed"
+    assert.equal("/now", resolve_profile { time_path = "/now" }.time_path)
+    assert.equal("/api/v3/time", profiles.default.time_path)
   end)
 
   it("that is none is nil, with what is wrong and what to do", function()

@@ -10,19 +10,12 @@ local function error_of(f, ...)
 end
 
 describe("core.signer", function()
-  it("signs a text, or two that follow each other", function()
+  it("signs a text", function()
     local signer = core.signer("hmac-sha256", "Jefe")
     local expected = "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843" -- RFC 4231, case 2
     assert.equal(expected, signer:sign("what do ya want for nothing?"))
-    assert.equal(expected, signer:sign("what do ya want", " for nothing?"))
-    assert.equal(expected, signer:sign("", "what do ya want for nothing?"))
-    assert.equal(expected, signer:sign("what do ya want for nothing?", nil))
-  end)
-
-  it("takes hex when no encoding is named", function()
-    assert.equal(core.signer("hmac-sha256", SECRET, "hex"):sign("x"), core.signer("hmac-sha256", SECRET):sign("x"))
-    assert.equal(44, #core.signer("hmac-sha256", SECRET, "base64"):sign("x"))
-    assert.equal(128, #core.signer("hmac-sha512", SECRET):sign("x"))
+    assert.equal(expected, signer:sign("what do ya want for nothing?"))
+    assert.equal(64, #signer:sign(""))
   end)
 
   it("distinguishes keys that differ only after a NUL", function()
@@ -35,7 +28,7 @@ describe("core.signer", function()
     local values = { coin = "USDT", remark = "a b", timestamp = 1700000000123 }
     local query = "coin=USDT&remark=a%20b&timestamp=1700000000123"
     assert.equal(query .. "&signature=" .. signer:sign(query), signer:sign_query(layout, values, "signature"))
-    assert.equal(query .. "&sign%20it=" .. signer:sign(query, "{}"), signer:sign_query(layout, values, "sign it", "{}"))
+    assert.equal(query .. "&sign%20it=" .. signer:sign(query), signer:sign_query(layout, values, "sign it"))
     assert.equal("signature=" .. signer:sign(""), signer:sign_query(layout, {}, "signature"))
   end)
 
@@ -55,30 +48,19 @@ describe("core.signer", function()
   end)
 
   it("returns nil and a reason that does not hold the key, for a key it cannot use", function()
-    for _, algorithm in ipairs { "hmac-sha256", "hmac-sha512", "ed25519", "rsa-sha256" } do
-      local signer, message = core.signer(algorithm, "")
-      assert.is_nil(signer)
-      assert.equal("the key is empty", message)
-      signer, message = core.signer(algorithm, ("k"):rep(2 ^ 17))
-      assert.is_nil(signer)
-      assert.equal("the key is too long", message)
-    end
-    for _, algorithm in ipairs { "ed25519", "rsa-sha256" } do
-      for _, pem in ipairs { SECRET, "-----BEGIN PRIVATE KEY-----\n" .. SECRET .. "\n-----END PRIVATE KEY-----\n" } do
-        local signer, message = core.signer(algorithm, pem)
-        assert.is_nil(signer)
-        assert.truthy(message:find("in PEM", 1, true))
-        assert.is_nil(message:find(SECRET, 1, true))
-      end
-    end
+    local signer, message = core.signer("hmac-sha256", "")
+    assert.is_nil(signer)
+    assert.equal("the key is empty", message)
+    signer, message = core.signer("hmac-sha256", ("k"):rep(2 ^ 17))
+    assert.is_nil(signer)
+    assert.equal("the key is too long", message)
   end)
 
   it("raises on misuse", function()
-    assert.truthy(error_of(core.signer, "hmac-md5", SECRET):find("hmac%-sha256"))
+    for _, other in ipairs { "hmac-sha512", "ed25519", "rsa-sha256" } do error_of(core.signer, other, SECRET) end
     assert.is_nil(error_of(core.signer, "hmac-md5", SECRET):find(SECRET, 1, true))
     error_of(core.signer, "hmac-sha256")
     error_of(core.signer, "hmac-sha256", 12345)
-    error_of(core.signer, "hmac-sha256", SECRET, "octal")
     local signer, layout = core.signer("hmac-sha256", SECRET), core.layout({ "a" }, {})
     error_of(signer.sign, signer)
     error_of(signer.sign, signer, {})
@@ -92,9 +74,8 @@ describe("core.signer", function()
   end)
 
   it("says what it is, never with which key", function()
-    local signer = core.signer("hmac-sha512", SECRET)
-    assert.equal("purser.signer (hmac-sha512)", tostring(signer))
-    assert.equal("hmac-sha512", signer:algorithm())
+    local signer = core.signer("hmac-sha256", SECRET)
+    assert.equal("purser.signer (hmac-sha256)", tostring(signer))
     assert.equal("string", type(getmetatable(signer)))
   end)
 
@@ -106,7 +87,6 @@ describe("core.signer", function()
     assert.equal("purser.signer (closed)", tostring(signer))
     assert.truthy(error_of(signer.sign, signer, "x"):find("signer is closed", 1, true))
     assert.truthy(error_of(signer.sign_query, signer, layout, {}, "s"):find("signer is closed", 1, true))
-    assert.truthy(error_of(signer.algorithm, signer):find("signer is closed", 1, true))
   end)
 
   it("is closed by the end of a block where Lua has that", function()

@@ -72,11 +72,16 @@ static void test_no_stale_headers(void)
         until_failure = -1;
         if (prepared) break;
         failures++;
-        CHECK(easy.response.outcome == PU_OUTCOME_NOT_SENT);
+        CHECK(easy.response.outcome == PU_OUTCOME_NOT_SENT && easy.response.failure == PU_HTTP_TRANSPORT);
         CHECK(pu_http_easy_prepare(&easy, &second));
         CHECK(sends_line(&easy, "Key: new") && !sends_line(&easy, "Key: old"));
     }
     CHECK(prepared && failures > 3);
+    static char long_text[(1 << 20) + 1];
+    memset(long_text, 'a', sizeof long_text);
+    long_text[0] = '/';
+    first.target = (pu_http_text){long_text, sizeof long_text}; /* no want of memory, so it is not worth another try */
+    CHECK(!pu_http_easy_prepare(&easy, &first) && easy.response.failure == PU_HTTP_ARGUMENT);
     pu_http_easy_close(&easy);
     pu_http_options_free(&options);
 }

@@ -54,7 +54,7 @@ static void a_name_lives_until_the_step_after_its_end(void)
     int pipes[2], before;
     CHECK(pipe(pipes) == 0);
     before = open_count();
-    int name = pu_http_watch_name(&watch, pipes[0]);
+    int name = pu_http_watch_fd(&watch, pipes[0]);
     CHECK(name != pipes[0] && is_open(name) && (fcntl(name, F_GETFD) & FD_CLOEXEC));
     close(pipes[0]); /* as libcurl does in the middle of a step, and the number comes back as another */
     int other = dup(pipes[1]);
@@ -77,7 +77,7 @@ static void many_names_and_many_ends(void)
     pu_http_watch watch = {.ended = NULL};
     int names[MANY], before = open_count(), wrong = 0;
     for (int round = 0; round < 5; round++) {
-        for (int i = 0; i < MANY; i++) names[i] = pu_http_watch_name(&watch, 1);
+        for (int i = 0; i < MANY; i++) names[i] = pu_http_watch_fd(&watch, 1);
         for (int i = 0; i < MANY; i++) wrong += names[i] == 1 || !is_open(names[i]);
         for (int i = MANY - 1; i >= 0; i--) pu_http_watch_end(&watch, 1, names[i]);
         CHECK(watch.alive == MANY && watch.ended_count == MANY && watch.cap >= MANY);
@@ -96,13 +96,13 @@ static void the_descriptor_itself_when_there_is_no_other(void)
     struct rlimit limit, none;
     int before = open_count();
     no_memory = true;
-    CHECK(pu_http_watch_name(&watch, 1) == 1 && watch.alive == 0);
+    CHECK(pu_http_watch_fd(&watch, 1) == 1 && watch.alive == 0);
     no_memory = false;
     CHECK(rejected_allocations > 0);
     CHECK(getrlimit(RLIMIT_NOFILE, &limit) == 0);
     none = (struct rlimit){0, limit.rlim_max};
     CHECK(setrlimit(RLIMIT_NOFILE, &none) == 0);
-    CHECK(pu_http_watch_name(&watch, 1) == 1 && watch.alive == 0);
+    CHECK(pu_http_watch_fd(&watch, 1) == 1 && watch.alive == 0);
     CHECK(setrlimit(RLIMIT_NOFILE, &limit) == 0);
     pu_http_watch_end(&watch, 1, 1);
     pu_http_watch_end(&watch, 1, -1); /* it was never asked for */

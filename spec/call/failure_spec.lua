@@ -57,6 +57,26 @@ describe("the error of an answer", function()
     assert.is_nil(of_status(write, 500, '{"code":500,"msg":"x"}', "").hint) -- the advice says what to do
   end)
 
+  it("shows the words of a page, and how another text begins, of what is not JSON", function()
+    local page = "<html><head><style>p { color: red }</style><script>f('x')</script></head><body>\n<h1>System "
+      .. "maintenance &amp; upgrade</h1>until&nbsp;10:00</body></html>"
+    local err = of_status(read, 503, page, "Content-Type: text/html\r\n")
+    assert.matches('(text/html): "System maintenance & upgrade until 10:00"', err.message, 1, true)
+    assert.equal("try again later", err.hint)
+    local function of_body(body)
+      return failure.of_body(read, profiles.default, 200, body, "a value was expected", 0).message
+    end
+    assert.equal('the answer cannot be read: it is a web page, as a network that wants a login or a proxy shows: "'
+      .. 'Welcome to Hotel WiFi"', of_body " <!DOCTYPE html><p>Welcome to <b>Hotel</b> WiFi</p>")
+    assert.equal('the answer cannot be read: a value was expected; it begins "no gzip at all"',
+      of_body "no gzip at all")
+    assert.matches('signature=***"', of_body "GET /api?signature=0123456789abcdef", 1, true)
+    assert.is_true(#of_body(("x"):rep(5000)) < 400)
+    for _, body in ipairs { '{"apiKey":"mx0hidden","secretKey":"hidden"', '["hidden"' } do
+      assert.is_nil(of_body(body):find("hidden", 1, true)) -- it may be the result of a call
+    end
+  end)
+
   it("holds so much of the service's texts and no signature, and in no other form than plain", function()
     local err = of_status(read, 400, ('{"code":"%s","msg":"%s"}'):format(("c"):rep(100), ("m"):rep(1000)), "")
     assert.same({ 60, 500 }, { #err.code, #err.message })

@@ -57,13 +57,15 @@ describe("a rate limit", function()
   it("knows no pool that has no capacity, no window or a name that means nothing", function()
     for _, options in ipairs { { pools = { ip = { capacity = 0 } } }, { pools = { more = { capacity = 5 } } },
       { pools = { ["a b"] = { capacity = 5, window_ms = 5 } } }, { pools = { ip = { windows = 5 } } },
-      { share = { name = "x", part = 0 } }, { share = { part = 0.5 } }, { fallback_part = 2 }, { store = {} },
+      { store = {} }, { margin_ms = 5 },
       { store = { redis = {}, sqlite = "x" } }, { store = { redis = { host = "redis.example" } } },
       { store = { shared_dict = "x" } }, { store = { sqlite = "x", namespace = "a b" } }, { profile = "mexcc" },
       { pools = { queue = { capacity = 5, window_ms = 5 } } },
-      { pools = { members = { capacity = 5, window_ms = 5 } } },
-      { pools = { clock = { capacity = 5, window_ms = 5 } } }, { member = "" }, { requests_per_second = 0 } } do
-      assert.has_error(function() purser.rate_limit(options) end)
+      { pools = { version = { capacity = 5, window_ms = 5 } } },
+      { pools = { clock = { capacity = 5, window_ms = 5 } } }, { requests_per_second = 0 } } do
+      local none, wrong = purser.rate_limit(options)
+      assert.is_nil(none)
+      assert.equal("config", wrong.kind)
       local client, err = purser.new { base_url = "http://localhost", api_key = "a", secret_key = "b",
         rate_limit = options }
       assert.is_nil(client)
@@ -81,15 +83,14 @@ describe("the pools", function()
     options.profile = PROFILE
     local list = {}
     for i, pool in ipairs(purser.rate_limit(options).pools) do
-      list[i] = ("%s %d/%d+%d %s %s"):format(pool.name, pool.capacity, pool.window_ms, pool.margin_ms, pool.scope,
-        pool.counts)
+      list[i] = ("%s %d/%d+%d %s %s"):format(pool.name, pool.capacity, pool.window_ms, pool.span - pool.window_ms,
+        pool.scope, pool.counts)
     end
     return list
   end
 
-  it("are those of the profile, with a margin of 2.4 % unless another one is given", function()
+  it("are those of the profile, with a margin of 2.4 %", function()
     assert.same({ "account 500/20000+480 account weight", "ip 300/10000+240 ip weight" }, pools_of {})
-    assert.same({ "account 500/20000+0 account weight", "ip 300/10000+0 ip weight" }, pools_of { margin_ms = 0 })
   end)
 
   it("are changed, left out and added by the options", function()
@@ -97,20 +98,14 @@ describe("the pools", function()
       pools_of { requests_per_second = 20, pools = { ip = { capacity = 100 }, account = false,
         more = { capacity = 7, window_ms = 1000, scope = "account", counts = "requests" } } })
   end)
-
-  it("have a share next to each, of one at least", function()
-    assert.same({ "ip 300/10000+240 ip weight", "ip:share:a 75/10000+240 ip weight", "requests 2/1000+24 ip requests",
-      "requests:share:a 1/1000+24 ip requests" }, pools_of { share = { name = "a", part = 0.25 },
-      requests_per_second = 2, pools = { account = false } })
-  end)
 end)
 
-describe("a share", function()
-  it("is all that its clients use, and others use the rest", function()
-    local store = process.new { now = one.clock }
+describe("a pool that only some clients name", function()
+  it("is all that these use together, and others use the rest", function()
+    local store = process.new(one.clock)
     local options = { store = store, when_full = "reject" }
     local all = limit_of(100, options)
-    options.share = { name = "exports", part = 0.4 }
+    options.pools = { ip = { capacity = 100, window_ms = 10000 }, exports = { capacity = 40, window_ms = 10000 } }
     local exports, other_exports = limit_of(100, options), limit_of(100, options)
     for _ = 1, 2 do
       assert(exports:acquire(row(10), "key", pause))
@@ -124,7 +119,7 @@ end)
 
 describe("the pools of the profile mexc", function()
   it("hold 300 for an address and 500 for each account, with the live weights", function()
-    local store = process.new { now = one.clock }
+    local store = process.new(one.clock)
     local limit = purser.rate_limit { profile = "mexc", store = store, when_full = "reject", now = one.clock }
     local pools = limit:status "key"
     assert.same({ "account", 500, "ip", 300 }, { (pools[1].pool:match "^%a+"), pools[1].capacity, pools[2].pool,

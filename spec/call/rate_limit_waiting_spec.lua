@@ -49,14 +49,12 @@ describe("a call that does not fit", function()
   end)
 
   it("is not sent by a store that answers later than the margin allows, and what it took is given back", function()
-    local store = process.new { now = one.clock }
-    local slow = { kind = "slow", reserve = function(self, ...)
-      local ms, ticket, at = store.reserve(store, ...)
+    local store = process.new(one.clock)
+    local slow = { kind = "slow", takes_ms = 0, close = store.close }
+    function slow:transact(names, fn)
+      local ms, ticket, at = store:transact(names, fn)
       one.now = one.now + self.takes_ms
       return ms, ticket, at
-    end }
-    for _, name in ipairs { "give_back", "block", "hold", "seen", "pool", "members", "close" } do
-      slow[name] = function(_, ...) return store[name](store, ...) end
     end
     local limit = limit_of(10, { store = slow })
     slow.takes_ms = 120
@@ -65,6 +63,7 @@ describe("a call that does not fit", function()
     local takes, why = limit:acquire(row(5), "key", pause)
     assert.is_nil(takes)
     assert.matches("the store of the rate limit takes longer to answer than the margin allows", why, 1, true)
+    slow.takes_ms = 0
     assert.equal(1, limit:status()[1].used)
   end)
 end)
@@ -79,7 +78,7 @@ describe("waiting calls", function()
     end
     for _, call in ipairs(calls) do
       coroutine.wrap(function()
-        assert(limit:acquire(row(call.weight, call.effect), "key", go_on))
+        assert(limit:acquire(row(call.weight, call.effect), "key", go_on, nil, nil, call.settles))
         order[#order + 1] = call.name
       end)()
     end
@@ -102,13 +101,47 @@ describe("waiting calls", function()
       { name = "2", weight = 10 }, { name = "write", weight = 10, effect = "transfer" } }))
   end)
 
+  it("go with write calls where they are reads that find out about a payment", function()
+    assert.equal("a settles 1 2", order_of(limit_of(10), { { name = "a", weight = 10 }, { name = "1", weight = 10 },
+      { name = "2", weight = 10 }, { name = "settles", weight = 10, settles = true } }))
+  end)
+
+  it("are passed by write calls for three windows at most, where they are reads", function()
+    local limit, began = limit_of(10), one.now
+    assert(limit:acquire(row(10), "key", pause))
+    local writes, went = 0, nil
+    local waiting = {}
+    local function go_on(_, ms)
+      waiting[#waiting + 1] = { at = one.now + ms, co = coroutine.running() }
+      coroutine.yield()
+    end
+    coroutine.wrap(function()
+      assert(limit:acquire(row(10), "key", go_on))
+      went = one.now - began
+    end)()
+    local function write() -- there is always one that waits
+      while true do
+        assert(limit:acquire(row(10, "move"), "key", go_on))
+        writes = writes + 1
+      end
+    end
+    for _ = 1, 3 do coroutine.wrap(write)() end
+    while not went and #waiting > 0 and writes < 50 do
+      table.sort(waiting, function(a, b) return a.at < b.at end)
+      local first = table.remove(waiting, 1)
+      one.now = math.max(one.now, first.at)
+      coroutine.resume(first.co)
+    end
+    assert.is_true(went ~= nil and went > 30000 and went <= 52000, went)
+  end)
+
   it("ask once more and no oftener: at the time they were given", function()
     local asked = 0
-    local store = process.new { now = one.clock }
-    local reserve = store.reserve
-    function store:reserve(...)
+    local store = process.new(one.clock)
+    local transact = store.transact
+    function store:transact(...)
       asked = asked + 1
-      return reserve(self, ...)
+      return transact(self, ...)
     end
     local calls = {}
     for i = 1, 20 do calls[i] = { name = tostring(i), weight = 10 } end

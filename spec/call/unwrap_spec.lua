@@ -402,10 +402,10 @@ describe("a total", function()
     end
     assert.same({}, (result.beside(assert(client:parse("broker.transfer_history", 200, "[]")))))
     row = operations.by_name["wallet.internal_transfer_history"]
-    local page, partial = '{"code":0,"data":[{"tranId":"1"}],"totalRecords":4,"totalPageNum":2,"partial":true}', nil
+    local page = '{"code":0,"data":[{"tranId":"1"}],"totalRecords":4,"totalPageNum":2,"partial":true}'
     page = assert(client:parse("wallet.internal_transfer_history", 200, page))
     assert.same({ n = 3, 4, 2 }, table.pack(result.counts(row, page)))
-    partial = assert(client:parse("broker.transfer_history", 206, '[{"tranId":"1"}]'))
+    local partial = assert(client:parse("broker.transfer_history", 206, '[{"tranId":"1"}]'))
     assert.same({ {}, 206 }, { result.beside(partial) })
     assert.same({ true, 1 }, { result.beside(page).partial, #{ result.beside(page) } })
   end)

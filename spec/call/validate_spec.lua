@@ -54,10 +54,4 @@ describe("parameters", function()
     transfer.areaCode = 86
     assert.equal("86", assert(validate.check(rows["wallet.internal_transfer"], transfer)).areaCode)
   end)
-
-  it("that cannot be checked were not sent", function()
-    local err = validate.not_loaded(rows["wallet.withdraw"], "no descriptor left")
-    assert.same({ "config", "not_sent", "wallet.withdraw" }, { err.kind, err.outcome, err.operation })
-    assert.matches("cannot be loaded: no descriptor left", err.message, 1, true)
-  end)
 end)

@@ -21,7 +21,10 @@ describe("a command line that is not understood", function()
     for _, words in ipairs { { "wallet", "coins", "--colour", "--json" }, { "--json", "walet", "coins" },
       { "wallet", "coins", "--format", "json", "--colour" }, { "wallet", "coins", "--format=json", "--colour" } } do
       local err = said((table.unpack or unpack)(words)) -- luacheck: ignore
-      for line in err:gmatch "[^\n]+" do assert.is_string(assert(core.decode(line)).message) end
+      local first = assert(core.decode(err:match "[^\n]+"))
+      assert.same({ "string", "argument", "not_sent" }, { type(first.error.message), first.error.kind,
+        first.error.outcome })
+      for line in err:gmatch "\n([^\n]+)" do assert.is_string(assert(core.decode(line)).message) end
       assert.matches("^{", err)
     end
     assert.matches("^purser: ", said("wallet", "coins", "--colour"))
@@ -32,6 +35,29 @@ describe("a command line that is not understood", function()
       .. "coin=VALUE\n", said("wallet", "coins", "--coin", "USDT"))
     assert.is_nil(said("wallet", "coins", "--verbose"):find("--filter", 1, true))
     assert.is_nil(said("wallet", "withdraw", "--id", "x"):find("--filter", 1, true))
+  end)
+
+  it("quotes a value that is none of the choices, and names the nearest option", function()
+    assert.matches("%-%-fromAccountType: 'spot' is none of 'SPOT', 'FUTURES' %(did you mean \"SPOT\"%?%)",
+      said("wallet", "transfer", "--fromAccountType", "spot"))
+    assert.matches("'kind': 'withdrawl' is none of 'withdrawal', .*did you mean \"withdrawal\"",
+      said("wait", "withdrawl", "x"))
+    local transfer = { "wallet", "transfer", "--asset", "USDT" }
+    for unknown, near in pairs { ["--from"] = "--fromAccountType", ["--coin"] = "--asset" } do
+      transfer[3] = unknown
+      assert.matches(("unknown option '%s'; did you mean '%s'?"):format(unknown, near),
+        said((table.unpack or unpack)(transfer)), 1, true) -- luacheck: ignore
+    end
+    assert.matches("did you mean `purser help`?", said "hlep", 1, true)
+  end)
+
+  it("asks for one format alone, and for a filter that a shell does not take away", function()
+    for _, format in ipairs { "--csv", "--format" } do
+      local words = { "wallet", "coins", "--json", format, format == "--format" and "csv" or nil }
+      assert.matches("give one of them", said((table.unpack or unpack)(words))) -- luacheck: ignore
+    end
+    assert.matches("it compares with = alone, and a shell takes > and <", said("operations", "--filter", "weight"), 1,
+      true)
   end)
 
   it("names the topic `credentials` and an operation that were misspelt", function()

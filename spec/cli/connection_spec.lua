@@ -43,7 +43,7 @@ describe("the service that the keys go to", function()
     goes_to(THIRD, "--base-url and --profile", { "--base-url", THIRD, "--profile", "mexc" })
     local code, _, err = command.dry_run({ "--profile", "default" }, { PURSER_BASE_URL = SIM })
     assert.equal(2, code)
-    assert.is_truthy(err:find("\"base_url\" is missing", 1, true) and err:find("comes from --profile", 1, true), err)
+    assert.is_truthy(err:find("--base-url is missing", 1, true) and err:find("comes from --profile", 1, true), err)
   end)
 
   it("is that of the environment when nothing nearer names one; an empty variable counts as not set", function()

@@ -66,7 +66,7 @@ describe("purser GROUP OPERATION", function()
         { { "wallet", "deposit_history", "--since", "yesterday" }, '--since "yesterday" is not a time' },
         { { "wallet", "deposit_history", "--since", "1d", "--startTime", "1700000000000" }, "say the same" },
         { { "wallet", "transfer", "--fromAccountType", "SPOTS", "--toAccountType", "FUTURES", "--asset", "USDT",
-          "--amount", "1", "--yes" }, "must be one of" },
+          "--amount", "1", "--yes" }, "is none of 'SPOT'" },
         { { "wallet", "convert", "--asset", "A,B,C,D,E,F,G,H,I,J,K,L,M,N,O,P", "--yes" }, "at most 15" },
         { { "wallet", "coins", "--extra", "novalue" }, "name=value" },
         { { "wallet", "coins", "--timeout", "0" }, "seconds" },

@@ -106,9 +106,9 @@ describe("purser payouts", function()
       assert.is_truthy((out .. err):find(message, 1, true), message .. "\nis not in\n" .. out .. err)
     end
     files.write(path, "key,coin\na,USDT\na,BTC\n")
-    code, out = purser("run", unpack(given))
-    assert.equal(2, code)
-    assert.is_truthy(out:find('wrong.csv:3: error: payment "a": line 2 has the same key', 1, true), out)
+    code, out, err = purser("run", unpack(given))
+    assert.equal(2, code, out)
+    assert.is_truthy(err:find('wrong.csv:3: error: payment "a": line 2 has the same key', 1, true), err)
     assert.equal(0, counts("wallet.withdraw").received)
   end)
 
@@ -116,10 +116,9 @@ describe("purser payouts", function()
     local line, before = ",USDT,TRX," .. TRON .. ",20\n", counts("wallet.withdraw").received
     local path = list("odd", "key,coin,network,address,amount\no-1" .. line .. "o-2" .. line)
     local given = { "--operation", "wallet.withdraw", "--journal", folder .. "/odd.journal", "--account", "treasury" }
-    local code, out, err = purser("plan", path, unpack(given))
-    local _
+    local code, _, err = purser("plan", path, unpack(given))
     assert.equal(0, code, err)
-    assert.matches("odd.csv:2: odd: 2 payments (lines 2-3): 2 equal rows: each pays 20 USDT to " .. TRON, out, 1, true)
+    assert.matches("odd.csv:2: odd: 2 payments (lines 2-3): 2 equal rows: each pays 20 USDT to " .. TRON, err, 1, true)
     assert.matches("--allow-equal", err, 1, true)
     code, _, err = purser("run", path, "--yes", unpack(given))
     assert.equal(2, code)
@@ -236,9 +235,13 @@ describe("purser payouts", function()
   it("puts back a payment that was rejected, and makes it once", function()
     local journal = folder .. "/retry.journal"
     local given = { "--operation", "wallet.withdraw", "--journal", journal, "--account", "treasury", "--yes" }
+    -- an answered call shows that this service shows ids as they are sent: records of others then prove nothing
+    local code, _, err = purser("run",
+      list("retry", "key,coin,network,address,amount\nr-0,USDT,TRX," .. TRON .. ",21\n"), unpack(given))
+    assert.equal(0, code, err)
     assert(service.world:fault { kind = "reject", operation = "wallet.withdraw", code = "10212", times = 1 })
     local before = counts("wallet.withdraw").applied
-    local code, _, err = purser("run",
+    code, _, err = purser("run",
       list("retry", "key,coin,network,address,amount\nr-1,USDT,TRX," .. TRON .. ",20\n"), unpack(given))
     assert.equal(1, code, err)
     assert.matches('failed: payment "r%-1":', err)

@@ -16,7 +16,7 @@ describe("purser wait", function()
     local code, out, err
     code, _, err = at.run("wait", "withdrawal", id, "--deadline", "1s")
     assert.equal(3, code)
-    assert.matches("after 1000 ms", err)
+    assert.matches("after 1 s", err)
     at.world:advance(3600000)
     code, out, err = at.run("wait", "withdrawal", id, "--format", "json")
     assert.equal(0, code, err)

@@ -137,7 +137,7 @@ local function note(notes, tag, nth)
 end
 
 describe("the annotation file", function()
-  local text = read "lua/purser/meta.lua"
+  local text = read "lua/purser/util/meta.lua"
   local classes, methods = parse(text)
   local groups = { broker = "Broker", sub_account = "SubAccount", wallet = "Wallet" }
 

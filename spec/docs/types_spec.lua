@@ -84,7 +84,7 @@ local function problem_of(class, name)
     local is_named_elsewhere = argument == "..." and #fun.params > 0 -- as `url` and `options` of connect(...)
     if not params[argument] and not is_named_elsewhere then return where .. ": no type of " .. argument end
   end
-  local is_source = field.file ~= "lua/purser/meta.lua"
+  local is_source = field.file ~= "lua/purser/util/meta.lua"
   if #fun.returns == 0 and is_source and not quiet[name] and returns_value(field.file, field.line) then
     return where .. ": no type of its result"
   end

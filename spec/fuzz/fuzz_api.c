@@ -42,7 +42,7 @@ static const char *const words[] = {
     "list", "record", "one_or_many", "fields", "name", "type", "aliases", "prefix", "string", "integer", "boolean",
     "address", "any", "memo", "object", "array", "none",
     /* keys */
-    "hmac-sha256", "hmac-sha512", "ed25519", "rsa-sha256", "hex", "base64", "FUZZ_SECRET", "/dev/zero", "/", key_path,
+    "hmac-sha256", "FUZZ_SECRET", "/dev/zero", "/", key_path,
     keys_path,
     "-----BEGIN PRIVATE KEY-----\nMC4CAQAwBQYDK2VwBCIEIJ+DYvh6SEqVTm50DFtMDoQikTmiCqirVv9mWG9qfSnF\n"
     "-----END PRIVATE KEY-----\n",

@@ -3,7 +3,7 @@
  *
  * An input describes two lists of names and their values; the layout writes them as a query and as a JSON body, and a
  * naive reader, which knows nothing of how they were written, takes both apart again. What must hold:
- *   - names and values come back byte for byte, in the order of the lists, or of the names when sorted;
+ *   - names and values come back byte for byte, in the order of the lists;
  *   - a query holds nothing but unreserved characters, `%XX`, `&` and `=`, and never an empty pair;
  *   - a body is rejected when, and only when, a text in it is not UTF-8;
  *   - what a ceiling rejects really is longer than the ceiling, and a rejection leaves the buffer as it was. */
@@ -65,15 +65,15 @@ static void take_list(input *in, list *list)
         pu_name *name = &list->names[list->count];
         pu_value *value = &list->values[list->count];
         unsigned head = take_byte(in);
-        *value = (pu_value){.kind = (enum pu_kind)(head & 3)};
+        *value = (pu_value){.kind = (enum pu_value_kind)(head & 3)};
         name->len = take_len(in, head >> 2 & 31);
         name->text = take_text(in, name->len);
-        if (value->kind == PU_STRING) {
+        if (value->kind == PU_VALUE_STRING) {
             value->len = take_len(in, take_byte(in));
             value->text = take_text(in, value->len);
-        } else if (value->kind == PU_BOOLEAN) {
+        } else if (value->kind == PU_VALUE_BOOLEAN) {
             value->integer = head >> 7;
-        } else if (value->kind == PU_INTEGER) {
+        } else if (value->kind == PU_VALUE_INTEGER) {
             uint64_t bits = 0;
             for (unsigned i = take_byte(in) % 9; i; i--) bits = bits << 8 | take_byte(in);
             memcpy(&value->integer, &bits, sizeof bits);
@@ -96,7 +96,7 @@ static void drop_list(list *list)
 {
     for (size_t i = 0; i < list->count; i++) {
         drop(list->names[i].text);
-        if (list->values[i].kind == PU_STRING) drop(list->values[i].text);
+        if (list->values[i].kind == PU_VALUE_STRING) drop(list->values[i].text);
     }
 }
 
@@ -138,7 +138,7 @@ static bool utf8(const char *text, size_t len)
 /* The text a value stands for when it is not a string. */
 static size_t bare(const pu_value *value, char out[32])
 {
-    int len = value->kind == PU_BOOLEAN ? snprintf(out, 32, "%s", value->integer ? "true" : "false")
+    int len = value->kind == PU_VALUE_BOOLEAN ? snprintf(out, 32, "%s", value->integer ? "true" : "false")
                                         : snprintf(out, 32, "%lld", (long long)value->integer);
     return (size_t)len;
 }
@@ -216,48 +216,28 @@ static void must_be(const reader *r, const char *text, size_t len, const char *w
 static void must_be_value(const reader *r, const pu_value *value)
 {
     char text[32];
-    if (value->kind == PU_STRING) must_be(r, value->text, value->len, "a value is not the one that was given");
+    if (value->kind == PU_VALUE_STRING) must_be(r, value->text, value->len, "a value is not the one that was given");
     else must_be(r, text, bare(value, text), "a value is not the one that was given");
 }
 
 /* ---- the checks ---- */
-
-static bool before(const pu_name *a, const pu_name *b)
-{
-    size_t least = a->len < b->len ? a->len : b->len;
-    int order = memcmp(a->text, b->text, least);
-    return order < 0 || (order == 0 && a->len < b->len);
-}
 
 static void check_query(const list *list, const pu_layout *layout, const char *text, size_t len, char *out)
 {
     reader r = {text, text + len, out, 0};
     const pu_name *previous = NULL;
     for (size_t i = 0; i < layout->query_count; i++) {
-        size_t source = layout->query[i].source;
-        const pu_value *value = &list->values[source];
-        if (value->kind == PU_ABSENT) continue;
+        const pu_value *value = &list->values[i];
+        if (value->kind == PU_VALUE_ABSENT) continue;
         if (previous) expect(&r, '&');
         read_percent(&r);
-        must_be(&r, list->names[source].text, list->names[source].len, "a name is not the one that was given");
+        must_be(&r, list->names[i].text, list->names[i].len, "a name is not the one that was given");
         expect(&r, '=');
         read_percent(&r);
         must_be_value(&r, value);
-        previous = &list->names[source];
+        previous = &list->names[i];
     }
     must(r.at == r.end, "something behind the query");
-}
-
-static void check_order(const list *list, const pu_layout *layout, bool sorted)
-{
-    bool seen[PU_LAYOUT_MAX] = {false};
-    for (size_t i = 0; i < layout->query_count; i++) {
-        size_t source = layout->query[i].source;
-        must(source < list->count && !seen[source], "not a permutation");
-        seen[source] = true;
-        if (!sorted) must(source == i, "not the order of the list");
-        else if (i) must(before(&list->names[layout->query[i - 1].source], &list->names[source]), "not sorted");
-    }
 }
 
 static void check_body(const list *list, enum pu_body_form form, const char *text, size_t len, char *out)
@@ -272,13 +252,13 @@ static void check_body(const list *list, enum pu_body_form form, const char *tex
     expect(&r, '{');
     for (size_t i = 0; i < list->count; i++) {
         const pu_value *value = &list->values[i];
-        if (value->kind == PU_ABSENT) continue;
+        if (value->kind == PU_VALUE_ABSENT) continue;
         if (!first) expect(&r, ',');
         first = false;
         read_json_string(&r);
         must_be(&r, list->names[i].text, list->names[i].len, "a member is not the one that was given");
         expect(&r, ':');
-        if (value->kind == PU_STRING) {
+        if (value->kind == PU_VALUE_STRING) {
             read_json_string(&r);
         } else {
             for (r.len = 0; r.at < r.end && *r.at != ',' && *r.at != '}';) r.out[r.len++] = *r.at++;
@@ -295,40 +275,31 @@ static bool body_good(const list *list, bool names)
     for (size_t i = 0; i < list->count; i++) {
         if (names && !utf8(list->names[i].text, list->names[i].len)) return false;
         const pu_value *value = &list->values[i];
-        if (!names && value->kind == PU_STRING && !utf8(value->text, value->len)) return false;
+        if (!names && value->kind == PU_VALUE_STRING && !utf8(value->text, value->len)) return false;
     }
     return true;
 }
 
-/* The values in the order in which the layout wants them. */
-static void in_order(const list *list, const pu_slot *slots, size_t count, pu_value *values)
-{
-    for (size_t i = 0; i < count; i++) values[i] = list->values[slots[i].source];
-}
-
 static void build(const pu_layout *layout, const list *query, const list *body, size_t ceiling)
 {
-    pu_value values[PU_LAYOUT_MAX];
     pu_error error;
     pu_buf whole, small;
     pu_buf_init(&whole, 1 << 20);
     must(pu_buf_append(&whole, "!", 1) == PU_OK, "no memory");
-    in_order(query, layout->query, layout->query_count, values);
-    must(pu_layout_query(layout, values, &whole, &error) == PU_OK, "a query was refused");
+    must(pu_layout_query(layout, query->values, &whole, &error) == PU_OK, "a query was refused");
     char *out = malloc(whole.len + 1);
     must(out != NULL && whole.data[0] == '!', "the buffer's beginning changed");
     check_query(query, layout, whole.data + 1, whole.len - 1, out);
     free(out);
 
     pu_buf_init(&small, ceiling);
-    enum pu_code code = pu_layout_query(layout, values, &small, &error);
+    enum pu_code code = pu_layout_query(layout, query->values, &small, &error);
     must((code == PU_OK) == (whole.len - 1 <= ceiling), "a ceiling that lies elsewhere");
     must(small.len == (code == PU_OK ? whole.len - 1 : 0), "the length after it");
     pu_buf_free(&small);
 
     whole.len = 1;
-    in_order(body, layout->body, layout->body_count, values);
-    code = pu_layout_body(layout, values, &whole, &error);
+    code = pu_layout_body(layout, body->values, &whole, &error);
     if (layout->form != PU_BODY_NONE) must((code == PU_OK) == body_good(body, false), "another verdict on the body's text");
     if (code == PU_OK) {
         out = malloc(whole.len + 1);
@@ -349,19 +320,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     pu_error error;
     unsigned flags = take_byte(&in);
     enum pu_body_form form = (enum pu_body_form)(flags % 3);
-    bool sorted = flags & 4;
     size_t ceiling = take_byte(&in);
     take_list(&in, &query);
     take_list(&in, &body);
 
-    enum pu_code code = pu_layout_open(&layout, query.names, query.count, body.names, body.count, form, sorted, &error);
+    enum pu_code code = pu_layout_open(&layout, query.names, query.count, body.names, body.count, form, &error);
     bool good = names_good(&query) && names_good(&body) && (form != PU_BODY_NONE || body.count == 0) &&
                 body_good(&body, true);
     must((code == PU_OK) == good, "another verdict on the names");
-    if (code == PU_OK) {
-        check_order(&query, &layout, sorted);
-        build(&layout, &query, &body, ceiling);
-    }
+    if (code == PU_OK) build(&layout, &query, &body, ceiling);
     pu_layout_close(&layout);
     pu_layout_close(&layout);
     drop_list(&query);

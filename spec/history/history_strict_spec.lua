@@ -60,6 +60,8 @@ describe("an answer that makes no sense", function()
     { internal, { data = { { tranId = "1", timestamp = 0 } } }, "a time of nothing" },
     { internal, { data = { { tranId = "1", timestamp = 1700000000 } } }, "a time in seconds" },
     { internal, { data = { 5 } }, "a record that is none" },
+    { internal, { data = {}, totalRecords = 3, totalPageNum = 1 }, "an empty page, and there should be records" },
+    { "wallet.transfer_history", { rows = {}, total = 7 }, "no rows of seven" },
     { drawn, { { id = "1" } }, "a withdrawal without its time" },
     { moves, { { tranId = "1", timestamp = true } }, "a transfer with a time that is none" },
     { "broker.list_sub_accounts", { { subAccount = "a", timestamp = "x" } }, "an account with a time that is none" },
@@ -95,9 +97,7 @@ describe("a list that something beside it contradicts", function()
     ["a number of pages that is none"] = { internal, { data = { good }, totalPageNum = "x" } },
     ["a total below what came"] = { internal, { data = { good }, totalRecords = 0 } },
     ["a total above it"] = { internal, { data = { good }, totalRecords = 2 } },
-    ["an empty page, and there should be records"] = { internal, { data = {}, totalRecords = 3, totalPageNum = 1 }, 0 },
     ["an empty page before the last"] = { internal, { data = {}, totalPageNum = 2 }, 0 },
-    ["no rows of seven"] = { "wallet.transfer_history", { rows = {}, total = 7 }, 0 },
     ["rows whose total is no number"] = { "wallet.transfer_history", { rows = { good }, total = "x" } },
   } do
     it("has the records that it shows, and is not whole: " .. what, function()

@@ -4,7 +4,7 @@
 local history = require "purser.history"
 local listed_records = require "listed_records"
 local retention = require "purser.history.retention"
-local utc = require "purser.utc"
+local utc = require "purser.util.utc"
 
 local DAY, NOW = 86400000, listed_records.NOW
 local client_of = listed_records.client_of

@@ -21,17 +21,20 @@ describe("what the proof of an end costs", function()
     return #client.asked
   end
 
-  it("is nothing where weeks hold fewer than ten records", function()
-    assert.equal(13, requests(7))
+  it("is one request where weeks hold fewer than ten records: the history might count in days", function()
+    assert.equal(13 + 1, requests(7))
   end)
 
   it("is two requests for each answer that is longer than all before", function()
-    assert.equal(13, requests(100, { shows_at_least = 1000 }))
-    assert.equal(13 + 5 * 2, requests(100)) -- weeks of 100, 101 ... are longer by one now and then
+    assert.equal(13 + 1, requests(100, { shows_at_least = 1000 }))
+    assert.equal(13 + 1 + 5 * 2, requests(100)) -- weeks of 100, 101 ... are longer by one now and then
     assert.equal(3, (function()
       local records = spread(50, 3600000, "insertTime", "txId")
       local client = client_of(function(_, params) return between(records, params, "insertTime") end)
-      assert(history.each(client, "wallet.deposit_history", { from = NOW - 2 * 3600000 }):collect())
+      for _ = 1, 2 do
+        client.asked = {}
+        assert(history.each(client, "wallet.deposit_history", { from = NOW - 2 * 3600000 }):collect())
+      end
       return #client.asked
     end)())
   end)
@@ -51,8 +54,120 @@ describe("what the proof of an end costs", function()
       assert.equal(60, #assert(history.each(client, "wallet.internal_transfer_history", more):collect()))
       return #client.asked
     end
-    assert.equal(2, count {})
+    assert.equal(3, count {})
     assert.equal(1, count { shows_at_least = 100 })
+  end)
+end)
+
+describe("a second with many records, of a service that counts in seconds", function()
+  local function seconds(records, size)
+    return client_of(function(_, params)
+      local inside = between(records, { startTime = math.floor(params.startTime / 1000) * 1000,
+        endTime = math.floor(params.endTime / 1000) * 1000 + 999 }, "insertTime")
+      table.sort(inside, function(a, b) return a.txId > b.txId end)
+      local page, shown = {}, math.min(params.limit, size)
+      local from = ((params.page or 1) - 1) * shown
+      for i = from + 1, math.min(#inside, from + shown) do page[#page + 1] = inside[i] end
+      return page
+    end)
+  end
+
+  local function burst(count)
+    local records = {}
+    for i = 1, count do records[i] = { txId = ("%06d"):format(i), insertTime = NOW - DAY + i % 2 } end
+    return records
+  end
+
+  it("costs its pages and three requests in each window that it lies in, where there are pages", function()
+    for _, size in ipairs { 20, 100, 1000 } do
+      local client, count = seconds(burst(1001), size), 1001
+      local records = assert(history.each(client, "broker.deposit_history", { from = NOW - 9 * DAY }):collect())
+      assert.equal(count, #records)
+      local asked, windows, most = {}, 0, 0
+      for _, params in ipairs(client.asked) do
+        local name = params.startTime .. " " .. params.endTime
+        windows = windows + (asked[name] and 0 or 1)
+        asked[name] = (asked[name] or 0) + 1
+        most = math.max(most, asked[name])
+      end
+      assert.is_true(most <= math.ceil(count / size) + 3, most)
+      assert.is_true(windows < 20, windows)
+      assert.is_true(#client.asked <= 4 * math.ceil(count / size) + 80, #client.asked)
+    end
+  end)
+
+  it("is an error at once where only time divides, and says what helps", function()
+    local client = seconds(burst(1001), 1000)
+    local records, err = history.each(client, "wallet.deposit_history", { from = NOW - 6 * DAY }):collect()
+    assert.is_nil(records)
+    assert.matches("the service gives no more than that of one second; narrow it down", err.message)
+    assert.is_true(#client.asked < 12, #client.asked)
+  end)
+
+  it("costs two requests a record at most where time divides it", function()
+    local records = {}
+    for i = 1, 3000 do records[i] = { txId = ("%06d"):format(i), insertTime = NOW - DAY + i % 900 } end
+    local client = client_of(function(_, params)
+      local inside = between(records, params, "insertTime")
+      for i = #inside, math.min(#inside, 1000) + 1, -1 do inside[i] = nil end
+      return inside
+    end)
+    assert.equal(3000, #assert(history.each(client, "wallet.deposit_history", { from = NOW - 6 * DAY }):collect()))
+    assert.is_true(#client.asked < 40, #client.asked)
+  end)
+end)
+
+describe("a history that counts its bounds in days", function()
+  local DAYS = 20 * DAY
+
+  -- Deposits of the days before now, shown by the days of the bounds, but for the first and the last.
+  local function days(times)
+    local records = {}
+    for i, time in ipairs(times) do records[i] = { txId = tostring(i), insertTime = time } end
+    return client_of(function(_, params)
+      local inside = {}
+      for _, record in ipairs(records) do
+        local day = math.floor(record.insertTime / DAY)
+        if day > math.floor(params.startTime / DAY) and day < math.floor(params.endTime / DAY) then
+          inside[#inside + 1] = record
+        end
+      end
+      return inside
+    end)
+  end
+
+  local function collect(client, from, to)
+    client.asked = {}
+    return history.each(client, "wallet.deposit_history", { from = from, to = to }):collect()
+  end
+
+  it("ends a walk with an error, by records that it shows or by those around it", function()
+    for _, times in ipairs { { NOW - 3 * DAY }, { NOW - 60000 }, { NOW - 60000, NOW - 3 * DAY } } do
+      local records, err = collect(days(times), NOW - 5 * DAY)
+      assert.is_nil(records)
+      assert.matches("may count its bounds in days", err.message)
+    end
+    assert.is_nil((collect(days { NOW - 90000 }, NOW - 100000, NOW - 80000)))
+  end)
+
+  it("costs nothing more once it is known not to count so, and one request a day where nothing is shown", function()
+    local client = client_of(function(_, params)
+      return between({ { txId = "1", insertTime = NOW - 3 * DAY } }, params, "insertTime")
+    end)
+    for i, asked in ipairs { 4, 3, 3 } do
+      assert.equal(1, #assert(collect(client, NOW - DAYS)))
+      assert.equal(asked, #client.asked, i)
+    end
+    local edge = client_of(function(_, params)
+      assert.is_true(params.startTime >= NOW - 90 * DAY) -- beyond its reach the service rejects a window
+      return between({ { txId = "1", insertTime = NOW - 90 * DAY + 5 } }, params, "insertTime")
+    end)
+    assert.equal(1, #assert(collect(edge, NOW - 90 * DAY, NOW - 89 * DAY)))
+    local quiet = days {}
+    for i, asked in ipairs { 2, 1, 1 } do
+      assert.same({}, collect(quiet, NOW - DAY))
+      assert.equal(asked, #quiet.asked, i)
+    end
   end)
 end)
 

@@ -1,10 +1,11 @@
 -- SPDX-License-Identifier: MIT
 -- The transports inside a real nginx: the whole of purser.recording.check for both, and what is nginx's own of
 -- purser.transport.cosocket.
+-- make test-all: 30 s, waits
 
 local check = require "purser.recording.check"
 local core = require "purser.core"
-local libcurl = require "purser.libcurl"
+local libcurl = require "purser.util.libcurl"
 local nginx = require "nginx"
 local service = require "service"
 local socket = require "socket"
@@ -37,6 +38,57 @@ server {
           return purser.transport[kind](options)
         end)
       ngx.print(tostring(report))
+    }
+  }
+  location = /certificates {
+    content_by_lua_block {
+      for _, url in ipairs { "${OTHER_NAME}", "${OTHER_AUTHORITY}" } do
+        local said = {}
+        for i = 1, 20 do
+          local _, failure = transport:send { method = i % 2 == 0 and "GET" or "POST", base_url = url,
+            target = "/plain", at_most_once = i % 2 == 1, timeout_ms = 20000 }
+          local words = failure and table.concat({ failure.outcome, failure.phase, failure.sends }, " ") or "answered"
+          if failure and not failure.message:find "certificate" then words = failure.message end
+          if not said[words] then
+            said[words] = true
+            ngx.say(words)
+          end
+        end
+      end
+    }
+  }
+  location = /cut {
+    content_by_lua_block {
+      for _, target in ipairs { "/plain", "/cut" } do
+        local response, failure = transport:send { method = "GET", base_url = "${GOOD}", target = target,
+          timeout_ms = 20000 }
+        ngx.say(response and response.status or failure.outcome .. " " .. failure.message)
+      end
+    }
+  }
+  location = /calls {
+    content_by_lua_block {
+      local n
+      for _ = 1, 200 do
+        collectgarbage()
+        n = 0
+        for _ in pairs(transport.calls) do n = n + 1 end
+        if n == 0 then break end
+        ngx.sleep(0.01)
+      end
+      ngx.print(n)
+    }
+  }
+  location = /ended {
+    content_by_lua_block {
+      for _ = 1, 10 do
+        ngx.thread.spawn(transport.send, transport, { method = "GET", base_url = "${CHECK}", target = "/silent/ended",
+          timeout_ms = 20000 })
+      end
+      local n = 0
+      for _ in pairs(transport.calls) do n = n + 1 end
+      ngx.print(n)
+      ngx.exit(200)
     }
   }
   location = /rewrite {
@@ -193,8 +245,25 @@ describe("purser.nginx.cosocket", function()
     server:stop()
     -- what nginx itself says of what the tests do
     for line in errors:gmatch "[^\n]+" do
-      assert.is_truthy(line:find("could not be resolved", 1, true) or line:find("timed out", 1, true), line)
+      assert.is_truthy(line:find("could not be resolved", 1, true) or line:find("timed out", 1, true)
+        or line:find("lua ssl certificate", 1, true) or line:find("closed socket", 1, true), line)
     end
+  end)
+
+  it("sends nothing where a certificate is not accepted, however quickly that is known", function()
+    assert.equal("not_sent tls 0\nnot_sent tls 0\n", get(server, "/certificates"))
+  end)
+
+  it("takes no answer over TLS whose end is the end of the connection: anybody can cut it off", function()
+    local file = assert(io.open(hostile.folder .. "/cut", "w"))
+    file:write "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n{}"
+    file:close()
+    assert.equal("200\nunknown the answer has no length\n", get(server, "/cut"))
+  end)
+
+  it("keeps nothing of a call whose coroutine nginx ended", function()
+    assert.equal("10", get(server, "/ended"))
+    assert.equal("0", get(server, "/calls"))
   end)
 
   it("waits in the rewrite phase and in timers", function()
@@ -242,7 +311,7 @@ describe("purser.nginx.cosocket", function()
   end)
 
   it("ends what waits when it is closed", function()
-    assert.equal("closed unknown, closed not_sent, purser.transport.cosocket (closed)", get(server, "/closed"))
+    assert.equal("closed unknown, closed not_sent, purser.nginx.cosocket (closed)", get(server, "/closed"))
   end)
 end)
 

@@ -1,9 +1,10 @@
 -- SPDX-License-Identifier: MIT
 -- The payout gateway of examples/openresty, run for real: four workers of nginx in front of a simulated service. (It
 -- takes no withdrawal below 10 USDT.)
+-- make test-all: 60 s, waits
 
 local gateways = require "gateway"
-local libcurl = require "purser.libcurl"
+local libcurl = require "purser.util.libcurl"
 local service = require "service"
 
 local ADDRESS = "TPb6j7oQmKdKnG5mGkVc3nJdPqYpXz8Wr1"

@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: MIT
 # Programs that have Purser inside, and their tests.
 
-#   make hosts-test   those that `make test` has, too: nginx, libuv, Neovim, cqueues, a frame loop
-#   make hosts-all    each page of docs/hosts in its real host: LÖVE, HAProxy, Prosody, copas, mpv, Minetest, Pandoc, too
+#   make hosts-test   nginx, libuv, Neovim, cqueues, a frame loop
+#   make hosts-all    each page of docs/hosts in its real host: LÖVE, copas, Minetest, too
 .PHONY: hosts-test hosts-build hosts-all
 
 hosts-test:
 	@tools/setup build test hosts
 	@$(MAKE) -s hosts-build
-	@$(LUA) tools/test.lua hosts
+	@$(RUN_TESTS) room $(wildcard spec/hosts/*_test.lua)
 
 hosts-all:
 	@tools/setup build test versions hosts hosts-all
 	@$(MAKE) -s hosts-build bundle
-	@for lua in lua5.2 lua5.3; do $(MAKE) -s LUA=$$lua BUILD=build/$$lua all || exit 1; done
-	@$(LUA) tools/test.lua hosts-all
+	@$(call FOR_SPECS,lua5.2)
+	@$(RUN_TESTS) room spec/hosts
 
 # nginx has LuaJIT; the frame loop has Lua 5.4, once as it is and once for ThreadSanitizer.
 hosts-build: build/lua5.4/examples/host build/tsan/examples/host

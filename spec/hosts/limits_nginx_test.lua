@@ -1,8 +1,9 @@
 -- SPDX-License-Identifier: MIT
 -- The rate limit inside nginx: the store in a shared dictionary, for all workers, and in Redis over nginx's own
 -- sockets.
+-- make test-all: 15 s, waits
 
-local libcurl = require "purser.libcurl"
+local libcurl = require "purser.util.libcurl"
 local nginx = require "nginx"
 local redis_server = require "redis_server"
 local service = require "service"
@@ -21,8 +22,8 @@ init_worker_by_lua_block {
   clients, limits = {}, {}
   local stores = { dict = { shared_dict = "limits" }, redis = { redis = { port = ${REDIS} }, namespace = "nginx" } }
   for name, store in pairs(stores) do
-    limits[name] = purser.rate_limit { store = store, margin_ms = 1000,
-      pools = { ip = { capacity = ${CAPACITY}, window_ms = ${WINDOW} } } }
+    limits[name] = purser.rate_limit { store = store,
+      pools = { ip = { capacity = ${CAPACITY}, window_ms = 2 * ${WINDOW} } } }
   end
   function call(name)
     clients[name] = clients[name] or assert(purser.new { base_url = "${SERVICE}", api_key = "${KEY}",

@@ -1,9 +1,11 @@
 -- SPDX-License-Identifier: MIT
 -- Purser inside nginx: reads of the gateway of examples/openresty, and the transport. gateway_test.lua has the payouts.
+-- make test: 5 s, waits
 
 local core = require "purser.core"
+local eventually = require "eventually"
 local gateways = require "gateway"
-local libcurl = require "purser.libcurl"
+local libcurl = require "purser.util.libcurl"
 local nginx = require "nginx"
 local service = require "service"
 
@@ -188,5 +190,56 @@ server {
 
   it("ends what waits when it is closed", function()
     assert.equal("closed unknown, closed not_sent", get "/closed")
+  end)
+end)
+
+describe("the handler of docs/openresty.md for a client that leaves", function()
+  local socket = require "socket"
+
+  local function block_of(page, first)
+    local file = assert(io.open(page))
+    local text = file:read "*a"
+    file:close()
+    local at = assert(text:find("```nginx\n" .. first, 1, true))
+    return text:sub(at + #"```nginx\n", assert(text:find("\n```", at, true)))
+  end
+
+  it("makes the payment and says how it ended, though nginx ends the handler", function()
+    local account = assert(sim.world:account { role = "main", balances = { USDT = "1000" } })
+    local root = io.popen("pwd"):read "*l"
+    local server = nginx.start([[
+      lua_package_path "${ROOT}/lua/?.lua;${ROOT}/lua/?/init.lua;;";
+      lua_package_cpath "${ROOT}/build/luajit/?.so;;";
+      lua_shared_dict notes 1m;
+      init_worker_by_lua_block {
+        local purser = require "purser"
+        wallet_client = assert(purser.new { base_url = "${SIM}", api_key = "${KEY}", secret_key = "${SECRET}",
+          rate_limit = false, transport = assert(purser.transport.openresty()) })
+        local log = ngx.log
+        ngx.log = function(level, ...)
+          ngx.shared.notes:set("logged", table.concat { ... })
+          return log(level, ...)
+        end
+      }
+      server {
+        listen 127.0.0.1:${PORT};
+        lua_check_client_abort on;
+        location = /note { content_by_lua_block { ngx.print(ngx.shared.notes:get "logged" or "") } }
+    ]] .. block_of("docs/openresty.md", "location = /pay {") .. "}\n", { ROOT = root, SIM = sim.url,
+      KEY = account.api_key, SECRET = account.secret_key })
+    finally(function() server:stop() end)
+    assert(sim.world:fault { kind = "slow", delay_ms = 500, operation = "wallet.withdraw", times = 1 })
+    local before = received "wallet.withdraw"
+    local client = assert(socket.connect("127.0.0.1", server.port))
+    assert(client:send "GET /pay HTTP/1.0\r\n\r\n")
+    eventually(function() return received "wallet.withdraw" > before end)
+    client:close()
+    local note
+    eventually(function()
+      note = assert(http:send { method = "GET", base_url = server:url(), target = "/note", timeout_ms = 60000 }).body
+      return note ~= ""
+    end)
+    assert.matches("^invoice%-1: %w+$", note)
+    assert.equal(before + 1, received "wallet.withdraw")
   end)
 end)

@@ -7,6 +7,7 @@ local core = require "purser.core"
 local database = require "purser.util.database"
 local database_store = require "purser.limits.database_store"
 local purser = require "purser"
+local property = require "store_property"
 
 local folder = os.tmpname()
 
@@ -21,6 +22,37 @@ contract.of(describe, it, "a SQLite file", function(namespace)
   return { sqlite = folder .. "/limits.db", namespace = namespace }
 end)
 
+describe("the file of a rate limit, on clocks of the test's own", function()
+  local now_ms, monotonic_ms = core.now_ms, core.monotonic_ms
+
+  after_each(function() core.now_ms, core.monotonic_ms = now_ms, monotonic_ms end)
+
+  property.of(it, function(world)
+    local path = ("%s/property-%d.db"):format(folder, world.now % 1000 + math.random(1e6))
+    local wall, boots, stores = 0, 0, {}
+    core.now_ms = function() return world.now + wall end
+    local booted = world.now - 1000
+    core.monotonic_ms = function() return world.now - booted end
+    local function new()
+      local store = assert(database_store.new { sqlite = path })
+      stores[#stores + 1] = store
+      return store
+    end
+    -- the machine goes down and comes up again; what was written stays
+    local function restart()
+      boots, booted = boots + 1, world.now
+      for _, store in ipairs(stores) do store.boot = "boot" .. boots end
+    end
+    return { new = new, close = function()
+      for _, store in ipairs(stores) do store:close() end
+    end, harms = {
+      restart,
+      function() wall = wall + math.random(-100000, 100000) end, -- somebody sets the clock
+      function() stores[math.random(#stores)]:close() end,
+    } }
+  end, 3)
+end)
+
 describe("the file of a rate limit", function()
   it("is its user's alone", function()
     local mode = core.file_mode(folder .. "/limits.db")
@@ -32,21 +64,20 @@ describe("the file of a rate limit", function()
       rate_limit = { store = { sqlite = folder .. "/no/such/folder.db" } }, transport = { send = error } })
     local _, err = client.wallet:coins()
     assert.same({ "throttled", "not_sent" }, { err.kind, err.outcome })
-    assert.matches("the rate limit's store (sqlite) is away", err.message, 1, true)
+    assert.matches("the rate limit's store (sqlite) cannot be used", err.message, 1, true)
     assert.matches("no file can be made in the folder", err.message, 1, true)
   end)
 
   it("holds every pool after a restart of a machine that does not name its runs", function()
     local path = folder .. "/restart.db"
     local store = database_store.new { sqlite = path }
-    local takes = { "ip", 1, 10, 300 }
+    local limit = purser.rate_limit { store = store, pools = { ip = { capacity = 10, window_ms = 300 } } }
     local function wait()
-      local ms, number = store:reserve(takes, 1, 0)
-      local waited = ms
-      while ms > 0 do
+      local waited = 0
+      assert(limit:acquire({ full_name = "wallet.coins", effect = "read", weight = 1 }, "key", function(_, ms)
+        waited = waited + ms
         core.sleep_ms(ms)
-        ms, number = store:reserve(takes, 1, number)
-      end
+      end))
       return waited
     end
     wait()

@@ -3,6 +3,7 @@
 -- workers.
 
 local nginx = require "nginx"
+local property = require "store_property"
 local purser = require "purser"
 local shared_dict = require "purser.limits.shared_dict"
 
@@ -16,7 +17,7 @@ server {
     content_by_lua_block {
       ngx.req.read_body()
       local run = assert(loadstring(ngx.req.get_body_data()))
-      ngx.say(run(require "purser.limits.shared_dict"))
+      ngx.say(run(require "purser.limits.shared_dict", require "purser"))
     }
   }
 }
@@ -24,12 +25,21 @@ server {
 
 -- What each program here begins with.
 local HEAD = [[
-  local shared_dict = ...
-  local SPAN = 3600000
+  local shared_dict, purser = ...
   ngx.shared.limits:flush_all()
   ngx.shared.limits:flush_expired()
   local store = assert(shared_dict.new { shared_dict = "limits" })
-  local function takes(name) return { name, 1, 2, SPAN } end
+  local COINS = { full_name = "wallet.coins", effect = "read", weight = 1 }
+  -- "0" where a call goes, else why it does not
+  local function limit_of(namespace, pools, max_wait_ms)
+    local limit = purser.rate_limit { store = { shared_dict = "limits", namespace = namespace },
+      max_wait_ms = max_wait_ms, when_full = not max_wait_ms and "reject" or nil,
+      pools = pools or { ip = { capacity = 2, window_ms = 3600000 } } }
+    return function(key)
+      local takes, why = limit:acquire(COINS, key or "key", error)
+      return takes and "0" or why
+    end, limit
+  end
 ]]
 
 describe("the store in a shared dictionary", function()
@@ -55,24 +65,25 @@ describe("the store in a shared dictionary", function()
   end
 
   it("counts for all that name it, apart from those of another namespace", function()
-    assert.equal("0 0 true 0 2", run [[
-      local same = assert(shared_dict.new { shared_dict = "limits" })
-      local other = assert(shared_dict.new { shared_dict = "limits", namespace = "other" })
-      local first, second = store:reserve(takes "ip", 1, 0), same:reserve(takes "ip", 1, 0)
-      local third, elsewhere = store:reserve(takes "ip", 1, 0), other:reserve(takes "ip", 1, 0)
-      return table.concat({ first, second, tostring(third > 0), elsewhere, (store:pool("ip", SPAN)) }, " ")
+    assert.equal("0 0 the request weight is used up 0 2", run [[
+      local first, limit = limit_of()
+      local same, other = limit_of(), limit_of "other"
+      return table.concat({ first(), same(), first(), other(), limit:status()[1].used }, " ")
     ]])
   end)
 
   it("that is full says so, and forgets nothing that counts", function()
-    assert.equal("the dictionary is full: no memory 2", run [[
-      for _ = 1, 2 do assert(store:reserve(takes "ip", 1, 0) == 0) end
-      local ms, why
+    assert.equal("the rate limit's store (shared_dict) cannot be used: the dictionary is full: no memory 2", run [[
+      local POOL = { capacity = 2, window_ms = 3600000 }
+      local call, limit = limit_of(nil, { ip = POOL })
+      for _ = 1, 2 do assert(call() == "0") end
+      local own = limit_of(nil, { ip = false, account = { capacity = 2, window_ms = 3600000, scope = "account" } })
+      local why
       for i = 1, 1000 do
-        ms, why = store:reserve(takes("account" .. i), 1, 0)
-        if not ms then break end
+        why = own("key" .. i)
+        if why ~= "0" then break end
       end
-      return why .. " " .. assert(store:pool("ip", SPAN))
+      return why .. " " .. limit:status()[1].used
     ]])
   end)
 
@@ -86,35 +97,42 @@ describe("the store in a shared dictionary", function()
         _, why = dict:safe_set("account" .. i, ("x"):rep(300), 0.001)
       until why
       ngx.sleep(0.05)
-      local ms, problem = store:reserve(takes "ip", 1, 0)
-      return ms or problem
+      return limit_of()()
     ]])
   end)
 
-  it("does not wait for the lock of a worker that died, and has it when its time is over", function()
-    assert.equal("another worker has kept the lock for too long 0", run [[
-      ngx.shared.limits:set("purser lock", "dead", 1)
-      local _, why = store:reserve(takes "ip", 1, 0)
-      while ngx.shared.limits:get "purser lock" do ngx.sleep(0.05) end
-      return why .. " " .. store:reserve(takes "ip", 1, 0)
-    ]])
-  end)
+  it("waits for the lock of a worker that is slow or died, as long as the call may wait, and is not away then",
+    function()
+      assert.equal("0 0 0 the rate limit's store (shared_dict) cannot be used: another worker keeps its lock 0", run [[
+        local dict, said = ngx.shared.limits, {}
+        for i, ms in ipairs { 50, 300, 990 } do
+          dict:set("purser lock", "slow", ms / 1000)
+          said[i] = limit_of(nil, { ip = { capacity = 9, window_ms = 60000 } }, i == 1 and 60000 or nil)()
+        end
+        dict:set("purser lock", "slow", 0.5)
+        local call = limit_of(nil, { ip = { capacity = 9, window_ms = 60000 } }, 100)
+        said[4] = call()
+        while dict:get "purser lock" do ngx.sleep(0.05) end
+        said[5] = call()
+        return table.concat(said, " ")
+      ]])
+    end)
 
   it("writes nothing where it has lost the lock meanwhile, and leaves the lock to its new owner", function()
-    assert.equal("the lock was lost other nil", run [[
+    assert.equal("its lock was lost other nil", run [[
       local _, why = store:transact({}, function(kv)
         ngx.shared.limits:set("purser lock", "other")
-        kv.put("ip", { 1 })
-      end)
+        kv.put("ip", { { 1 } }, 0)
+      end, 100)
       local owner = ngx.shared.limits:get "purser lock"
       return why .. " " .. owner .. " " .. tostring(ngx.shared.limits:get "purser ip")
     ]])
   end)
 
   it("gives the lock back where the rule raises", function()
-    assert.equal("boom nil", run [[
-      local _, raised = pcall(store.transact, store, {}, function() error("boom", 0) end)
-      return raised .. " " .. tostring(ngx.shared.limits:get "purser lock")
+    assert.equal("what it keeps makes no sense: boom nil", run [[
+      local _, why = store:transact({}, function() error("boom", 0) end, 100)
+      return why .. " " .. tostring(ngx.shared.limits:get "purser lock")
     ]])
   end)
 
@@ -125,4 +143,43 @@ describe("the store in a shared dictionary", function()
     assert.is_nil(store)
     assert.matches("lua_shared_dict limits 1m;", problem, 1, true)
   end)
+end)
+
+describe("the store in a shared dictionary, on a clock that only waits move", function()
+  local core = require "purser.core"
+  local monotonic_ms, before = core.monotonic_ms, rawget(_G, "ngx")
+
+  after_each(function()
+    core.monotonic_ms = monotonic_ms
+    rawset(_G, "ngx", before)
+  end)
+
+  -- A dictionary as nginx has one: what is kept ends at its time.
+  local function dictionary(world)
+    local dict, kept = {}, {}
+    function dict.get(_, name)
+      local entry = kept[name]
+      return entry and entry.ends > world.now and entry.value or nil
+    end
+    function dict.safe_set(_, name, value, seconds)
+      kept[name] = { value = value, ends = seconds > 0 and world.now + seconds * 1000 or math.huge }
+      return true
+    end
+    function dict.safe_add(_, name, value, seconds)
+      if dict:get(name) then return nil, "exists" end
+      return dict:safe_set(name, value, seconds)
+    end
+    function dict.delete(_, name) kept[name] = nil end
+    return dict
+  end
+
+  property.of(it, function(world)
+    local dict = dictionary(world)
+    core.monotonic_ms = function() return world.now end
+    rawset(_G, "ngx", { shared = { limits = dict }, worker = { pid = function() return 1 end },
+      sleep = function(seconds) world:sleep(seconds * 1000) end })
+    return { new = function() return assert(shared_dict.new { shared_dict = "limits" }) end, harms = {
+      function() dict:safe_add("purser lock", "a worker that died", 1) end,
+    } }
+  end, 20)
 end)

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 -- Rejected payments that carry an id: each is looked for by it before it counts as failed, and all by one reading.
--- make test: 8 s, waits
+-- make test: 10 s, waits
 
 local at = require "payouts_setting"
 local schedule = require "purser.schedule"

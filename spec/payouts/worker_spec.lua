@@ -26,7 +26,7 @@ describe("tasks that wait for the journal's connection", function()
       return begun.connection_error(db)
     end }, { __index = begun })
     function queue.take_waiting(...)
-      held = math.max(held, #payouts.hand)
+      held = math.max(held, #payouts.current.hand)
       return take_waiting(...)
     end
     finally(function() queue.take_waiting = take_waiting end)

@@ -94,7 +94,7 @@ describe("a replay", function()
     files.write(script, [[
       local before = {}
       for name in pairs(package.loaded) do before[name] = true end
-      for _, name in ipairs { "purser.http", "purser.httpd", "purser.libcurl", "socket" } do
+      for _, name in ipairs { "purser.http", "purser.httpd", "purser.util.libcurl", "socket" } do
         package.preload[name] = function() error("a replay loaded " .. name) end
       end
       local purser = require "purser"

@@ -1,9 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- Who may ask the simulator, and how a request must be signed, timed and placed.
 
-local purser = require "purser"
 local signed = require "signed"
-local simulated = require "simulated"
 
 local ask, get, rejection = signed.ask, signed.get, signed.rejection
 
@@ -39,28 +37,11 @@ describe("the simulator's authentication", function()
       assert.equal(400, response.status)
       assert.equal("700008", require("purser.core").decode(response.body).code .. "")
     end
-    local strict = purser.sim.new { profile = { sign_body = true } }
-    local owner = assert(strict:account { role = "broker" })
-    local request = signed.request(strict, owner, "A4", { subAccount = "x" })
-    request.body = "\255"
-    assert.is_table(require("purser.core").decode(strict:handle(request).body))
   end)
 
   it("splits at the last signature; an earlier one belongs to the signed text", function()
     local text = "signature=first&coin=USDT&timestamp=" .. ("%d"):format(sim:now())
     assert.equal(200, select(2, ask(sim, main, "C7", nil, { signed = text })).status)
-  end)
-
-  it("reads the key's header in any case", function()
-    local client = simulated.client(sim, main, { profile = { key_header = "x-mexc-APIKEY" } })
-    assert(client.wallet:coins())
-  end)
-
-  it("takes another key header where the profile says so", function()
-    local other = purser.sim.new { profile = { key_header = "X-Other-Key" } }
-    local owner = other:account {}
-    assert.equal("700001", rejection(other, owner, "C1"))
-    assert(get(other, owner, "C1", nil, { headers = { ["x-other-key"] = owner.api_key } }))
   end)
 
   it("rejects a key that is missing or no key at all (700001), and an unknown one (10072)", function()
@@ -92,18 +73,6 @@ describe("the simulator's authentication", function()
     local request = signed.request(sim, main, "C1")
     request.target = request.target:gsub("%?", "?&")
     assert.is_truthy(sim:handle(request).body:find("700002", 1, true))
-  end)
-
-  it("signs the body too where the profile says so", function()
-    local strict = purser.sim.new { profile = { sign_body = true } }
-    local owner = strict:account { role = "broker" }
-    local params = { subAccount = "desk0001", note = "n" }
-    assert.equal("700002", rejection(strict, owner, "A2", params))
-    local request = signed.request(strict, owner, "A2", params)
-    local query = request.target:match("%?(.*)&signature")
-    request.target = request.target:gsub("signature=.*", "signature="
-      .. signed.sign(owner.secret_key, query .. request.body))
-    assert.equal(200, strict:handle(request).status)
   end)
 
   describe("time rule", function()

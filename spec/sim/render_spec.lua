@@ -197,6 +197,8 @@ end)
 describe("a set of variants", function()
   it("every switch of an answer is proven above", function()
     local proven = { shuffled = true, extra_members = true }
+    for _, name in ipairs { "coins_with_network", "more_addresses", "ten_ips", "many_coins", "empty_paths",
+      "refused_parentheses" } do proven[name] = true end -- in switches_spec.lua
     for _, name in ipairs(variants.names) do
       assert.is_true(edits[name] ~= nil or proven[name] or name:find "^error_" ~= nil, name)
       assert.is_string(variants.descriptions[name])

@@ -81,11 +81,9 @@ describe("the text that a wrong signature belongs to", function()
   local signer = core.signer("hmac-sha256", "key")
   local QUERY, BODY = "b=2%20%2F&a=1&timestamp=5", '{"x":1}'
 
-  local function found(text, profile, body)
-    profile = profile or {}
-    local names = { timestamp_name = "timestamp", recv_window_name = "recvWindow", sign_body = profile.sign_body }
-    local expected = profile.sign_body and QUERY .. body or QUERY
-    local shown, mistake = signature_diagnosis.find(signer, signer:sign(text), expected, QUERY, body or "", "/p", names)
+  local function found(text, body)
+    local names = { timestamp_name = "timestamp", recv_window_name = "recvWindow" }
+    local shown, mistake = signature_diagnosis.find(signer, signer:sign(text), QUERY, body or "", "/p", names)
     if mistake then assert.equal(text, shown) end
     return mistake
   end
@@ -100,10 +98,9 @@ describe("the text that a wrong signature belongs to", function()
       ["&" .. QUERY] = "a leading &", ["?" .. QUERY] = "the question mark, too", ["/p?" .. QUERY] = "the path, too",
       ["b=2%20%2F&a=1"] = "everything but the timestamp", [""] = "an empty text",
     } do assert.equal(mistake, found(text)) end
-    assert.equal("the query and the body", found(QUERY .. BODY, nil, BODY))
-    assert.equal("the query and the body, joined by &", found(QUERY .. "&" .. BODY, nil, BODY))
-    assert.equal("the body alone", found(BODY, nil, BODY))
-    assert.equal("the query without the body", found(QUERY, { sign_body = true }, BODY))
+    assert.equal("the query and the body", found(QUERY .. BODY, BODY))
+    assert.equal("the query and the body, joined by &", found(QUERY .. "&" .. BODY, BODY))
+    assert.equal("the body alone", found(BODY, BODY))
   end)
 
   it("is not guessed when it is none of these", function()

@@ -85,11 +85,70 @@ describe("the live form", function()
     assert.equal("100000", get(sim, house, "C7", { coin = "XRP" })[1].memo)
   end)
 
+  it("names a coin of several networks with its network, in deposits and withdrawals, and takes that name", function()
+    assert(sim:deposit { account = "House", coin = "USDT", network = "TRX", amount = "1" })
+    assert(sim:deposit { account = "House", coin = "USDT", network = "ETH", amount = "2" })
+    assert(sim:deposit { account = "House", coin = "XRP", network = "XRP", amount = "3" })
+    local function coins_of(params)
+      local names = {}
+      for i, deposit in ipairs(get(sim, house, "C4", params)) do names[i] = deposit.coin end
+      table.sort(names)
+      return names
+    end
+    assert.same({ "USDT-ETH", "USDT-TRX", "XRP" }, coins_of {})
+    assert.same({ "USDT-ETH", "USDT-TRX" }, coins_of { coin = "USDT" })
+    assert.same({ "USDT-TRX" }, coins_of { coin = "USDT-TRX" })
+    assert.equal("10232", tostring(select(2, ask(sim, house, "C4", { coin = "USDT-NONE" })).code))
+    get(sim, house, "C2", payment())
+    local withdrawal = get(sim, house, "C5", { coin = "USDT-TRX" })[1]
+    assert.same({ "USDT-TRX", "TRX" }, { withdrawal.coin, withdrawal.netWork })
+    assert.same({}, get(sim, house, "C5", { coin = "USDT-ETH" }))
+  end)
+
+  it("makes another address of a network each time, and lists them all", function()
+    local wanted, made = { coin = "USDT", network = "Tron(TRC20)" }, {}
+    for i = 1, 3 do made[i] = get(sim, house, "C6", wanted).address end
+    local listed = {}
+    for i, record in ipairs(get(sim, house, "C7", { coin = "USDT" })) do listed[i] = record.address end
+    assert.same(made, listed)
+    assert.is_true(made[1] ~= made[2] and made[2] ~= made[3])
+    for _, address in ipairs(made) do
+      assert(sim:deposit { coin = "USDT", network = "TRX", amount = "1", address = address })
+    end
+    assert.equal(3, #get(purser.sim.restore(sim:snapshot()), house, "C7", { coin = "USDT" }))
+    assert.is_true(sim:verify())
+  end)
+
+  it("takes 10 IP addresses of a key and no more", function()
+    local ips = {}
+    for i = 1, 11 do ips[i] = "10.0.0." .. i end
+    local key = { subAccount = "desk0001", note = "n", permissions = "SPOT_DEAL_READ" }
+    key.ip = table.concat(ips, ",", 1, 10)
+    assert.equal(200, select(2, ask(sim, house, "B3", key)).status)
+    key.ip = table.concat(ips, ",")
+    assert.matches("730703", select(2, ask(sim, house, "B3", key)).body)
+  end)
+
+  it("has a list of coins of more than a megabyte", function()
+    local body = select(2, ask(sim, house, "C1")).body
+    assert.is_true(#body > 1200000, #body)
+    assert.equal(body, select(2, ask(sim, house, "C1")).body)
+  end)
+
+  it("answers a path that does not exist with 200 and nothing, and refuses plain parentheses as a signature", function()
+    local response = sim:handle { method = "GET", target = "/api/v3/nowhere", headers = {} }
+    assert.same({ 200, "" }, { response.status, response.body })
+    local plain = signed.request(sim, house, "C4", {}, { query = "coin=(USDT)" })
+    local encoded = signed.request(sim, house, "C4", {}, { query = "coin=%28USDT%29" })
+    assert.matches("700002", sim:handle(plain).body)
+    assert.matches("10232", sim:handle(encoded).body)
+  end)
+
   it("has deposits with the chain's hash in transHash, padded amounts and other names of networks", function()
     assert(sim:deposit { account = "House", coin = "USDT", network = "TRX", amount = "1.5", tx_id = "ab12" })
     assert(sim:deposit { account = "House", coin = "BTC", network = "BTC", amount = "1", tx_id = "cd34" })
     local bitcoin, tron = (table.unpack or unpack)(get(sim, house, "C4")) -- luacheck: ignore
-    if bitcoin.coin ~= "BTC" then bitcoin, tron = tron, bitcoin end
+    if bitcoin.coin ~= "BTC-BTC" then bitcoin, tron = tron, bitcoin end
     assert.same({ "ab12:0", "ab12", "1.5" .. ("0"):rep(29), "TRX", "TRX" },
       { tron.txId, tron.transHash, tron.amount, tron.network, tron.netWork })
     assert.same({ "Bitcoin(BTC)", "BTC" }, { bitcoin.network, bitcoin.netWork })

@@ -7,7 +7,7 @@
 --   browser:stop()
 
 local core = require "purser.core"
-local libcurl = require "purser.libcurl"
+local libcurl = require "purser.util.libcurl"
 local json = require "purser.json"
 
 local Browser = {}

@@ -3,7 +3,7 @@
 -- at nearly every allocation, and prints how often it did.
 
 local core = require "purser.core"
-local libcurl = require "purser.libcurl"
+local libcurl = require "purser.util.libcurl"
 
 local case, url = arg[1], arg[2]
 local newproxy = rawget(_G, "newproxy")
@@ -103,7 +103,7 @@ function cases.close()
 end
 
 function cases.signer()
-  local signer, layout = core.signer("hmac-sha256", "secret"), core.layout({ "a", "b" }, { "a" }, "object", false)
+  local signer, layout = core.signer("hmac-sha256", "secret"), core.layout({ "a", "b" }, { "a" }, "object")
   local requested, given, others = {}, {}, {}
   for i, size in ipairs { 20, 3000, 100000 } do
     given[i], others[i] = { a = ("m"):rep(size), b = 1 }, { a = ("o"):rep(size), b = 2 }
@@ -145,7 +145,7 @@ end
 
 -- A number becomes a text after the signer was looked at, and that text is an allocation.
 function cases.signer_numbers()
-  local layout, values, ended, signer = core.layout({ "a" }, {}, nil, false), {}, 0, nil
+  local layout, values, ended, signer = core.layout({ "a" }, {}), {}, 0, nil
   local function try(ok, text)
     assert(ok and #text >= 64 or tostring(text):find "closed", tostring(text))
     if not ok then ended = ended + 1 end

@@ -4,7 +4,7 @@
 local core = require "purser.core"
 local files = require "files"
 local json = require "purser.json"
-local libcurl = require "purser.libcurl"
+local libcurl = require "purser.util.libcurl"
 local nginx = require "nginx"
 
 local M = {}

@@ -42,7 +42,9 @@ end
 
 --- What the code returns, as text. `${name}` in it stands for a value of `values`.
 function methods:run(code, values)
-  local filled = code:gsub("%${(%w+)}", function(name) return ("%q"):format(tostring(values[name])) end)
+  local filled = code:gsub("%${([^}]*)}", function(name)
+    return ("%q"):format(tostring(assert(values[name], name)))
+  end)
   local response = assert(self.http:send { method = "POST", target = "/run", body = filled, timeout_ms = 60000 })
   if response.status ~= 200 then error(self.server:errors(), 0) end
   return response.body

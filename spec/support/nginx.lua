@@ -55,7 +55,9 @@ local function wait_for(port)
 end
 
 local function fill(text, values)
-  return (text:gsub("%${(%w+)}", function(name) return tostring(values[name]) end))
+  return (text:gsub("%${([^}]*)}", function(name)
+    return tostring(values[name] == nil and error("nginx.start: no value for ${" .. name .. "}", 0) or values[name])
+  end))
 end
 
 --- Runs a whole configuration; `prepare(port, folder)` returns its text. `command` goes in front of nginx's own, such

@@ -18,7 +18,7 @@ function M.clock() return M.now end
 function M.pause(_, ms) M.now = M.now + ms end
 
 function M.limit(capacity, options)
-  local all = { pools = { ip = { capacity = capacity, window_ms = 10000 } }, now = M.clock, margin_ms = 240 }
+  local all = { pools = { ip = { capacity = capacity, window_ms = 10000 } }, now = M.clock }
   for name, value in pairs(options or {}) do all[name] = value end
   return purser.rate_limit(all)
 end

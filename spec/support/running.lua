@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- busted's helper (.busted): writes the name of the test that runs to the file that tools/test.lua names, so that a
--- test that never ends can be told from those that have passed.
+-- test that never ends can be told from those that have passed. Prints why a file cannot be loaded, which busted's TAP
+-- does not.
 
 local busted = require "busted"
 local path = os.getenv "PURSER_RUNNING"
@@ -14,3 +15,9 @@ if path then
     return nil, true
   end)
 end
+
+busted.subscribe({ "error", "file" }, function(element, _, message)
+  if element.trace and element.trace.currentline then return nil, true end
+  print(("# %s: %s"):format(element.name, tostring(message)))
+  return nil, true
+end, { priority = 1 })

@@ -29,6 +29,17 @@ describe("the manual pages", function()
     assert.is_nil(read(folder .. "/purser-wallet-coins.1"):match "%.SH DESCRIPTION\n%.nf")
   end)
 
+  it("have no line that is broken within a word at 80 columns, of which roff indents 7", function()
+    for _, path in ipairs(lines_of("ls " .. folder .. "/*.1")) do
+      for block in read(path):gmatch "\n%.nf\n(.-)\n%.fi" do
+        for line in block:gmatch "[^\n]+" do
+          local shown = line:gsub("\\[-&]", "-"):gsub("\\e", "\\")
+          assert.is_true(#shown <= 73, path .. ": " .. shown)
+        end
+      end
+    end
+  end)
+
   it("are those of the Debian package, too: none is written by hand", function()
     assert.same({}, lines_of "git ls-files '*.1'")
     assert.equal("build/man/*.1\n", read "debian/purser.manpages")

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 -- The packages must hold every file.
--- make test: 8 s
+-- make test-all: 8 s
 
 local files = require "files"
 
@@ -311,7 +311,8 @@ describe("a missing header", function()
   end
 
   it("ends the build with the names of its package", function()
-    local output = compile "src/core/check_deps.c" .. compile "src/httpd/check_deps.c"
+    local output = compile "src/core/check_deps.c" .. compile "src/core/http_check_deps.c"
+      .. compile "src/httpd/check_deps.c"
     for _, package in ipairs { "libcurl4-openssl-dev", "libcurl-devel", "curl-dev", "brew install curl", "libssl-dev",
       "openssl-devel", "openssl-dev", "brew install openssl@3", "libmicrohttpd-dev", "libmicrohttpd-devel",
       "brew install libmicrohttpd" } do

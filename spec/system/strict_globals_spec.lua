@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- A host whose globals are strict (Prosody, nmap) reports each global that is read and was not defined.
+-- A host whose globals are strict (nmap) reports each global that is read and was not defined.
 
 local files = require "files"
 
@@ -10,7 +10,7 @@ setmetatable(_G, {
   __newindex = function(_, name) read[#read + 1] = "(written) " .. tostring(name) end,
 })
 local purser = require "purser"
-assert(purser.preload { "multi", "curl", "journal", "payouts", "fleet", "sim" })
+local _ = purser.transport.multi, purser.transport.curl, purser.journal.open, purser.payouts.new, purser.fleet.new
 local sim = purser.sim.new { seed = 1 }
 local account = sim:account { name = "Test", role = "main", balances = { USDT = "100" } }
 local client = assert(purser.new { base_url = "http://127.0.0.1:1", transport = sim:transport(),

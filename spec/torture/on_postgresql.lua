@@ -3,7 +3,6 @@
 -- what becomes of a connection that is lost, what a transaction sees, and a database that is put back.
 
 local certificates = require "certificates"
-local database = require "purser.util.database"
 local files = require "files"
 local postgresql = dofile "spec/torture/postgresql.lua"
 local purser = require "purser"
@@ -369,4 +368,68 @@ describe("a pooler that gives a transaction the session of another connection", 
   end)
 end)
 
-describe("a journal of version 1", function()end)
+describe("a key on two hosts", function()
+  local PAY = [[
+    local purser = require "purser"
+    local journal = assert(purser.journal.open { postgresql = %s })
+    local client = assert(purser.new { base_url = %q, api_key = %q, secret_key = %q, journal = journal,
+      account = "keys", rate_limit = false })
+    local info = {}
+    local result, err = client.sub_account:transfer({ toAccount = "tradingdesk1", fromAccountType = "SPOT",
+      toAccountType = "SPOT", asset = "USDT", amount = "3", clientTranId = ("k"):rep(32) }, { info = info })
+    print(result and result.tranId or tostring(err), info.repeated)
+  ]]
+
+  it("is used once by ten processes at once, each of which gets the one result", function()
+    local service = require("service").start()
+    finally(service.stop)
+    local account = assert(service.world:account { name = "Acme", role = "broker", balances = { USDT = "1000" } })
+    assert(service.world:account { name = "tradingdesk1", role = "sub", parent = account.uid })
+    service.world:fault { kind = "slow", operation = "sub_account.transfer", delay_ms = 300 }
+    local path = files.temporary(PAY:format(literal(options_with()), service.url, account.api_key, account.secret_key))
+    local pipes, ids, repeated = {}, {}, 0
+    for i = 1, 10 do pipes[i] = assert(io.popen(("%s %s 2>&1"):format(os.getenv "LUA" or "lua5.4", path))) end
+    for _, pipe in ipairs(pipes) do
+      local id, again = pipe:read "*a":match "^(.-)\t(%a+)\n$"
+      pipe:close()
+      ids[id or "nothing"] = true
+      repeated = repeated + (again == "true" and 1 or 0)
+    end
+    os.remove(path)
+    local id = next(ids)
+    assert.is_nil(next(ids, id), id)
+    assert.matches("^%w+$", id)
+    assert.equal(9, repeated)
+    assert.equal(1, service.world:counts()["sub_account.transfer"].applied)
+  end)
+
+  it("of a call that was not executed is sent again in its row", function()
+    local sim = purser.sim.new { seed = 8 }
+    local account = assert(sim:account { name = "Acme", role = "broker", balances = { USDT = "1000" } })
+    assert(sim:account { name = "tradingdesk1", role = "sub", parent = account.uid })
+    local journal = open()
+    local client = assert(purser.new { base_url = "http://localhost", api_key = account.api_key,
+      secret_key = account.secret_key, transport = sim:transport(), clock = function() return sim:now() end,
+      journal = journal, account = "again", rate_limit = false })
+    local function move(amount)
+      return client.sub_account:transfer { toAccount = "tradingdesk1", fromAccountType = "SPOT",
+        toAccountType = "SPOT", asset = "USDT", amount = amount, clientTranId = ("r"):rep(32) }
+    end
+    sim:fault { kind = "reset", when = "before", operation = "sub_account.transfer" }
+    assert.equal("unknown", select(2, move "3").outcome)
+    local paid = assert(move "3.0")
+    assert.same(paid, assert(move "3"))
+    assert.equal("journal.other_content", select(2, move "4").code)
+    local entries = assert(journal:entries { account = "again" })
+    assert.same({ 1, "done", 2 }, { #entries, entries[1].state, entries[1].intent.attempt })
+    assert.equal(paid.tranId, assert(journal:owners("again", { paid.tranId }))[paid.tranId].record_id)
+    assert.equal(0, #assert(journal:open_calls("again", nil, sim:now() - 100000, sim:now())))
+    assert.equal(1, #assert(journal:answered_calls("again", { ["sub_account.transfer"] = true }, sim:now() - 100000,
+      sim:now())))
+    journal:note_delay("sub_account.transfer", 700)
+    journal:note_delay("sub_account.transfer", 600)
+    assert.equal(700, journal:delay "sub_account.transfer")
+    assert.equal(0, assert(journal:open_count "again").calls)
+    journal:close()
+  end)
+end)

@@ -11,7 +11,7 @@ local torture = dofile "spec/torture/torture.lua"
 
 local database = arg[1] or "sqlite"
 local payments, workers = tonumber(arg[2] or 10000), tonumber(arg[3] or (database == "sqlite" and 1 or 8))
-local seed, seconds = tonumber(arg[4] or 1), tonumber(arg[5] or 600)
+local seed, seconds = tonumber(arg[4] or 1), tonumber(arg[5] or 600 + payments)
 local share, kill_every = tonumber(arg[6] or 30) / 100, tonumber(arg[7] or 50)
 
 local folder = os.tmpname()

@@ -23,6 +23,24 @@ describe("an error", function()
     assert.matches("no connection could be made; check `base_url`", err.message, 1, true)
   end)
 
+  -- The environment of a process is read by libcurl in C.
+  it("names the proxy of the environment when that cannot be reached, and the options of the shell", function()
+    local command = require "command"
+    local keys = { PURSER_API_KEY = "k", PURSER_SECRET_KEY = "s", https_proxy = "http://127.0.0.1:1" }
+    local code, _, err = command.process({ "wallet", "coins", "--base-url", "https://service.invalid" }, keys)
+    assert.equal(3, code)
+    assert.matches("no connection to the proxy of the environment could be made; check https_proxy and", err, 1, true)
+    keys.https_proxy = nil
+    code, _, err = command.process({ "wallet", "coins", "--base-url", "https://service.invalid", "--proxy",
+      "http://127.0.0.1:1" }, keys)
+    assert.equal(3, code)
+    assert.matches("no connection to the proxy could be made; check --proxy", err, 1, true)
+    code, _, err = command.run({ "wallet", "coins", "--base-url", "https://service.invalid", "--ca-file", "/no/such" },
+      keys)
+    assert.equal(2, code)
+    assert.matches("--ca-file: /no/such cannot be read", err, 1, true)
+  end)
+
   it("says that a port may speak no TLS, and that one may want it", function()
     local _, err = assert(new { base_url = (service.url:gsub("^http", "https")) }).wallet:coins()
     assert.matches("perhaps this port speaks no TLS: check `base_url`", err.message, 1, true)

@@ -2,7 +2,7 @@
 -- The blocking transport as an object: its options, its name, its end.
 
 local curl = require "purser.transport.curl"
-local libcurl = require "purser.libcurl"
+local libcurl = require "purser.util.libcurl"
 local money_request = require "money_request"
 local new_stage = require("stage").new
 local socket = require "socket"

@@ -4,7 +4,7 @@
 -- make test: 5 s, waits
 
 local check = require "purser.recording.check"
-local libcurl = require "purser.libcurl"
+local libcurl = require "purser.util.libcurl"
 local multi = require "purser.transport.multi"
 local peers = require "peer"
 local purser = require "purser"

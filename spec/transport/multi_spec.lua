@@ -2,7 +2,7 @@
 -- Many requests at once. tasks_spec.lua is about the tasks that wait for them.
 
 local core = require "purser.core"
-local libcurl = require "purser.libcurl"
+local libcurl = require "purser.util.libcurl"
 local multi = require "purser.transport.multi"
 local peers = require "peer"
 local socket = require "socket"

@@ -140,6 +140,24 @@ describe("a transaction", function()
     assert.equal(2, count())
   end)
 
+  it("rests the thread where the host lets nobody sleep, and raises whatever else sleep raises", function()
+    local words
+    local function other()
+      local made = assert(open { lock_timeout_ms = 20, sleep = function() error(words, 0) end })
+      finally(function() made:close() end)
+      return made
+    end
+    assert(db:transaction(function(tx)
+      put(tx, "a", "1")
+      words = "API disabled in the context of init_worker_by_lua*"
+      assert.same({ nil, "database is locked" }, { put(other(), "b", "1") })
+      words = "cancelled"
+      local ok, raised = pcall(put, other(), "b", "1")
+      assert.same({ false, "cancelled" }, { ok, raised })
+      return true
+    end))
+  end)
+
   it("has one time, that of its first look", function()
     assert(db:transaction(function(tx)
       local now = tx:now()

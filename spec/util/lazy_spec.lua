@@ -14,16 +14,7 @@ local function module_of(name, value)
   return module
 end
 
-local known = #lazy.names
-
--- purser.preload would look for the modules of this file.
-local function forget()
-  for i = #lazy.names, known + 1, -1 do lazy.names[i] = nil end
-end
-
 describe("what stands for a module", function()
-  after_each(forget)
-
   it("loads it at the first read of a field, once, and reads as it does", function()
     local module = module_of("spec.lazy.fields", { answer = 42 })
     local stand_in = lazy "spec.lazy.fields"
@@ -38,27 +29,10 @@ describe("what stands for a module", function()
     assert.equal(5, (lazy "spec.lazy.call")(2, 3))
   end)
 
-  it("is listed by its name, for those who load everything before", function()
-    lazy "spec.lazy.named"
-    assert.equal("spec.lazy.named", lazy.names[#lazy.names])
-  end)
-end)
-
-describe("lazy.try", function()
-  after_each(forget)
-
-  it("gives the member, or nil and why the module cannot be loaded", function()
-    module_of("spec.lazy.tried", { answer = 42 })
-    assert.equal(42, lazy.try(lazy "spec.lazy.tried", "answer"))
-    local value, problem = lazy.try(lazy "spec.lazy.missing", "answer")
-    assert.is_nil(value)
-    assert.matches("module 'spec.lazy.missing' not found", problem)
-  end)
-
-  it("loads the module where that failed before", function()
+  it("raises what `require` raises where the module is missing, and loads it once it is there", function()
     local stand_in = lazy "spec.lazy.later"
-    assert.is_nil((lazy.try(stand_in, "answer")))
+    assert.error_matches(function() return stand_in.answer end, "module 'spec.lazy.later' not found")
     module_of("spec.lazy.later", { answer = 42 })
-    assert.equal(42, lazy.try(stand_in, "answer"))
+    assert.equal(42, stand_in.answer)
   end)
 end)

@@ -46,6 +46,13 @@ describe("watch_deposits reports one success where the service shows later", fun
     { "the coin in small letters", { coin = "usdt" } },
     { "an empty memo", { memo = "" } },
     { "the number of the output after the transaction", { txId = "9f0c:0" } },
+    { "the transaction in capitals", { txId = "9F0C" } }, { "0x before the transaction", { txId = "0x9f0C:1" } },
+    { "the coin with a suffix", { coin = "USDT-TRX" } }, { "another memo", { memo = "0" } },
+    { "the memo after the address as well", { memo = "77", address = "TSample:77" } },
+    { "the time a second later", { insertTime = NOW - 59000 } },
+    { "the time a minute later", { insertTime = NOW } }, { "the time a minute before", { insertTime = NOW - 120000 } },
+    { "what a float makes of the amount", { amount = "5.0000000000000004" } },
+    { "the amount with an exponent", { amount = "0.5E1" } }, { "the same with another", { amount = "5000e-3" } },
   }
   for _, case in ipairs(cases) do
     it(case[1], function()
@@ -59,6 +66,33 @@ end)
 it("A deposit that changes its state and its spelling at once is changed", function()
   local events = watched({ { deposit { status = 4 } }, { deposit { amount = "5.0" } } }, { since = since })
   assert.are.same({ "new -4", "changed 4-5" }, events)
+end)
+
+describe("A deposit that had no transaction at first", function()
+  it("is credited once, when the transaction comes", function()
+    local first = deposit {}
+    first.txId = nil
+    for _, looks in ipairs { { { first }, { deposit() } }, { { first }, {}, { deposit() } } } do
+      assert.are.same({ "new -5" }, (watched(looks, { since = since })))
+    end
+    local _, cursor = watched({ { first } }, { since = since })
+    assert.are.same({}, (watched({ { deposit() } }, { cursor = cursor })))
+  end)
+
+  it("is another where both are shown, or where a time is another", function()
+    local first, later = deposit {}, deposit { insertTime = NOW - 50000 }
+    first.txId, later.txId = nil, nil
+    assert.are.same({ "new -5", "new -5" }, (watched({ { first }, { first, deposit() } }, { since = since })))
+    assert.are.same({ "new -5", "new -5" }, (watched({ { first }, { first, later }, { later } }, { since = since })))
+  end)
+end)
+
+it("A deposit whose transaction, address and amount come again at another time is another deposit", function()
+  local again = deposit { insertTime = NOW - 20000 }
+  assert.are.same({ "new -5", "new -5" }, (watched({ { deposit() }, { deposit(), again } }, { since = since })))
+  local _, cursor = watched({ { deposit() }, { deposit(), again } }, { since = since })
+  assert.are.same({ "new -5" }, (watched({ { deposit(), again, deposit { insertTime = NOW - 10000 } } },
+    { cursor = cursor })))
 end)
 
 describe("deposits that differ in the spelling alone", function()

@@ -92,9 +92,8 @@ describe("the files of a journal", function()
     assert(open { sqlite = folder .. "/link" }):close()
   end)
 
-  local as_root = io.popen("id -u"):read() == "0" and it or pending
-
-  as_root("are rejected when they are another user's, or behind a link of one", function()
+  it("are rejected when they are another user's, or behind a link of one", function()
+    if io.popen("id -u"):read() ~= "0" then return pending "root alone can make files of another user" end
     assert(move "1")
     for _, suffix in ipairs { "-shm", "-wal", "" } do
       run(('chown 65534 "%s%s"'):format(path, suffix))

@@ -113,10 +113,11 @@ describe("every look into a journal", function()
     assert(journal:entries { id = "x" })
     assert(journal:entries { state = "open", limit = 10 })
     assert(journal:entries { limit = 10 })
-    journal:equal_calls({ id = "x", operation = "wallet.withdraw", params = params, account = "treasury" },
-      1700000000000, 0)
-    journal:other_calls({ id = "x", operation = "wallet.withdraw", params = params, account = "treasury" }, {},
-      1700000000000, 1700000020000, 0)
+    local names = { ["wallet.withdraw"] = true }
+    assert(journal:owners("treasury", { "1", "2" }, names))
+    assert(journal:open_calls("treasury", names, 1700000000000, 1700000020000))
+    assert(journal:answered_calls("treasury", names, 1700000000000, 1700000020000))
+    assert(journal:open_count "treasury")
     journal.db.rows = nil
     local count, by_undecided = 0, 0
     for sql, plan in pairs(seen) do

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- A program that forks in the middle of a write call, in a hook: both processes have the request, and one sends it.
 -- Lua 5.4 cannot fork by itself; LuaJIT can, through its FFI.
+-- make test: 1 s, on luajit
 
 local has_ffi, ffi = pcall(require, "ffi")
 if not has_ffi then return end
@@ -85,6 +86,26 @@ describe("a write call during which a hook forks", function()
     local result, err = client.wallet:transfer { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT",
       amount = "5" }
     in_child(function() return not result and err.outcome == "unknown" and err.intent and err.message:find "forked" end)
+    assert.is_nil(err)
+    assert.equal(1, count_sends())
+  end)
+
+  it("is unknown to the child, too, when something is raised there before it sends: the parent may have", function()
+    local parent, fork_once, in_child = core.process_id(), forking "wallet.transfer"
+    local client = client_with(nil, function(event)
+      fork_once(event)
+      if core.process_id() ~= parent then error "by the hook" end
+    end)
+    -- what a hook raises is noted in `info`, and that may raise as well
+    local info = setmetatable({}, { __newindex = function(info, name, value)
+      if core.process_id() ~= parent then error "raised in the child" end
+      rawset(info, name, value)
+    end })
+    local result, err = client.wallet:transfer({ fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT",
+      amount = "5" }, { info = info })
+    in_child(function()
+      return not result and err.outcome == "unknown" and err.message:find("raised in the child", 1, true)
+    end)
     assert.is_nil(err)
     assert.equal(1, count_sends())
   end)

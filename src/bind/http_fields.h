@@ -6,7 +6,7 @@
 
 #include "lpu.h"
 
-#include "../core/http_easy.h"
+#include "http_easy.h"
 
 typedef struct lpu_http_object lpu_http_object;
 

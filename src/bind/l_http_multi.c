@@ -2,7 +2,7 @@
 /* http.multi: many requests at once; and the wait for them. */
 #include "http_fields.h"
 
-#include "../core/http_multi.h"
+#include "http_multi.h"
 
 #define TYPE "purser.http_multi"
 
@@ -158,7 +158,7 @@ static int multi_fds(lua_State *L)
     lua_createtable(L, (int)self->multi.poll_count, 0);
     for (size_t i = 0; i < self->multi.poll_count; i++) {
         struct pollfd poll = self->multi.polls[i]; /* a copy: a finaliser may change the set */
-        int name = pu_http_multi_name(&self->multi, i);
+        int name = pu_http_multi_watch_fd(&self->multi, i);
         lua_createtable(L, 0, 4);
         lpu_push_integer(L, name);
         lua_setfield(L, -2, "fd");

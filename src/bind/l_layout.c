@@ -64,18 +64,18 @@ static void read_values(lua_State *L, int index, int list, int table, size_t cou
         lua_rawgeti(L, names, (int)i + 1); /* uservalue names value... name */
         switch (lpu_raw_get(L, table)) {     /* uservalue names value... value */
         case LUA_TSTRING:
-            value->kind = PU_STRING;
+            value->kind = PU_VALUE_STRING;
             value->text = lua_tolstring(L, -1, &value->len);
             break;
         case LUA_TNIL:
-            value->kind = PU_ABSENT;
+            value->kind = PU_VALUE_ABSENT;
             break;
         case LUA_TBOOLEAN:
-            value->kind = PU_BOOLEAN;
+            value->kind = PU_VALUE_BOOLEAN;
             value->integer = lua_toboolean(L, -1);
             break;
         default:
-            value->kind = PU_INTEGER;
+            value->kind = PU_VALUE_INTEGER;
             if (!lpu_to_integer(L, -1, &value->integer)) value_error(L, names, i);
         }
     }
@@ -158,13 +158,12 @@ static enum pu_body_form check_form(lua_State *L, int index)
     return (enum pu_body_form)luaL_checkoption(L, index, "none", forms);
 }
 
-/* Puts the names of the list at `index`, in the order of `slots`, under `list` of the uservalue on top of the
- * stack. */
-static void keep_names(lua_State *L, int index, int list, const pu_slot *slots, size_t count)
+/* Puts a copy of the list at `index` under `list` of the uservalue on top of the stack. */
+static void keep_names(lua_State *L, int index, int list, size_t count)
 {
     lua_createtable(L, (int)count, 0);
     for (size_t i = 0; i < count; i++) {
-        lua_rawgeti(L, index, (int)slots[i].source + 1);
+        lua_rawgeti(L, index, (int)i + 1);
         lua_rawseti(L, -2, (int)i + 1);
     }
     lua_rawseti(L, -2, list);
@@ -176,8 +175,7 @@ static int new_layout(lua_State *L)
     size_t query_count = read_names(L, 1, query);
     size_t body_count = read_names(L, 2, body);
     enum pu_body_form form = check_form(L, 3);
-    bool sorted = lua_toboolean(L, 4);
-    lua_settop(L, 4);
+    lua_settop(L, 3);
 
     layout_object *object = lpu_new_userdata(L, sizeof *object);
     memset(object, 0, sizeof *object);
@@ -187,14 +185,12 @@ static int new_layout(lua_State *L)
     lpu_set_type(L, LAYOUT_TYPE);
 
     pu_error error;
-    if (pu_layout_open(&object->layout, query, query_count, body, body_count, form, sorted, &error) !=
-        PU_OK) {
+    if (pu_layout_open(&object->layout, query, query_count, body, body_count, form, &error) != PU_OK)
         return luaL_error(L, "layout: %s", error.message);
-    }
     lua_createtable(L, 2, 0); /* ... layout uservalue */
-    keep_names(L, 1, QUERY_NAMES, object->layout.query, query_count);
-    keep_names(L, 2, BODY_NAMES, object->layout.body, body_count);
-    lpu_set_uservalue(L, 5);
+    keep_names(L, 1, QUERY_NAMES, query_count);
+    keep_names(L, 2, BODY_NAMES, body_count);
+    lpu_set_uservalue(L, 4);
     return 1;
 }
 

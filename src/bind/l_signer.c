@@ -32,35 +32,30 @@ static signer_object *check_signer(lua_State *L, int index)
 /* The last look before the key is used: no call of Lua that can allocate may follow it. */
 static void check_open(lua_State *L, const signer_object *object)
 {
-    if (!object->signer.algorithm) luaL_error(L, "signer is closed");
+    if (!object->signer.state) luaL_error(L, "signer is closed");
 }
 
 static int signer_sign(lua_State *L)
 {
     signer_object *object = check_signer(L, 1);
-    pu_message message = {0};
-    message.text = luaL_checklstring(L, 2, &message.len);
-    message.more = luaL_optlstring(L, 3, "", &message.more_len);
+    size_t len;
+    const char *text = luaL_checklstring(L, 2, &len);
     check_open(L, object);
 
-    char signature[PU_SIGNATURE_TEXT];
-    size_t len;
+    char signature[PU_SIGNATURE];
     pu_error error;
-    if (pu_signer_sign(&object->signer, &message, signature, &len, &error) != PU_OK)
-        return lpu_push_error(L, &error);
-    lua_pushlstring(L, signature, len);
+    if (pu_signer_sign(&object->signer, text, len, signature, &error) != PU_OK) return lpu_push_error(L, &error);
+    lua_pushlstring(L, signature, sizeof signature);
     return 1;
 }
 
 /* Appends `&name=signature`, without the `&` where nothing stands in front. Hex needs no encoding. */
-static enum pu_code append_signature(pu_buf *buf, const pu_name *name, enum pu_encoding encoding,
-                                     const char *signature, size_t len)
+static enum pu_code append_signature(pu_buf *buf, const pu_name *name, const char signature[PU_SIGNATURE])
 {
     enum pu_code code = buf->len ? pu_buf_append(buf, "&", 1) : PU_OK;
     if (code == PU_OK) code = pu_percent_append(buf, name->text, name->len);
     if (code == PU_OK) code = pu_buf_append(buf, "=", 1);
-    if (code != PU_OK) return code;
-    return encoding == PU_HEX ? pu_buf_append(buf, signature, len) : pu_percent_append(buf, signature, len);
+    return code == PU_OK ? pu_buf_append(buf, signature, PU_SIGNATURE) : code;
 }
 
 static int signer_sign_query(lua_State *L)
@@ -68,38 +63,25 @@ static int signer_sign_query(lua_State *L)
     signer_object *object = check_signer(L, 1);
     pu_name name;
     name.text = luaL_checklstring(L, 4, &name.len);
-    pu_message message = {0};
-    message.more = luaL_optlstring(L, 5, "", &message.more_len);
 
     pu_value values[PU_LAYOUT_MAX];
     const pu_layout *layout = lpu_read_query(L, 2, 3, values);
     check_open(L, object);
 
-    char signature[PU_SIGNATURE_TEXT];
-    size_t len;
+    char signature[PU_SIGNATURE];
     pu_error error;
     pu_buf *text = &object->text;
     lpu_reset_buf(text);
     object->uses++;
-    if (pu_layout_query(layout, values, text, &error) != PU_OK) return lpu_push_error(L, &error);
-    message.text = text->data;
-    message.len = text->len;
-    if (pu_signer_sign(&object->signer, &message, signature, &len, &error) != PU_OK)
+    if (pu_layout_query(layout, values, text, &error) != PU_OK ||
+        pu_signer_sign(&object->signer, text->data ? text->data : "", text->len, signature, &error) != PU_OK)
         return lpu_push_error(L, &error);
-    enum pu_code code = append_signature(text, &name, object->signer.encoding, signature, len);
+    enum pu_code code = append_signature(text, &name, signature);
     if (code != PU_OK) {
         error.message = code == PU_NO_MEMORY ? "out of memory" : "the text is too long";
         return lpu_push_error(L, &error);
     }
     return lpu_push_built(L, text, &object->uses);
-}
-
-static int signer_algorithm(lua_State *L)
-{
-    const signer_object *object = check_signer(L, 1);
-    check_open(L, object);
-    lua_pushstring(L, pu_algorithm_name(object->signer.algorithm));
-    return 1;
 }
 
 static int signer_close(lua_State *L)
@@ -113,27 +95,18 @@ static int signer_close(lua_State *L)
 
 static int signer_tostring(lua_State *L)
 {
-    signer_object *object = luaL_checkudata(L, 1, SIGNER_TYPE);
-    const pu_algorithm *algorithm = object->signer.algorithm;
-    lua_pushfstring(L, SIGNER_TYPE " (%s)", algorithm ? pu_algorithm_name(algorithm) : "closed");
+    const signer_object *object = luaL_checkudata(L, 1, SIGNER_TYPE);
+    lua_pushstring(L, object->signer.state ? SIGNER_TYPE " (hmac-sha256)" : SIGNER_TYPE " (closed)");
     return 1;
 }
 
-static const pu_algorithm *check_algorithm(lua_State *L, int index)
-{
-    const pu_algorithm *algorithm = pu_algorithm_find(luaL_checkstring(L, index));
-    if (!algorithm) luaL_argerror(L, index, "expected hmac-sha256, hmac-sha512, ed25519 or rsa-sha256");
-    return algorithm;
-}
-
-/* core.signer(algorithm, key [, encoding]) -> signer | nil, message. The key is a string or a secret. */
+/* core.signer("hmac-sha256", key) -> signer | nil, message. The key is a string or a secret. */
 static int new_signer(lua_State *L)
 {
-    static const char *const encodings[] = {"hex", "base64", NULL};
-    const pu_algorithm *algorithm = check_algorithm(L, 1);
+    static const char *const algorithms[] = {"hmac-sha256", NULL};
+    luaL_checkoption(L, 1, NULL, algorithms);
     const pu_secret_text *secret = lua_type(L, 2) == LUA_TUSERDATA ? lpu_check_secret(L, 2) : NULL;
     if (!secret) luaL_checktype(L, 2, LUA_TSTRING); /* a number's text is not the key that was meant */
-    enum pu_encoding encoding = luaL_checkoption(L, 3, "hex", encodings) ? PU_BASE64 : PU_HEX;
 
     signer_object *object = lpu_new_userdata(L, sizeof *object);
     memset(object, 0, sizeof *object);
@@ -147,9 +120,7 @@ static int new_signer(lua_State *L)
     if (secret) len = secret->len;
     luaL_argcheck(L, key, 2, "the secret is closed");
     pu_error error;
-    if (pu_signer_open(&object->signer, algorithm, key, len, encoding, &error) != PU_OK) {
-        return lpu_push_error(L, &error);
-    }
+    if (pu_signer_open(&object->signer, key, len, &error) != PU_OK) return lpu_push_error(L, &error);
     return 1;
 }
 
@@ -190,7 +161,6 @@ void lpu_bind_signer(lua_State *L)
 {
     static const luaL_Reg methods[] = {{"sign", signer_sign},
                                        {"sign_query", signer_sign_query},
-                                       {"algorithm", signer_algorithm},
                                        {"close", signer_close},
                                        {NULL, NULL}};
     static const luaL_Reg meta[] = {

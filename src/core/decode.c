@@ -179,7 +179,7 @@ static const char *read_value(walk *w, record *r, const char *p, pu_type *type, 
     p = pu_json_space(p, w->end);
     if (is_container(w, p, type->kind)) {
         pu_entry name = *entry;
-        if ((r->seen & key_bit(name.key)) && !may_repeat(w, r)) return refuse_repetition(w, p);
+        if ((r->seen & key_bit(name.key)) && !may_repeat(w, r)) return reject_repetition(w, p);
         flush_record(w, r, false);
         p = read_container(w, p, type);
         if (!p) return NULL;
@@ -191,7 +191,7 @@ static const char *read_value(walk *w, record *r, const char *p, pu_type *type, 
     const char *at = p;
     p = read_scalar(w, at, type->kind, entry);
     if (!p) return NULL;
-    if (!count_entry(w, r, entry)) return refuse_repetition(w, at);
+    if (!count_entry(w, r, entry)) return reject_repetition(w, at);
     if (type->kind == PU_KIND_ADDRESS) r->address_at = w->count;
     return p;
 }

@@ -9,8 +9,8 @@
 static enum pu_code set_error(pu_error *error, const char *message)
 {
     ERR_clear_error();
-    *error = (pu_error){PU_CRYPTO, message, 0};
-    return PU_CRYPTO;
+    *error = (pu_error){PU_LIBRARY, message, 0};
+    return PU_LIBRARY;
 }
 
 void pu_hex_write(char *out, const unsigned char *bytes, size_t len)

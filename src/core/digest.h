@@ -7,7 +7,8 @@
 
 enum { PU_MD5_HEX = 32 };
 
-/* Lower-case hex, no NUL. The service requires the MD5 of the funds password; nothing else here uses it. */
+/* Lower-case hex, no NUL. The service requires the MD5 of the funds password. Elsewhere it makes a
+ * number of a name (locks of a database, the simulator's transactions), which proves nothing. */
 enum pu_code pu_md5_hex(const void *text, size_t len, char out[PU_MD5_HEX], pu_error *error);
 
 /* Fills `out` with letters and digits, each of the 62 equally likely. */

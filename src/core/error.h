@@ -9,13 +9,13 @@
 
 enum pu_code {
     PU_OK = 0,
-    PU_NO_MEMORY,   /* an allocation failed; the object is as it was before the call */
+    PU_NO_MEMORY, /* an allocation failed; the object is as it was before the call */
     PU_TOO_LARGE, /* a ceiling was reached */
-    PU_SYNTAX,  /* the input is not well-formed; `offset` says where */
-    PU_TYPE,    /* well-formed, but not of the shape asked for; `offset` says where */
-    PU_REPEATED, /* well-formed, but a member of a declared shape comes twice; `offset` says where */
-    PU_ARGUMENT, /* the caller's value cannot be used */
-    PU_CRYPTO,  /* OpenSSL rejected */
+    PU_SYNTAX,    /* the input is not well-formed; `offset` says where */
+    PU_TYPE,      /* well-formed, but not of the shape asked for; `offset` says where */
+    PU_REPEATED,  /* well-formed, but a member of a declared shape comes twice; `offset` says where */
+    PU_ARGUMENT,  /* the caller's value cannot be used */
+    PU_LIBRARY,   /* OpenSSL or libcurl rejected */
 };
 
 typedef struct pu_error {

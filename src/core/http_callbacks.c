@@ -34,7 +34,7 @@ static int before_sending(void *context, char *remote, char *local, int remote_p
     pu_http_easy *easy = context;
     if (easy->at_most_once && easy->send_count > 0) return CURL_PREREQFUNC_ABORT;
     if (!may_use(easy, pu_http_sockets_find(easy->sockets, local_port, remote_port))) {
-        easy->unquiet = true;
+        easy->distrusted = true;
         pu_http_easy_forbid_reuse(easy, true);
         return CURL_PREREQFUNC_ABORT;
     }

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "http_outcome.h"
 #include "http_sigpipe.h"
 
 enum {
@@ -25,7 +26,7 @@ bool pu_http_global(pu_error *error)
 {
     pthread_once(&global_once, global_init);
     if (global_code != CURLE_OK) {
-        *error = (pu_error){.code = PU_CRYPTO, .message = "libcurl could not be initialised"};
+        *error = (pu_error){.code = PU_LIBRARY, .message = "libcurl could not be initialised"};
         return false;
     }
     if (curl_version_info(CURLVERSION_NOW)->version_num < 0x075000) {
@@ -94,7 +95,7 @@ static void forget_exchange(pu_http_easy *easy)
     easy->turns = 0;
     easy->received_before = 0;
     easy->connection = 0;
-    easy->unquiet = easy->early = easy->misframed = false;
+    easy->distrusted = easy->early = easy->misframed = false;
     easy->content_length = -1;
     easy->too_large = easy->out_of_memory = false;
     easy->block_ended = true;
@@ -128,6 +129,8 @@ void pu_http_easy_set_error(pu_http_easy *easy, enum pu_http_failure failure, co
     easy->response.message[len] = '\0';
 }
 
+static const char *const no_memory = "there is not enough memory to send the request";
+
 /* A new handle in place of the old, whose connections end with it. */
 static bool renew(pu_http_easy *easy)
 {
@@ -139,13 +142,11 @@ static bool renew(pu_http_easy *easy)
     easy->owner = owner;
     if (open) return true;
     easy->stale = true; /* tried again next time */
-    pu_http_easy_set_error(easy, PU_HTTP_TRANSPORT, "there is not enough memory to send the request");
+    pu_http_easy_set_error(easy, PU_HTTP_TRANSPORT, no_memory);
     return false;
 }
 
 /* Each of the following sets one part of the request. It returns NULL, or what is wrong. */
-
-static const char *const no_memory = "there is not enough memory to send the request";
 
 bool pu_http_easy_shares(const pu_http_easy *easy)
 {
@@ -173,6 +174,7 @@ static const char *set_base(pu_http_easy *easy, pu_http_text base)
         base.len = easy->options->text_len[PU_HTTP_BASE_URL];
         if (!base.data) return "no base_url was given, neither to the transport nor with the request";
     }
+    if (base.len >= TARGET_CEILING) return "the request's base_url is too long";
     if (easy->base.len == base.len + 1 && memcmp(easy->base.data, base.data, base.len) == 0) return NULL;
     if (memchr(base.data, '\0', base.len) || pu_http_base_check(base.data, base.len))
         return "the request's base_url is not a plain http or https URL";
@@ -202,6 +204,7 @@ static bool through_plain_proxy(const pu_http_easy *easy)
  * tunnel needs the whole URL. */
 static const char *set_target(pu_http_easy *easy, pu_http_text target)
 {
+    if (target.len >= TARGET_CEILING - easy->base.len) return "the request target is too long";
     if (target.len == 0 || target.data[0] != '/') return "the request target must begin with '/'";
     bool wrong = false;
     for (size_t i = 0; i < target.len; i++) {
@@ -327,6 +330,7 @@ static const char *set_headers(pu_http_easy *easy, pu_http_text block)
     pu_buf *last = &easy->header_block;
     if (easy->headers && last->len == block.len && (!block.len || memcmp(last->data, block.data, block.len) == 0))
         return NULL;
+    if (block.len > TARGET_CEILING) return "the headers are too long";
     if (block.len && block.data[block.len - 1] != '\0') return "the header block is not ended by NUL";
 
     named_headers has = {false, false};
@@ -403,7 +407,7 @@ bool pu_http_easy_prepare(pu_http_easy *easy, const pu_http_request *request)
     if (!wrong) wrong = set_method(easy, request->method, request->body);
     if (!wrong) wrong = set_limits(easy, request);
     if (wrong) {
-        pu_http_easy_set_error(easy, PU_HTTP_ARGUMENT, wrong);
+        pu_http_easy_set_error(easy, wrong == no_memory ? PU_HTTP_TRANSPORT : PU_HTTP_ARGUMENT, wrong);
         return false;
     }
     easy->response.brief = request->brief;
@@ -424,8 +428,8 @@ void pu_http_easy_set_fresh(pu_http_easy *easy, bool fresh)
 
 bool pu_http_easy_reconnects(pu_http_easy *easy, long timeout_ms)
 {
-    if (!easy->unquiet || easy->fresh || (easy->at_most_once && easy->send_count > 0) || timeout_ms <= 0) return false;
-    easy->unquiet = false;
+    if (!easy->distrusted || easy->fresh || (easy->at_most_once && easy->send_count > 0) || timeout_ms <= 0) return false;
+    easy->distrusted = false;
     pu_http_easy_set_fresh(easy, true);
     pu_http_easy_forbid_reuse(easy, false);
     curl_easy_setopt(easy->curl, CURLOPT_TIMEOUT_MS, timeout_ms);
@@ -433,10 +437,17 @@ bool pu_http_easy_reconnects(pu_http_easy *easy, long timeout_ms)
     return true;
 }
 
+void pu_http_easy_finish(pu_http_easy *easy, CURLcode code)
+{
+    pu_http_outcome_find(easy, code);
+    /* A silent HTTP/2 connection is kept by libcurl after a time-out, and the next request would wait on it as well. */
+    easy->stale = code == CURLE_OPERATION_TIMEDOUT && easy->send_count > 0 && pu_http_easy_shares(easy);
+}
+
 /* What the first attempt has left of the request's time. */
 static long time_left(const pu_http_easy *easy, const pu_http_request *request)
 {
-    if (!easy->unquiet) return 0;
+    if (!easy->distrusted) return 0;
     curl_off_t spent_us = 0;
     long timeout = request->timeout_ms > 0 ? request->timeout_ms : (long)easy->options->number[PU_HTTP_TIMEOUT_MS];
     curl_easy_getinfo(easy->curl, CURLINFO_TOTAL_TIME_T, &spent_us);

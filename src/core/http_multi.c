@@ -40,9 +40,9 @@ static short poll_events(int what)
 
 static void forget_socket(pu_http_multi *multi, size_t place)
 {
-    pu_http_watch_end(&multi->watch, multi->polls[place].fd, multi->names[place]);
+    pu_http_watch_end(&multi->watch, multi->polls[place].fd, multi->watch_fds[place]);
     multi->polls[place] = multi->polls[--multi->poll_count];
-    multi->names[place] = multi->names[multi->poll_count];
+    multi->watch_fds[place] = multi->watch_fds[multi->poll_count];
     if (place < multi->poll_count)
         curl_multi_assign(multi->curl, multi->polls[place].fd, (void *)(uintptr_t)(place + 1));
 }
@@ -51,14 +51,14 @@ static void forget_socket(pu_http_multi *multi, size_t place)
 static void end_watch(pu_http_multi *multi)
 {
     size_t place = --multi->poll_count;
-    pu_http_watch_end(&multi->watch, multi->polls[place].fd, multi->names[place]);
+    pu_http_watch_end(&multi->watch, multi->polls[place].fd, multi->watch_fds[place]);
 }
 
-int pu_http_multi_name(pu_http_multi *multi, size_t place)
+int pu_http_multi_watch_fd(pu_http_multi *multi, size_t place)
 {
     multi->sockets.watched = true;
-    if (multi->names[place] < 0) multi->names[place] = pu_http_watch_name(&multi->watch, multi->polls[place].fd);
-    return multi->names[place];
+    if (multi->watch_fds[place] < 0) multi->watch_fds[place] = pu_http_watch_fd(&multi->watch, multi->polls[place].fd);
+    return multi->watch_fds[place];
 }
 
 /* Room for the descriptors of one more transfer: two addresses tried at once, a resolver's, and one to spare. It is made
@@ -72,9 +72,9 @@ static bool make_room(pu_http_multi *multi)
     struct pollfd *polls = realloc(multi->polls, cap * sizeof *polls);
     if (!polls) return false;
     multi->polls = polls;
-    int *names = realloc(multi->names, cap * sizeof *names);
-    if (!names) return false;
-    multi->names = names;
+    int *watch_fds = realloc(multi->watch_fds, cap * sizeof *watch_fds);
+    if (!watch_fds) return false;
+    multi->watch_fds = watch_fds;
     multi->poll_cap = cap;
     return true;
 }
@@ -91,7 +91,7 @@ static int on_socket(CURL *curl, curl_socket_t fd, int what, void *context, void
     }
     if (!place) {
         if (multi->poll_count == multi->poll_cap) return 0; /* more than make_room foresees: it ends by its timeout */
-        multi->names[multi->poll_count] = -1;
+        multi->watch_fds[multi->poll_count] = -1;
         multi->polls[multi->poll_count++] = (struct pollfd){.fd = fd};
         place = multi->poll_count;
         curl_multi_assign(multi->curl, fd, (void *)(uintptr_t)place);
@@ -183,9 +183,9 @@ void pu_http_multi_close(pu_http_multi *multi)
     pu_http_sockets_free(&multi->sockets);
     while (multi->poll_count > 0) end_watch(multi);
     pu_http_watch_free(&multi->watch);
-    free(multi->names);
+    free(multi->watch_fds);
     free(multi->polls);
-    multi->names = NULL;
+    multi->watch_fds = NULL;
     multi->polls = NULL;
     multi->poll_count = multi->poll_cap = 0;
     multi->slots = multi->busy = multi->unfinished = 0;

@@ -52,7 +52,7 @@ typedef struct pu_http_multi {
     int64_t timer_ms;     /* when libcurl must be called without an event; -1: never */
     int64_t earliest_ms;  /* no queued job's deadline is before it */
     struct pollfd *polls; /* what libcurl waits for */
-    int *names;           /* beside each: the number that a host's loop watches, -1 when it was not asked for */
+    int *watch_fds;       /* beside each: a duplicate that the loop of the host watches, -1: not asked for */
     pu_http_watch watch;
     size_t poll_count, poll_cap;
     size_t acted_from;    /* where the next step begins among them, so that each has its turn */
@@ -88,7 +88,7 @@ pu_http_job *pu_http_multi_cancel(pu_http_multi *multi, int64_t id);
 
 /* The number under which a host's loop watches the descriptor at `place` of `polls`; it stays open until the step after
  * the one that takes it off the list. */
-int pu_http_multi_name(pu_http_multi *multi, size_t place);
+int pu_http_multi_watch_fd(pu_http_multi *multi, size_t place);
 
 /* Waits until a descriptor of one of them is ready, one's timeout is over, or `ms` have passed. No step is made. */
 void pu_http_wait(pu_http_multi *const *multis, size_t count, int64_t ms);

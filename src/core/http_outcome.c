@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* From libcurl's result to what a caller may rely on: where the exchange ended, whether the request can have had an
  * effect, and what to do about it. docs/outcomes.md is this file in words. */
-#include "http_easy.h"
+#include "http_outcome.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <openssl/x509_vfy.h>
@@ -143,10 +144,12 @@ static const char *handshake_advice(const pu_http_easy *easy)
                : "";
 }
 
-/* A port that speaks TLS may close a connection that begins with HTTP. */
+/* A port that speaks TLS may close or reset a connection that begins with HTTP. */
 static const char *silence_advice(const pu_http_easy *easy)
 {
-    return !easy->base_secure && !easy->response.reused ? "; does this port want https:// in `base_url`?" : "";
+    return !easy->base_secure && !easy->response.reused && easy->header_bytes == 0
+               ? "; does this port want https:// in `base_url`?"
+               : "";
 }
 
 static const char *advice(const pu_http_easy *easy, CURLcode code)
@@ -155,6 +158,7 @@ static const char *advice(const pu_http_easy *easy, CURLcode code)
     case CURLE_OPERATION_TIMEDOUT: return timeout_advice(easy);
     case CURLE_PEER_FAILED_VERIFICATION: return certificate_advice(easy);
     case CURLE_SSL_CONNECT_ERROR: return handshake_advice(easy);
+    case CURLE_RECV_ERROR:
     case CURLE_GOT_NOTHING: return silence_advice(easy);
     default: return "";
     }
@@ -166,11 +170,35 @@ static bool has_proxy(const pu_http_easy *easy)
     return proxy && *proxy;
 }
 
+/* libcurl takes a proxy from the environment where no option names one; its words name the host that it went to. */
+static bool went_to_proxy_of_environment(const pu_http_easy *easy)
+{
+    static const char *const names[] = {"https_proxy", "HTTPS_PROXY", "http_proxy", "all_proxy", "ALL_PROXY"};
+    if (easy->options->text[PU_HTTP_PROXY]) return false;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *value = getenv(names[i]);
+        if (!value || !*value) continue;
+        const char *at = strrchr(value, '@'), *scheme = strstr(value, "://");
+        const char *host = at ? at + 1 : scheme ? scheme + 3 : value;
+        char words[160];
+        int length = (int)strcspn(host, ":/");
+        snprintf(words, sizeof words, " %.*s port ", length > 128 ? 128 : length, host);
+        if (length > 0 && strstr(easy->detail, words)) return true;
+    }
+    return false;
+}
+
 static const char *sentence_of(const pu_http_easy *easy, CURLcode code)
 {
     const curl_rule *rule = find_rule(code);
     if (code == CURLE_COULDNT_CONNECT && has_proxy(easy))
         return "no connection to the proxy could be made; check `proxy`, and whether it runs";
+    if (code == CURLE_COULDNT_CONNECT && went_to_proxy_of_environment(easy))
+        return "no connection to the proxy of the environment could be made; check https_proxy and all_proxy, or unset "
+               "them";
+    if (code == CURLE_COULDNT_RESOLVE_PROXY && !has_proxy(easy))
+        return "the host name of the environment's proxy could not be resolved; check https_proxy and all_proxy, or "
+               "unset them";
     return rule ? rule->sentence : curl_easy_strerror(code);
 }
 
@@ -246,7 +274,7 @@ static void fail(pu_http_easy *easy, CURLcode code)
                       "the response has two lengths that differ, or one that is no number: its end is not certain");
         return;
     }
-    if (easy->unquiet && easy->send_count == 0) {
+    if (easy->distrusted && easy->send_count == 0) {
         response->phase = PU_PHASE_CONNECT;
         write_message(easy, CURLE_OK, "the service sends before it is asked: no answer of such a connection can be believed");
         return;
@@ -273,14 +301,12 @@ static void disbelieve(pu_http_easy *easy)
     write_message(easy, CURLE_OK, "an answer came before the request was sent whole: it may be that of another request");
 }
 
-void pu_http_easy_finish(pu_http_easy *easy, CURLcode code)
+void pu_http_outcome_find(pu_http_easy *easy, CURLcode code)
 {
     read_response(easy);
     /* libcurl takes a header block that is cut off for a response without a body. */
     if (code == CURLE_OK && !easy->block_ended) code = CURLE_PARTIAL_FILE;
     if (code != CURLE_OK || !easy->response.brief) read_facts(easy);
-    /* A silent HTTP/2 connection is kept by libcurl after a time-out, and the next request would wait on it as well. */
-    easy->stale = code == CURLE_OPERATION_TIMEDOUT && easy->send_count > 0 && pu_http_easy_shares(easy);
     if (code != CURLE_OK) fail(easy, code);
     else if (easy->early) disbelieve(easy);
 }

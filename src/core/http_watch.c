@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 /* Room on the list of what ended is made here, for there may be no memory when it is needed. */
-int pu_http_watch_name(pu_http_watch *watch, int fd)
+int pu_http_watch_fd(pu_http_watch *watch, int fd)
 {
     if (watch->alive == watch->cap) {
         size_t cap = watch->cap ? 2 * watch->cap : 16;

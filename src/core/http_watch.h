@@ -17,7 +17,7 @@ typedef struct pu_http_watch {
 } pu_http_watch;
 
 /* A duplicate of `fd`; `fd` itself when none can be made. */
-int pu_http_watch_name(pu_http_watch *watch, int fd);
+int pu_http_watch_fd(pu_http_watch *watch, int fd);
 
 /* The descriptor `fd`, which has this name, is no longer waited for. -1: it has none. */
 void pu_http_watch_end(pu_http_watch *watch, int fd, int name);

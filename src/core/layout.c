@@ -22,38 +22,20 @@ static enum pu_code fail_append(pu_error *error, enum pu_code code)
     return fail(error, code, code == PU_NO_MEMORY ? "out of memory" : "the text is too long");
 }
 
-static int compare_names(const pu_name *a, const pu_name *b)
-{
-    int order = memcmp(a->text, b->text, a->len < b->len ? a->len : b->len);
-    if (order) return order;
-    return a->len < b->len ? -1 : a->len > b->len;
-}
-
 static enum pu_code check_names(const pu_name *names, size_t count, pu_error *error)
 {
     if (count > PU_LAYOUT_MAX) return fail(error, PU_ARGUMENT, "a layout takes at most 64 names in a list");
     for (size_t i = 0; i < count; i++) {
         if (!names[i].len) return fail(error, PU_ARGUMENT, "a name is empty");
         for (size_t j = 0; j < i; j++) {
-            if (!compare_names(&names[i], &names[j])) return fail(error, PU_ARGUMENT, "a name occurs twice");
+            if (names[i].len == names[j].len && !memcmp(names[i].text, names[j].text, names[i].len))
+                return fail(error, PU_ARGUMENT, "a name occurs twice");
         }
     }
     return PU_OK;
 }
 
-static void order_slots(pu_slot *slots, const pu_name *names, size_t count, bool sorted)
-{
-    for (size_t i = 0; i < count; i++) {
-        size_t at = i;
-        if (sorted) {
-            for (; at && compare_names(&names[slots[at - 1].source], &names[i]) > 0; at--)
-                slots[at] = slots[at - 1];
-        }
-        slots[at] = (pu_slot){.source = i};
-    }
-}
-
-static enum pu_code label_query(pu_buf *labels, pu_slot *slot, const pu_name *name)
+static enum pu_code label_query(pu_buf *labels, pu_layout_slot *slot, const pu_name *name)
 {
     slot->label = labels->len;
     enum pu_code code = pu_buf_append(labels, "&", 1);
@@ -63,7 +45,7 @@ static enum pu_code label_query(pu_buf *labels, pu_slot *slot, const pu_name *na
     return code;
 }
 
-static enum pu_code label_body(pu_buf *labels, pu_slot *slot, const pu_name *name, pu_error *error)
+static enum pu_code label_body(pu_buf *labels, pu_layout_slot *slot, const pu_name *name, pu_error *error)
 {
     slot->label = labels->len;
     enum pu_code code = pu_buf_append(labels, ",", 1);
@@ -76,7 +58,7 @@ static enum pu_code label_body(pu_buf *labels, pu_slot *slot, const pu_name *nam
 }
 
 enum pu_code pu_layout_open(pu_layout *layout, const pu_name *query, size_t query_count, const pu_name *body,
-                            size_t body_count, enum pu_body_form form, bool sorted, pu_error *error)
+                            size_t body_count, enum pu_body_form form, pu_error *error)
 {
     *layout = (pu_layout){.form = form};
     pu_buf labels;
@@ -98,11 +80,9 @@ enum pu_code pu_layout_open(pu_layout *layout, const pu_name *query, size_t quer
     layout->body = layout->query + query_count;
     layout->query_count = query_count;
     layout->body_count = body_count;
-    order_slots(layout->query, query, query_count, sorted);
-    order_slots(layout->body, body, body_count, false);
 
     for (size_t i = 0; i < query_count; i++) {
-        code = label_query(&labels, &layout->query[i], &query[layout->query[i].source]);
+        code = label_query(&labels, &layout->query[i], &query[i]);
         if (code != PU_OK) {
             fail_append(error, code);
             goto failed;
@@ -133,22 +113,22 @@ static enum pu_code append_bare(pu_buf *buf, const pu_value *value)
 {
     enum pu_code code = pu_buf_reserve(buf, PU_INTEGER_TEXT);
     if (code != PU_OK) return code;
-    if (value->kind == PU_INTEGER) {
+    if (value->kind == PU_VALUE_INTEGER) {
         buf->len += pu_integer_write(buf->data + buf->len, value->integer);
         return PU_OK;
     }
     return value->integer ? pu_buf_append(buf, "true", 4) : pu_buf_append(buf, "false", 5);
 }
 
-static enum pu_code append_label(const pu_layout *layout, const pu_slot *slot, size_t skip, pu_buf *buf)
+static enum pu_code append_label(const pu_layout *layout, const pu_layout_slot *slot, size_t skip, pu_buf *buf)
 {
     return pu_buf_append(buf, layout->labels + slot->label + skip, slot->label_len - skip);
 }
 
 static char *write_query_value(char *at, const pu_value *value)
 {
-    if (value->kind == PU_STRING) return at + pu_percent_write(at, value->text, value->len);
-    if (value->kind == PU_INTEGER) return at + pu_integer_write(at, value->integer);
+    if (value->kind == PU_VALUE_STRING) return at + pu_percent_write(at, value->text, value->len);
+    if (value->kind == PU_VALUE_INTEGER) return at + pu_integer_write(at, value->integer);
     size_t len = value->integer ? 4 : 5;
     memcpy(at, value->integer ? "true" : "false", len);
     return at + len;
@@ -162,15 +142,15 @@ static bool query_room(const pu_layout *layout, const pu_value *values, size_t m
     size_t total = 0;
     for (size_t i = 0; i < layout->query_count; i++) {
         const pu_value *value = &values[i];
-        if (value->kind == PU_ABSENT) continue;
+        if (value->kind == PU_VALUE_ABSENT) continue;
         size_t label_len = layout->query[i].label_len;
-        if (value->kind == PU_STRING && (value->len > max || value->len > SIZE_MAX / (8 * PU_LAYOUT_MAX)))
+        if (value->kind == PU_VALUE_STRING && (value->len > max || value->len > SIZE_MAX / (8 * PU_LAYOUT_MAX)))
             return false;
         if (!exact) {
-            total += label_len + (value->kind == PU_STRING ? 3 * value->len : PU_INTEGER_TEXT);
+            total += label_len + (value->kind == PU_VALUE_STRING ? 3 * value->len : PU_INTEGER_TEXT);
         } else {
             total += total ? label_len : label_len - 1; /* the first label drops its `&` */
-            total += value->kind == PU_STRING ? pu_percent_length(value->text, value->len)
+            total += value->kind == PU_VALUE_STRING ? pu_percent_length(value->text, value->len)
                                               : (size_t)(write_query_value(bare, value) - bare);
         }
     }
@@ -192,8 +172,8 @@ enum pu_code pu_layout_query(const pu_layout *layout, const pu_value *values, pu
 
     char *start = buf->data + buf->len, *at = start;
     for (size_t i = 0; i < layout->query_count; i++) {
-        if (values[i].kind == PU_ABSENT) continue;
-        const pu_slot *slot = &layout->query[i];
+        if (values[i].kind == PU_VALUE_ABSENT) continue;
+        const pu_layout_slot *slot = &layout->query[i];
         size_t skip = at == start;
         memcpy(at, layout->labels + slot->label + skip, slot->label_len - skip);
         at = write_query_value(at + slot->label_len - skip, &values[i]);
@@ -202,11 +182,11 @@ enum pu_code pu_layout_query(const pu_layout *layout, const pu_value *values, pu
     return PU_OK;
 }
 
-static enum pu_code append_member(const pu_layout *layout, const pu_slot *slot, size_t skip,
+static enum pu_code append_member(const pu_layout *layout, const pu_layout_slot *slot, size_t skip,
                                   const pu_value *value, pu_buf *buf, pu_error *error)
 {
     enum pu_code code = append_label(layout, slot, skip, buf);
-    if (code == PU_OK && value->kind == PU_STRING) {
+    if (code == PU_OK && value->kind == PU_VALUE_STRING) {
         return pu_json_append_string(buf, value->text, value->len, error);
     }
     if (code == PU_OK) code = append_bare(buf, value);
@@ -226,7 +206,7 @@ enum pu_code pu_layout_body(const pu_layout *layout, const pu_value *values, pu_
     if (code != PU_OK) return fail_append(error, code);
     size_t skip = 1;
     for (size_t i = 0; i < layout->body_count; i++) {
-        if (values[i].kind == PU_ABSENT) continue;
+        if (values[i].kind == PU_VALUE_ABSENT) continue;
         code = append_member(layout, &layout->body[i], skip, &values[i], buf, error);
         if (code != PU_OK) goto failed;
         skip = 0;

@@ -19,33 +19,31 @@ typedef struct pu_name {
     size_t len;
 } pu_name;
 
-enum pu_kind { PU_ABSENT, PU_STRING, PU_INTEGER, PU_BOOLEAN };
+enum pu_value_kind { PU_VALUE_ABSENT, PU_VALUE_STRING, PU_VALUE_INTEGER, PU_VALUE_BOOLEAN };
 
 /* A value lends its text for the time of one call. */
 typedef struct pu_value {
-    enum pu_kind kind;
-    const char *text; /* PU_STRING */
+    enum pu_value_kind kind;
+    const char *text; /* PU_VALUE_STRING */
     size_t len;
-    int64_t integer; /* PU_INTEGER; 0 or 1 of PU_BOOLEAN */
+    int64_t integer; /* PU_VALUE_INTEGER; 0 or 1 of PU_VALUE_BOOLEAN */
 } pu_value;
 
-typedef struct pu_slot {
+typedef struct pu_layout_slot {
     size_t label, label_len; /* where its encoded name lies in `labels` */
-    size_t source;           /* which name of the caller's list it came from */
-} pu_slot;
+} pu_layout_slot;
 
 typedef struct pu_layout {
     char *labels;
-    pu_slot *query, *body; /* in the order they travel; one block, `query` owns it */
+    pu_layout_slot *query, *body; /* in the order they travel; one block, `query` owns it */
     size_t query_count, body_count;
     enum pu_body_form form;
 } pu_layout;
 
-/* Copies the names. Rejects an empty name, a name that comes twice in a list, body names without a body form.
- * With `sorted` the query goes in byte order of the names. The layout is zero on failure and safe to close.
- */
+/* Copies the names, which travel in their order. Rejects an empty name, a name that comes twice in a list, body names
+ * without a body form. The layout is zero on failure and safe to close. */
 enum pu_code pu_layout_open(pu_layout *layout, const pu_name *query, size_t query_count, const pu_name *body,
-                            size_t body_count, enum pu_body_form form, bool sorted, pu_error *error);
+                            size_t body_count, enum pu_body_form form, pu_error *error);
 
 /* Closing a closed (all zero) layout does nothing. */
 void pu_layout_close(pu_layout *layout);

@@ -72,16 +72,6 @@ void pu_secret_free(void *secret, size_t size)
     OPENSSL_secure_clear_free(secret, size); /* knows which heap it came from */
 }
 
-bool pu_secret_has_room(void)
-{
-    pu_secret_start();
-    if (!CRYPTO_secure_malloc_initialized()) return true;
-    if (!below_half()) return false;
-    void *probe = OPENSSL_secure_malloc(LARGEST_KEY); /* the program's own heap may be full at any size */
-    OPENSSL_secure_free(probe);
-    return probe != NULL;
-}
-
 void pu_secret_look(pu_secret_status *status)
 {
     pu_secret_start();

@@ -26,9 +26,6 @@ void *pu_secret_alloc(size_t size);
 /* `size` is the size asked for. NULL is allowed. */
 void pu_secret_free(void *secret, size_t size);
 
-/* Whether OpenSSL may put one more key of its own into the heap. It fails without a fall-back when the heap is full. */
-bool pu_secret_has_room(void);
-
 void pu_secret_look(pu_secret_status *status);
 
 #endif

@@ -117,9 +117,7 @@ void pu_secret_text_trim(pu_secret_text *text)
 
 const char *pu_secret_text_fault(const pu_secret_text *text)
 {
-    static const char pem[] = "-----BEGIN ";
     if (!text->len) return "is empty";
-    if (text->len >= sizeof pem - 1 && memcmp(text->data, pem, sizeof pem - 1) == 0) return NULL;
     for (size_t i = 0; i < text->len; i++) {
         unsigned char c = (unsigned char)text->data[i];
         if (c < ' ' || c == 127) return "holds a line break or another control character; remove it";

@@ -36,7 +36,7 @@ bool pu_secret_text_take(pu_secret_text *text, const char *name, bool *no_memory
 /* Takes blanks and line ends from both sides. */
 void pu_secret_text_trim(pu_secret_text *text);
 
-/* NULL, or why the text is no key: it is empty, or it has a control character and is no PEM. */
+/* NULL, or why the text is no key: it is empty, or it has a control character. */
 const char *pu_secret_text_fault(const pu_secret_text *text);
 
 /* Wipes and frees; again is fine. */

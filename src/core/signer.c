@@ -1,73 +1,151 @@
 /* SPDX-License-Identifier: MIT */
+/* HMAC-SHA256, in two ways that give the same bytes.
+ *
+ * The first keeps the two hash states that have already taken the key: a signature copies 112 bytes twice and hashes. It
+ * uses the hash functions OpenSSL 3 calls deprecated, because they are the only way to copy a state without an
+ * allocation, and to keep both in locked memory. Measured for one withdraw (bench/sign.lua, SHA instructions present):
+ * 0.20 us against 0.26 us for the second way, a quarter of all the work below Lua.
+ *
+ * The second keeps a keyed EVP_MAC context and re-initialises it. It is compiled when OpenSSL was built without its
+ * deprecated functions, or with -DPURSER_EVP_HMAC where every hash must come from a provider (FIPS). */
+#define OPENSSL_SUPPRESS_DEPRECATED
 #include "signer.h"
 
 #include <string.h>
 
 #include <openssl/err.h>
-#include <openssl/evp.h>
+#include <openssl/opensslconf.h>
 
 #include "digest.h"
 #include "secret.h"
-#include "signer_row.h"
 
-enum { KEY_MAX = 1 << 16 };
+enum { KEY_MAX = 1 << 16, RAW = 32, BLOCK = 64 };
 
-static const pu_algorithm *const algorithms[] = {&pu_hmac_sha256, &pu_hmac_sha512, &pu_ed25519,
-                                                 &pu_rsa_sha256};
+#if !defined(PURSER_EVP_HMAC) && !defined(OPENSSL_NO_DEPRECATED_3_0)
 
-const pu_algorithm *pu_algorithm_find(const char *name)
+#include <openssl/crypto.h>
+#include <openssl/sha.h>
+
+/* Both states are as good as the key: they live in secret memory. */
+typedef struct keyed {
+    SHA256_CTX inner, outer;
+} keyed;
+
+/* The copies made while signing need no wiping: they have moved on from the key by the time they are left. */
+static enum pu_code sign(void *state, const void *text, size_t len, unsigned char raw[RAW], pu_error *error)
 {
-    for (size_t i = 0; i < sizeof algorithms / sizeof *algorithms; i++) {
-        if (strcmp(algorithms[i]->name, name) == 0) return algorithms[i];
+    (void)error;
+    const keyed *key = state;
+    SHA256_CTX copy = key->inner;
+    SHA256_Update(&copy, text, len);
+    SHA256_Final(raw, &copy);
+    copy = key->outer;
+    SHA256_Update(&copy, raw, RAW);
+    SHA256_Final(raw, &copy);
+    return PU_OK;
+}
+
+static void start(SHA256_CTX *state, const unsigned char pad[BLOCK])
+{
+    SHA256_Init(state);
+    SHA256_Update(state, pad, BLOCK);
+}
+
+/* RFC 2104: a key longer than a block is replaced by its hash, then padded with zeroes and mixed with two constants. */
+static enum pu_code take_key(void **state, const void *key, size_t len, pu_error *error)
+{
+    unsigned char pad[BLOCK] = {0};
+    keyed *made = pu_secret_alloc(sizeof *made);
+    if (!made) {
+        *error = (pu_error){PU_NO_MEMORY, "out of memory", 0};
+        return PU_NO_MEMORY;
     }
-    return NULL;
+    if (len <= BLOCK) {
+        memcpy(pad, key, len);
+    } else {
+        SHA256_Init(&made->inner);
+        SHA256_Update(&made->inner, key, len);
+        SHA256_Final(pad, &made->inner);
+    }
+    for (size_t i = 0; i < BLOCK; i++) pad[i] ^= 0x36;
+    start(&made->inner, pad);
+    for (size_t i = 0; i < BLOCK; i++) pad[i] ^= 0x36 ^ 0x5c;
+    start(&made->outer, pad);
+    OPENSSL_cleanse(pad, sizeof pad);
+    *state = made;
+    return PU_OK;
 }
 
-const char *pu_algorithm_name(const pu_algorithm *algorithm)
+static void wipe(void *state)
 {
-    return algorithm->name;
+    pu_secret_free(state, sizeof(keyed));
 }
 
-enum pu_code pu_signer_open(pu_signer *signer, const pu_algorithm *algorithm, const void *key, size_t len,
-                            enum pu_encoding encoding, pu_error *error)
+#else
+
+#include <openssl/evp.h>
+#include <openssl/params.h>
+
+static enum pu_code take_key(void **state, const void *key, size_t len, pu_error *error)
 {
-    *signer = (pu_signer){.encoding = encoding};
+    char digest[] = "SHA256";
+    OSSL_PARAM parameters[] = {OSSL_PARAM_utf8_string("digest", digest, strlen(digest)), OSSL_PARAM_END};
+    EVP_MAC *mac = EVP_MAC_fetch(NULL, "HMAC", NULL);
+    EVP_MAC_CTX *context = mac ? EVP_MAC_CTX_new(mac) : NULL;
+    EVP_MAC_free(mac); /* the context holds it */
+    if (!context || !EVP_MAC_init(context, key, len, parameters)) {
+        EVP_MAC_CTX_free(context);
+        *error = (pu_error){PU_LIBRARY, "OpenSSL rejected the HMAC key", 0};
+        return PU_LIBRARY;
+    }
+    *state = context;
+    return PU_OK;
+}
+
+/* Starting again without a key keeps the one it has, and forgets whatever a failed signature left. */
+static enum pu_code sign(void *state, const void *text, size_t len, unsigned char raw[RAW], pu_error *error)
+{
+    EVP_MAC_CTX *context = state;
+    size_t raw_len;
+    if (EVP_MAC_init(context, NULL, 0, NULL) && EVP_MAC_update(context, text, len) &&
+        EVP_MAC_final(context, raw, &raw_len, RAW)) {
+        return PU_OK;
+    }
+    *error = (pu_error){PU_LIBRARY, "OpenSSL could not sign", 0};
+    return PU_LIBRARY;
+}
+
+static void wipe(void *state)
+{
+    EVP_MAC_CTX_free(state);
+}
+
+#endif
+
+enum pu_code pu_signer_open(pu_signer *signer, const void *key, size_t len, pu_error *error)
+{
+    signer->state = NULL;
     if (len == 0 || len > KEY_MAX) {
         *error = (pu_error){PU_ARGUMENT, len ? "the key is too long" : "the key is empty", 0};
         return PU_ARGUMENT;
     }
     pu_secret_start();
-    enum pu_code code = algorithm->open(&signer->state, key, len, error);
-    /* Reading a PEM leaves entries even when it succeeds: OpenSSL tries one format after the other. */
-    ERR_clear_error();
-    if (code == PU_OK) signer->algorithm = algorithm;
+    enum pu_code code = take_key(&signer->state, key, len, error);
+    if (code != PU_OK) ERR_clear_error();
     return code;
 }
 
 void pu_signer_close(pu_signer *signer)
 {
-    if (signer->algorithm) signer->algorithm->close(signer->state);
-    signer->algorithm = NULL;
+    if (signer->state) wipe(signer->state);
     signer->state = NULL;
 }
 
-static size_t encode(enum pu_encoding encoding, const unsigned char *raw, size_t len, char *out)
+enum pu_code pu_signer_sign(pu_signer *signer, const void *text, size_t len, char out[PU_SIGNATURE], pu_error *error)
 {
-    if (encoding == PU_BASE64) return (size_t)EVP_EncodeBlock((unsigned char *)out, raw, (int)len);
-    pu_hex_write(out, raw, len);
-    return 2 * len;
-}
-
-enum pu_code pu_signer_sign(pu_signer *signer, const pu_message *message, char out[PU_SIGNATURE_TEXT],
-                            size_t *out_len, pu_error *error)
-{
-    unsigned char raw[PU_SIGNATURE_RAW];
-    size_t raw_len = 0;
-    enum pu_code code = signer->algorithm->sign(signer->state, message, raw, &raw_len, error);
-    if (code != PU_OK) {
-        ERR_clear_error();
-        return code;
-    }
-    *out_len = encode(signer->encoding, raw, raw_len, out);
-    return PU_OK;
+    unsigned char raw[RAW];
+    enum pu_code code = sign(signer->state, text, len, raw, error);
+    if (code == PU_OK) pu_hex_write(out, raw, sizeof raw);
+    else ERR_clear_error();
+    return code;
 }

@@ -38,7 +38,7 @@ static inline const char *set_too_large(walk *w, const char *at, const char *mes
     return NULL;
 }
 
-static inline const char *refuse_repetition(walk *w, const char *at)
+static inline const char *reject_repetition(walk *w, const char *at)
 {
     w->fault->error = (pu_error){PU_REPEATED, "a member comes twice", (size_t)(at - w->text)};
     return NULL;

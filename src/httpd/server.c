@@ -40,7 +40,7 @@ struct httpd_server {
     unsigned unsent;    /* answers handed to libmicrohttpd that have not been seen off */
     list queued;        /* whole requests that were not taken yet */
     list open[BUCKETS]; /* taken and unanswered, by id */
-    list resting;       /* paced answers between two pieces */
+    list paused;        /* paced answers between two pieces */
 };
 
 struct httpd_request {
@@ -252,7 +252,7 @@ static ssize_t read_paced(void *context, uint64_t position, char *to, size_t roo
         int64_t now = httpd_now_ms();
         if (now < request->due_ms && !request->server->closing) {
             MHD_suspend_connection(request->connection);
-            list_push(&request->server->resting, request);
+            list_push(&request->server->paused, request);
             return 0;
         }
         if (len > body->pace.piece) len = body->pace.piece;
@@ -337,7 +337,7 @@ void httpd_close(httpd_server *server)
     if (!server) return;
     server->closing = true;
     while (server->queued.first) resume(server->queued.first);
-    while (server->resting.first) resume(server->resting.first);
+    while (server->paused.first) resume(server->paused.first);
     for (size_t i = 0; i < BUCKETS; i++)
         while (server->open[i].first) resume(server->open[i].first);
     MHD_stop_daemon(server->daemon);
@@ -353,9 +353,9 @@ uint16_t httpd_port(const httpd_server *server)
  * sooner. */
 static int64_t wake(httpd_server *server, int64_t wait)
 {
-    if (!server->resting.first) return wait;
+    if (!server->paused.first) return wait;
     int64_t now = httpd_now_ms();
-    for (httpd_request *next, *request = server->resting.first; request; request = next) {
+    for (httpd_request *next, *request = server->paused.first; request; request = next) {
         next = request->after;
         int64_t left = request->due_ms - now;
         if (left <= 0)

@@ -293,6 +293,8 @@ local tail = [[
 ---@field attempts? integer
 ---@field timings? { connect_us?: integer, tls_us?: integer, first_byte_us?: integer, total_us?: integer }
 ---@field intent? purser.Intent  of client:prepare: what client:parse and client:reconcile take
+---@field repeated? boolean  nothing was sent: the call was made before, and its result is returned
+---@field journal_error? any  the call's end could not be written; journal:recover finds it
 
 ---@class purser.Client
 ---@field broker purser.Broker
@@ -312,7 +314,7 @@ local function write_options(lines, class, options)
   end
 end
 
---- The text of lua/purser/meta.lua.
+--- The text of lua/purser/util/meta.lua.
 ---@return string
 function M.file()
   local lines, model = { head }, declared.sources()

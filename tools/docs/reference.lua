@@ -26,6 +26,7 @@ local plan = {
     { "purser.RateLimit", "rate_limit:", "A rate limit", "limits" },
     { "purser.RestrictedClient", "restricted:", "A restricted client", "sandboxes" },
     { "purser.Error", "err.", "An error", "errors" },
+    { "purser.modules.errors", "errors.", "purser.call.errors", "errors" },
   } },
   { "reference-payments", "Reference: journals, payouts, fleets", {
     { "purser.modules.journal", "purser.journal.", "purser.journal", "journal" },
@@ -64,7 +65,6 @@ local plan = {
     { "purser.modules.exchange", "exchange.", "purser.transport.exchange", "transports" },
     { "purser.modules.check", "check.", "purser.recording.check", "transports" },
     { "purser.recording.check.service", "service:", "A service for checks", "transports" },
-    { "purser.modules.preload", "preload.", "purser.preload", "hosts" },
   } },
   { "reference-simulator", "Reference: the simulator", {
     { "purser.modules.sim", "purser.sim.", "purser.sim", "simulator" },
@@ -391,11 +391,11 @@ Editors read the same from the annotations: [editors](editors.md).]] }
 end
 
 --- The pages: path -> text.
----@param meta string  the text of lua/purser/meta.lua
+---@param meta string  the text of lua/purser/util/meta.lua
 ---@return table<string, string>
 function M.files(meta)
   local model = declared.sources()
-  declared.read(model, "lua/purser/meta.lua", meta)
+  declared.read(model, "lua/purser/util/meta.lua", meta)
   local book = setmetatable({ model = model, places = {}, walks = {} }, Book)
   for _, row in ipairs(operations.list) do
     if row.paging then book.walks[row.group .. ".each_" .. row.paging.iterator] = row end

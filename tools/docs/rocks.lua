@@ -47,4 +47,24 @@ function M.modules()
   return table.concat(lines)
 end
 
+-- The one place that names where the project is.
+local function address()
+  return (io.open("tools/address"):read "*l")
+end
+
+--- The line of a rockspec.
+function M.address()
+  return ('local address = "%s"\n'):format(address())
+end
+
+--- The field of debian/control.
+function M.homepage()
+  return ("Homepage: %s\n"):format(address())
+end
+
+--- The line of debian/watch.
+function M.watch()
+  return ("%s/ .*/purser-([\\d.]+)\\.tar\\.gz\n"):format(address())
+end
+
 return M

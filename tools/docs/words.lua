@@ -129,8 +129,8 @@ M.options = {
   { "base_url", "string", "of the profile", "Where the service is. `https://`; `http://` only to this machine." },
   { "profile", "string|table", '`"default"`', "The signing conventions: [signing.md](signing.md)." },
   { "api_key", "string", "", "The public key." },
-  { "secret_key", "string|purser.Secret", "", "Its secret, or a PEM private key. C's copy is wiped by "
-    .. "`client:close()`, a string's copies in Lua are not: [signing.md](signing.md#where-the-secret-key-is)." },
+  { "secret_key", "string|purser.Secret", "", "Its secret. C's copy is wiped by `client:close()`, "
+    .. "a string's copies in Lua are not: [signing.md](signing.md#where-the-secret-key-is)." },
   { "secret_key_file", "string", "", "A file that holds the secret alone: it never becomes a Lua string." },
   { "secret_key_env", "string", "", "An environment variable that holds it: likewise, and the variable is wiped." },
   { "credentials", "fun(): string, string", "",
@@ -169,9 +169,11 @@ M.call_options = {
   { "timeout_ms", "integer", "the client's", "For each attempt of this call." },
   { "recv_window", "integer", "the client's", "For this call." },
   { "extra_params", "table<string, string|integer|boolean>", "", "Parameters that this version does not know." },
+  { "key", "string", "", "Your name of a write call without an id: with a journal it is made once." },
   { "info", "purser.CallInfo", "",
     "Is filled with `http_status`, `headers` (lower-case names), `attempts` and `timings` (`connect_us`, `tls_us`, "
-      .. "`first_byte_us`, `total_us`: microseconds from the start, as far as the transport knows them)." },
+      .. "`first_byte_us`, `total_us`: microseconds from the start, as far as the transport knows them). `repeated` is "
+      .. "true where nothing was sent, as the call was made before." },
 }
 
 --- What a member of a shape means; raises when it is not written here.

@@ -57,9 +57,7 @@ function M.check_credentials(api_key, secret_key)
   if #api_key > MAX_API_KEY_BYTES then return '"api_key" is longer than a header can carry', "copy it again" end
   if type(secret_key) == "userdata" then return check_secret(tostring(secret_key)) end
   if type(secret_key) ~= "string" then return NO_SECRET, "give one of them" end
-  if secret_key == "" then return check_key("secret_key", secret_key) end
-  -- a PEM key has line breaks; every other secret that has one was pasted wrong
-  if not secret_key:find("^%s*%-%-%-%-%-BEGIN ") then return check_key("secret_key", secret_key) end
+  return check_key("secret_key", secret_key)
 end
 
 return M

@@ -112,13 +112,12 @@ local months = {
   Jan = 1, Feb = 2, Mar = 3, Apr = 4, May = 5, Jun = 6, Jul = 7, Aug = 8, Sep = 9, Oct = 10, Nov = 11, Dec = 12,
 }
 
--- The time of a Date header in epoch ms; or nil, also where the calendar cannot be loaded any more.
+-- Returns the time of a Date header in epoch ms, or nil.
 local function parse_date(text)
   local day, month, year, hour, minute, second =
     (text or ""):match("^%a%a%a, (%d%d) (%a%a%a) (%d%d%d%d) (%d%d):(%d%d):(%d%d) GMT$")
-  local days_of = months[month] and lazy.try(calendar, "days")
-  if not days_of then return nil end
-  local days = days_of(year, months[month], day)
+  if not months[month] then return nil end
+  local days = calendar.days(year, months[month], day)
   return math.floor(((days * 24 + hour) * 60 + minute) * 60 + second) * 1000
 end
 

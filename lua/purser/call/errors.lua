@@ -9,6 +9,7 @@
 
 local plain_text = require "purser.util.plain_text"
 
+---@class purser.modules.errors  for transports, hooks and workflows of your own
 local M = {}
 
 ---@class purser.Error

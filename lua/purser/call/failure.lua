@@ -49,6 +49,21 @@ local function code_and_message(body)
   return filled(value.code, CODE_BYTES), message_of(value) or ""
 end
 
+local PAGE_BYTES = 200
+
+-- The words of a page of HTML, or the beginning of what is no JSON: who answered says there what is wrong. Nil for what
+-- begins as JSON does: it may hold a result.
+local function words_of(body)
+  local first = body:match "^%s*(.)"
+  if not first or first == "{" or first == "[" then return nil end
+  local text = body:sub(1, 20000)
+  if first == "<" then
+    text = text:gsub("<[sS][cCtT][rRyY][iIlL].-</[sS][^>]*>", " "):gsub("<[^>]*>", " ")
+  end
+  text = text:gsub("&nbsp;", " "):gsub("&amp;", "&"):gsub("%s+", " "):match "^ ?(.-) ?$"
+  return filled(text, PAGE_BYTES), first == "<"
+end
+
 local function is_pause(status)
   return status == 429 or status == 418
 end
@@ -60,12 +75,6 @@ local TOO_MANY = "429"
 local function is_firewall(status, body, headers)
   if status ~= 403 then return false end
   return body:find "^%s*<" ~= nil or tostring(header(headers, "content-type")):find("text/html", 1, true) ~= nil
-end
-
--- What is known of a code; nil also where the file of the codes cannot be opened any more.
-local function known_code(code)
-  local get = lazy.try(codes, "get")
-  return get and get(code)
 end
 
 -- Whether the body of a rejection shows what a write call would have made. One that has a member twice may.
@@ -83,7 +92,7 @@ local NOT_ITS_CODE = " (the service has no such code: a machine in between answe
 -- Whether a code repeats the HTTP status, as gateways write it, and is none of the service's. A pause is a rejection
 -- whoever asks for it.
 local function is_gateway_code(status, code)
-  return code == tostring(status) and not is_pause(status) and not known_code(code)
+  return code == tostring(status) and not is_pause(status) and not codes.get(code)
 end
 
 -- What an answer with a code proves of a call, and where that is nothing but for the code's own meaning, why. A code
@@ -116,7 +125,7 @@ local WRONG_PATH = "base_url may end in a path that is not the service's"
 -- What to do about the service's code, or nil. A write call of unknown outcome has its advice.
 local function hint_of(row, outcome, code)
   if outcome == "unknown" then return row.effect == "read" and "it only reads: call it again later" or nil end
-  local known = known_code(code)
+  local known = codes.get(code)
   local cure = known and known.cure
   local max_days = row.window and row.window.max_window_days
   if code == PARAMETER_WRONG and max_days and row.paging then
@@ -176,10 +185,11 @@ function M.of_status(row, profile, status, body, headers)
     err.message = ("the service answered with a redirect (HTTP %d), which is never followed"):format(status)
     err.hint = "check base_url"
   elseif not err.message then
-    err.message = ("HTTP %d with %d bytes that are not the service's (%s)"):format(status, #body,
-      clean(tostring(header(headers, "content-type") or "no content type"), 100))
-    err.hint = status == 404 and WRONG_PATH
-      or row.effect == "read" and "a firewall or proxy may stand in between" or nil
+    local words = words_of(body)
+    err.message = ("HTTP %d with %d bytes that are not the service's (%s)%s"):format(status, #body,
+      clean(tostring(header(headers, "content-type") or "no content type"), 100), words and ': "' .. words .. '"' or "")
+    err.hint = status == 404 and WRONG_PATH or row.effect == "read" and (status == 503 and words and "try again later"
+      or "a firewall or proxy may stand in between") or nil
   end
   return errors.new(err)
 end
@@ -229,6 +239,12 @@ function M.of_body(row, profile, status, body, message, offset)
   local code, text = code_and_message(body)
   if code and not profile.success_codes[code] then
     return errors.new(rejection(row, profile, status, code, filled(text, MESSAGE_BYTES), body))
+  end
+  local words, is_page = words_of(body)
+  if is_page then
+    message = ('it is a web page, as a network that wants a login or a proxy shows: "%s"'):format(words or "")
+  elseif words and words ~= "null" then
+    message = ('%s; it begins "%s"'):format(message or "it is null", words)
   end
   return M.undecodable(row, status, "the answer cannot be read: " .. (message or "it is null"), offset)
 end

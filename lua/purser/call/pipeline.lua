@@ -10,7 +10,7 @@
 local call_options = require "purser.call.call_options"
 local core = require "purser.core"
 local errors = require "purser.call.errors"
-local interpret = require "purser.call.response"
+local responses = require "purser.call.response"
 local lazy = require "purser.util.lazy"
 local plain_text = require "purser.util.plain_text"
 local retry = require "purser.call.retry"
@@ -29,6 +29,9 @@ local M = {}
 --- What a call without options has.
 M.no_options = {}
 
+--- The options of a read that finds out about a payment: it goes with the write calls where it has to wait.
+M.settles = {}
+
 -- Where the parameters of a row travel under this profile: the form of the JSON body, or nil for the query.
 local function body_form(profile, row)
   if row.body == "object" then return profile.object_body ~= "query" and profile.object_body or nil end
@@ -43,7 +46,7 @@ local function make_layout(profile, row, extra_names)
   local query, body = form and {} or names, form and names or {}
   query[#query + 1] = profile.recv_window_name
   query[#query + 1] = profile.timestamp_name
-  return core.layout(query, body, form, profile.order == "sorted")
+  return core.layout(query, body, form)
 end
 
 local function layout_for(self, row)
@@ -59,7 +62,7 @@ end
 function M.use_credentials(self, api_key, secret_key)
   local problem, hint = call_options.check_credentials(api_key, secret_key)
   if problem then return problem, hint end
-  local signer, message = core.signer(self.profile.algorithm, secret_key, self.profile.encoding)
+  local signer, message = core.signer("hmac-sha256", secret_key)
   if not signer then return '"secret_key" cannot be used: ' .. message end
   if self._signer then self._signer:close() end
   self._signer, self._api_key = signer, api_key
@@ -106,7 +109,7 @@ function M.build(self, row, layout, values, opts)
   local body, query = ""
   if row.body then body, wrong = layout:body(values) end
   if not body then return nil, errors.argument(nil, wrong) end
-  query, wrong = self._signer:sign_query(layout, values, profile.signature_name, profile.sign_body and body or nil)
+  query, wrong = self._signer:sign_query(layout, values, profile.signature_name)
   if not query then return nil, errors.argument(nil, wrong) end
   return {
     method = row.method, base_url = self._origin, target = self._prefix .. row.path .. "?" .. query,
@@ -132,7 +135,7 @@ end
 --- Checks everything about a call, and clears the `info` of its options. Returns the values that travel and their
 --- layout; or nil and an error.
 function M.check_call(self, row, params, opts)
-  local err = opts ~= M.no_options and check_options(self, row, opts)
+  local err = opts ~= M.no_options and opts ~= M.settles and check_options(self, row, opts)
   if self._closed then return nil, closed_error(row) end
   if err then return nil, err end
   local values
@@ -141,9 +144,7 @@ function M.check_call(self, row, params, opts)
   if row.unsigned then return values end
   if not opts.extra_params then return values, layout_for(self, row) end
   local names
-  local add_extra, problem = lazy.try(unlisted, "add_extra")
-  if not add_extra then return nil, validate.not_loaded(row, problem) end
-  names, err = add_extra(row, opts.extra_params, values, self.profile)
+  names, err = unlisted.add_extra(row, opts.extra_params, values, self.profile)
   if not names then
     err.operation = row.full_name
     return nil, err
@@ -205,7 +206,7 @@ local function exchange(self, row, request, sending, values)
   end
   local response, failure = self._transport:send(request)
   if type(response) ~= "table" then return nil, transport_error(row, failure) end
-  local answer = row.unsigned and unsigned.answer or interpret.answer
+  local answer = row.unsigned and unsigned.answer or responses.answer
   local value, err = answer(row, self.profile, response.status, response.body, response.headers, values)
   if sending then value, err = sending:verify(value, err, response) end
   if request.verify and value ~= nil then value, err = request.verify(row, response, value) end
@@ -236,8 +237,7 @@ end
 --- Sleeps for `ms` milliseconds as the client's transport does.
 function M.pause(self, ms)
   if self._transport.sleep then return self._transport:sleep(math.ceil(ms)) end
-  local sleep = lazy.try(schedule, "sleep") or core.sleep_ms -- without the module there are no tasks
-  sleep(math.ceil(ms))
+  schedule.sleep(math.ceil(ms))
 end
 
 -- Waits until the rate limit has room for a call. The hook `wait` reports it, and meanwhile room_ms.
@@ -281,9 +281,7 @@ end
 -- rejection says why it did not.
 local function correct_clock(self, err)
   local correction, problem = self._clock:learn(function()
-    local rows, why = lazy.try(unsigned, "rows")
-    if not rows then return nil, { message = "what asks for the time cannot be loaded: " .. why } end
-    return M.run(self, rows.server_time)
+    return M.run(self, unsigned.rows.server_time)
   end)
   if correction or self._clock:learn_date(err and err.service_date) then return true end
   if err then note_wrong_clock(err, problem.message) end
@@ -296,13 +294,8 @@ local function correct_clock_once(self, err, request)
   local clock, ends = self._clock, core.monotonic_ms() + self._timeout_ms
   while clock.asking and core.monotonic_ms() < ends do M.pause(self, 5) end
   if clock.corrections ~= request.corrections then return true end
-  local protect, problem = lazy.try(schedule, "protect")
-  if not protect then
-    note_wrong_clock(err, problem)
-    return false
-  end
   clock.asking = true
-  local ok, corrected = protect(correct_clock, self, err)
+  local ok, corrected = schedule.protect(correct_clock, self, err)
   clock.asking = false
   if not ok then error(corrected, 0) end
   return corrected
@@ -334,7 +327,7 @@ function M.next_request(self, row, layout, values, opts)
   if limit then
     local ms
     if self._credentials and not self._api_key and not row.unsigned then M.refresh_credentials(self) end
-    takes, at, ms = limit:acquire(row, self._api_key, wait_for_room, self, opts.info)
+    takes, at, ms = limit:acquire(row, self._api_key, wait_for_room, self, opts.info, opts == M.settles)
     if not takes then return nil, no_room(row, at, ms) end
   end
   local request, err = M.build(self, row, layout, values, opts)
@@ -368,6 +361,7 @@ function M.run(self, row, params, opts, verify)
       or retry.pause(self._retry, attempt, core.monotonic_ms() - started, err)
     corrected = corrected or err.code == service_clock.OUTSIDE_WINDOW
     if not ms then return nil, err end
+    if self._hooks and err.kind == "throttled" then hooks.report_wait(self._hooks, row, ms, opts.info) end
     M.pause(self, ms)
   end
 end

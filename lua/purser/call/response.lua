@@ -1,26 +1,18 @@
 -- SPDX-License-Identifier: MIT
--- What an answer means: a result, or an error; failure.lua says which. That file is loaded with the first such answer,
--- and for a write call before it is sent.
+-- What an answer means: a result, or an error; failure.lua says which.
 
-local errors = require "purser.call.errors"
 local lazy = require "purser.util.lazy"
 local unwrap = require "purser.call.unwrap"
 local failure = lazy "purser.call.failure"
 
 local M = {}
 
--- nil and the error that a function of failure.lua makes. A read call may end when no file can be opened any more: then
--- its error says that.
-local function fail(how, row, ...)
-  local make, problem = lazy.try(failure, how)
-  if make then return nil, make(row, ...) end
-  return nil, errors.new {
-    kind = "decode", outcome = "unknown", operation = row.full_name, phase = "decode", retryable = row.effect == "read",
-    message = "the answer is no result, and what reads it cannot be loaded: " .. problem,
-  }
+-- Returns nil and the error that a function of failure.lua makes.
+local function fail(how, ...)
+  return nil, failure[how](...)
 end
 
---- Whether a transport's response can be an answer of HTTP.
+--- Returns whether a transport's response can be an answer of HTTP.
 function M.is_answer(status, body)
   return (status == 200 or type(status) == "number" and status >= 100 and status <= 999 and status % 1 == 0)
     and type(body) == "string"

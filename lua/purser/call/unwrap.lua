@@ -130,8 +130,8 @@ local function note(answer, word, value)
   notes[answer][word] = value
 end
 
---- Returns what stood beside the records of an answer, by name: totals, an error, a next cursor ... Of a list without an
---- envelope it is empty. Also returns the HTTP status where that was not 200.
+--- Returns what stood beside the records of an answer, by name: totals, an error, a next cursor ... Of a list
+--- without an envelope it is empty. Also returns the HTTP status where that was not 200.
 ---@param answer table  what a read operation returned
 ---@return table<string, any> members, integer|nil status
 function M.beside(answer)
@@ -159,8 +159,8 @@ function M.doubt_of(list)
   return notes[list] and notes[list].doubt
 end
 
--- Notes what stands beside the records of `answer` in the wrappers around them, the innermost last. A note must not hold
--- what it is of, so it leaves out what carries the records.
+-- Notes what stands beside the records of `answer` in the wrappers around them, the innermost last. A note must not
+-- hold what it is of, so it leaves out what carries the records.
 local function note_beside(result, answer, ...)
   local beside, carries = {}, { rows = true }
   for _, name in ipairs(carriers_of(result)) do carries[name] = true end
@@ -172,7 +172,7 @@ local function note_beside(result, answer, ...)
   if next(beside) ~= nil then note(answer, "beside", beside) end
 end
 
--- Where in the answer its list is: the list, the object that holds it, and the names that lead to it.
+-- Returns where in the answer its list is: the list, the object that holds it, and the names that lead to it.
 local function find_list(result, value)
   if value[1] ~= nil then return value, {}, "" end
   local data, from = value.data, result.wrappers and result.wrappers[1]
@@ -207,8 +207,8 @@ end
 -- What may say next to a list how many records there are, whether or not the row knows it.
 local TOTALS = { "totalCount", "total", "totalRecords" }
 
--- Why an answer without records is no empty list: on the first page a total says that there are some. One page of
--- none is none.
+-- Returns why an answer without records is no empty list: on the first page a total says that there are some. One page
+-- of none is none.
 local function contradiction(result, count, holder, page)
   for _, name in ipairs(count == 0 and page <= 1 and TOTALS or {}) do
     local total, least = tonumber(holder[name]), result.counts and result.counts[name] == "either" and 2 or 1
@@ -247,10 +247,7 @@ local function strip_envelope(record)
 end
 
 function take.record(result, value, answer)
-  local take_record, problem = lazy.try(records, "take")
-  if not take_record then return nil, "what reads a record cannot be loaded: " .. problem end
-  local record
-  record, problem = take_record(result, value, answer)
+  local record, problem = records.take(result, value, answer)
   return record and strip_envelope(record), problem
 end
 

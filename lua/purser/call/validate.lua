@@ -36,14 +36,6 @@ local function check_order(row, values)
   return values
 end
 
---- The error of a parameter that is not listed, where no file can be opened any more for what checks it.
----@param problem string
----@return purser.Error
-function M.not_loaded(row, problem)
-  return errors.new { kind = "config", outcome = "not_sent", phase = "check", operation = row.full_name,
-    message = "what checks a parameter that is not listed cannot be loaded: " .. problem }
-end
-
 local no_params = {}
 
 --- Checks `params` against `row` and returns the values that travel, by name; or nil and an argument error.
@@ -63,9 +55,7 @@ function M.check(row, params)
       if not text then return argument_error(row, name, message, hint) end
       values[name] = text
     else
-      local take, problem = lazy.try(unlisted, "take")
-      if not take then return nil, M.not_loaded(row, problem) end
-      local ok, err = take(row, params, name, value, values)
+      local ok, err = unlisted.take(row, params, name, value, values)
       if not ok then return nil, err end
     end
   end

@@ -117,6 +117,41 @@ function M.rejected(parser, words, message)
   end)
 end
 
+--- The names of the options of the command that the words name.
+---@param parser table  of argparse
+---@param words string[]
+---@return string[]
+function M.option_names(parser, words)
+  local names = {}
+  for name in pairs(by_name((leaf(parser, words)))) do names[#names + 1] = name end
+  table.sort(names)
+  return names
+end
+
+--- Whether --format is given.
+---@param words string[]
+---@return boolean
+function M.has_format(words)
+  for _, word in ipairs(words) do
+    if word == "--format" or word:find "^%-%-format=" then return true end
+  end
+  return false
+end
+
+--- The value that is given for an option or an argument; or nil.
+---@param parser table  of argparse
+---@param words string[]
+---@param name string
+---@return string|nil
+function M.value_of(parser, words, name)
+  local at, place = 0, nil
+  for i, argument in ipairs(leaf(parser, words)._arguments) do place = argument._name == name and i or place end
+  return each(parser, words, function(option, value)
+    if not option then at = at + 1 end
+    return (option == name or not option and at == place) and value or nil
+  end)
+end
+
 --- The first word too many; or nil.
 ---@param parser table  of argparse
 ---@param words string[]

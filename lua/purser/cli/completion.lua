@@ -147,10 +147,10 @@ local function values_of(option, name, row, words)
   end
   local param = row and row.by_name[name:sub(3)]
   local states = param and param.choices and parameters.choices[param.choices]
-  if states and states[1] == "SMALL" or states and states[1] == "APPLY" then
-    local numbers = {}
-    for i in ipairs(states) do numbers[i] = ("%d"):format(i) end
-    return numbers
+  if states and states[1] == "SMALL" or states and states[1] == "APPLY" then -- its names, then its numbers
+    local list = {}
+    for i, state in ipairs(states) do list[i], list[#states + i] = state, ("%d"):format(i) end
+    return list
   end
   return states or takes_file[name] and { "<file>" } or {}
 end
@@ -182,6 +182,9 @@ local function candidates(parser, words)
   local row = operations.by_name[table.concat(row_name, ".")]
   local before = words[#words - 1]
   local option = before and before:find "^%-" and find_option(parser, before)
+  for _, command in ipairs(before and at == 1 and not option and parser._commands or {}) do
+    option = option or command._name == "payouts" and find_option(command, before) -- one that stands before the command
+  end
   if option and option._maxargs > 0 then return values_of(option, before, row, words) end
   for i = at, #words - 1 do used[words[i]] = true end
   local list = {}

@@ -11,7 +11,7 @@ local values = require "purser.cli.values"
 local profiles = lazy "purser.api.profiles"
 local report = lazy "purser.cli.report"
 local purser = lazy "purser"
-local stores = lazy "purser.call.rate_limit.stores"
+local limits = lazy "purser.limits"
 
 local M = {}
 
@@ -40,6 +40,9 @@ function M.define(command)
     command:option("--account", "Name of the account: its keys are those of `purser login NAME`, and a journal knows "
       .. "it by this name. PURSER_ACCOUNT names that of the environment's keys."):argname("<name>"),
     command:option("--timeout", "Longest time of one request, default 10."):argname("<seconds>"):convert(seconds),
+    command:option("--proxy", "Proxy, such as http://HOST:PORT or socks5h://HOST:PORT. Without it https_proxy and "
+      .. "all_proxy of the environment."):argname("<url>"),
+    command:option("--ca-file", "File of certificates to trust in place of the system's."):argname("<file>"),
     command:option("--rate-limit", "Where use is counted, for all that share it: redis://HOST:PORT, redis:/SOCKET, "
       .. "sqlite:FILE or postgresql:DATABASE. Without it PURSER_RATE_LIMIT, else this command."):argname "<store>",
     command:option("--recv-window", "How old a request may be when it arrives, in ms."):argname("<ms>")
@@ -80,12 +83,17 @@ local function safeguards(options)
   for _, path in ipairs(options.guard or {}) do guards[#guards + 1] = path end
   if journal_path then
     local is_new = not core.file_mode(journal_path)
-    if is_new and not terminal.settings.quiet then
-      terminal.say("the journal %s is new: it knows of no call that was made before", journal_path)
-    end
     local journal, err = purser.journal.open { sqlite = journal_path }
     if not journal then
+      local text = files.read(journal_path)
+      if text and text ~= "" and text:sub(1, 15) ~= "SQLite format 3" then
+        return nil, ("--journal %s is another file, not the SQLite database of a journal; give that, or a file "
+          .. "that does not exist yet"):format(journal_path)
+      end
       return nil, ("--journal %s: %s%s"):format(journal_path, err.message, err.hint and "; " .. err.hint or "")
+    end
+    if is_new and not terminal.settings.quiet then
+      terminal.say("the journal %s is new: it knows of no call that was made before", journal_path)
     end
     made.journal = journal
     terminal.settings.resume = ("`purser journal recover%s` finds out what became of it"):format(M.words(options))
@@ -147,10 +155,11 @@ end
 M.wrap_transport = nil
 
 -- The transport of the client when it is no longer the default one; or nil and a message.
-local function wrapped(inner)
+local function wrapped(inner, options)
   local message
   if not inner then
-    inner, message = purser.transport.curl { connect_timeout_ms = 3000 }
+    inner, message = purser.transport.curl { connect_timeout_ms = 3000, proxy = options.proxy,
+      ca_file = options.ca_file }
     if not inner then return nil, message end
   end
   return M.wrap_transport(inner)
@@ -159,7 +168,7 @@ end
 -- The option rate_limit: the store that is named, if one is. Nil and a message for a text that names none.
 local function rate_limit_of(options)
   local text = options.rate_limit or credentials.variable "PURSER_RATE_LIMIT"
-  local store = text and stores.parse(text)
+  local store = text and limits.parse(text)
   if text and not store then -- it is not quoted: it may hold a password
     return nil, (options.rate_limit and "--rate-limit" or "PURSER_RATE_LIMIT") .. ": this names no store; give "
       .. "redis://HOST:PORT, redis:/SOCKET, sqlite:FILE or postgresql:DATABASE"
@@ -216,10 +225,14 @@ function M.open(options, overrides)
   if requested.concurrent then
     local profile = profiles[service.profile or "default"]
     requested.concurrent = nil
-    requested.transport = purser.transport.multi { base_url = service.base_url or profile.base_url }
+    requested.transport, problem = purser.transport.multi { base_url = service.base_url or profile.base_url,
+      proxy = options.proxy, ca_file = options.ca_file }
+    if not requested.transport then return nil, values.in_shell(tostring(problem)) end
+  elseif not M.wrap_transport then
+    requested.proxy, requested.ca_file = options.proxy, options.ca_file
   end
   if M.wrap_transport then
-    requested.transport, problem = wrapped(requested.transport)
+    requested.transport, problem = wrapped(requested.transport, options)
     if not requested.transport then return nil, problem end
   end
   local client, err = purser.new(requested)
@@ -231,8 +244,9 @@ function M.open(options, overrides)
     if safe.guard_path and err.option == "guard" then
       return nil, ("--guard %s: %s%s"):format(safe.guard_path, err.message, cure)
     end
-    return nil, err.message .. origin_of(err.message, service, keys) .. cure
+    return nil, values.in_shell(err.message .. origin_of(err.message, service, keys) .. cure)
   end
+  terminal.settings.has_odd_key = keys.api_key:sub(1, 3) ~= "mx0"
   local place, sources = describe(client, service, keys)
   M.tell_of_open_calls(safe.journal, client, options)
   sources.journal, sources.is_named = safe.journal, keys.account ~= nil

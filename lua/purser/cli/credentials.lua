@@ -26,18 +26,13 @@ function M.take_secret()
   if secret then taken, why_not = secret, nil else why_not = why_not or message end
 end
 
--- A path of the environment; a relative one counts as not set: it would lead into the folder that the command is called
--- in, whose files may be anybody's.
-local function absolute(name)
-  local path = M.variable(name)
-  return path and path:find "^/" and path or nil
-end
-
---- The folder of the named accounts: $XDG_CONFIG_HOME/purser, or ~/.config/purser. Nil without a home.
+--- The folder of the named accounts: $XDG_CONFIG_HOME/purser, or ~/.config/purser. Nil without one: a relative path is
+--- no configuration, because it depends on the current folder.
 ---@return string|nil
 function M.folder()
-  local config, home = absolute "XDG_CONFIG_HOME", absolute "HOME"
-  return config and config .. "/purser" or home and home .. "/.config/purser" or nil
+  local config, home = M.variable "XDG_CONFIG_HOME", M.variable "HOME"
+  if config and config:find "^/" then return config .. "/purser" end
+  return home and home:find "^/" and home .. "/.config/purser" or nil
 end
 
 --- The file of a named account; nil and a message for what is no name.
@@ -48,7 +43,7 @@ function M.path_of(name)
     return nil, ("%q is no name of an account; use letters, digits, _ and -"):format(name)
   end
   local folder = M.folder()
-  if not folder then return nil, "HOME is no absolute path, so no folder of accounts; use --credentials FILE" end
+  if not folder then return nil, "HOME is no absolute path, so there are no accounts; use --credentials FILE" end
   return ("%s/%s.keys"):format(folder, name)
 end
 
@@ -101,11 +96,14 @@ end
 -- an account that nobody named.
 local function without_keys(source, name, path)
   local own, hint = M.variable "PURSER_ACCOUNT", suggest.hint(name, M.names())
-  if hint == "" and own then hint = suggest.hint(name, { own }) end
+  if hint == "" and own and own ~= name then hint = suggest.hint(name, { own }) end
+  local is_named = source == "PURSER_ACCOUNT"
   local has_others = own ~= name and (M.variable "PURSER_API_KEY" or taken or M.variable "PURSER_CREDENTIALS"
     or M.variable "PURSER_CREDENTIALS_COMMAND")
+  local otherwise = is_named and "; or set PURSER_API_KEY and PURSER_SECRET_KEY"
+    or has_others and "; if the keys of the environment are this account's, say so with PURSER_ACCOUNT=" .. name or ""
   return ("%s %s has no keys%s: there is no %s; `purser login %s` makes it%s"):format(source, name, hint, path, name,
-    has_others and ("; if the keys of the environment are this account's, say so with PURSER_ACCOUNT=" .. name) or "")
+    otherwise)
 end
 
 --- The keys to sign with, the name of their account and the service that they belong to, where it is known: all from

@@ -10,11 +10,12 @@ local lazy = require "purser.util.lazy"
 local loopback = require "purser.util.loopback"
 local operations = require "purser.api.operations"
 local output = require "purser.cli.output"
-local nearest = require "purser.util.suggest"
+local suggest = require "purser.util.suggest"
 local plain_text = require "purser.util.plain_text"
 local profiles = require "purser.api.profiles"
 local report = require "purser.cli.report"
 local rows = require "purser.cli.rows"
+local terminal = require "purser.cli.terminal"
 local drift = lazy "purser.cli.drift"
 
 local M = { summary = "Check the clock, TLS, the key, its permissions and the weights." }
@@ -81,7 +82,7 @@ function M.check_host(findings, client, url)
   for _, own in ipairs(hosts) do
     if own == host then return end
   end
-  local alike = nearest.find(host, hosts)
+  local alike = suggest.find(host, hosts)
   findings:add("warn", "host", plain_text.clean(host, 100) .. " is not on the list of the service's own hosts"
     .. (alike and ", and looks like " .. alike or ""),
     "compare it letter by letter with the service's own page; where it is right, such as a proxy of yours, go on")
@@ -231,8 +232,11 @@ local function as_text(findings, filters)
   local out = {}
   for _, finding in ipairs(findings) do
     if rows.passes({ finding.state, finding.topic, finding.text, finding.cure }, filters) then
-      out[#out + 1] = ("%-5s %-12s %s\n"):format(finding.state, finding.topic, plain_text.clean(finding.text))
-      if finding.cure then out[#out + 1] = ("%-5s %-12s cure: %s\n"):format("", "", finding.cure) end
+      out[#out + 1] = terminal.fold(("%-5s %-12s %s"):format(finding.state, finding.topic,
+        plain_text.clean(finding.text)), 19) .. "\n"
+      if finding.cure then
+        out[#out + 1] = terminal.fold((" "):rep(19) .. "cure: " .. finding.cure, 19) .. "\n"
+      end
     end
   end
   return table.concat(out)

@@ -119,8 +119,15 @@ end
 local function row_of(text)
   local row = operations.by_name[(text:gsub("[ :/]", ".", 1):gsub("%-", "_"))]
   if row and row.paging then return row end
-  local names = history_names()
-  return nil, ("%q is no history%s; there are %s"):format(text, suggest.hint(text, names), table.concat(names, ", "))
+  local group, word = text:match "^(%w+_?%w*)[. :/](.*)$"
+  local names, near = history_names(), {}
+  for _, name in ipairs(names) do
+    if name:find((word or text):gsub("s$", ""), 1, true) and (not group or name:find(group .. ".", 1, true)) then
+      near[#near + 1] = name
+    end
+  end
+  return nil, ('"%s" is no history%s; there are %s'):format(text, near[1] and (" (did you mean %s?)"):format(
+    table.concat(near, " or ")) or suggest.hint(text, names), table.concat(names, ", "))
 end
 
 -- How a parameter that the walk misses is given on this command line.

@@ -6,7 +6,7 @@ local core = require "purser.core"
 local credentials = require "purser.cli.credentials"
 local lazy = require "purser.util.lazy"
 local terminal = require "purser.cli.terminal"
-local words = require "purser.cli.arguments"
+local arguments_ = require "purser.cli.arguments"
 local files = lazy "purser.util.files"
 local command_parser = lazy "purser.cli.parser"
 local operation_command = lazy "purser.cli.operation"
@@ -35,8 +35,10 @@ local function suggestion(arguments, unknown)
     local name = suggest.find(requested, names)
     return name and ("did you mean `purser %s %s`?"):format(group, name)
   end
-  if unknown == arguments[1] and suggest.find(unknown, { "credentials" }) then
-    return "did you mean `purser help credentials`?"
+  if unknown == arguments[1] then
+    if suggest.find(unknown, { "credentials" }) then return "did you mean `purser help credentials`?" end
+    local word = suggest.find(unknown, { "help", "version" })
+    if word then return ("did you mean `purser %s`?"):format(word) end
   end
   local found = {}
   for _, row in ipairs(operations.every) do
@@ -57,17 +59,40 @@ local function filter_for(arguments, message)
   end
 end
 
--- The message of argparse with the option or word that it is about.
+-- What an unknown option was probably meant to be: an option that begins so, or the other word for the same thing.
+local same = { ["--coin"] = "--asset", ["--asset"] = "--coin", ["--id"] = "--tranId", ["--tag"] = "--memo" }
+
+local function option_for(parser, arguments, unknown)
+  local list = {}
+  for _, name in ipairs(arguments_.option_names(parser, arguments)) do
+    if name == same[unknown] then return name end
+    if #unknown > 3 and name:sub(1, #unknown) == unknown and not name:find "%-%a+%-" then list[#list + 1] = name end
+  end
+  return #list > 0 and #list < 4 and table.concat(list, "' or '") or nil
+end
+
+-- The message of argparse with the option or word that it is about, and the value that was typed.
 local function with_place(parser, arguments, message)
   if message == "too many arguments" then
-    local word = words.surplus(parser, arguments)
+    local word = arguments_.surplus(parser, arguments)
     return word and ("'%s' belongs to no option; write --NAME before a value"):format(word) or message
   end
   local option = message:match "^option '(.-)' must be used [%a ]*1 time"
   if option then return ("option '%s' is given more than once; give it once"):format(option) end
-  local word = message:find "^unknown option '%-%a'" and words.with_one_hyphen(parser, arguments)
+  local unknown = message:match "^unknown option '(%-.-)'"
+  local word = unknown and unknown:find "^%-%a" and arguments_.with_one_hyphen(parser, arguments)
   if word then return ("unknown option '%s'\nDid you mean '-%s'?"):format(word, word) end
-  option = words.rejected(parser, arguments, message)
+  local near = unknown and not message:find("Did you mean", 1, true) and option_for(parser, arguments, unknown)
+  if near then return ("unknown option '%s'\nDid you mean '%s'?"):format(unknown, near) end
+  local name, choices = message:match "^argument f?o?r? ?o?p?t?i?o?n? ?'(.-)' must be one of (.*)$"
+  local value = name and arguments_.value_of(parser, arguments, name)
+  if value then
+    local list = {}
+    for choice in choices:gmatch "'(.-)'" do list[#list + 1] = choice end
+    return ("%s: '%s' is none of %s%s"):format(name:find "^%-" and name or "'" .. name .. "'", value, choices,
+      suggest.hint(value, list))
+  end
+  option = arguments_.rejected(parser, arguments, message)
   return option and option .. ": " .. message or message
 end
 
@@ -75,10 +100,10 @@ end
 local function report_usage(parser, arguments, message)
   message = with_place(parser, arguments, message)
   local lacks = message:match "^missing argument '(.-)'$"
-  if lacks then message = message .. ": " .. words.help_of(parser, arguments, lacks) end
-  local missing = message:find "^missing option" and words.missing(parser, arguments) or {}
+  if lacks then message = message .. ": " .. arguments_.help_of(parser, arguments, lacks) end
+  local missing = message:find "^missing option" and arguments_.missing(parser, arguments) or {}
   if #missing > 1 then message = "missing options '" .. table.concat(missing, "', '") .. "'" end
-  terminal.say("%s", (message:gsub("\n", "; "):gsub("; Did you mean", "; did you mean")))
+  terminal.fail("%s", (message:gsub("\n", "; "):gsub("; Did you mean", "; did you mean")))
   local filter = filter_for(arguments, message)
   if filter then terminal.say("%s", filter) end
   local unknown = message:match("^unknown command '(.-)'")
@@ -160,7 +185,7 @@ local function run_into_file(options, parser)
   if not path then return dispatch(options, parser) end
   local draft, reason = files.draft(path)
   if not draft then
-    terminal.say("--output %s cannot be written: %s; nothing was sent", path, tostring(reason))
+    terminal.fail("--output %s cannot be written: %s; nothing was sent", path, tostring(reason))
     return 2
   end
   terminal.settings.output, terminal.settings.after_output, terminal.settings.has_output = draft, nil, nil
@@ -192,9 +217,9 @@ function run(arguments)
     return 2
   end
   local command_words
-  arguments = words.normal(arguments)
+  arguments = arguments_.normal(arguments)
   if arguments[1] == "record" then arguments, command_words = record.split(arguments) end
-  terminal.settings.json = words.wants_json(arguments)
+  terminal.settings.json = arguments_.wants_json(arguments)
   local parser = command_parser.build(requested_operation(arguments))
   local parsed, options = parser:pparse(arguments)
   raise_interruption(parsed, options)
@@ -204,6 +229,10 @@ function run(arguments)
   end
   options.command_words = command_words
   terminal.settings.quiet, terminal.settings.no_input = options.quiet, options.no_input
+  if options.json and options.csv or (options.json or options.csv) and arguments_.has_format(arguments) then
+    terminal.fail("--json, --csv and --format say in which form the result comes; give one of them")
+    return 2
+  end
   if options.json then options.format = "json" elseif options.csv then options.format = "csv" end
   terminal.settings.json, terminal.settings.time = options.json, options.time
   terminal.settings.is_table = options.format == "table"

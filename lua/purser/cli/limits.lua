@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- `purser limits`: what the pools of the rate limit hold, who shares them, and what blocks them. It sends nothing to
+-- `purser limits`: what the pools of the rate limit hold, and what blocks them. It sends nothing to
 -- the service.
 
 local connection = require "purser.cli.connection"
@@ -8,10 +8,10 @@ local output = require "purser.cli.output"
 local report = require "purser.cli.report"
 local rows = require "purser.cli.rows"
 
-local M = { summary = "Show the pools of the rate limit, who shares them, and blocks." }
+local M = { summary = "Show the pools of the rate limit, and blocks." }
 
 function M.define(command)
-  command:description("Show the pools of the rate limit: how much is used, who shares them, and for how long they are "
+  command:description("Show the pools of the rate limit: how much is used, and for how long they are "
     .. "blocked.\nIt asks the store alone (--rate-limit), and sends nothing to the service.")
   output.define(command)
   connection.define(command)
@@ -20,16 +20,13 @@ end
 local fields = { "pool", "capacity", "window_ms", "used", "waiting", "waiting_weight", "blocked_ms", "held_ms" }
 
 local function as_json(limits)
-  local pools, members = {}, {}
+  local pools = {}
   for i, pool in ipairs(limits.pools) do
     local pairs_of = {}
     for n, name in ipairs(fields) do pairs_of[n] = { name, pool[name] } end
     pools[i] = json.object(pairs_of)
   end
-  for i, member in ipairs(limits.members) do
-    members[i] = json.object { { "name", member.name }, { "seen_ms", member.seen_ms } }
-  end
-  return output.json(json.object { { "pools", json.list(pools) }, { "members", json.list(members) } }, "  ")
+  return output.json(json.object { { "pools", json.list(pools) } }, "  ")
 end
 
 local function seconds(ms)
@@ -42,11 +39,7 @@ local function as_text(limits)
     lines[i] = { pool.pool, ("%d of %d"):format(pool.used, pool.capacity), seconds(pool.window_ms),
       ("%d (%d)"):format(pool.waiting, pool.waiting_weight), seconds(math.max(pool.blocked_ms, pool.held_ms)) }
   end
-  local text = output.aligned({ "pool", "used", "window", "waiting (weight)", "blocked" }, lines)
-  for _, member in ipairs(limits.members) do
-    text = text .. ("member %s, seen %d s ago\n"):format(member.name, math.floor(member.seen_ms / 1000))
-  end
-  return text
+  return output.aligned({ "pool", "used", "window", "waiting (weight)", "blocked" }, lines)
 end
 
 local function as_csv(limits, options)
@@ -58,7 +51,7 @@ local function as_csv(limits, options)
   return rows.render(fields, cells, options)
 end
 
---- Runs the command. Returns the exit code: 0, 2 for bad input, 3 where the store is away.
+--- Runs the command. Returns the exit code: 0, 2 for bad input, 3 where the store cannot be used.
 function M.start(options)
   local client, problem = connection.open(options, {})
   if not client then return report.bad_input("%s", problem) end

@@ -61,7 +61,7 @@ local function extra_of(options)
   local extra = {}
   for _, text in ipairs(options.extra) do
     local name, value = text:match("^([^=]+)=(.*)$")
-    if not name then return nil, "--extra takes name=value" end
+    if not name then return nil, ('--extra takes name=value, not "%s"'):format(text) end
     if extra[name] then return nil, ("--extra gives %s twice"):format(name) end
     extra[name] = value
   end
@@ -69,9 +69,9 @@ local function extra_of(options)
 end
 
 -- An operation that is found again by an id of the caller's gets one, so that a lost answer can always be reconciled.
-local function add_handle(row, params)
+local function add_handle(row, params, key)
   local reconcile = row.reconcile
-  if not reconcile or reconcile.strategy ~= "client_id" or params[reconcile.client_id] then return nil end
+  if key or not reconcile or reconcile.strategy ~= "client_id" or params[reconcile.client_id] then return nil end
   params[reconcile.client_id] = core.random_token(32)
   if not params[reconcile.client_id] then return nil end -- the call itself says that there are no random bytes
   return ("%s %s was added: by it the operation can be found afterwards"):format(reconcile.client_id,
@@ -267,20 +267,25 @@ function M.run(row, options)
   if message then return report.bad_input("%s", message) end
   options.filters, message = output.filters(options, row)
   if not options.filters then return report.bad_input("%s", message) end
-  if needs_secret_option(row, options) then
-    return report.bad_input("the service shows the new key's secret this once, and it would be lost; give "
-      .. "--secret-file FILE or --show-secret")
-  end
   local client, place, sources = connection.open(options)
   if not client then return report.bad_input("%s", place) end
 
-  local handle_note = add_handle(row, params)
-  local call_options = { extra_params = extra }
+  if options.key and not sources.journal then
+    return report.bad_input("--key needs --journal FILE: without one nothing is known of an earlier call")
+  end
+  local handle_note = add_handle(row, params, options.key)
+  local call_options = { extra_params = extra, key = options.key }
   local request, err = client:prepare(row.full_name, params, call_options)
   if not request and not needs_record[err.code] then return report.failure(row, params, err) end
   local code
+  if needs_secret_option(row, options) then
+    client:close()
+    return report.bad_input("the service shows the new key's secret this once, and it would be lost; give "
+      .. "--secret-file FILE or --show-secret")
+  end
   if options.dry_run then
-    report.say("nothing is sent to %s", place)
+    report.say("nothing is sent to %s%s", place, preflight.has(row)
+      and "; coin, network and address are looked up only when it is sent" or "")
     local text = dry_run.show(request, row, client.profile, options.format)
     code = report.write(text) and report.DONE or report.NOT_WRITTEN
   else

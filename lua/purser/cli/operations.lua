@@ -2,6 +2,7 @@
 -- `purser operations [WORD]`: what operations there are, and everything about one of them. Needs no key and sends
 -- nothing.
 
+local core = require "purser.core"
 local json = require "purser.json"
 local listing = require "purser.cli.listing"
 local suggest = require "purser.util.suggest"
@@ -44,6 +45,7 @@ local function find(word)
   return nil, list
 end
 
+local WIDE = 120 -- columns, from which on a table has room for permission and weight
 local TITLES = { "id", "command", "effect", "permission", "weight", "summary" }
 
 local function cells_of(row)
@@ -120,7 +122,10 @@ local function list_of(list, options)
     if rows.passes(cells[i], filters) then whole[#whole + 1] = as_json(row) end
   end
   if options.format == "json" then return output.json(json.list(whole), "  ") end
-  return rows.render(TITLES, cells, options)
+  local columns = options.format == "table" and core.is_terminal(1) and core.terminal_width(1)
+  if not columns or columns >= WIDE then return rows.render(TITLES, cells, options) end
+  for i, row in ipairs(cells) do cells[i] = { row[1], row[2], row[3], row[6] } end
+  return rows.render({ "id", "command", "effect", "summary" }, cells, { format = "table", filter = {} })
 end
 
 function M.start(options)

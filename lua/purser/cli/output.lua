@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- Results as text: an aligned table for people, JSON and CSV for programs. Amounts and ids are never touched.
 
-local csv = require "purser.csv"
+local csv = require "purser.util.csv"
 local json = require "purser.json"
 local suggest = require "purser.util.suggest"
 local plain_text = require "purser.util.plain_text"
@@ -341,7 +341,10 @@ function M.filters_by(options, places, known)
   local filters = {}
   for i, text in ipairs(options.filter or {}) do
     local name, value = text:match "^([^=]+)=(.*)$"
-    if not name then return nil, ("--filter takes name=value, not %q"):format(text) end
+    if not name then
+      return nil, ('--filter takes name=value, not "%s": it compares with = alone, and a shell takes > and <')
+        :format(text)
+    end
     if not places[name] then
       return nil, ("--filter: there is no %q%s; there are %s"):format(name, suggest.hint(name, known),
         table.concat(known, ", "))

@@ -179,6 +179,10 @@ local function fill_operation(command, row)
   output.define(command, row)
   command:option("--extra", "A parameter that this version does not know, as name=value; may be repeated.")
     :argname("<name=value>"):count("*")
+  if row.effect ~= "read" then
+    command:option("--key", "Your own name of this call: with --journal it is made once, however often it is run.")
+      :argname("<key>")
+  end
   connection.define(command)
   own_options_first(command, #options > 0 and 2 or 1)
   command:epilog(("Example: %s\nMore: purser operations %s; docs/%s"):format(example_of(row), row.full_name,

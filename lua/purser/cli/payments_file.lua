@@ -2,7 +2,7 @@
 -- A list of payments as CSV: a header with the names of parameters, then a payment a line. `key` names a payment for
 -- good; `operation` may stand in a column or come from the command. Cells are separated by commas, semicolons or tabs.
 
-local csv = require "purser.csv"
+local csv = require "purser.util.csv"
 local files = require "purser.util.files"
 local operations = require "purser.api.operations"
 local plain_text = require "purser.util.plain_text"
@@ -26,12 +26,12 @@ end
 local function row_of(name)
   local row = operations.by_name[(name:gsub("[ :/]", ".", 1):gsub("%-", "_"))]
   if row and row.effect == "transfer" then return row end
-  local known = {}
+  local known, short = {}, operations.by_name["wallet." .. name]
   for _, candidate in ipairs(operations.list) do
     if candidate.effect == "transfer" then known[#known + 1] = candidate.full_name end
   end
-  return nil, ("%q is no operation that moves funds%s; there are %s"):format(name, suggest.hint(name, known),
-    table.concat(known, ", "))
+  local hint = suggest.hint(short and short.full_name or name, known)
+  return nil, ("%q is no operation that moves funds%s; there are %s"):format(name, hint, table.concat(known, ", "))
 end
 
 -- The parameters of a payment, and what is wrong with its columns.

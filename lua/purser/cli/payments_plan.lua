@@ -65,7 +65,7 @@ end
 -- its account is.
 local function source_of(payment)
   local params = payment.params
-  local name = payment.row.group ~= "wallet" and params.fromAccount or ""
+  local name = payment.row and payment.row.group ~= "wallet" and params.fromAccount or ""
   return name, params.fromAccountType or "SPOT"
 end
 
@@ -86,12 +86,12 @@ function M.totals(payments, made)
     local source, account_type = source_of(payment)
     local key = table.concat({ source, account_type, asset_of(payment) }, "\n")
     local total = by_key[key]
-    if not total and not made[payment.key] then
+    if not total and not made[payment.key] and payment.row then
       total = { source = source, account_type = account_type, asset = asset_of(payment), count = 0,
         amount = decimal(0), fees = decimal(0) }
       by_key[key], list[#list + 1] = total, total
     end
-    if not made[payment.key] then add_to(total, payment) end
+    if total and not made[payment.key] and payment.row then add_to(total, payment) end
   end
   return list
 end
@@ -152,7 +152,7 @@ function M.shortages(totals)
   return list
 end
 
-local LARGEST, SHOWN = 10, 10 -- payments, and groups of texts or payees, of a summary
+local LARGEST, SHOWN, ERRORS = 10, 10, 20 -- payments, groups of texts or payees, and of errors, of a summary
 
 -- The cells of a payment that a summary shows.
 local function row_of(payment)
@@ -195,9 +195,10 @@ local function add_groups(out, payments, path, kind, name, everything)
       group.lines[#group.lines + 1] = payment.line
     end
   end
+  local most = kind == "problems" and ERRORS or SHOWN
   for i, group in ipairs(groups) do
-    if i > SHOWN and not everything then
-      out[#out + 1] = ("and %d other %ss; --output FILE writes all"):format(#groups - SHOWN, name)
+    if i > most and not everything then
+      out[#out + 1] = ("and %d other %ss; --output FILE writes all"):format(#groups - most, name)
       break
     end
     local who = #group.lines == 1 and ('payment "%s"'):format(group.key)
@@ -282,17 +283,22 @@ function M.count(payments, kind)
   return count
 end
 
--- The warnings and errors, errors last.
-local function add_notes(out, payments, totals, path, everything)
+--- The warnings and errors as lines that name file, line and key: equal ones as one, errors last.
+---@param payments table[]
+---@param totals table[]
+---@param path string
+---@param everything boolean|nil
+---@return string[]
+function M.notes(payments, totals, path, everything)
   local notes = {}
   add_groups(notes, payments, path, "warnings", "warning", everything)
   add_groups(notes, payments, path, "odd", "odd", everything)
   for _, text in ipairs(M.shortages(totals)) do notes[#notes + 1] = "warning: " .. text end
   add_groups(notes, payments, path, "problems", "error", everything)
-  for _, note in ipairs(notes) do out[#out + 1] = terminal.fold(plain_text.clean(note)) .. "\n" end
+  return notes
 end
 
---- The plan as text for a person; `everything` names each payment and each note.
+--- The plan as text for a person; with `everything` each payment and the notes.
 ---@param payments table[]
 ---@param totals table[]
 ---@param path string
@@ -304,10 +310,11 @@ function M.show(payments, totals, path, made, everything)
   local several, all_payees = payees(payments)
   for _, payment in ipairs(payments) do made_count = made_count + (made[payment.key] and 1 or 0) end
   local networks = counts_of(payments, network_of)
-  out[1] = terminal.fold(("%d payments: %s%s"):format(#payments, counts_of(payments, function(payment)
-    return payment.operation
-  end), networks ~= "" and "; over " .. networks or "")) .. "\n"
-  add_sums(out, totals)
+  local names = counts_of(payments, function(payment) return payment.operation end)
+  local heading = ("%d payment%s%s%s"):format(#payments, #payments == 1 and "" or "s",
+    names ~= "" and ": " .. names or "", networks ~= "" and "; over " .. networks or "")
+  out[1] = terminal.fold(heading) .. "\n"
+  if totals[1] then add_sums(out, totals) end
   if made_count > 0 then
     out[#out + 1] = ("%d of %d payments are made already; the sums are of the others\n"):format(made_count, #payments)
   end
@@ -323,7 +330,9 @@ function M.show(payments, totals, path, made, everything)
   out[#out + 1] = #shown == #payments and "\n"
     or ("\nthe %d largest of %d; --output FILE writes all\n"):format(#shown, #payments)
   out[#out + 1] = output.aligned({ "line", "key", "amount", "asset", "to" }, cells)
-  add_notes(out, payments, totals, path, everything)
+  for _, note in ipairs(everything and M.notes(payments, totals, path, true) or {}) do
+    out[#out + 1] = plain_text.clean(note) .. "\n"
+  end
   return table.concat(out)
 end
 

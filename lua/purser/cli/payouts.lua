@@ -49,7 +49,7 @@ function M.define(command)
   command:option("--queue", "Name of the queue (default)."):argname("<name>")
   command:option("--worker", "Name of this worker (shell); one running process may have it at a time.")
     :argname("<name>")
-  command:flag("--unchecked", "plan, run: take addresses as they are, whatever their form and checksum say.")
+  command:flag("--unchecked", "plan, run, replace: take addresses as they are, whatever their form and checksum say.")
   command:flag("--allow-equal", "run: with --yes pay rows that look like a mistake, too: equal ones, keys that differ "
     .. "only in case, what was paid in the last 7 days, an amount far above the others.")
   command:flag("--dry-run", "The same as plan.")
@@ -171,8 +171,10 @@ end
 -- Writes a plan: for a person, or each payment for a program.
 local function show_plan(plan, options)
   if options.format == "table" and not options.filter[1] then
-    return report.write(payments_plan.show(plan.payments, plan.totals, plan.path, plan.made,
+    local ok = report.write(payments_plan.show(plan.payments, plan.totals, plan.path, plan.made,
       terminal.settings.output ~= nil))
+    for _, note in ipairs(payments_plan.notes(plan.payments, plan.totals, plan.path)) do report.say("%s", note) end
+    return ok
   end
   return report.write(rows.render(payments_plan.TITLES, payments_plan.cells(plan.payments, plan.made), options,
     { is_number = { [4] = true, [8] = true } }), options.raw)
@@ -217,7 +219,13 @@ end
 
 local TITLES = { "key", "state", "amount", "asset", "to", "id", "message" }
 
+-- A key as it is sorted: inv-2 before inv-10.
+local function sortable(key)
+  return (key:gsub("%d+", function(digits) return ("0"):rep(20 - #digits) .. digits end))
+end
+
 local function show_list(list, options)
+  table.sort(list, function(a, b) return sortable(a.key) < sortable(b.key) end)
   local cells = {}
   for i, payment in ipairs(list) do
     local params = payment.params
@@ -424,8 +432,8 @@ end
 -- The payment of that key in the file; or nil and the exit code.
 local function payment_in(options)
   if not options.list then return nil, report.bad_input("payouts replace: the file is missing; give KEY FILE") end
-  local payments, messages = payments_file.read(options.list, options.operation)
-  if not payments then return nil, report.bad_input("%s", messages[1]) end
+  local payments, message = payments_file.read(options.list, options.operation)
+  if not payments then return nil, report.bad_input("%s", message) end
   for _, payment in ipairs(payments) do
     if payment.key == options.subject then return payment end
   end
@@ -437,7 +445,7 @@ function actions.replace(options)
   if not payment then return code end
   return act_on(options, { "This replaces a payment, which the next run makes", "waits, failed or is undecided",
     "replaced", "run" }, function(at, force)
-    local err = payments_plan.check(at.client, { payment })
+    local err = payments_plan.check(at.client, { payment }, options.unchecked)
     if not err and payment.problems[1] then
       err = errors.argument(nil, ("%s:%d: %s"):format(options.list, payment.line, payment.problems[1]))
     end

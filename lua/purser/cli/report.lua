@@ -31,14 +31,47 @@ local cures = {
   ["700003"] = CLOCK,
   ["700005"] = "--recv-window is over 60000",
   ["700006"] = "the key may not be used from this address: add the address to the key, or use another key",
-  ["700007"] = "the key lacks a permission: `purser operations NAME` shows which one the operation needs",
 }
+
+local more_cures = {
+  ["10072"] = function()
+    return terminal.settings.has_odd_key and "; an API key begins with mx0: perhaps key and secret are exchanged" or ""
+  end,
+}
+
+-- What depends on the operation.
+local function cure_of_operation(err)
+  local row = operations.by_name[err.operation or ""]
+  if not row then return nil end
+  if err.code == "700007" then
+    return row.permission and ("the key lacks the permission %s: give it that, or use another"):format(row.permission)
+      or "the key lacks a permission: look at its page"
+  elseif err.code == "33333" then
+    return ("`purser operations %s` shows what each value may be"):format(err.operation)
+  elseif err.kind == "api" and err.outcome == "rejected" and err.code and not err.hint then
+    return ("the code %s is not known here: the service's own support or announcements say what it means"):format(
+      err.code)
+  end
+end
 
 --- What to do about an error, in this command's words or in its own; or nil.
 ---@param err purser.Error
 ---@return string|nil
 function M.cure(err)
-  return cures[err.code] or err.hint
+  local cure = cures[err.code] or cure_of_operation(err) or err.hint
+  local more = more_cures[err.code]
+  return cure and cure .. (more and more() or "")
+end
+
+-- An argument that was typed, as it was typed: `--amount "12,5" is not a plain decimal`. Else nil.
+local function typed_argument(row, params, err)
+  local name = err.kind == "argument" and err.parameter
+  local param = name and row.by_name and row.by_name[name]
+  local value = param and not param.plain and param[2] ~= "md5" and params[name]
+  local rest = err.message:match '^parameter "[^"]*" (.*)$'
+  if not rest or type(value) ~= "string" then return nil end
+  local quoted = err.message:find(value, 1, true) and value ~= "" and "" or (' "%s"'):format(value)
+  return ("--%s%s %s%s"):format(name, quoted, rest, err.hint and "; " .. err.hint or "")
 end
 
 --- What is wrong and what to do about it, without the facts that are for programs.
@@ -46,7 +79,7 @@ end
 ---@return string
 function M.sentence(err)
   local cure = M.cure(err)
-  return err.message .. (cure and "; " .. cure or "")
+  return values.in_shell(err.message .. (cure and "; " .. cure or ""))
 end
 
 M.say = terminal.say
@@ -58,7 +91,7 @@ end
 
 --- Says what is wrong with what was asked. Returns the exit code.
 function M.bad_input(...)
-  M.say(...)
+  terminal.fail(...)
   return M.BAD_INPUT
 end
 
@@ -111,13 +144,13 @@ local function unknown(row, params, err)
   if row.effect == "read" then
     local text = errors.text(err)
     if text:find("interrupted!", 1, true) then error("interrupted!", 0) end -- Ctrl-C, which a transport met
-    M.say("no answer: %s", (text:gsub(", outcome unknown", ""):gsub("timeout_ms allows more", "--timeout allows more")))
+    M.say("no answer: %s", (values.in_shell(text):gsub(", outcome unknown", "")))
     M.say("it only reads, so it may be run again")
     return M.NOT_SENT
   end
   -- a program's client reconciles; here it is a person who looks
   local cure = err.advice and advice.of(row, err.intent and err.intent.params, "look in")
-  M.say("OUTCOME UNKNOWN: %s", errors.text(err, cure))
+  M.say("OUTCOME UNKNOWN: %s", values.in_shell(errors.text(err, cure)))
   local command = reconciling_command(row, params)
   if command then M.say("see what became of it with: %s", command) end
   return M.UNKNOWN
@@ -135,10 +168,13 @@ function M.failure(row, params, err, cure)
     error("interrupted!", 0)
   end
   cure = cure or M.cure(err)
+  local argument = typed_argument(row, params, err)
   if terminal.settings.json then
     M.say_error(err, cure)
+  elseif argument then
+    M.say("%s; nothing was sent", argument)
   else
-    M.say("%s", errors.text(err, cure))
+    M.say("%s", values.in_shell(errors.text(err, cure)))
   end
   if err.kind == "argument" or err.kind == "config" then return M.BAD_INPUT end
   return err.outcome == "rejected" and M.REJECTED or M.NOT_SENT

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- What a command other than an operation prints, as rows of cells: a table, CSV or JSON, the rows that --filter names.
 
-local csv = require "purser.csv"
+local csv = require "purser.util.csv"
 local json = require "purser.json"
 local output = require "purser.cli.output"
 local plain_text = require "purser.util.plain_text"

@@ -10,6 +10,7 @@ local http_server = lazy "purser.sim.serve"
 local json = lazy "purser.json"
 local to_json = lazy "purser.sim.to_json"
 local simulator = lazy "purser.sim"
+local state_file = lazy "purser.sim.state_file"
 
 local M = { summary = "Serve the simulator over HTTP." }
 
@@ -134,8 +135,8 @@ end
 
 -- The state of a file; nil alone when there is none, which is a first start.
 local function load_state(path)
-  local state, message, is_missing = files.read_object(path)
-  return state, not is_missing and message and "--state " .. message or nil
+  local state, message = state_file.read(path)
+  return state, message and "--state " .. message
 end
 
 -- Whether the state can be saved: at the end it would be too late to say that it cannot.
@@ -143,10 +144,6 @@ local function can_save(path)
   local ok, message = files.can_replace(path)
   if ok then return true end
   return nil, ("--state %s cannot be written: %s"):format(path, message)
-end
-
-local function save_state(path, state)
-  return files.replace(path, json.encode(to_json.writable(state)) .. "\n")
 end
 
 local function make(options)
@@ -158,11 +155,11 @@ local function make(options)
     ok, message = can_save(options.state)
     if not ok then return nil, message end
   end
-  local ok, made = pcall(function()
+  local ok, made, wrong = pcall(function()
     if state then return simulator.restore(state) end
     return simulator.new(of_world(options))
   end)
-  if not ok then return nil, (tostring(made):gsub("^purser%.sim: ", "")) end
+  if not ok or wrong then return nil, (tostring(wrong or made):gsub("^purser%.sim: ", "")) end
   return made, nil, state == nil
 end
 
@@ -269,7 +266,7 @@ function M.start(options)
   elseif not served then status = fail(1, "%s", message)
   end
   if options.state and (status == 0 or broken or not fresh) then
-    ok, message = save_state(options.state, world:snapshot())
+    ok, message = state_file.write(options.state, world:snapshot())
     if not ok then return fail(1, "the state could not be saved: %s", message) end
   end
   return status

@@ -47,6 +47,13 @@ function M.say(...)
   M.say_as("purser", string.format(...))
 end
 
+--- Says what is wrong with what was asked: with --json as an error that has the form of a call's.
+function M.fail(...)
+  if not M.settings.json then return M.say(...) end
+  M.say_json(json.object { { "error", json.object { { "message", string.format(...) }, { "kind", "argument" },
+    { "outcome", "not_sent" } } } })
+end
+
 local function is_found(program)
   local found = os.execute(("command -v '%s' >/dev/null 2>&1"):format((program:gsub("'", "'\\''"))))
   return found == true or found == 0
@@ -120,13 +127,19 @@ end
 
 --- A text as lines that fit the terminal, if standard output is one and the text goes there.
 ---@param text string
+---@param indent integer|nil  of the lines after the first (2)
 ---@return string
-function M.fold(text)
+function M.fold(text, indent)
   local columns = not M.settings.output and core.is_terminal(1) and core.terminal_width(1)
   if not columns or #text <= columns then return text end
-  local lines = parts_of(text, columns - 2)
+  indent = indent or 2
+  local first = bytes_that_fit(text, 1, columns)
+  local _, blank = text:sub(1, first):find("^.+ ")
+  first = blank and blank > indent and blank or first
+  local lines = parts_of(text:sub(first + 1), columns - indent)
+  table.insert(lines, 1, text:sub(1, first))
   for i, line in ipairs(lines) do lines[i] = line:gsub(" $", "") end
-  return table.concat(lines, "\n  ")
+  return table.concat(lines, "\n" .. (" "):rep(indent))
 end
 
 local LABEL = 16

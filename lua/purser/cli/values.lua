@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: MIT
 -- Values as people type them: times, durations, sources of a password.
 
-local states = require "purser.states"
-local utc = require "purser.utc"
+local states = require "purser.api.states"
+local utc = require "purser.util.utc"
 
 local M = {}
 
@@ -77,6 +77,22 @@ function M.deposit_state(value) return state("deposit", value) end
 
 --- "7 SUCCESS" of 7.
 function M.withdrawal_state(value) return state("withdrawal", value) end
+
+-- What the messages of the module call its options, and what they are in a shell, in this order.
+local shell_names = {
+  { "`connect_timeout_ms` and `timeout_ms` allow more", "--timeout allows more" }, { "`?timeout_ms`?", "--timeout" },
+  { "`ca_file`, `ca_path` or `ca_pem`", "--ca-file" }, { '[`"]ca_file[`"]', "--ca-file" },
+  { '[`"]base_url[`"]', "--base-url" }, { "%f[%w_]base_url%f[^%w_]", "--base-url" }, { '[`"]proxy[`"]', "--proxy" },
+  { '[`"]?recv_window[`"]?', "--recv-window" }, { "`api_key`", "the API key" },
+}
+
+--- A message of the module with the options of the command in place of the module's.
+---@param text string
+---@return string
+function M.in_shell(text)
+  for _, pair in ipairs(shell_names) do text = text:gsub(pair[1], (pair[2]:gsub("%%", "%%%%"))) end
+  return (text:gsub('option (%-%-)', '%1'):gsub("([.!?]);", ";"))
+end
 
 --- `text` as one word of a shell command line.
 function M.shell_word(text)

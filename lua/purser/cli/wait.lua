@@ -43,7 +43,9 @@ function M.start(options)
   local requested = { goal = options.goal }
   if options.duration then
     local ms = values.duration(options.duration)
-    if not ms then return report.bad_input("--deadline takes a duration: 45s, 30m, 2h") end
+    if not ms then
+      return report.bad_input('--deadline "%s" is no duration; give 45s, 30m or 2h', options.duration)
+    end
     requested.deadline_ms = math.max(1, ms)
   end
   if options.since then
@@ -64,7 +66,8 @@ function M.start(options)
   client:close()
   if not record then
     if err.kind == "workflow" then
-      report.say("%s", tostring(err))
+      local text = err.message:gsub("(%d+) ms", function(ms) return ("%g s"):format(tonumber(ms) / 1000) end)
+      terminal.fail("%s%s", text, err.outcome == "rejected" and "" or "; give a longer --deadline to wait again")
       return err.outcome == "rejected" and report.REJECTED or report.NOT_SENT
     end
     return report.failure({ effect = "read" }, {}, err)

@@ -3,7 +3,7 @@
 
 local connection = require "purser.cli.connection"
 local core = require "purser.core"
-local csv = require "purser.csv"
+local csv = require "purser.util.csv"
 local files = require "purser.util.files"
 local json = require "purser.json"
 local output = require "purser.cli.output"

@@ -42,7 +42,7 @@ local service_clock = require "purser.call.clock"
 local version = require "purser.version"
 local curl = lazy "purser.transport.curl"
 local guard = lazy "purser.write.guard"
-local secrets = lazy "purser.secrets"
+local secrets = lazy "purser.util.secrets"
 
 local M = {}
 
@@ -55,13 +55,13 @@ local function make_transport(options, origin)
   }
 end
 
-local function make_rate_limit(given, profile)
+local function make_rate_limit(given, profile, open_store)
   if given == false or rate_limit.is(given) then return given end
   if given ~= nil and type(given) ~= "table" then
     return nil, ('option "rate_limit" is a %s'):format(type(given)),
       "give a table of options, an object of purser.rate_limit or false"
   end
-  return rate_limit.make(given, profile)
+  return rate_limit.make(given, profile, open_store)
 end
 
 local function make_guard(options)
@@ -87,8 +87,9 @@ local function user_agent_of(options)
   return agent
 end
 
---- Fills a client from checked options. Returns nil, or a message, what to do and the option.
-function M.fill(self, options)
+--- Fills a client from checked options. `open_store` makes a store of the rate limit that is named. Returns nil, or a
+--- message, what to do and the option.
+function M.fill(self, options, open_store)
   -- `false`, not nil: an absent field is looked for among the methods, too
   self._layouts, self._waits, self._closed = {}, false, false
   local wrong, hint, option
@@ -110,7 +111,7 @@ function M.fill(self, options)
   if wrong then return wrong, hint end
   self._retry, wrong, hint = retry.policy(options.retry)
   if wrong then return wrong, hint end
-  self._rate_limit, wrong, hint = make_rate_limit(options.rate_limit, self.profile)
+  self._rate_limit, wrong, hint = make_rate_limit(options.rate_limit, self.profile, open_store)
   if wrong then return wrong, hint end
   self._own_rate_limit = not rate_limit.is(options.rate_limit)
   self._credentials = options.credentials or false

@@ -22,7 +22,7 @@ local reconcile_service = lazy "purser.write.service"
 local suggest = lazy "purser.util.suggest"
 local unsigned = lazy "purser.call.unsigned"
 local wait = lazy "purser.workflow.wait"
-local workflows = lazy "purser.client.methods"
+local methods_ = lazy "purser.client.methods"
 local write_call = lazy "purser.write.write_call"
 
 local states = private.states
@@ -68,8 +68,9 @@ function State:prepare(name, params, opts)
   local row, err = row_of(name)
   if not row then return nil, err end
   local is_write = row.effect ~= "read"
-  err = run.not_allowed(self, row) or is_write and run.load_write_calls(row)
+  err = run.not_allowed(self, row)
   if err then return nil, err end
+  if is_write then run.load_write_calls() end
   opts = opts or pipeline.no_options
   local values, layout = pipeline.check_call(self, row, params, opts)
   if not values then return nil, layout end
@@ -204,16 +205,15 @@ end
 
 ---@class purser.Limits
 ---@field pools purser.PoolUse[]
----@field members purser.Member[]  who uses the same store, and how long ago that was seen
 
---- What the pools of the rate limit hold now, who shares them, and what blocks them; nil and an error where the store
---- is away. A client without a rate limit has none.
+--- Returns what the pools of the rate limit hold now, and what blocks them; nil and an error where the store cannot be
+--- used. A client without a rate limit has none.
 ---@return purser.Limits|nil limits, purser.Error|nil err
 function State:limits()
-  if not self._rate_limit then return { pools = {}, members = {} } end
-  local pools, members = self._rate_limit:status(self._api_key)
-  if pools then return { pools = pools, members = members } end
-  return nil, errors.new { kind = "throttled", outcome = "not_sent", retryable = true, message = members }
+  if not self._rate_limit then return { pools = {} } end
+  local pools, message = self._rate_limit:status(self._api_key)
+  if pools then return { pools = pools } end
+  return nil, errors.new { kind = "throttled", outcome = "not_sent", retryable = true, message = message }
 end
 
 --- Waits until what is read is as requested: client:wait_for { read = ..., judge = ... }. See docs/waiting.md.
@@ -247,7 +247,7 @@ local function meant_by(name)
   if type(name) ~= "string" or name:find "^_" then return nil end
   local groups = {}
   for _, group in ipairs(operations.group_names) do
-    if operations.by_name[group .. "." .. name] or workflows[group][name] then
+    if operations.by_name[group .. "." .. name] or methods_[group][name] then
       groups[#groups + 1] = ("client.%s:%s"):format(group, name)
     end
   end
@@ -315,7 +315,7 @@ end
 
 -- A method that is more than one operation. It is given what users hold: it may keep that in what it returns.
 local function workflow_of(group, name)
-  local workflow = workflows[group][name]
+  local workflow = methods_[group][name]
   return workflow and function(held, ...)
     local self = state_of_group(held, group, name)
     return workflow(faces[self] or make_face(self), ...)
@@ -330,7 +330,7 @@ local function other_of(group, methods, name)
     return workflow
   end
   error(('client.%s has no operation "%s"%s'):format(group, tostring(name),
-    suggest.hint_or_list(name, methods, workflows[group])), 3)
+    suggest.hint_or_list(name, methods, methods_[group])), 3)
 end
 
 -- One method an operation, made from the rows when the group is first used.
@@ -349,12 +349,13 @@ end
 
 --- Makes a client. See docs/getting-started.md for the options.
 ---@param options table
+---@param open_store (fun(options: table): table|nil, string|nil)|nil  makes a store of the rate limit that is named
 ---@return purser.Client|nil client, purser.Error|nil err
-function M.new(options)
+function M.new(options, open_store)
   local message, option, hint = options_.check(options)
   if message then return nil, errors.config(message, hint, option) end
   local self = {}
-  message, hint, option = build.fill(self, options)
+  message, hint, option = build.fill(self, options, open_store)
   if message then
     if self._signer then self._signer:close() end
     return nil, errors.config(message, hint, option)

@@ -17,7 +17,7 @@ local M = {}
 
 ---@class purser.FleetAccount
 ---@field name string
----@field note string|nil
+---@field note string|nil  default: the name
 ---@field keys purser.FleetKeyOptions[]|nil
 ---@field futures boolean|nil  a broker's: whether futures are to be enabled
 
@@ -120,7 +120,7 @@ function M.check(given)
       if type(account.name) == "string" then where = "account " .. account.name end
       check_words(where .. ": option", account, account_rules, problems)
       check_value(where, row, "subAccount", account.name, problems)
-      check_value(where, row, "note", account.note, problems)
+      check_value(where, row, "note", account.note or account.name, problems)
       if seen[account.name or ""] then problems[#problems + 1] = where .. " is there twice" end
       seen[account.name or ""] = true
       if account.futures and group ~= "broker" then

@@ -12,7 +12,6 @@ local database = lazy "purser.util.database"
 
 local Store = { __name = "purser.rate_limit.database" }
 Store.__index = Store
-documents.methods(Store)
 
 local M = {}
 
@@ -73,16 +72,14 @@ local function read_rows(tx, namespace, names)
 end
 
 local function within(self, tx, names, fn)
-  local is_file = self.kind == "sqlite"
-  if is_file then names[#names + 1] = CLOCK else tx:lock(self.lock) end
-  local texts = read_rows(tx, self.namespace, names)
+  local is_file, wanted = self.kind == "sqlite", { (table.unpack or unpack)(names) } -- luacheck: ignore
+  if is_file then wanted[#wanted + 1] = CLOCK else tx:lock(self.lock) end
+  local texts = read_rows(tx, self.namespace, wanted)
   local now, run, clock
-  if is_file then now, run, clock = file_time(texts[CLOCK], self.boot) else now, run = tx:now(), "" end
-  local kv, put = documents.kv(function(name) return texts[name] end)
-  local results = { fn(kv, now, run) }
-  for name, document in pairs(put) do
-    tx:rows(upsert, self.namespace .. name, documents.encode(name, document))
-  end
+  if is_file then now, run, clock = file_time(texts[CLOCK], self.boot) else now, run = tx:now(), "-" end
+  local results, put = documents.run(fn, function(name) return texts[name] end, now, run)
+  if not results then tx:reject(put) end
+  for name, kept in pairs(put) do tx:rows(upsert, self.namespace .. name, kept[1]) end
   if clock and next(put) then tx:rows(upsert, self.namespace .. CLOCK, clock) end
   return results
 end

@@ -77,12 +77,13 @@ function Connection:is_used()
   return self.in_nginx and self.socket:getreusedtimes() > 0
 end
 
-local function nginx_socket(options, timeout_ms)
+local function nginx_socket(options, timeout_ms, pool)
   local socket = ngx.socket.tcp()
   socket:settimeout(timeout_ms)
   local ok, why
-  if options.path then ok, why = socket:connect("unix:" .. options.path)
-  else ok, why = socket:connect(options.host or "127.0.0.1", options.port or 6379) end
+  local kept = { pool = pool } -- its connections have been greeted
+  if options.path then ok, why = socket:connect("unix:" .. options.path, kept)
+  else ok, why = socket:connect(options.host or "127.0.0.1", options.port or 6379, kept) end
   if not ok then return nil, why end
   return socket
 end
@@ -113,9 +114,10 @@ end
 --- Connects. Returns nil and why not.
 ---@param options { host: string|nil, port: integer|nil, path: string|nil }
 ---@param timeout_ms integer
-function M.connect(options, timeout_ms)
+---@param pool string  the name of the connections that nginx keeps for one user of them
+function M.connect(options, timeout_ms, pool)
   local nginx = in_nginx()
-  local socket, why = (nginx and nginx_socket or plain_socket)(options, timeout_ms)
+  local socket, why = (nginx and nginx_socket or plain_socket)(options, timeout_ms, pool)
   if not socket then return nil, why end
   return setmetatable({ socket = socket, in_nginx = nginx }, Connection)
 end

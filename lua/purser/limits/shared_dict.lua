@@ -1,18 +1,18 @@
 -- SPDX-License-Identifier: MIT
 -- The store in a shared dictionary of nginx (lua_shared_dict), for all workers of one nginx. It survives a reload, and
--- forgets with nginx. A worker decides while it holds a lock, which takes some 50 microseconds and never waits.
+-- forgets with nginx. A worker decides while it holds a lock, which takes some 50 microseconds.
 
 local core = require "purser.core"
 local documents = require "purser.limits.documents"
-local sliding_log = require "purser.call.rate_limit.sliding_log"
 
 local Store = { __name = "purser.rate_limit.shared_dict", kind = "shared_dict" }
 Store.__index = Store
-documents.methods(Store)
 
 local M = {}
 
-local LOCK_S, SPINS, REST_S = 1, 2000, 0.001
+local LOCK_S = 1      -- the lock of a worker that died with it ends then
+local REST_S = 0.001  -- between two tries
+local SPINS = 2000    -- tries where nginx lets nobody sleep
 
 -- Keeps a text, never in the place of another one: that may still count. What is over makes room.
 local function keep(dict, method, ...)
@@ -22,41 +22,41 @@ local function keep(dict, method, ...)
   return dict[method](dict, ...)
 end
 
--- Takes the lock. Another worker has it for microseconds; that of a worker that died ends after a second.
-local function lock(self)
+-- Takes the lock. Another worker has it for microseconds, or as long as it does not get the processor.
+local function lock(self, patience_ms)
   self.turn = self.turn + 1
-  local token = ("%d.%d"):format(ngx.worker.pid(), self.turn)
-  for spin = 1, SPINS do
+  local token, ends, spins = ("%d.%d"):format(ngx.worker.pid(), self.turn), core.monotonic_ms() + patience_ms, 0
+  while true do
     local ok, why = keep(self.dict, "safe_add", self.namespace .. "lock", token, LOCK_S)
     if ok then return token end
     if why ~= "exists" then return nil, "the dictionary is full: " .. tostring(why) end
-    if spin % 100 == 0 then pcall(ngx.sleep, REST_S) end
+    spins = spins + 1
+    local rested = spins % 100 ~= 0 or pcall(ngx.sleep, REST_S)
+    if core.monotonic_ms() >= ends or not rested and spins >= SPINS then
+      return nil, "another worker keeps its lock"
+    end
   end
-  return nil, "another worker has kept the lock for too long"
 end
 
-local function write(self, token, put, now)
-  if self.dict:get(self.namespace .. "lock") ~= token then return nil, "the lock was lost" end
-  for name, document in pairs(put) do
-    local seconds = sliding_log.keep_ms(name, document, now) / 1000
-    local ok, why = keep(self.dict, "safe_set", self.namespace .. name, documents.encode(name, document), seconds)
+local function write(self, token, put)
+  if self.dict:get(self.namespace .. "lock") ~= token then return nil, "its lock was lost" end
+  for name, kept in pairs(put) do
+    local ok, why = keep(self.dict, "safe_set", self.namespace .. name, kept[1], kept[2] / 1000)
     if not ok then return nil, "the dictionary is full: " .. tostring(why) end
   end
   return true
 end
 
-function Store:transact(_, fn)
-  local token, message = lock(self)
+function Store:transact(_, fn, patience_ms)
+  local token, message = lock(self, patience_ms)
   if not token then return nil, message end
-  local now = core.monotonic_ms()
-  local kv, put = documents.kv(function(name) return self.dict:get(self.namespace .. name) end)
-  local ran, first, second, third, fourth, fifth = pcall(fn, kv, now, "")
-  local ok, why
-  if ran then ok, why = write(self, token, put, now) end
+  local results, put = documents.run(fn, function(name) return self.dict:get(self.namespace .. name) end,
+    core.monotonic_ms(), "-")
+  local ok, why = nil, put
+  if results then ok, why = write(self, token, put) end
   if self.dict:get(self.namespace .. "lock") == token then self.dict:delete(self.namespace .. "lock") end
-  if not ran then error(first, 0) end
   if not ok then return nil, why end
-  return first, second, third, fourth, fifth
+  return results[1], results[2], results[3], results[4], results[5]
 end
 
 function Store.close() end

@@ -10,7 +10,7 @@
 local core = require "purser.core"
 local http1 = require "purser.transport.http1"
 local loopback = require "purser.util.loopback"
-local schema = require "purser.util.option_schema"
+local option_schema = require "purser.util.option_schema"
 
 ---@class purser.nginx.cosocket: purser.Transport
 ---@field private options table
@@ -46,11 +46,17 @@ end
 local function with_cure(message)
   message = tostring(message)
   if message:find("no resolver", 1, true) then return message .. "; nginx.conf needs a `resolver`" end
+  if message:find("host mismatch", 1, true) then
+    return message .. "; the service's certificate is of another name than base_url has"
+  end
   if message:find("certificate", 1, true) or message:find("handshake failed", 1, true) then
     return message .. "; `lua_ssl_trusted_certificate` and `lua_ssl_verify_depth` in nginx.conf say which are trusted"
   end
   return message
 end
+
+local NOT_ACCEPTED = "the certificate is not accepted: it is of another name than base_url has, or of an authority "
+  .. "that is not trusted"
 
 -- What waits to be read on a kept connection has nginx close it, but only when nginx looks at its events. A timer of no
 -- time ends after that look, and the semaphore after what nginx had put off. Calls that come before it share it.
@@ -99,6 +105,8 @@ local function connect(call, fresh)
     called, ok, message = pcall(socket.sslhandshake, socket, false, url.host, true)
     if not called then ok, message = nil, "the certificate is not accepted: " .. tostring(ok) end
     if not ok then return nil, message end
+    -- Some versions of nginx's module return true for a certificate that is not accepted, and closed the connection.
+    if not socket:getreusedtimes() then return nil, NOT_ACCEPTED end
   end
   return socket, false
 end
@@ -295,13 +303,14 @@ function M.new(options)
         :format(name)
     end
   end
-  local message = schema.text(options, rules, "transport option")
+  local message = option_schema.text(options, rules, "transport option")
   if message then return nil, message end
   local chosen = {}
   for name, value in pairs(defaults) do chosen[name] = options[name] or value end
   made = made + 1
-  return setmetatable({ options = chosen, pool = ("purser %d "):format(made), generation = 1, kept = {}, calls = {},
-    closed = false }, meta)
+  -- Where nginx ends the coroutine of a call, nothing runs that could take it out of `calls`.
+  return setmetatable({ options = chosen, pool = ("purser %d "):format(made), generation = 1, kept = {},
+    calls = setmetatable({}, { __mode = "k" }), closed = false }, meta)
 end
 
 return M

@@ -62,7 +62,7 @@ local function fail(self, message)
 end
 
 local function new_state(self, newest)
-  self.history = { connection = self.journal.db.handle, newest = newest, groups = {},
+  self.payouts.history = { connection = self.journal.db.handle, newest = newest, groups = {},
     sleep_ms = newest and 0 or M.visible_ms(self) }
   if self.scope and not newest then
     local ok, message = witness.forget(self)

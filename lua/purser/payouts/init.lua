@@ -169,6 +169,11 @@ local function check_ids(self, tx, prepared)
       compare(payment, known[name])
       for _, other in ipairs(queue.with_client_id(tx, self.account, payment.id)) do compare(payment, other) end
       known[name] = { queue = self.queue, key = payment.key, name = payment.client_id }
+      if queue.is_id_of_call(tx, self.account, payment.operation, payment.id) then
+        local _, err = argument_error(payment.key, ('a call was made with its %s "%s"'):format(payment.client_id,
+          payment.id), "leave it out of the list, or give it an id of its own")
+        tx:reject(err)
+      end
     end
   end
 end
@@ -385,8 +390,16 @@ local function lock_worker(self)
     hint = "wait until it ends, or give this one a worker name of its own" }
 end
 
-local function run(self)
-  self.problem, self.stopping, self.report_progress = nil, false, progress.reporter(self)
+---@class purser.payouts.Run  what one run holds while it works; what the queue was made with is read through it
+---@field payouts purser.Payouts
+---@field problem any        what keeps it from continuing
+---@field stopping boolean   it begins nothing more
+local Run = {}
+function Run.__index(self, name) return self.payouts[name] end
+
+local function run(payouts)
+  local self = setmetatable({ payouts = payouts, stopping = false }, Run)
+  self.report_progress, payouts.current = progress.reporter(self), self
   local ok, problem = self.journal.db:transaction(function(tx)
     local rejection = other_account(self, tx, queue.is_empty(tx, self.queue, self.account))
     if rejection then tx:reject(rejection) end
@@ -395,7 +408,7 @@ local function run(self)
   if not ok then return problem_of(problem) end
   problem = worker.run(self)
   if problem then return problem_of(problem) end
-  return self:report()
+  return payouts:report()
 end
 
 --- Works until no payment is left to make: takes, sends, reconciles. Returns the report; or nil and the error that kept
@@ -409,6 +422,7 @@ function Payouts:run(...)
   local unlock, problem = lock_worker(self)
   if not unlock then return problem_of(problem) end
   local ok, report, err = schedule.protect(run, self)
+  self.current = nil
   unlock()
   if not ok then error(report, 0) end
   return report, err
@@ -416,7 +430,7 @@ end
 
 --- Makes `run` end as soon as what it has begun has ended; to be called by the progress function, or by another task.
 function Payouts:stop()
-  self.stopping = true
+  if self.current then self.current.stopping = true end
 end
 
 --- One line that reports the progress, for a terminal.

@@ -14,18 +14,10 @@ local M = {}
 local MAX_DELAY_MS = 3 * 86400000
 M.MAX_LEASE_MS = 3600000
 
--- due_at is a time as text, or: "" at once; BLOCKED until something changes; and of a payment that was sent "" or
--- REJECTED. An "a" at its end says that a person approved the payment: no record that is already there is its. (As
--- texts "" and "0a" come before all times, and what begins with a letter after.)
-local BLOCKED, REJECTED, APPROVED, AT_ONCE_APPROVED = "blocked", "rejected", "a", "0a"
+local PERSON = "a person" -- who approved a payment: no record that is already there is its
 
-local function due_text(payment, text)
-  if not payment.approved then return text end
-  return text == "" and AT_ONCE_APPROVED or text .. APPROVED
-end
-
-local columns = "key, operation, params, client_id, digest, state, due_at, worker, attempts, intent, record_id, "
-  .. "message, added_at"
+local columns = "key, operation, params, client_id, digest, state, due_at, blocked, rejected, approved_by, worker, "
+  .. "attempts, intent, record_id, message, added_at"
 
 local function payment_of(queue, row)
   local message = row.message ~= "" and row.message or nil
@@ -34,8 +26,8 @@ local function payment_of(queue, row)
     attempts = tonumber(row.attempts), intent = row.intent ~= "" and row.intent or nil,
     record_id = row.record_id ~= "" and row.record_id or nil, message = message,
     client_id = row.client_id ~= "" and row.client_id or nil, added_at = tonumber(row.added_at),
-    approved = row.due_at:sub(-1) == APPROVED,
-    rejection = row.state == "sent" and row.due_at:find(REJECTED, 1, true) and (message or "it was rejected") or nil,
+    approved = row.approved_by ~= "",
+    rejection = row.rejected ~= "" and (message or "it was rejected") or nil,
   }
 end
 
@@ -69,14 +61,14 @@ local function lease(tx, self, rows, state, until_)
 end
 
 local waiting = "SELECT " .. columns .. " FROM purser_payments WHERE account = $1 AND queue = $2 "
-  .. "AND state = 'waiting' AND %s ORDER BY due_at LIMIT %d%s"
+  .. "AND state = 'waiting' AND blocked = '' AND %s ORDER BY due_at LIMIT %d%s"
 
 --- Takes up to `count` payments that are due, for `self` = { queue, account, worker, lease_ms }.
 function M.take_waiting(tx, self, count)
   local now, lock = tx:now(), skip_locked[tx.db.name]
   local rows = tx:rows(waiting:format("due_at <= $3", count, lock), self.account, self.queue, time_text(now))
   if not rows[1] then
-    rows = tx:rows(waiting:format("due_at > $3 AND due_at NOT LIKE 'blocked%'", count, lock), self.account,
+    rows = tx:rows(waiting:format("due_at > $3", count, lock), self.account,
       self.queue, time_text(now + MAX_DELAY_MS))
   end
   return lease(tx, self, rows, "taken", time_text(now + self.lease_ms))
@@ -88,8 +80,8 @@ function M.take_abandoned(tx, self, count, rejected)
   local now = tx:now()
   local rows = tx:rows(("SELECT %s FROM purser_payments WHERE account = $1 AND queue = $2 "
     .. "AND state IN ('taken', 'sent') AND (lease_until < $3 OR (lease_until > $4 AND worker <> $5)) "
-    .. "AND due_at %s '%s%%' LIMIT %d%s")
-    :format(columns, rejected and "LIKE" or "NOT LIKE", REJECTED, count, skip_locked[tx.db.name]), self.account,
+    .. "AND rejected = '%s' LIMIT %d%s")
+    :format(columns, rejected and "yes" or "", count, skip_locked[tx.db.name]), self.account,
     self.queue, time_text(now), time_text(now + M.MAX_LEASE_MS), self.worker)
   return lease(tx, self, rows, nil, time_text(now + self.lease_ms))
 end
@@ -110,9 +102,9 @@ end
 --- Marks a payment as sent by an intent. False when it is no longer this worker's, or was sent meanwhile: then it must
 --- not be sent.
 function M.mark_sent(tx, self, payment, intent_id)
-  local _, changed = tx:rows([[UPDATE purser_payments SET state = 'sent', intent = $1, attempts = $2, due_at = $3
-    WHERE account = $4 AND queue = $5 AND key = $6 AND worker = $7 AND state = 'taken' AND lease_until > $8
-    AND intent = $9]], intent_id, ("%d"):format(payment.attempts + 1), due_text(payment, ""), self.account, self.queue,
+  local _, changed = tx:rows([[UPDATE purser_payments SET state = 'sent', intent = $1, attempts = $2, due_at = '',
+    rejected = '' WHERE account = $3 AND queue = $4 AND key = $5 AND worker = $6 AND state = 'taken'
+    AND lease_until > $7 AND intent = $8]], intent_id, ("%d"):format(payment.attempts + 1), self.account, self.queue,
     payment.key, self.worker, time_text(tx:now()), payment.intent or "")
   return changed == 1
 end
@@ -122,18 +114,18 @@ end
 ---@param change table  state; and due_in, blocked, rejected, record_id, message
 function M.move(tx, self, payment, change)
   local held = change.state == "sent" or change.state == "taken"
-  local due_at = change.blocked and BLOCKED or change.rejected and REJECTED or ""
-  if change.due_in then due_at = time_text(tx:now() + math.min(change.due_in, MAX_DELAY_MS)) end
-  tx:rows([[UPDATE purser_payments SET state = $1, due_at = $2, record_id = $3, message = $4, worker = $5
-    WHERE account = $6 AND queue = $7 AND key = $8 AND worker = $9 AND intent = $10]], change.state,
-    due_text(payment, due_at), change.record_id or "", change.message or "", held and self.worker or "", self.account,
-    self.queue, payment.key, self.worker, payment.intent or "")
+  local due_at = change.due_in and time_text(tx:now() + math.min(change.due_in, MAX_DELAY_MS)) or ""
+  tx:rows([[UPDATE purser_payments SET state = $1, due_at = $2, blocked = $3, rejected = $4, record_id = $5,
+    message = $6, worker = $7 WHERE account = $8 AND queue = $9 AND key = $10 AND worker = $11 AND intent = $12]],
+    change.state, due_at, change.blocked and "yes" or "", change.rejected and "yes" or "",
+    change.record_id or "", change.message or "", held and self.worker or "", self.account, self.queue, payment.key,
+    self.worker, payment.intent or "")
 end
 
---- When a payment was first sent (epoch ms), by its intents. Some of version 1 do not say their queue; they count.
+--- When a payment was first sent (epoch ms), by its intents.
 function M.first_sent_at(tx, self, payment)
   local row = tx:rows([[SELECT min(sent_at) AS first FROM purser_intents
-    WHERE account = $1 AND queue IN ($2, '') AND payment = $3 AND payment <> '']], self.account, self.queue,
+    WHERE account = $1 AND queue = $2 AND payment = $3 AND payment <> '']], self.account, self.queue,
     payment.key)[1]
   return row and tonumber(row.first)
 end
@@ -144,7 +136,7 @@ function M.counts(tx, queue, account)
   local counts = { waiting = 0, taken = 0, sent = 0, done = 0, failed = 0, undecided = 0, dropped = 0, total = 0,
     blocked = 0 }
   for _, row in ipairs(tx:rows([[SELECT state,
-    CASE WHEN state = 'waiting' AND due_at LIKE 'blocked%' THEN 'yes' ELSE 'no' END AS blocked,
+    CASE WHEN state = 'waiting' AND blocked <> '' THEN 'yes' ELSE 'no' END AS blocked,
     CAST(count(*) AS TEXT) AS number FROM purser_payments WHERE account = $1 AND queue = $2 GROUP BY 1, 2]], account,
     queue)) do
     local number = tonumber(row.number)
@@ -158,7 +150,7 @@ end
 --- How many payments are neither finished nor blocked. Those that are finished may be many, and are not looked at.
 function M.left(tx, queue, account)
   return tonumber(tx:rows([[SELECT CAST(count(*) AS TEXT) AS number FROM purser_payments WHERE account = $1
-    AND queue = $2 AND state IN ('waiting', 'taken', 'sent') AND (state <> 'waiting' OR due_at NOT LIKE 'blocked%')]],
+    AND queue = $2 AND state IN ('waiting', 'taken', 'sent') AND (state <> 'waiting' OR blocked = '')]],
     account, queue)[1].number)
 end
 
@@ -168,9 +160,9 @@ end
 function M.next_due(tx, self)
   local found = { sent = 0, others = 0 }
   local row = tx:rows([[SELECT due_at, message FROM purser_payments WHERE account = $1 AND queue = $2
-    AND state = 'waiting' AND due_at NOT LIKE 'blocked%' ORDER BY due_at LIMIT 1]], self.account, self.queue)[1]
+    AND state = 'waiting' AND blocked = '' ORDER BY due_at LIMIT 1]], self.account, self.queue)[1]
   if row then
-    found.due_at = tonumber((row.due_at:match "^%d+"))
+    found.due_at = tonumber(row.due_at)
     found.message = row.message ~= "" and row.message or nil
   end
   for _, held in ipairs(tx:rows([[SELECT worker, CAST(count(*) AS TEXT) AS number, min(lease_until) AS lease_until
@@ -188,8 +180,8 @@ end
 
 --- Lets payments that are blocked be retried.
 function M.unblock(tx, queue, account)
-  tx:rows([[UPDATE purser_payments SET due_at = CASE WHEN due_at = 'blocked' THEN '' ELSE '0a' END
-    WHERE account = $1 AND queue = $2 AND state = 'waiting' AND due_at LIKE 'blocked%']], account, queue)
+  tx:rows([[UPDATE purser_payments SET due_at = '', blocked = ''
+    WHERE account = $1 AND queue = $2 AND state = 'waiting' AND blocked <> '']], account, queue)
 end
 
 -- Sorted here: a database that is to sort by the key reads every payment of the queue for the few of one state.
@@ -202,7 +194,7 @@ end
 --- The payments that are blocked, in the order of their keys.
 function M.blocked(tx, queue, account)
   local rows = tx:rows("SELECT " .. columns .. [[ FROM purser_payments WHERE account = $1 AND queue = $2
-    AND state = 'waiting' AND due_at LIKE 'blocked%']], account, queue)
+    AND state = 'waiting' AND blocked <> '']], account, queue)
   return in_order(queue, rows)
 end
 
@@ -314,8 +306,9 @@ local unchanged = " WHERE queue = $2 AND account = $3 AND key = $4 AND state IN 
 --- Puts what failed or was left undecided back into the queue, `approved` by a person or not. False when another
 --- process did so meanwhile.
 function M.put_back(tx, queue, account, payment, approved)
-  local _, changed = tx:rows("UPDATE purser_payments SET state = 'waiting', due_at = $1, attempts = '0', message = '', "
-    .. "worker = ''" .. unchanged, approved and AT_ONCE_APPROVED or "", queue, account, payment.key,
+  local _, changed = tx:rows("UPDATE purser_payments SET state = 'waiting', due_at = '', blocked = '', rejected = '', "
+    .. "approved_by = $1, attempts = '0', message = '', worker = ''" .. unchanged, approved and PERSON or "", queue,
+    account, payment.key,
     payment.intent or "")
   M.unblock(tx, queue, account)
   return changed == 1
@@ -332,8 +325,9 @@ local idle = " AND state IN ('waiting', 'failed', 'undecided') AND intent = "
 
 --- Gives a payment up. False when it is not as it was.
 function M.drop(tx, queue, account, payment)
-  local _, changed = tx:rows([[UPDATE purser_payments SET state = 'dropped', due_at = '', worker = '',
-    message = 'dropped' WHERE queue = $1 AND account = $2 AND key = $3]] .. idle .. "$4", queue, account, payment.key,
+  local _, changed = tx:rows([[UPDATE purser_payments SET state = 'dropped', due_at = '', blocked = '', rejected = '',
+    worker = '', message = 'dropped' WHERE queue = $1 AND account = $2 AND key = $3]] .. idle .. "$4", queue, account,
+    payment.key,
     payment.intent or "")
   M.unblock(tx, queue, account)
   return changed == 1
@@ -342,9 +336,9 @@ end
 --- Gives a payment another content, with which it waits. False when it is not as it was.
 ---@param made table  as of insert
 function M.replace(tx, queue, account, payment, made, approved)
-  local _, changed = tx:rows([[UPDATE purser_payments SET state = 'waiting', due_at = $1, attempts = '0', message = '',
-    worker = '', operation = $2, params = $3, client_id = $4, digest = $5
-    WHERE queue = $6 AND account = $7 AND key = $8]] .. idle .. "$9", approved and AT_ONCE_APPROVED or "",
+  local _, changed = tx:rows([[UPDATE purser_payments SET state = 'waiting', due_at = '', blocked = '', rejected = '',
+    approved_by = $1, attempts = '0', message = '', worker = '', operation = $2, params = $3, client_id = $4,
+    digest = $5 WHERE queue = $6 AND account = $7 AND key = $8]] .. idle .. "$9", approved and PERSON or "",
     made.operation, made.json, made.id or "", made.digest, queue, account, payment.key, payment.intent or "")
   M.unblock(tx, queue, account)
   return changed == 1
@@ -352,7 +346,8 @@ end
 
 --- Notes that such a payment had been made. False when it is not as it was.
 function M.found_done(tx, queue, account, payment, record)
-  local _, changed = tx:rows("UPDATE purser_payments SET state = 'done', due_at = '', message = '', record_id = $1"
+  local _, changed = tx:rows("UPDATE purser_payments SET state = 'done', due_at = '', rejected = '', message = '', "
+    .. "record_id = $1"
     .. unchanged, intents.id_of(record) or "", queue, account, payment.key, payment.intent or "")
   M.unblock(tx, queue, account)
   return changed == 1
@@ -368,6 +363,12 @@ function M.with_client_id(tx, account, client_id)
     found[i] = { queue = row.queue, key = row.key, name = operation and operation.reconcile.client_id or "" }
   end
   return found
+end
+
+--- Whether a call outside of queues has this id for its key.
+function M.is_id_of_call(tx, account, operation, client_id)
+  return tx:rows("SELECT id FROM purser_intents WHERE account = $1 AND operation = $2 AND key = $3 AND key <> ''",
+    account, operation, client_id)[1] ~= nil
 end
 
 return M

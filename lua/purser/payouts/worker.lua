@@ -21,7 +21,7 @@ local Payment = {}
 Payment.__index = Payment
 
 function Payment:begin(tx, intent)
-  if not queue.mark_sent(tx, self.worker, self, intent.id) then
+  if not queue.mark_sent(tx, self.run, self, intent.id) then
     local err = errors.argument(nil, "the payment is no longer this worker's; another one has it")
     err.code = "payouts.lease"
     tx:reject(err)
@@ -35,7 +35,7 @@ end
 
 -- The pause before the next attempt.
 local function backoff(self)
-  return math.min(30000, self.worker.retry_ms * 2 ^ math.min(self.attempts, 10))
+  return math.min(30000, self.run.retry_ms * 2 ^ math.min(self.attempts, 10))
 end
 
 -- A payment that carries an id is looked for by that id before it counts as failed: an attempt may have been executed
@@ -47,7 +47,7 @@ local function failed(self, message)
 end
 
 local function again(self, message, ms)
-  if self.attempts >= self.worker.attempts then
+  if self.attempts >= self.run.attempts then
     return failed(self, ("gave up after %d attempts: %s"):format(self.attempts, message))
   end
   return { state = "waiting", due_in = math.floor(ms or backoff(self)), message = message }
@@ -67,7 +67,7 @@ function after.not_sent(self, _, message) return again(self, message) end
 function after.not_done(self, _, message)
   if self.rejection then return { state = "failed", message = self.rejection } end
   message = message ~= "" and message or "it was not executed"
-  if self.attempts >= self.worker.attempts then
+  if self.attempts >= self.run.attempts then
     return { state = "failed", message = ("gave up after %d attempts: %s"):format(self.attempts, message) }
   end
   return again(self, message, 0)
@@ -83,7 +83,7 @@ end
 
 function Payment:finish(tx, state, id, message, err)
   local change = after[state](self, id, message, err)
-  queue.move(tx, self.worker, self, change)
+  queue.move(tx, self.run, self, change)
   self.state = change.state
 end
 
@@ -266,7 +266,7 @@ local function refill(self)
   self.left = left
   if #took == 0 then self.refill_at = now + self.idle_ms end
   for _, payment in ipairs(took) do
-    payment.worker = self
+    payment.run = self
     self.hand[#self.hand + 1] = setmetatable(payment, Payment)
   end
   return self.left

@@ -17,22 +17,10 @@ end
 
 --------------------------------------------------------------------------------------------------------------- names
 
--- Words of which names of members are made, beyond those of the interface: what services of this kind call things.
-local name_words = set_of [[
-  account accounts address addresses amount asset assets avg balance balances block blocked blockchain calc can
-  category chain charge class client coin coins color commission confirm confirms contract count create created
-  currency data day days deposit deposits desc description detail details display enable enabled end error expire
-  expired explorer extend extra fail failed fee fees flag free freeze from frozen full funds futures group has hash
-  height hour icon id ids include index info inner integer internal is item items kind kyc label last left level limit
-  limits list lock locked logo main max member memo message min mode multiple name net network networks note num
-  number of open order orders other owner page pages pair paid parent percent permission permissions platform pre
-  price process progress query rate reason receive record records refund remain remaining remark require required
-  result results role row rows safe same scale second size source spot start state status step sub success suspend
-  symbol tag tags taker target tax time timestamp mx tips to token total trace tran trans transfer type tx uid unit
-  unlock update updated url usd user valid validity value vcoin version via virtual wallet weight with withdraw
-  withdrawal withdrawals work]]
+-- The words of which the interface's names are made: a new member is named of them, too.
+local name_words = {}
 
--- The lower-case words of a name in camelCase or with underscores; nil where it is no such name.
+-- Returns the lower-case words of a name in camelCase or with underscores; nil where it is no such name.
 local function words_of(name)
   if #name > 40 or not name:find "^%a[%a_]*$" then return nil end
   local words = {}
@@ -59,7 +47,7 @@ for _, row in ipairs(operations.every) do
   for _, name in ipairs(row.names) do learn(name) end
 end
 
---- Whether a name may stay: it is one of the interface's, or made of common words alone.
+--- Returns true for a name that may stay: one of the interface's, or made of the words of such names alone.
 function M.is_name(name)
   if known[name] then return true end
   local words = words_of(name)
@@ -122,7 +110,6 @@ local kinds = {
     return text:find "^20%d%d%-[01]%d%-[0-3]%dT[0-2]%d:[0-5]%d:[0-5]%d%.?%d?%d?%d?[Z+-]?[01]?%d?:?[0-5]?%d?$" ~= nil
       and "date"
   end,
-  words = function() return "words" end,
 }
 
 local kind_of = {}
@@ -143,7 +130,6 @@ list("days", "remainingValidity")
 list("permissions", "permissions")
 list("time", [[timestamp serverTime createTime creatTime updateTime insertTime applyTime convertTime time startTime
   endTime]])
-list("words", "msg message")
 
 -- Names that are of pages in one object and of amounts in another, and what shows that it is an amount.
 local ambiguous = set_of "total limit size page"
@@ -157,7 +143,7 @@ local function may_be_amount(name, beside)
   return false
 end
 
---- Whether a value may stay: true; "time" and "date" where it is a time, which moves; "words" where it is a message.
+--- Returns true for a value that may stay; "time" and "date" for a time, which moves.
 ---@param name string
 ---@param text string
 ---@param beside table<string, boolean>|nil  the names of the members of the object that it is in
@@ -167,20 +153,6 @@ function M.keeps(name, text, beside)
   if may_be_amount(name, beside) then return false end
   return kind ~= nil and kinds[kind](text) or false
 end
-
--- The words of the messages that are known. A word that could be a name or a note of a user is none of them.
-local message_words = set_of [[
-  a an the is are was were be not no or and of for to in on by this with at it as from than more must may can cannot
-  only please again later try invalid valid illegal mandatory parameter parameters request signature timestamp outside
-  recvwindow api key keys permission permissions denied access user account sub-account subaccount does exist exists
-  existed already balance insufficient amount address addresses coin currency network chain deposit withdraw
-  withdrawal withdrawals transfer record records error internal system service unavailable failed fail success content
-  type null empty missing required sent malformed characters found unknown wrong too many requests frequent ip time
-  window expired empty/null forbidden restricted frozen disabled suspended earlier days start end greater less length
-  letters digits name]]
-
---- Whether a word is one of the service's messages.
-function M.is_word(word) return message_words[word:lower()] == true end
 
 --------------------------------------------------------------------------------------------------- paths and headers
 

@@ -70,7 +70,7 @@ local function create_sub(sim, account, values)
   if sim.accounts.by_name[sub_key(account.uid, values.subAccount)] then return nil, "730101" end
   local max = sim.switches.max_sub_accounts
   if max > 0 and #(sim.accounts.subs[account.uid] or {}) >= max then
-    return nil, "730002", ("At most %d sub-accounts can be created"):format(max)
+    return nil, "730002", ("At most %d sub-accounts can be created (max_sub_accounts)"):format(max)
   end
   local sub = M.add(sim, {
     role = "sub", parent = account.uid, name = values.subAccount, note = values.note, funds_password = values.password,

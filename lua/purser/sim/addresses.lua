@@ -106,6 +106,8 @@ local function create(sim, account, values)
   if not network.public.depositEnable then
     return nil, "10216", "Deposits of this coin on this network are suspended"
   end
+  local key = owner_key(account.uid, network.coin, network.long)
+  if sim.variant.more_addresses then sim.deposit_addresses.by_owner[key] = nil end -- the earlier ones stay in the list
   return public(M.of_account(sim, account, network))
 end
 
@@ -113,11 +115,19 @@ local function list(sim, account, values)
   local coin = coins.by_name[values.coin]
   if not coin then return nil, "10232", ("The coin %s does not exist"):format(values.coin) end
   if values.network and not coin.by_long[values.network] then return find_network(values.coin, values.network) end
-  local found = {}
-  for _, network in ipairs(coin.networks) do
-    local record = sim.deposit_addresses.by_owner[owner_key(account.uid, values.coin, network.long)]
-    if record and (not values.network or values.network == network.long) then found[#found + 1] = public(record) end
+  local found, place = {}, {}
+  for i, network in ipairs(coin.networks) do place[network.long] = i end
+  for _, record in ipairs(sim.deposit_addresses.list) do
+    if record.uid == account.uid and record.coin == values.coin
+      and (not values.network or values.network == record.network) then
+      found[#found + 1] = public(record)
+    end
   end
+  for i, record in ipairs(found) do place[record] = i end
+  table.sort(found, function(a, b)
+    if a.network ~= b.network then return place[a.network] < place[b.network] end
+    return place[a] < place[b]
+  end)
   return found
 end
 

@@ -122,7 +122,25 @@ function M.short_id(coin, long)
   return network and network.short
 end
 
+local MANY = 2000
+local many
+
+-- The coins, and many more that can neither be deposited nor withdrawn.
+local function list_many()
+  if many then return many end
+  many = {}
+  for i, coin in ipairs(M.list) do many[i] = coin end
+  for i = 1, MANY do
+    local name = ("TOKEN%04d"):format(i)
+    local chain = chains.ETH
+    many[#many + 1] = { coin = name, name = "Token " .. i, networkList = { public_network(name, "Token " .. i,
+      { "ETH", "1", "2", 12, contract = evm(("%x"):format(i % 16)), deposit = false, withdraw = false,
+        tip = "Deposits and withdrawals of this token are suspended until further notice." }, chain) } }
+  end
+  return many
+end
+
 --- C1: every coin with its networks.
-M.handlers = { C1 = function() return M.list end }
+M.handlers = { C1 = function(sim) return sim.variant.many_coins and list_many() or M.list end }
 
 return M

@@ -116,10 +116,11 @@ end
 
 --- The filter of a history by coin and status, or nil when neither is asked for.
 function M.filter(values)
-  local coin, status = values.coin, values.status
+  local coin, network, status = values.coin, values.network, values.status
   if not coin and not status then return nil end
   return function(record)
-    return (not coin or record.coin == coin) and (not status or record.status == status)
+    return (not coin or record.coin == coin) and (not network or record.network == network)
+      and (not status or record.status == status)
   end
 end
 

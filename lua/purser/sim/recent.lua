@@ -5,7 +5,7 @@
 local accounts = require "purser.sim.accounts"
 local deposits = require "purser.sim.deposits"
 local keys = require "purser.sim.keys"
-local states = require "purser.states"
+local states = require "purser.api.states"
 local withdrawals = require "purser.sim.withdrawals"
 
 local M = {}

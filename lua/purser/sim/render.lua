@@ -5,6 +5,7 @@
 -- Nothing here knows what a result means: handlers return canonical results, exact texts and integers, and no more.
 
 local codes = require "purser.sim.codes"
+local coins = require "purser.sim.coins"
 local prng = require "purser.sim.prng"
 local response_formats = require "purser.sim.response_formats"
 local variants = require "purser.sim.variants"
@@ -124,6 +125,11 @@ local function other_network(out, value, record, is_short)
   local short, standard = record.netWork, value:match "%((.-)%)$"
   if not out.set.other_networks or not short or not standard or short == standard then return out.text(value) end
   return out.text(is_short and short or standard)
+end
+
+function kinds.coin(out, value, record)
+  local entry = out.set.coins_with_network and record.netWork and coins.by_name[value]
+  return out.text(entry and entry.networks[2] and value .. "-" .. record.netWork or value)
 end
 
 function kinds.deposit_network(out, value, record) return other_network(out, value, record, true) end
@@ -281,13 +287,26 @@ local function write_answer(out, form, result)
   return form.envelope and enveloped(out, json) or json
 end
 
+-- Results that are long and always the same -> set of switches -> the JSON text.
+local long_texts = setmetatable({}, { __mode = "k" })
+local LONG = 500
+
 --- The JSON text that answers operation `row` with the canonical `result`.
 ---@param row table a row of purser.operations
 ---@param result table
 ---@param variant string|table|nil "document" (also nil), "live", or a table of switches
 ---@return string
 function M.answer(row, result, variant)
-  return write_answer(new_writer(variants.resolve(variant), row.id), response_formats[row.id], result)
+  local set = variants.resolve(variant)
+  local is_long = row.id == "C1" and #result > LONG
+  local known = is_long and long_texts[result]
+  if known and known[set] then return known[set] end
+  local text = write_answer(new_writer(set, row.id), response_formats[row.id], result)
+  if is_long then
+    long_texts[result] = known or setmetatable({}, { __mode = "k" })
+    long_texts[result][set] = text
+  end
+  return text
 end
 
 --- The body of an answer to a row-less request (ping, server time): an object of integers.

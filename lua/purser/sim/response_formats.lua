@@ -89,11 +89,12 @@ return {
   C1 = { list = members("coin name networkList:records", network) },
   C2 = { record = withdrawal_id, single = "object" },
   C3 = { record = withdrawal_id },
-  C4 = { list = with_seen(deposit_seen, members("amount:deposit_amount coin network:deposit_network status:state "
+  C4 = { list = with_seen(deposit_seen, members("amount:deposit_amount coin:coin network:deposit_network status:state "
     .. "address:other_address addressTag txId:output unlockConfirm confirmTimes insertTime:time memo")) },
-  C5 = { list = members("id:id withdrawOrderId txId:output? coin network:withdrawal_network address "
-    .. "amount:padded_amount transferType:count status:state transactionFee:padded_amount confirmNo:confirmations? "
-    .. "applyTime:time updateTime:time remark memo transHash coinId:id vcoinId:id") },
+  C5 = { list = with_seen("netWork", members("id:id withdrawOrderId txId:output? coin:coin "
+    .. "network:withdrawal_network address amount:padded_amount transferType:count status:state "
+    .. "transactionFee:padded_amount confirmNo:confirmations? applyTime:time updateTime:time remark memo transHash "
+    .. "coinId:id vcoinId:id")) },
   C6 = { record = wallet_address, single = "object" },
   C7 = { list = wallet_address },
   C8 = { page = members "coin network address addressTag memo?", order = data_first },

@@ -5,6 +5,7 @@
 -- A rule is { name, kind, required = code when missing, ... }; a kind turns the text that arrived into the value the
 -- handlers use, or answers nil, code, message.
 
+local coins = require "purser.sim.coins"
 local decimal = require "purser.decimal"
 
 local M = {}
@@ -148,9 +149,9 @@ local function is_ip(text)
   return gaps == 1 and groups < 8 or gaps == 0 and groups == 8
 end
 
-function kinds.ips(text, rule)
-  local list = items(text)
-  if #list > rule.max then return nil, "730703", ("At most %d IP addresses are allowed"):format(rule.max) end
+function kinds.ips(text, rule, variant)
+  local list, most = items(text), variant.ten_ips and math.min(rule.max, 10) or rule.max
+  if #list > most then return nil, "730703", ("At most %d IP addresses are allowed"):format(most) end
   for _, ip in ipairs(list) do
     if not is_ip(ip) then return nil, "730704" end
   end
@@ -240,7 +241,7 @@ local function missing(code, name)
 end
 
 -- Checks texts by a list of rules; puts their values into `values`. Returns true, or nil, code, message.
-local function check_all(row, list, texts, values)
+local function check_all(row, list, texts, values, variant)
   for _, rule in ipairs(list) do
     local name, text = rule[1], texts[rule[1]]
     if text == nil or text == "" then
@@ -248,7 +249,7 @@ local function check_all(row, list, texts, values)
       values[name] = rule.default
     else
       if text:find("[%z\1-\31\127]") then return nil, "700008" end
-      local value, code, message = kinds[rule[2]](text, rule)
+      local value, code, message = kinds[rule[2]](text, rule, variant)
       if value == nil then
         if not code then message = ("Parameter '%s' %s"):format(name, message) end
         return nil, code or bad_value(row), message
@@ -262,11 +263,18 @@ end
 --- Checks the texts that arrived for an operation. Returns the values for its handler, or nil, code, message.
 ---@param row table
 ---@param texts table<string, string>
-function M.check(row, texts)
+---@param variant table<string, boolean>|nil  the switches of the service
+function M.check(row, texts, variant)
   local values = {}
-  local ok, code, message = check_all(row, M.by_id[row.id], texts, values)
-  if ok and M.newer[row.id] then ok, code, message = check_all(row, M.newer[row.id], texts, values) end
+  variant = variant or {}
+  local ok, code, message = check_all(row, M.by_id[row.id], texts, values, variant)
+  if ok and M.newer[row.id] then ok, code, message = check_all(row, M.newer[row.id], texts, values, variant) end
   if not ok then return nil, code, message end
+  if variant.coins_with_network and values.coin and (row.id == "C4" or row.id == "C5") then
+    local name, short = values.coin:match "^(.+)%-(.+)$"
+    local network = name and coins.network(name, short, true)
+    if network then values.coin, values.network = name, network.long end
+  end
   if values.startTime and values.endTime and values.startTime > values.endTime then
     return nil, bad_value(row), "startTime is later than endTime"
   end

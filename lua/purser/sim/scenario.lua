@@ -12,7 +12,7 @@ local ledger = require "purser.sim.ledger"
 local rebates = require "purser.sim.rebates"
 local rules = require "purser.sim.rules"
 local prng = require "purser.sim.prng"
-local states = require "purser.states"
+local states = require "purser.api.states"
 local transfers = require "purser.sim.transfers"
 local withdrawals = require "purser.sim.withdrawals"
 
@@ -153,15 +153,13 @@ local function check_account(sim, fields)
   return role, parent
 end
 
--- What is wrong with a key that is given, or must be, under the simulator's profile; or nil. A secret that is not given
--- is drawn, which only an HMAC can use.
+-- What is wrong with a key that is given; or nil. A secret that is not given is drawn.
 local function check_key(sim, api_key, secret_key)
   if api_key and not keys.is_api_key(api_key) then return "api_key must be 8 to 64 letters and digits" end
   if api_key and sim.keys.by_key[api_key] then return "that api_key is taken" end
-  local profile = sim.profile
-  if not secret_key and profile.algorithm:find("^hmac%-") then return nil end
-  local signer, message = core.signer(profile.algorithm, secret_key or "", profile.encoding)
-  if not signer then return ("secret_key cannot be used by %s: %s"):format(profile.algorithm, message) end
+  if not secret_key then return nil end
+  local signer, message = core.signer("hmac-sha256", secret_key)
+  if not signer then return "secret_key cannot be used: " .. message end
   signer:close()
 end
 

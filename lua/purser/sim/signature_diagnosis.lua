@@ -54,25 +54,22 @@ local function candidates(query, body, path, profile)
     list[#list + 1] = { query .. "&" .. body, "the query and the body, joined by &" }
     list[#list + 1] = { body, "the body alone" }
   end
-  -- the others may be the same text where the query has nothing to encode or to leave out
-  if profile.sign_body then table.insert(list, 1, { query, "the query without the body" }) end
   return list
 end
 
 --- The text that the client signed and, in words, what it is; nil when no usual mistake explains the signature.
 ---@param signer userdata       with the key's own secret
 ---@param signature string      as it arrived, decoded
----@param expected string       the right text
----@param query string          as it arrived, without the signature
+---@param query string          as it arrived, without the signature: the right text
 ---@param body string
 ---@param path string
 ---@param profile table
 ---@return string|nil text, string|nil mistake
-function M.find(signer, signature, expected, query, body, path, profile)
-  if signature:lower() == signer:sign(expected) then return expected, "the right text, in upper-case hexadecimal" end
+function M.find(signer, signature, query, body, path, profile)
+  if signature:lower() == signer:sign(query) then return query, "the right text, in upper-case hexadecimal" end
   for _, candidate in ipairs(candidates(query, body, path, profile)) do
     local text = candidate[1]
-    if text ~= expected and signer:sign(text) == signature then return text, candidate[2] end
+    if text ~= query and signer:sign(text) == signature then return text, candidate[2] end
   end
 end
 

@@ -37,8 +37,14 @@ local switches = {
   { "other_networks", "deposits name the network TRX, withdrawals TRC20; one with no other name is Bitcoin(BTC)",
     live = true },
   { "output_numbers", "the txId of a deposit or withdrawal ends in the number of its output, :0", live = true },
-  { "seen_members", "deposits have netWork, transHash and updateTime, deposit addresses netWork, C10's rows symbol",
-    live = true },
+  { "seen_members", "deposits have netWork, transHash and updateTime, withdrawals and deposit addresses netWork, C10's "
+    .. "rows symbol", live = true },
+  { "coins_with_network", "C4 and C5 name a coin of several networks USDT-TRX, and take such a name", live = true },
+  { "more_addresses", "C6 and A8 make another address each time, and C7 and A9 list them all", live = true },
+  { "ten_ips", "a key has at most 10 IP addresses (B3, L3)", live = true },
+  { "many_coins", "C1 has over 2,000 coins, more than a megabyte", live = true },
+  { "empty_paths", "a path that does not exist is answered with 200 and nothing", live = true },
+  { "refused_parentheses", "parentheses that are not percent-encoded make the signature wrong (700002)", live = true },
   { "extra_members", "every record has members that the document does not know", live = true },
   { "null_members", "members without a value are null where the document leaves them out", live = true },
   { "shuffled", "members come in another order, drawn from `seed`" },
@@ -80,7 +86,8 @@ local function set_of(names)
     else
       local known = { "document", "live" }
       for _, switch in ipairs(M.names) do known[#known + 1] = switch end
-      error(("purser.sim: unknown variant %q%s"):format(tostring(name), suggest.hint(tostring(name), known)), 0)
+      error(("purser.sim: unknown variant %q%s; there are %s"):format(tostring(name),
+        suggest.hint(tostring(name), known), table.concat(known, ", ")), 0)
     end
   end
   for _, pair in ipairs(exclusive) do

@@ -3,7 +3,7 @@
 -- A request that moves money (`at_most_once`) reaches the wire at most once; see docs/outcomes.md.
 
 local lazy = require "purser.util.lazy"
-local libcurl = require "purser.libcurl"
+local libcurl = require "purser.util.libcurl"
 local transport_options = lazy "purser.util.transport_options"
 
 ---@class purser.transport.curl: purser.Transport

@@ -19,8 +19,8 @@ local schedule = require "purser.schedule"
 ---@field close fun(socket: any)
 
 ---@class purser.HostSockets
----@field connect fun(url: purser.transport.http1.url, left_ms: integer): purser.HostSocket|false|nil, string|nil  a connected
---- socket; else false or nil, and why: nothing was sent
+---@field connect fun(url: purser.transport.http1.url, left_ms: integer): purser.HostSocket|false|nil, string|nil  a
+--- connected socket; else false or nil, and why: nothing was sent
 ---@field limit (fun(socket: any, left_ms: integer))|nil  called before each `send` and `receive`, which take no longer
 ---@field secure boolean|nil  for https://, `connect` verifies the certificate and its name. Default: false
 ---@field allow_insecure boolean|nil  permits http:// to another machine. Default: false

@@ -2,8 +2,7 @@
 -- Files read and written whole, with one wording for what can go wrong; those with secrets are the user's alone.
 
 local core = require "purser.core"
-local lazy = require "purser.util.lazy"
-local json_tree = lazy "purser.util.json_tree"
+local json_tree = require "purser.util.json_tree"
 
 local M = {}
 
@@ -11,44 +10,54 @@ local NOTHING_THERE = { [2] = true, [20] = true } -- ENOENT, ENOTDIR
 
 local MAX_BYTES = 256 * 1024 * 1024 -- more than a million payments
 
--- Why a file is not read: a pipe may never end, nor a device; and what is read is held whole. Nil for any other.
+-- Why a file is not read: a pipe may never end, nor a device. Nil for any other.
 local function unfit(path, file)
   local _, _, _, kind = core.file_mode(file or path)
   if kind == "other" then return "it is not a regular file; name one that is" end
-  if file and kind == "file" and file:seek "end" > MAX_BYTES then
-    return ("it is larger than %d MiB"):format(MAX_BYTES / 1024 / 1024)
-  end
-  if file then file:seek "set" end
 end
 
--- The text of a file, which `judge` may reject when it is open.
-local function read(path, judge)
-  if path == "" then return nil, '"" cannot be read: it names no file', false end
-  local problem = unfit(path) -- before it is opened: to open a pipe may wait for ever
-  if problem then return nil, ("%s cannot be read: %s"):format(path, problem), false end
-  local file, reason, code = io.open(path, "rb")
-  local text
-  problem = file and unfit(path, file)
-  if problem then problem = ("%s cannot be read: %s"):format(path, problem) end
-  problem = problem or file and judge and judge(path, file)
-  if problem then
-    file:close()
-    return nil, problem, false
-  end
-  if file then
-    text, reason = file:read("*a") -- a folder can be opened
-    file:close()
-    if text then return text end
-  end
+local function cannot_read(path, reason)
   reason = tostring(reason)
   if reason:sub(1, #path + 2) == path .. ": " then reason = reason:sub(#path + 3) end
-  return nil, ("%s cannot be read: %s"):format(path, reason), NOTHING_THERE[code] or false
+  return ("%s cannot be read: %s"):format(path, reason)
 end
 
---- The text of a file. Else nil, a message, and whether there is no such file.
+--- Opens a regular file for reading. Else nil, a message, and whether there is no such file.
 ---@param path string
+---@param judge function|nil  (path, file) -> why the open file is rejected
+---@return file*|nil file, string|nil message, boolean|nil is_missing
+function M.open(path, judge)
+  if path == "" then return nil, '"" cannot be read: it names no file', false end
+  local problem = unfit(path) -- before it is opened: to open a pipe may wait for ever
+  if problem then return nil, cannot_read(path, problem), false end
+  local file, reason, code = io.open(path, "rb")
+  if not file then return nil, cannot_read(path, reason), NOTHING_THERE[code] or false end
+  problem = unfit(path, file)
+  if not problem and not file:read(0) then problem = select(2, file:read(1)) end -- a folder can be opened
+  local rejection = not problem and judge and judge(path, file)
+  if not problem and not rejection then return file end
+  file:close()
+  return nil, rejection or cannot_read(path, problem), false
+end
+
+--- The text of a file, which is held whole. Else nil, a message, and whether there is no such file.
+---@param path string
+---@param judge function|nil  (path, file) -> why the open file is rejected
 ---@return string|nil text, string|nil message, boolean|nil is_missing
-function M.read(path) return read(path) end
+function M.read(path, judge)
+  local file, message, is_missing = M.open(path, judge)
+  if not file then return nil, message, is_missing end
+  local text, reason
+  if file:seek "end" > MAX_BYTES then
+    reason = ("it is larger than %d MiB"):format(MAX_BYTES / 1024 / 1024)
+  else
+    file:seek "set"
+    text, reason = file:read "*a"
+  end
+  file:close()
+  if text then return text end
+  return nil, cannot_read(path, reason), false
+end
 
 --- Opens a file with secrets that is there: for writing, too.
 ---@param path string
@@ -179,7 +188,7 @@ local function judge_rules(path, file) return (core.distrust(path, file, true)) 
 ---@param path string
 ---@return table|nil object, string|nil message
 function M.read_rules(path)
-  local text, problem = read(path, judge_rules)
+  local text, problem = M.read(path, judge_rules)
   if not text then return nil, problem end
   local object, message = object_of(path, text)
   if not object then return nil, message end

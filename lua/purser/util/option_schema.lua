@@ -4,11 +4,9 @@
 --   "string", "string or table", "any"  types
 --   { 1, 3600000 }                       a whole number between these; { 1 }: or infinite
 --   { "wait", "reject" }                 one of these texts
---
--- What is said of one that does not fit is in option_messages.lua.
 
 local lazy = require "purser.util.lazy"
-local option_messages = lazy "purser.util.option_messages"
+local suggest = lazy "purser.util.suggest"
 
 local M = {}
 
@@ -42,6 +40,57 @@ end
 --- Whether a value is what a rule says.
 M.matches = matches
 
+-- What a rule asks for, of the option `name`.
+local function requested(name, rule)
+  if type(rule) == "string" then return "a " .. rule end
+  if rule.says then return rule.says end
+  if type(rule[1]) == "string" then
+    return #rule > 2 and "one of " .. table.concat(rule, ", ") or table.concat(rule, " or ")
+  end
+  local unit = name:find "_ms$" and " of milliseconds" or ""
+  local max = (rule[2] or M.EXACT) < M.EXACT and (" to %d"):format(rule[2]) or ""
+  return ("a whole number%s from %d%s"):format(unit, rule[1], max)
+end
+
+-- What was given instead. A value is quoted only where texts or numbers are chosen from, so that no secret is.
+local function instead(value, rule)
+  if type(rule) ~= "table" or type(value) ~= type(rule[1]) then return "is a " .. type(value) end
+  return (type(value) == "string" and 'is "%s"' or "is %.14g"):format(value)
+end
+
+-- What is wrong with one option, and what to give; or nil.
+local function message_of(name, value, rules, label)
+  local rule = rules[name]
+  if rule == nil then
+    local near = suggest.among(name, rules)
+    return ('%s "%s" is not known%s'):format(label, tostring(name), near),
+      near == "" and "there are " .. table.concat(suggest.names_of(rules), ", ") or nil
+  end
+  if matches(value, rule) then return nil end
+  return ('%s "%s" %s'):format(label, name, instead(value, rule)), "it must be " .. requested(name, rule)
+end
+
+--- Everything that is wrong with what is given, in the order of the names: { message, name, hint } each.
+---@return table[]
+function M.all(given, rules, label)
+  if type(given) ~= "table" then
+    return { { ("%ss are given as a %s"):format(label, type(given)), nil, "give a table" } }
+  end
+  for _, maker in ipairs { "new", "open" } do -- purser:new { ... } gives the module itself
+    if type(rawget(given, maker)) == "function" and not rules[maker] then
+      return { { ("%s() is called with a colon"):format(maker), nil, ("write .%s { ... }"):format(maker) } }
+    end
+  end
+  local names, list = {}, {}
+  for name in pairs(given) do names[#names + 1] = name end
+  table.sort(names, function(a, b) return tostring(a) < tostring(b) end)
+  for _, name in ipairs(names) do
+    local message, hint = message_of(name, given[name], rules, label)
+    if message then list[#list + 1] = { message, tostring(name), hint } end
+  end
+  return list
+end
+
 --- nil when all that is given is known and matches, else a message that begins with `label`, the name it is about, and
 --- what to give instead.
 ---@param rules table<string, any>
@@ -49,7 +98,8 @@ M.matches = matches
 ---@return string|nil message, string|nil name, string|nil hint
 function M.check(given, rules, label)
   if type(given) == "table" and all_fit(given, rules) then return nil end
-  return option_messages.first(given, rules, label, M)
+  local found = M.all(given, rules, label)[1]
+  return found[1], found[2], found[3]
 end
 
 --- The same as one text, for who raises it; or nil.
@@ -57,12 +107,6 @@ end
 function M.text(given, rules, label)
   local message, _, hint = M.check(given, rules, label)
   return message and hint and message .. "; " .. hint or message
-end
-
---- Everything that is wrong with what is given, in the order of the names: { message, name, hint } each.
----@return table[]
-function M.all(given, rules, label)
-  return option_messages.all(given, rules, label, M)
 end
 
 return M

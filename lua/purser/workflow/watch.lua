@@ -65,32 +65,29 @@ local rules = {
   shows_at_least = { 1, option_schema.EXACT },
 }
 
+-- self.known: digest of a key -> a list of { time =, state = }, one for each deposit.
+
 local function text_of(self)
-  local parts, names = {}, {}
-  for digits in pairs(self.known) do names[#names + 1] = digits end
-  table.sort(names)
-  for i, digits in ipairs(names) do
-    local entry = self.known[digits]
-    parts[i] = ("%s:%d:%s"):format(digits, entry.time, entry.states)
+  local parts = {}
+  for digits, entries in pairs(self.known) do
+    for _, entry in ipairs(entries) do parts[#parts + 1] = ("%s:%d:%d"):format(digits, entry.time, entry.state) end
   end
+  table.sort(parts)
   return ("purser1;watch;%d;%s"):format(self.since, table.concat(parts, ","))
 end
 
-local function read_cursor(self, text)
-  local since, list = text:match("^purser1;watch;(%d%d%d%d%d%d%d%d%d%d%d%d%d);([%x:,%-%.]*)$")
-  if not since then return "is not a cursor of watch_deposits" end
-  self.since = math.floor(tonumber(since))
-  for digits, time, states in list:gmatch("(%x+):(%d+):([%d%-%.]+)") do
-    self.known[digits] = { time = math.floor(tonumber(time)), states = states }
-  end
+local function remember(self, digits, entry)
+  self.known[digits] = self.known[digits] or {}
+  table.insert(self.known[digits], entry)
 end
 
--- The states of the deposits of one key: equal deposits cannot be distinguished, so only how many are in which state
--- counts.
-local function split(states)
-  local list = {}
-  for state in (states or ""):gmatch("[^%.]+") do list[#list + 1] = tonumber(state) end
-  return list
+local function read_cursor(self, text)
+  local since, list = text:match("^purser1;watch;(%d%d%d%d%d%d%d%d%d%d%d%d%d);([%x:,%-]*)$")
+  if not since then return "is not a cursor of watch_deposits" end
+  self.since = math.floor(tonumber(since))
+  for digits, time, state in list:gmatch("(%x+):(%d+):(%-?%d+)") do
+    remember(self, digits, { time = math.floor(tonumber(time)), state = math.floor(tonumber(state)) })
+  end
 end
 
 local function state_of(record)
@@ -102,72 +99,76 @@ local function kept_state(before, state)
   return (before == SUCCESS or (before or 0) < 0) and state ~= SUCCESS and -state or state
 end
 
--- Whether a state that is shown is an old answer about a deposit of that kept state.
+-- Returns whether a state that is shown is an old answer about a deposit of that kept state.
 local function is_old_answer(kept, shown)
   return kept == SUCCESS and early[shown] or kept < 0 and (early[shown] or shown == SUCCESS)
 end
 
--- Takes one entry out of `list` that matches; returns it, or nil.
-local function take(list, matches)
+-- Takes the entry out of `list` whose state matches and whose time is nearest; returns it, or nil.
+local function take(list, time, matches)
+  local best
   for i, entry in ipairs(list) do
-    if matches(entry) then return table.remove(list, i) end
+    if matches(entry.state) and (not best or math.abs(entry.time - time) < math.abs(list[best].time - time)) then
+      best = i
+    end
   end
+  return best and table.remove(list, best)
 end
 
--- What happened to the deposits of one key: a list of { record, before = the state it had, or nil when it is new }.
--- States that are there before and now are those of the same deposits; whichever is shown first means nothing.
-local function changes(before, records)
-  local left, came, found = {}, {}, {}
-  for i, state in ipairs(before) do left[i] = state end
-  for _, record in ipairs(records) do
-    local state = state_of(record)
-    if not take(left, function(other) return math.abs(other) == state end) then came[#came + 1] = record end
+-- Returns what happened to the deposits of one key, which cannot be distinguished, so that only how many are in which
+-- state counts: a list of { record, entry = what was known of it, or nil when it is new }. Those whose state was known
+-- are the same deposits, whichever is shown first; their entries take the time that is shown now.
+local function changes(entries, records)
+  local left, came, found = {}, records, {}
+  for i, entry in ipairs(entries) do left[i] = entry end
+  for _, rule in ipairs { function(kept, shown) return math.abs(kept) == shown end, is_old_answer } do
+    local others = {}
+    for _, record in ipairs(came) do
+      local shown = state_of(record)
+      local entry = take(left, record.insertTime, function(kept) return rule(kept, shown) end)
+      if entry then entry.time = record.insertTime else others[#others + 1] = record end
+    end
+    came = others
   end
-  for i = #came, 1, -1 do
-    local shown = state_of(came[i])
-    if take(left, function(kept) return is_old_answer(kept, shown) end) then table.remove(came, i) end
-  end
-  table.sort(left)
+  table.sort(left, function(a, b) return a.state < b.state end)
   table.sort(came, function(a, b) return state_of(a) < state_of(b) end)
-  for i, record in ipairs(came) do found[i] = { record = record, before = left[i] } end
+  for i, record in ipairs(came) do found[i] = { record = record, entry = left[i] } end
   return found
 end
 
--- How what distinguishes deposits is compared: a service may show a deposit in another spelling later, and its success
--- must not be reported again. Deposits that are equal but for the rest are counted, so nothing is lost by it.
-local alike = {
-  coin = function(text) return tostring(text):upper() end,
-  network = function() end,
-  address = function(text) return tostring(text):lower() end,
-  memo = function(text) return text ~= "" and text or nil end,
-  amount = function(text) return tostring(decimal(tostring(text)) or text) end,
-  txId = function(text) return (tostring(text):gsub(":%d+$", "")) end, -- the number of an output may be added
-}
-
--- Returns the key of a deposit, whatever the spelling.
-local function key_of(self, record)
-  local plain = {}
-  for _, name in ipairs(self.row.paging.key) do
-    local value, rule = record[name], alike[name]
-    if value ~= nil and rule then value = rule(value) end
-    plain[name] = value
-  end
-  return (self.key_of(plain))
+-- An amount as it is compared: a service may cut its places, or show what a float makes of it.
+local function amount_of(text)
+  local digits, exponent = tostring(text):match "^([%d.]+)[eE]%+?(%-?%d%d?)$"
+  local amount, power = decimal(digits or tostring(text)), math.floor(tonumber(exponent) or 0)
+  if not amount then return tostring(text) end
+  local tens = decimal("1" .. ("0"):rep(math.abs(power)))
+  amount = power < 0 and amount:div(tens, 20) or amount * tens
+  return tostring(amount:round(6, "half_up"))
 end
 
--- Adds the events of one key.
-local function add_events(self, digits, before, records)
-  local states = {}
-  for i, state in ipairs(before) do states[i] = state end
-  for _, change in ipairs(changes(before, records)) do
-    if change.before then
-      take(states, function(state) return state == change.before end)
+-- Returns the key of a deposit: its transaction, address and amount, in whatever spelling. A service may show coin,
+-- network, memo and time in another way later, and its success must not be reported again. Deposits that are equal but
+-- for these are counted, so nothing is lost by it. One without a transaction has its time as well.
+local function key_of(record, without)
+  local transaction = without and "" or tostring(record.txId or ""):lower():gsub("^0x", ""):gsub(":%d+$", "")
+  local address = tostring(record.address or ""):lower()
+  local memo = ":" .. tostring(record.memo or ""):lower()
+  if memo ~= ":" and address:sub(-#memo) == memo then address = address:sub(1, -#memo - 1) end
+  return record_id.digest(table.concat({ transaction, address, amount_of(record.amount),
+    transaction == "" and tostring(record.insertTime) or "" }, "\30"))
+end
+
+-- Returns what is known of the deposits of a key. One that had no transaction, and is not shown without it any more, is
+-- known by its time.
+local function known_of(self, digits, records, found)
+  for _, record in ipairs(records) do
+    local without = key_of(record, true)
+    if not found[without] then
+      for _, entry in ipairs(self.known[without] or {}) do remember(self, digits, entry) end
+      self.known[without] = nil
     end
-    states[#states + 1] = kept_state(change.before, state_of(change.record))
-    table.sort(states)
-    self.events[#self.events + 1] = { kind = change.before and "changed" or "new", deposit = change.record,
-      digits = digits, before = change.before and math.abs(change.before), states = table.concat(states, ".") }
   end
+  return self.known[digits] or {}
 end
 
 -- Notes when a look began. A clock that was set back during the look was ahead, so nothing is forgotten by it; and a
@@ -191,16 +192,19 @@ local function look(self)
     local record, err = walk:next()
     if err then return err end
     if not record then break end
-    local key = key_of(self, record)
-    if not found[key] then
-      found[key] = {}
-      order[#order + 1] = key
+    local digits = key_of(record)
+    if not found[digits] then
+      found[digits] = {}
+      order[#order + 1] = digits
     end
-    table.insert(found[key], record)
+    table.insert(found[digits], record)
   end
-  for _, key in ipairs(order) do
-    local digits = record_id.digest(key)
-    add_events(self, digits, split(self.known[digits] and self.known[digits].states), found[key])
+  for _, digits in ipairs(order) do
+    for _, change in ipairs(changes(known_of(self, digits, found[digits], found), found[digits])) do
+      local entry = change.entry
+      self.events[#self.events + 1] = { kind = entry and "changed" or "new", deposit = change.record, digits = digits,
+        entry = entry, before = entry and math.abs(entry.state) }
+    end
   end
   note_time(self, now)
 end
@@ -208,17 +212,20 @@ end
 -- Forgets what is old and final; the next look begins behind it. Only between looks, when all events are delivered.
 local function forget(self)
   local horizon = self.looked_at - self.late_arrival_ms
-  for _, entry in pairs(self.known) do
-    for _, state in ipairs(split(entry.states)) do
-      if not final[math.abs(state)] then horizon = math.min(horizon, entry.time - 1) end
+  for _, entries in pairs(self.known) do
+    for _, entry in ipairs(entries) do
+      if not final[math.abs(entry.state)] then horizon = math.min(horizon, entry.time - 1) end
     end
   end
   -- What the service no longer shows cannot be watched.
   horizon = math.max(horizon, retention.earliest(self.row.window, self.looked_at) + 600000)
   if horizon <= self.since then return end
   self.since = horizon
-  for digits, entry in pairs(self.known) do
-    if entry.time <= horizon then self.known[digits] = nil end
+  for digits, entries in pairs(self.known) do
+    for i = #entries, 1, -1 do
+      if entries[i].time <= horizon then table.remove(entries, i) end
+    end
+    if not entries[1] then self.known[digits] = nil end
   end
 end
 
@@ -245,8 +252,10 @@ end
 local function deliver(self)
   local event = table.remove(self.events, 1)
   if not event then return nil end
-  self.known[event.digits] = { time = event.deposit.insertTime, states = event.states }
-  event.digits, event.states = nil, nil
+  local entry = event.entry or {}
+  if not event.entry then remember(self, event.digits, entry) end
+  entry.time, entry.state = event.deposit.insertTime, kept_state(entry.state, state_of(event.deposit))
+  event.digits, event.entry = nil, nil
   event.sub_account = event.deposit.subAccount or self.names[name_key(event.deposit.address, event.deposit.memo)]
     or self.names[name_key(event.deposit.address)]
   event.cursor = text_of(self)
@@ -285,7 +294,7 @@ end
 
 Watch.__call = errors.iterate
 
---- Where the watch stands, as a plain string.
+--- Returns where the watch stands, as a plain string.
 ---@return string
 function Watch:cursor()
   return text_of(self)
@@ -298,7 +307,7 @@ local function argument_error(row, name, message, hint)
 end
 
 local function watch(client, row, params)
-  local self = setmetatable({ client = client, row = row, key_of = record_id.of(row.paging), events = {}, known = {} },
+  local self = setmetatable({ client = client, row = row, events = {}, known = {} },
     Watch)
   params = params or {}
   local message, name, hint = option_schema.check(params, rules, "parameter")

@@ -9,7 +9,7 @@ local operations = require "purser.api.operations"
 
 local M = {}
 
-local format, gsub = string.format, string.gsub
+local format, gsub, upper = string.format, string.gsub, string.upper
 
 ---@class purser.Intent
 ---@field operation string       full name
@@ -134,8 +134,8 @@ function M.content(row, params)
   local parts = { row.full_name }
   for _, name in ipairs(names) do
     local value = plain_amount(row, name, params[name])
-    if name == "coin" or name == "asset" then value = value:upper() end
-    parts[#parts + 1] = ("%d:%s=%d:%s"):format(#name, name, #value, value)
+    if name == "coin" or name == "asset" then value = upper(value) end
+    parts[#parts + 1] = format("%d:%s=%d:%s", #name, name, #value, value)
   end
   return digest.of(table.concat(parts, "\n"))
 end
@@ -151,7 +151,7 @@ function M.other_content(known, key, row)
   if known.content == key.content then return nil end
   local err = errors.new { kind = "argument", outcome = "not_sent", phase = "journal", operation = row.full_name,
     code = "journal.other_content", details = { key = key.name, call = known.id },
-    message = ('the key "%s" was used for a call with other content; nothing was sent'):format(key.name),
+    message = format('the key "%s" was used for a call with other content; nothing was sent', key.name),
     hint = "give another call a key of its own; `purser journal show` prints the first one" }
   return err
 end

@@ -6,12 +6,12 @@ local operations = require "purser.api.operations"
 require "purser.api.write_kinds"
 require "purser.call.failure"
 require "purser.call.hooks"
-require "purser.call.rate_limit.sliding_log"
 require "purser.call.record"
 require "purser.call.unsigned"
 require "purser.write.reconcile"
 require "purser.write.service"
 require "purser.util.calendar"
+require "purser.codes"
 require "purser.util.suggest"
 
 -- The rows of all groups, for the operation that finds a call again may be in another group.

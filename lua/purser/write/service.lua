@@ -28,7 +28,7 @@ end
 --- Runs an operation as the client does.
 function Service:read(row, params)
   if row.effect ~= "read" then return write_call.run(self.client, row, params) end
-  return reading.ask(pipeline.run, self.client, row, params, nil, reading.verify)
+  return reading.ask(pipeline.run, self.client, row, params, pipeline.settles, reading.verify)
 end
 
 --- The service's time, as far as it is known.

@@ -9,7 +9,7 @@
 -- What a call holds while it is under way belongs to this module alone; the pipeline gets it as a purser.Sending.
 --
 -- A call has a key: the caller's own id, opts.key, or none but the journal's. A key is used once: where another call
--- has it, nothing is sent before that one is known not to have been executed.
+-- has it, nothing is sent, and write/run.lua finds out what became of that one.
 
 local compare = require "purser.write.evidence.compare"
 local core = require "purser.core"
@@ -18,7 +18,6 @@ local digest = require "purser.util.digest"
 local errors = require "purser.call.errors"
 local failure = require "purser.write.journal.failure"
 local intents = require "purser.write.intent"
-local lazy = require "purser.util.lazy"
 local memory = require "purser.write.journal.memory"
 local pipeline = require "purser.call.pipeline"
 local plain_text = require "purser.util.plain_text"
@@ -26,9 +25,6 @@ local recent_calls = require "purser.write.recent_calls"
 local schedule = require "purser.schedule"
 -- read now: once something was sent there may be no descriptor left for it
 local advice = require "purser.write.advice"
-
-local reconciling = lazy "purser.write.reconcile"
-local reconcile_service = lazy "purser.write.service"
 
 local M = {}
 
@@ -297,71 +293,12 @@ local function conclude(call, ok, value, err)
   return after_raising(call, value)
 end
 
-------------------------------------------------------------------------------------------------- a key used before
-
-local LONGEST_LOOK_MS = 500
-
--- Waits while another process, or another task, has the call under way: no longer than a call may take.
-local function await_end(client, known)
-  local journal, ms, waited = M.journal_of(client), 20, 0
-  local ends = known.sent_at + client._timeout_ms
-  while known.state == "open" and waited < client._timeout_ms and client:now() < ends do
-    pipeline.pause(client, ms)
-    waited, ms = waited + ms, math.min(ms * 2, LONGEST_LOOK_MS)
-    local message
-    known, message = journal:call_of(known.intent)
-    if not known then return nil, message or "the call is no longer in the journal" end
-  end
-  return known
-end
-
--- The error of a call whose key another call has of which nobody knows what became.
-local function undecided(row, known, reason, candidates)
-  return errors.new { kind = "workflow", outcome = "unknown", phase = "journal", operation = row.full_name,
-    code = "journal.unknown", intent = known.intent, details = { candidates = candidates, call = known.id },
-    advice = advice.of(row, known.params), message = ('nothing was sent now; the call with the key "%s" was sent '
-      .. "before, and what became of it is not known: %s"):format(known.key or "", reason) }
-end
-
--- Finds out what became of the call that has the key. Returns its result; nil and an error; or nothing where it was
--- not executed, so that it may be sent again.
-local function settle(client, row, known, info)
-  local message
-  known, message = await_end(client, known)
-  if not known then return nil, failure.error("unknown", message) end
-  local result = known.state == "done" and (known.record or {})
-  if not result and not intents.SPENT_NOTHING[known.state] then
-    local answer, err = reconciling.reconcile(reconcile_service.of(client), known.intent)
-    if not answer then return nil, undecided(row, known, "it cannot be looked for now: " .. err.message) end
-    if answer.outcome == "undecided" then return nil, undecided(row, known, answer.reason, answer.candidates) end
-    result = answer.outcome == "done" and (answer.record or {})
-    local now = not result and M.journal_of(client):call_of(known.intent)
-    if now and not intents.SPENT_NOTHING[now.state] then
-      return nil, undecided(row, known, "the journal does not have that it was not executed")
-    end
-  end
-  if result and info then info.repeated = true end
-  return result or nil
-end
-
------------------------------------------------------------------------------------------------------------- running
-
--- Records and sends a call. Returns how it ended; or nil, nil and the call that has its key.
-local function attempt(client, row, layout, values, opts, payment, key)
-  local request, err = pipeline.next_request(client, row, layout, values, opts)
-  if not request then return nil, err end
-  local call, problem, known = begin(client, row, values, opts, payment, key)
-  if call then return conclude(call, schedule.protect(call.send, call, request)) end
-  pipeline.give_back(client, request)
-  return nil, problem, known
-end
-
 --- Runs a write call; the arguments are those of pipeline.run. Whatever is raised once the call is recorded, if only
 --- for want of memory, it ends with a result or an error that reports its outcome. (In a coroutine on Lua 5.1 that is
 --- no task of purser.schedule it is raised all the same.)
 ---@param client purser.State
 ---@param payment table|nil  the payment of purser.payouts that it belongs to
----@return any result, purser.Error|nil err
+---@return any result, purser.Error|nil err, purser.Call|nil known  nil, nil and the call that has the key already
 function M.run(client, row, params, opts, payment)
   opts = opts or pipeline.no_options
   local values, layout = pipeline.check_call(client, row, params, opts)
@@ -371,12 +308,12 @@ function M.run(client, row, params, opts, payment)
   rejection = rejection or client._guard and client._guard:check(row, values)
   if rejection then return nil, rejection end
   pipeline.attend_clock(client, row)
-  local value, err, known
-  repeat
-    value, err, known = attempt(client, row, layout, values, opts, payment, key)
-    if known then value, err = settle(client, row, known, opts.info) end
-  until value ~= nil or err
-  return value, err
+  local request, err = pipeline.next_request(client, row, layout, values, opts)
+  if not request then return nil, err end
+  local call, problem, known = begin(client, row, values, opts, payment, key)
+  if call then return conclude(call, schedule.protect(call.send, call, request)) end
+  pipeline.give_back(client, request)
+  return nil, problem, known
 end
 
 return M

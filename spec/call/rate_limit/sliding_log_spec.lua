@@ -6,11 +6,13 @@ local windows = require "windows"
 
 local SPAN, STEP = 10240, 80
 
-local now, kept, kv
+local now, kept, keep, kv
 
 before_each(function()
-  now, kept = 1700000000000, {}
-  kv = { get = function(name) return kept[name] end, put = function(name, document) kept[name] = document end }
+  now, kept, keep = 1700000000000, {}, {}
+  kv = { get = function(name) return kept[name] end, put = function(name, document, ms)
+    kept[name], keep[name] = document, ms
+  end }
 end)
 
 local function takes_of(cost, capacity, name)
@@ -152,26 +154,32 @@ describe("a pool", function()
     end
   end)
 
-  it("stays blocked for three days at most, however far the clock is set back", function()
+  it("stays blocked for a week at most, however far the clock is set back", function()
     log.block(kv, now, "ip", SPAN, 1000)
     now = now - 3600000
     assert.equal(3601000, (select(2, log.pool(kv, now, "ip", SPAN))))
     now = now - 40 * 86400000
-    assert.equal(3 * 86400000, (select(2, log.pool(kv, now, "ip", SPAN))))
+    assert.equal(7 * 86400000, (select(2, log.pool(kv, now, "ip", SPAN))))
   end)
 
   it("is kept as long as anything in it may still count", function()
     reserve(takes_of(1))
-    assert.is_true(log.keep_ms("ip", kept.ip, now) >= SPAN)
+    assert.is_true(keep.ip >= SPAN)
     log.block(kv, now, "ip", SPAN, 86400000)
-    assert.is_true(log.keep_ms("ip", kept.ip, now) >= 86400000 + SPAN)
-    assert.equal(0, log.keep_ms("queue", kept.queue, now)) -- for ever
-    assert.equal(600000, log.keep_ms("members", {}, now))
+    assert.is_true(keep.ip >= 86400000 + SPAN)
+    assert.equal(0, keep.queue) -- for ever
   end)
 
-  it("has its step where the index says", function()
-    reserve(takes_of(3))
-    assert.equal(3, kept.ip[log.index(SPAN, now)])
+  it("counts for each caller by its own window, and keeps what the longest needs", function()
+    assert.equal(0, (reserve { "ip", 6, 10, 2 * SPAN }))
+    now = now + SPAN + 2 * STEP
+    assert.equal(0, (reserve(takes_of(10))))
+    assert.equal(16, (log.pool(kv, now, "ip", 2 * SPAN)))
+  end)
+
+  it("keeps one sum a step, however many windows are asked for in turn", function()
+    for i = 1, 50 do reserve({ "ip", 1, 100, i % 2 == 0 and SPAN or 2 * SPAN }) end
+    assert.is_true(#kept.ip[2] <= 4, #kept.ip[2])
   end)
 end)
 
@@ -189,24 +197,10 @@ describe("a store that may have forgotten what was sent", function()
     assert.equal(SPAN, (reserve(takes_of(1, 10, "other"), 0, 0, "2"))) -- other pools, too
   end)
 
-  it("holds for as long as it is asked to, where others may have sent", function()
-    reserve(takes_of(1))
-    log.hold(kv, now, 5000, "1")
-    log.hold(kv, now, 100, "1") -- no shorter
-    assert.equal(5000, (reserve(takes_of(1))))
-  end)
-end)
-
-describe("the members", function()
-  it("are those that were seen within ten minutes, each once", function()
-    log.seen(kv, now, "a")
-    log.seen(kv, now, "b")
-    now = now + 599999
-    log.seen(kv, now, "c")
-    log.seen(kv, now, "a")
-    assert.same({ "a", 0, "c", 0, "b", 599999 }, log.members(kv, now))
-    now = now + 1
-    log.seen(kv, now, "c")
-    assert.same({ "c", 0, "a", 1 }, log.members(kv, now))
+  it("holds no longer than a window where its clock is set back meanwhile", function()
+    kv.may_forget = true
+    assert.equal(SPAN, (reserve(takes_of(1))))
+    now = now - 3600000
+    assert.equal(SPAN, (reserve(takes_of(1), 0)))
   end)
 end)

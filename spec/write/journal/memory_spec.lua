@@ -93,6 +93,26 @@ for name, kind in pairs(kinds) do
       assert.same({}, assert(journal:open_calls("treasury", nil, T0 + 90000000, T0 + 90001000)))
     end)
 
+    it("knows the calls that were answered, of an operation and a time", function()
+      local answered, found = assert(begin { order = "a" }), assert(begin { order = "b" })
+      assert(journal:finish(answered, { id = "11" }))
+      assert(journal:reconciled(found, { outcome = "done", record = { id = "12" } }))
+      assert(begin { order = "c" })
+      local names = { ["wallet.withdraw"] = true }
+      local list = assert(journal:answered_calls("treasury", names, T0, T0))
+      assert.same({ 1, "11" }, { #list, list[1].record_id })
+      assert.same({}, assert(journal:answered_calls("treasury", names, T0 + 1, T0 + 2)))
+      assert.same({}, assert(journal:answered_calls("treasury", { ["wallet.transfer"] = true }, T0, T0)))
+      assert.same({}, assert(journal:answered_calls("other", names, T0, T0)))
+    end)
+
+    it("knows how late records were seen", function()
+      assert.equal(0, journal:delay "wallet.withdraw")
+      journal:note_delay("wallet.withdraw", 500)
+      journal:note_delay("wallet.withdraw", 400)
+      assert.same({ 500, 0 }, { journal:delay "wallet.withdraw", journal:delay "wallet.transfer" })
+    end)
+
     it("lets a key be taken by one call", function()
       local first = assert(begin({ order = "a" }, "a"))
       local again, problem, known = begin({ order = "a", amount = "20.0" }, "a")

@@ -57,10 +57,9 @@ describe("pruning", function()
         pay(tx, state, { state = state, intent = "of " .. state, added_at = long_ago })
         write(tx, "of " .. state, long_ago, { queue = "default", payment = state, state = "not_done" })
       end
-      write(tx, "version 1", long_ago, { queue = "", payment = "failed", state = "not_done" })
     end)
     assert.same({ intents = 1, payments = 1, periods = 0 }, assert(prune(200)))
-    assert.equal(6, #assert(journal:entries()))
+    assert.equal(5, #assert(journal:entries()))
     local rows = assert(journal.db:rows "SELECT key, client_id, digest, state, params, record_id FROM purser_payments")
     assert.equal(6, #rows)
     for _, row in ipairs(rows) do
@@ -181,5 +180,19 @@ describe("pruning", function()
       assert.equal("argument", err.kind)
     end
     assert.matches("at least 184 days back", select(2, prune(100)).hint)
+  end)
+end)
+
+describe("a call with a key of the caller's", function()
+  it("is emptied, and its key stays used", function()
+    within(function(tx)
+      write(tx, "old", 1500000000000, { state = "done" })
+      tx:rows [[UPDATE purser_intents SET key = 'a', content = 'c', params = '{"amount":"5"}', record_id = '7',
+        record = '{"tranId":"7"}']]
+    end)
+    assert.equal(1, assert(journal:prune { before = 1600000000000 }).intents)
+    local entry = assert(journal:entries())[1]
+    assert.same({ "a", {}, "7" }, { entry.key, entry.intent.params, entry.record.tranId })
+    assert.equal(0, assert(journal:prune { before = 1600000000000 }).intents)
   end)
 end)

@@ -1,30 +1,31 @@
 -- SPDX-License-Identifier: MIT
 -- The rate limit: keeps all that share a store below the service's limits, and silent while the service asks for it.
 --
--- A call takes its weight from each pool of the profile before it is sent. The store says when it may go
--- (sliding_log.lua is the rule); the caller waits as its transport does, and asks once more. A store is any object with
+-- A call takes its weight from each pool of the profile before it is sent. sliding_log.lua says when it may go; the
+-- caller waits as its transport does, and asks once more. What is counted stands in documents that a store keeps. A
+-- store is any object with
 --
---   reserve(takes, priority, number) -> ms, number, at | nil, message   0: counted now, at the store's time `at`;
---                                     above 0: ask again after so long with that number; -1, ms, pool: blocked
---   give_back(takes, number, at)      what was reserved and not used; at 0: a ticket
---   block(pool, span, ms)             -> for how long; ms -1: the service named no pause
---   hold(ms), seen(member), pool(name, span), members(), close()
+--   transact(names, fn, patience_ms)  calls fn(kv, now, run) while nobody else can, keeps what was put, and returns
+--                                     what fn returned; or nil and a message, at the latest after patience_ms
+--   close()
 --
--- where what fails returns nil and a message. docs/limits.md says which stores there are.
+-- where kv has get and put of documents (lists of lists of words), of these names alone, `now` is the store's time, and
+-- `run` a word, no number, that changes where the store may have lost something. fn may be called more than once; what
+-- it put the last time counts. docs/limits.md says which stores there are.
 
 local core = require "purser.core"
 local lazy = require "purser.util.lazy"
+local options_ = require "purser.call.rate_limit.options"
 local process = require "purser.call.rate_limit.process"
 local resolve_profile = require "purser.api.resolve_profile"
-local away = lazy "purser.limits.away"
+local sliding_log = require "purser.call.rate_limit.sliding_log"
 local digest = lazy "purser.util.digest"
-local options_ = lazy "purser.call.rate_limit.options"
-local stores = lazy "purser.call.rate_limit.stores"
+local errors = lazy "purser.call.errors"
 
 local M = {}
 
-local MAX_BLOCK_MS = 7 * 86400000 -- whoever stands between the service and the client may write what it likes
-local SEEN_MS = 60000
+local PASSED = 3 -- for so many windows write calls pass a read that waits; then it keeps its place
+local PATIENCE_MS = 5000 -- for a store that others use at the moment, where a call does not wait for room
 
 ---@class purser.RateLimit
 local RateLimit = { __name = "purser.rate_limit" }
@@ -35,117 +36,53 @@ function M.is(value)
   return getmetatable(value) == RateLimit
 end
 
-local METHODS = { "reserve", "give_back", "block", "hold", "seen", "pool", "members", "close" }
-
-local function is_store(value)
-  for _, name in ipairs(METHODS) do
-    if type(value[name]) ~= "function" then return false end
-  end
-  return true
-end
-
--- The store that the options name; or nil and what is wrong.
-local function open_store(options)
+-- The store of the options; or nil and what is wrong. `open` makes one that is named.
+local function store_of(options, open)
   local store = options.store
-  if not store then return process.new(options) end
-  if not is_store(store) then
-    local problem
-    store, problem = stores.open(store)
-    if not store then return nil, problem end
-  end
-  return store
-end
-
--- Of the pools by name: those of the profile, with what the options say in their place.
-local function merged(options, profile)
-  local pools = {}
-  for name, pool in pairs(profile.pools) do pools[name] = pool end
-  for name, pool in pairs(options.pools or {}) do
-    local base = pools[name] or {}
-    pools[name] = pool and {
-      capacity = pool.capacity or base.capacity, window_ms = pool.window_ms or base.window_ms,
-      scope = pool.scope or base.scope, counts = pool.counts or base.counts,
-    } or nil
-  end
-  if options.requests_per_second then
-    pools.requests = { capacity = options.requests_per_second, window_ms = 1000, counts = "requests" }
-  end
-  return pools
-end
-
--- Under these names the stores keep something else.
-local taken = { queue = true, members = true, clock = true, lock = true, free = true }
-
--- The pools that calls take from, sorted by name: { name, capacity, window_ms, span, scope, counts, share }. A share
--- is a pool of its own next to each. Returns nil, what is wrong and what to do.
-local function make_pools(options, profile)
-  local list, by_name, names = {}, merged(options, profile), {}
-  for name in pairs(by_name) do names[#names + 1] = name end
-  table.sort(names)
-  for _, name in ipairs(names) do
-    local pool = by_name[name]
-    if not pool.capacity or not pool.window_ms then
-      return nil, ('rate_limit pool "%s" has no capacity, or no window_ms'):format(name), "give both"
-    end
-    if taken[name] then
-      return nil, ('rate_limit pool "%s" has a name that the store needs'):format(name), "give it another name"
-    end
-    local margin = options.margin_ms or math.floor(pool.window_ms * 0.024 + 0.5)
-    local made = { name = name, capacity = pool.capacity, window_ms = pool.window_ms, span = pool.window_ms + margin,
-      margin_ms = margin, scope = pool.scope or "ip", counts = pool.counts or "weight" }
-    list[#list + 1] = made
-    local share = options.share
-    if share then
-      list[#list + 1] = setmetatable({ name = name .. ":share:" .. share.name,
-        capacity = math.max(1, math.floor(pool.capacity * share.part)) }, { __index = made })
-    end
-  end
-  return list
-end
-
--- How this client is shown where nothing was given.
-local function member_name(options)
-  local name = options.member or ("process %d"):format(core.process_id())
-  return (name:gsub("[^%w_.:@-]", "_"):sub(1, 60))
+  if not store then return process.new(options.now) end
+  if type(store.transact) == "function" and type(store.close) == "function" then return store end
+  if open then return open(store) end
+  return nil, 'rate_limit option "store" is no store'
 end
 
 --- Makes a rate limit for any number of clients. Returns nil and what is wrong where an option makes no sense.
 ---@param options purser.RateLimitOptions|nil
 ---@param profile table|nil  of the client it is made for
+---@param open (fun(options: table): table|nil, string|nil)|nil  makes a store that is named; purser.limits.open
 ---@return purser.RateLimit|nil rate_limit, string|nil problem, string|nil hint
-function M.make(options, profile)
-  local problem, hint
-  if options then problem, hint = options_.check(options) end
-  if problem then return nil, problem, hint end
+function M.make(options, profile, open)
   options = options or {}
+  local problem, hint = options_.check(options)
+  if problem then return nil, problem, hint end
   if options.profile or not profile then
     profile, problem, hint = resolve_profile(options.profile)
     if not profile then return nil, problem, hint end
   end
   local pools, store
-  pools, problem, hint = make_pools(options, profile)
+  pools, problem, hint = options_.pools(options, profile)
   if not pools then return nil, problem, hint end
-  store, problem = open_store(options)
+  store, problem = store_of(options, open)
   if not store then return nil, problem end
   local self = setmetatable({
-    pools = pools, weights = profile.weights, when_full = options.when_full or "wait",
-    max_wait_ms = options.max_wait_ms or math.huge, member = member_name(options), takes = {},
-    now = options.now or core.monotonic_ms, seen_at = -SEEN_MS, is_local = store.kind == "process",
+    pools = pools, weights = profile.weights, store = store, when_full = options.when_full or "wait",
+    max_wait_ms = options.max_wait_ms or math.huge, takes = {}, now = options.now or core.monotonic_ms, owed = false,
   }, RateLimit)
-  self.lateness_ms = math.huge
-  for _, pool in ipairs(pools) do self.lateness_ms = math.min(self.lateness_ms, pool.margin_ms / 2) end
-  self.store = self.is_local and store
-    or away.new(store, pools, options.fallback_part, self.now)
+  self.lateness_ms, self.passed_ms = math.huge, 0
+  for _, pool in ipairs(pools) do
+    self.lateness_ms = math.min(self.lateness_ms, (pool.span - pool.window_ms) / 2)
+    self.passed_ms = math.max(self.passed_ms, PASSED * pool.span)
+  end
+  self.patience_ms = self.when_full == "wait" and self.max_wait_ms or PATIENCE_MS
   return self
 end
 
---- A rate limit that several clients share: the option `rate_limit` of purser.new. Raises where an option makes no
---- sense.
+--- Makes a rate limit that several clients share: the option `rate_limit` of purser.new. Returns it, or nil and an
+--- error of kind "config".
 ---@param options purser.RateLimitOptions|nil
----@return purser.RateLimit
-function M.new(options)
-  local self, problem, hint = M.make(options)
-  if not self then error("purser.rate_limit: " .. problem .. (hint and "; " .. hint or ""), 2) end
+---@return purser.RateLimit|nil, purser.Error|nil err
+function M.new(options, open)
+  local self, problem, hint = M.make(options, nil, open)
+  if not self then return nil, errors.config("purser.rate_limit: " .. problem, hint) end
   return self
 end
 
@@ -161,14 +98,16 @@ function RateLimit:weight_of(row)
   return self.weights[row.full_name] or row.weight or 1
 end
 
--- What a call takes. A weight above a capacity counts as all of it, so that the call goes when nothing else does.
+-- What a call takes, and the documents that this needs. A weight above a capacity counts as all of it, so that the call
+-- goes when nothing else does.
 local function make_takes(self, row, api_key)
-  local takes = {}
+  local takes = { names = { sliding_log.QUEUE } }
   for _, pool in ipairs(self.pools) do
     if pool.scope == "ip" or api_key and not row.unsigned then
-      local cost = pool.counts == "requests" and 1 or self:weight_of(row)
-      takes[#takes + 1], takes[#takes + 2] = name_of(pool, api_key), math.min(cost, pool.capacity)
+      local cost, name = pool.counts == "requests" and 1 or self:weight_of(row), name_of(pool, api_key)
+      takes[#takes + 1], takes[#takes + 2] = name, math.min(cost, pool.capacity)
       takes[#takes + 1], takes[#takes + 2] = pool.capacity, pool.span
+      takes.names[#takes.names + 1] = name
     end
   end
   return takes
@@ -181,15 +120,26 @@ local function takes_of(self, row, api_key)
     by_row = {}
     self.takes[api_key or ""] = by_row
   end
-  by_row[row] = make_takes(self, row, api_key)
+  by_row[row] = by_row[row] or make_takes(self, row, api_key)
   return by_row[row]
 end
 
-local function note_member(self)
-  local now = self.now()
-  if now - self.seen_at < SEEN_MS then return end
-  self.seen_at = now
-  self.store:seen(self.member)
+-- Asks the store. Returns what fn returns; or nil and an error that names the store.
+local function ask(self, names, patience_ms, fn)
+  local first, second, third, fourth, fifth = self.store:transact(names, fn, patience_ms)
+  if first ~= nil then return first, second, third, fourth, fifth end
+  return nil, ("the rate limit's store (%s) cannot be used: %s"):format(self.store.kind or "given",
+    tostring(second or "it gave no answer"))
+end
+
+-- Asks the rule. Returns what it says, and when this process's clock asked it.
+local function reserve(self, takes, rank, number, patience_ms)
+  local asked
+  local ms, ticket, at = ask(self, takes.names, patience_ms, function(kv, now, run)
+    asked = self.now()
+    return sliding_log.reserve(kv, now, takes, rank, number, run)
+  end)
+  return ms, ticket, at, asked
 end
 
 -- How many milliseconds are whole seconds for a person.
@@ -205,37 +155,25 @@ local function rejection(self, ms, waited)
   end
 end
 
-local TRIES = 3
-local TOO_SLOW = "the store of the rate limit takes longer to answer than the margin allows; move it nearer, or give a "
-  .. "longer margin_ms"
-
--- A call that may have to wait: it waits as its transport does and asks the store once more, or it is not sent. `ms`
--- and `ticket` are what the store said where it was asked.
-local function wait(self, row, takes, priority, pause, state, info, ms, ticket)
-  local store, number, waited, tries, at = self.store, 0, 0, 0, nil
-  while true do
-    local asked = self.now()
-    if not ms then ms, ticket, at = store:reserve(takes, priority, number) end
-    if not ms then return nil, ticket, 0 end
-    if ms < 0 then
-      return nil, ("the service asked for a pause of %s that is not over"):format(seconds(ticket)), ticket
-    elseif ms == 0 then
-      if self.now() - asked <= self.lateness_ms then return takes, at end
-      store:give_back(takes, ticket, at) -- it would arrive later than was reserved
-      number, tries = ticket, tries + 1
-      if tries == TRIES then return nil, TOO_SLOW, 0 end
-    else
-      local why, again = rejection(self, ms, waited)
-      if why then
-        store:give_back(takes, ticket, 0)
-        return nil, why, again
-      end
-      number, waited = ticket, waited + ms
-      pause(state, ms, row, info)
-    end
-    ms = nil
+-- A block that did not reach the store: it is told first. Returns the milliseconds left where it still cannot be.
+local function owed_ms(self)
+  local owed = self.owed
+  local left = owed.ends - self.now()
+  if left > 0 and not ask(self, { owed.name }, PATIENCE_MS, function(kv, now)
+    return sliding_log.block(kv, now, owed.name, owed.span, left)
+  end) then
+    return left
   end
+  self.owed = false
 end
+
+local function blocked(ms)
+  return nil, ("the service asked for a pause of %s that is not over"):format(seconds(ms)), ms
+end
+
+local TRIES = 3
+local TOO_SLOW = "the store of the rate limit takes longer to answer than the margin allows; move it nearer, or give "
+  .. "its pools a longer window_ms"
 
 --- Waits until a call may go. Returns what it took and the store's time, for give_back; or nil, why not, and the
 --- milliseconds after which it may be retried.
@@ -245,25 +183,44 @@ end
 ---@param pause fun(self: any, ms: integer, row: table, info: table|nil)  waits as the client's transport does
 ---@param state any       the first argument of pause
 ---@param info table|nil  the last one
+---@param settles boolean|nil  a read that finds out about a payment: it goes with the write calls
 ---@return table|nil takes, integer|string at_or_why, integer|nil ms
-function RateLimit:acquire(row, api_key, pause, state, info)
-  local by_row = self.takes[api_key or ""]
-  local takes = by_row and by_row[row] or takes_of(self, row, api_key)
-  local priority, store = row.effect == "read" and 1 or 0, self.store
-  if self.is_local then
-    local ms, number, at = store:reserve(takes, priority, 0)
-    if ms == 0 then return takes, at end
-    if not ms then return nil, number, 0 end
-    return wait(self, row, takes, priority, pause, state, info, ms, number)
+function RateLimit:acquire(row, api_key, pause, state, info, settles)
+  local takes, rank = takes_of(self, row, api_key), row.effect == "read" and not settles and 1 or 0
+  local number, waited, tries, left = 0, 0, 0, self.owed and owed_ms(self)
+  if left then return blocked(left) end
+  while true do
+    local ms, ticket, at, asked = reserve(self, takes, rank, number, self.patience_ms - waited)
+    if ms and ms > 0 and rank > 0 and waited >= self.passed_ms then -- it was passed for long enough
+      rank = 0
+      ms, ticket, at, asked = reserve(self, takes, rank, ticket, self.patience_ms - waited)
+    end
+    if not ms then return nil, ticket, 0 end
+    if ms < 0 then return blocked(ticket) end
+    number = ticket
+    if ms == 0 then
+      if self.now() - asked <= self.lateness_ms then return takes, at end
+      self:give_back(takes, at) -- it would arrive later than was reserved
+      tries = tries + 1
+      if tries == TRIES then return nil, TOO_SLOW, 0 end
+    else
+      local why, again = rejection(self, ms, waited)
+      if why then
+        self:give_back(takes, 0, ticket)
+        return nil, why, again
+      end
+      waited = waited + ms
+      pause(state, ms, row, info)
+    end
   end
-  note_member(self)
-  return wait(self, row, takes, priority, pause, state, info)
 end
 
---- Gives back what a call took that was certainly not sent.
+--- Gives back what a call took that was certainly not sent; a ticket where `at` is 0.
 ---@private
-function RateLimit:give_back(takes, at)
-  self.store:give_back(takes, 0, at)
+function RateLimit:give_back(takes, at, ticket)
+  return ask(self, takes.names, PATIENCE_MS, function(kv, now)
+    return sliding_log.give_back(kv, now, takes, ticket or 0, at)
+  end)
 end
 
 -- The pool of the address: a pause concerns everything that shares it.
@@ -281,7 +238,14 @@ end
 function RateLimit:block(ms)
   local pool = blocked_pool(self)
   if not pool then return 0 end
-  return self.store:block(pool.name, pool.span, ms and math.floor(math.min(ms, MAX_BLOCK_MS)) or -1) or 0
+  ms = ms and math.floor(math.min(ms, sliding_log.MAX_BLOCK_MS)) or -1
+  local left = ask(self, { pool.name }, PATIENCE_MS, function(kv, now)
+    return sliding_log.block(kv, now, pool.name, pool.span, ms)
+  end)
+  if left then return left end
+  local ends = self.now() + (ms < 0 and pool.span or ms)
+  self.owed = { name = pool.name, span = pool.span, ends = math.max(ends, self.owed and self.owed.ends or ends) }
+  return self.owed.ends - self.now()
 end
 
 local says_pause = { ["429"] = true, ["418"] = true }
@@ -299,10 +263,6 @@ function RateLimit:learn(err)
   return self:block(named and named * 1000)
 end
 
----@class purser.Member
----@field name string
----@field seen_ms integer  how long ago it was seen
-
 ---@class purser.PoolUse
 ---@field pool string
 ---@field capacity integer
@@ -313,25 +273,24 @@ end
 ---@field waiting integer     calls that wait
 ---@field waiting_weight integer
 
---- What the pools of this rate limit hold now, that of the account where a key is given. Returns a list, and the
---- members that were seen: { name =, seen_ms = }; or nil and a message where the store is away.
+--- What the pools of this rate limit hold now, that of the account where a key is given; or nil and a message where the
+--- store cannot be used.
 ---@param api_key string|nil
----@return purser.PoolUse[]|nil pools, purser.Member[]|string members
+---@return purser.PoolUse[]|nil pools, string|nil message
 function RateLimit:status(api_key)
-  local list, members = {}, {}
+  local list = {}
   for _, pool in ipairs(self.pools) do
     if pool.scope == "ip" or api_key then
       local name = name_of(pool, api_key)
-      local used, blocked, count, weight, held = self.store:pool(name, pool.span)
-      if not used then return nil, blocked end
+      local used, ends, count, weight, held = ask(self, { sliding_log.QUEUE, name }, PATIENCE_MS, function(kv, now)
+        return sliding_log.pool(kv, now, name, pool.span)
+      end)
+      if not used then return nil, ends end
       list[#list + 1] = { pool = name, capacity = pool.capacity, window_ms = pool.window_ms, used = used,
-        blocked_ms = blocked, held_ms = held, waiting = count, waiting_weight = weight }
+        blocked_ms = ends, held_ms = held, waiting = count, waiting_weight = weight }
     end
   end
-  local seen, message = self.store:members()
-  if not seen then return nil, message end
-  for i = 1, #seen, 2 do members[#members + 1] = { name = seen[i], seen_ms = seen[i + 1] } end
-  return list, members
+  return list
 end
 
 --- Closes the connection to the store. May be called again.

@@ -1,142 +1,27 @@
 -- SPDX-License-Identifier: MIT
 -- The store in this process's memory: for all clients that share one rate limit here. It forgets with the process.
---
--- Calls that take the same, one after the other within a step of time, are a series. The rule counts the first call;
--- then there is room for so many more. Those are counted in the series alone, and written into the documents before
--- anything else reads one.
---
--- The first call of all has room, so the rule is loaded with the second, and counts both. A program of one call does
--- without it.
 
 local core = require "purser.core"
-local lazy = require "purser.util.lazy"
-local sliding_log = lazy "purser.call.rate_limit.sliding_log"
 
 local Process = { __name = "purser.rate_limit.process", kind = "process" }
 Process.__index = Process
 
 local M = {}
 
-local floor, huge, max, min = math.floor, math.huge, math.max, math.min
-
-local MANY = 2 ^ 31 -- calls of a series, where they cost nothing
-
--- Where a pool holds its sum and the length of a step, and the queue until when all is held and its tickets.
-local SUM, STEP = 2, 5
-local HELD, TICKETS = 2, 5
-
--- A series begins: the rule has just counted a call at `now`, while nothing waits. For each pool it holds the pool and
--- where the step is in it.
-local function begin(series, documents, takes, now)
-  local queue = documents[sliding_log.QUEUE]
-  if queue[TICKETS][1] or queue[HELD] > now then return end
-  local after, before, room = -huge, huge, MANY
-  for i = 1, #takes, 4 do
-    local pool, cost = documents[takes[i]], takes[i + 1]
-    local ends = now - now % pool[STEP] + pool[STEP]
-    after, before = max(after, ends - pool[STEP]), min(before, ends)
-    if cost > 0 then room = min(room, floor((takes[i + 2] - pool[SUM]) / cost)) end
-    series[i], series[i + 1] = pool, sliding_log.index(takes[i + 3], ends)
-  end
-  series.takes, series.after, series.before, series.room, series.left = takes, after, before, room, room
-end
-
--- The series is over: its calls are written into the pools.
-local function finish(series)
-  local takes, calls = series.takes, series.room - series.left
-  series.takes = false
-  if calls == 0 then return end
-  for i = 1, #takes, 4 do
-    local pool, step, cost = series[i], series[i + 1], calls * takes[i + 1]
-    pool[SUM], pool[step] = pool[SUM] + cost, pool[step] + cost
-  end
-end
-
--- The rule counts the first call, at its time.
-local function count(first, kv)
-  local takes = first.takes
-  first.takes = false
-  sliding_log.reserve(kv, first.at, takes, 1, 0, "")
-end
-
--- Blocks what had to be blocked while the rule could not be loaded.
-local function block_owed(self)
-  local owed = self.owed
-  self.owed = false
-  for _, block in ipairs(owed) do sliding_log.block(self.kv, block.at, block.name, block.span, block.ms) end
-end
-
-function Process:reserve(takes, priority, number)
-  local now, series = self.now(), self.series
-  if series.takes == takes and now < series.before and now > series.after and series.left > 0 then
-    series.left = series.left - 1
-    return 0, number, now
-  end
-  local first = self.first
-  if first.is_awaited and not self.owed then
-    first.is_awaited, first.takes, first.at = false, takes, now
-    return 0, number, now
-  end
-  local reserve, problem = lazy.try(sliding_log, "reserve")
-  if not reserve then return nil, "the rule of the rate limit cannot be loaded: " .. problem end
-  if self.owed then block_owed(self) end
-  local ms, ticket, at = reserve(self.kv, now, takes, priority, number, "")
-  if ms == 0 then begin(series, self.documents, takes, now) end
-  return ms, ticket, at
-end
-
--- While the rule cannot be loaded, no more than the first call can have taken anything.
-function Process:give_back(takes, number, at)
-  local give_back, first = lazy.try(sliding_log, "give_back"), self.first
-  if give_back then return give_back(self.kv, self.now(), takes, number, at) end
-  if first.takes == takes then first.is_awaited, first.takes = true, false end
-  return 0
-end
-
--- Where no file can be opened any more, the block waits until the rule can be loaded: no call has room before.
-function Process:block(name, span, ms)
-  local block = lazy.try(sliding_log, "block")
-  if block then return block(self.kv, self.now(), name, span, ms) end
-  self.owed = self.owed or {}
-  self.owed[#self.owed + 1] = { at = self.now(), name = name, span = span, ms = ms }
-  return ms < 0 and span or ms
-end
-
-function Process:hold(ms)
-  return sliding_log.hold(self.kv, self.now(), ms, "")
-end
-
-function Process:seen(member)
-  return sliding_log.seen(self.kv, self.now(), member)
-end
-
-function Process:pool(name, span)
-  return sliding_log.pool(self.kv, self.now(), name, span)
-end
-
-function Process:members()
-  return sliding_log.members(self.kv, self.now())
+function Process:transact(_, fn)
+  return fn(self.kv, self.now(), "-")
 end
 
 function Process.close() end
 
---- Makes a store. `now` returns monotonic milliseconds.
----@param options { now: (fun(): integer)|nil }
-function M.new(options)
-  local documents, series, first = {}, { takes = false }, { is_awaited = true, takes = false }
-  local kv = {
+--- Makes a store.
+---@param now (fun(): integer)|nil  monotonic milliseconds
+function M.new(now)
+  local documents = {}
+  return setmetatable({ now = now or core.monotonic_ms, kv = {
+    get = function(name) return documents[name] end,
     put = function(name, document) documents[name] = document end,
-  }
-  function kv.get(name)
-    first.is_awaited = false
-    if first.takes then count(first, kv) end
-    if series.takes then finish(series) end
-    return documents[name]
-  end
-  return setmetatable({
-    now = options.now or core.monotonic_ms, documents = documents, series = series, first = first, kv = kv,
-    owed = false,
-  }, Process)
+  } }, Process)
 end
 
 return M

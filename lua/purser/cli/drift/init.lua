@@ -4,7 +4,7 @@
 
 local compare = require "purser.cli.drift.compare"
 local connection = require "purser.cli.connection"
-local csv = require "purser.csv"
+local csv = require "purser.util.csv"
 local harmless = require "purser.recording.harmless"
 local json = require "purser.json"
 local operations = require "purser.api.operations"

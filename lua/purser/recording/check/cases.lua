@@ -180,6 +180,8 @@ end)
 -- Names -----------------------------------------------------------------------------------------------------------
 
 local function over_tls(check, way)
+  local url = tostring(check.tls[way])
+  check:expect(url:find "^https://", "the address for this, %s, is none of TLS", url)
   local transport = check:transport { ca_file = check.tls.ca_file }
   return check:exchange(transport, "plain", { base_url = check.tls[way], target = "/plain", method = "GET",
     at_most_once = true })

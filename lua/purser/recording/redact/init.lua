@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 -- Redacts what a client sends and gets. A value stays only where its name and its form are on a list of harmless ones;
--- everything else becomes a token (token.lua). The list is handed in: see api/harmless.lua.
+-- everything else becomes a token (token.lua). The list is handed in: see recording/harmless.lua.
 --
 -- Times move by one whole number of days that is drawn for each recording.
 
@@ -14,10 +14,9 @@ local M = {}
 
 local DAY_MS = 86400000
 
----@class purser.Harmless  which names and values may stay, see api/harmless.lua
+---@class purser.Harmless  which names and values may stay, see recording/harmless.lua
 ---@field is_name fun(name: string): boolean       of a member or a parameter
----@field keeps fun(name: string|nil, text: string, beside: table|nil): boolean|string  true, "time", "date", "words"
----@field is_word fun(word: string): boolean       of the service's messages
+---@field keeps fun(name: string|nil, text: string, beside: table|nil): boolean|string  true, "time", "date"
 ---@field is_segment fun(segment: string): boolean of a path
 ---@field header fun(name: string, value: string): boolean|string|nil  true: stays; "token"; nil: is left out
 
@@ -51,16 +50,6 @@ local function moved_date(self, text)
   return ("%04d-%02d-%02d%s"):format(civil.year, civil.month, civil.day, rest)
 end
 
--- A message word by word: what is no word of the service's messages becomes a token.
-local function plain_words(self, text)
-  return (text:gsub("%S+", function(word)
-    local before, inside, after = word:match "^(%p*)(.-)(%p*)$"
-    if inside == "" then return word:find "^[%.,;:!%?'\"%(%)%-]+$" and #word <= 3 and word or self:token(word) end
-    if self.harmless.is_word(inside) and #before <= 1 and #after <= 1 then return word end
-    return self:token(word)
-  end))
-end
-
 --- A value as it may be kept.
 ---@param name string|nil  of the member or parameter that holds it
 ---@param text string
@@ -71,7 +60,6 @@ function Redactor:value(name, text, beside)
   if kept == true then return text end
   if kept == "time" then return moved(self, text) end
   if kept == "date" then return moved_date(self, text) end
-  if kept == "words" then return plain_words(self, text) end
   return self:token(text)
 end
 

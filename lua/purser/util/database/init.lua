@@ -7,6 +7,7 @@
 local core = require "purser.core"
 local generations = require "purser.util.database.generations"
 local postgresql = require "purser.util.database.postgresql"
+local schedule = require "purser.schedule"
 local sqlite = require "purser.util.database.sqlite"
 
 local Database = { __name = "purser.util.database" }
@@ -127,6 +128,14 @@ local function run(self, sql, ...)
   return rows, statement:affected()
 end
 
+-- Rests as the host does; where nginx lets nobody sleep, as in init_worker_by_lua, the thread rests.
+local function rest(sleep)
+  local slept, problem = schedule.protect(sleep, 5)
+  if slept then return end
+  if not tostring(problem):find("API disabled in the context of", 1, true) then error(problem, 0) end
+  core.sleep_ms(5)
+end
+
 -- SQLite's own wait for another process's lock stops the whole thread. With the host's `sleep` there is none, and what
 -- finds the file locked, and has done nothing, is run again until `lock_timeout_ms` have passed.
 local function patiently(self, sql, ...)
@@ -134,7 +143,7 @@ local function patiently(self, sql, ...)
   if rows or not self.sleep or self.kind ~= sqlite or self.busy then return rows, affected end
   local ends = core.monotonic_ms() + self.lock_timeout_ms
   while not rows and tostring(affected):find("database is locked", 1, true) and core.monotonic_ms() < ends do
-    self.sleep(5)
+    rest(self.sleep)
     rows, affected = run(self, sql, ...)
   end
   return rows, affected

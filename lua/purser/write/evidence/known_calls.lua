@@ -1,11 +1,9 @@
 -- SPDX-License-Identifier: MIT
--- What claims.lua asks of a journal, over a journal in a database and over a client's own calls in memory. A journal
--- that offers these functions itself is asked itself.
+-- What claims.lua asks of a journal, over a client's own calls in memory. A journal that offers these functions itself
+-- is asked itself.
 
-local calls = require "purser.write.journal.calls"
 local intents = require "purser.write.intent"
 local recent_calls = require "purser.write.recent_calls"
-local schema = require "purser.write.journal.schema"
 
 local M = {}
 
@@ -54,39 +52,7 @@ end
 
 function Memory:forgotten_until() return self.known.forgotten_to end
 
---------------------------------------------------------------------------------------------------------- in a database
-
-local Database = {}
-Database.__index = Database
-
-function Database:owners(account, record_ids, names)
-  local owners, message = self.journal:owners(account, record_ids, names)
-  if not owners then return nil, message end
-  for id, call in pairs(owners) do
-    if call.id == self.own then owners[id] = nil end
-  end
-  return owners
-end
-
-function Database:open_calls(account, names, first, last)
-  return self.journal:open_calls(account, names, first, last)
-end
-
-function Database:answered_calls(account, names, first, last)
-  local rows, message = self.journal.db:rows("SELECT " .. calls.COLUMNS .. " FROM purser_intents WHERE account = $1 "
-    .. "AND sent_at >= $2 AND sent_at <= $3 AND state = 'done' AND answered <> ''", account or "",
-    schema.time_text(math.max(0, first)), schema.time_text(math.max(0, last)))
-  if not rows then return nil, message end
-  local found = {}
-  for _, row in ipairs(rows) do
-    if names[row.operation] and row.id ~= self.own then found[#found + 1] = calls.call_of(row) end
-  end
-  return found
-end
-
-function Database.forgotten_until() return 0 end
-
--- How late records were seen to appear, by operation. (In the process: these tables have no place for it.)
+-- How late records were seen to appear, by operation.
 local function delay(self, operation) return self.known.delays and self.known.delays[operation] or 0 end
 
 local function note_delay(self, operation, ms)
@@ -94,16 +60,13 @@ local function note_delay(self, operation, ms)
   self.known.delays[operation] = math.max(ms, delay(self, operation))
 end
 
-Memory.delay, Memory.note_delay, Database.delay, Database.note_delay = delay, note_delay, delay, note_delay
+Memory.delay, Memory.note_delay = delay, note_delay
 
 --- Returns what is known of other calls than the intent's.
 ---@param service purser.reconcile.Service
 function M.of(service, row, intent)
   local journal = service.journal
   if journal and journal.answered_calls then return journal end
-  if journal and journal.db and intent.id then
-    return setmetatable({ journal = journal, own = intent.id, known = service.recent_calls }, Database)
-  end
   return setmetatable({ known = service.recent_calls, own = recent_calls.entry(service.recent_calls, row, intent) },
     Memory)
 end

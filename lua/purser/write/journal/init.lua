@@ -29,11 +29,11 @@ local time_text = schema.time_text
 local unpack = table.unpack or unpack -- luacheck: ignore
 
 ---@class purser.Journal
----@field private equal_calls function
----@field private known_records function
----@field private other_calls function
 ---@field private owners function
 ---@field private open_calls function
+---@field private answered_calls function
+---@field private delay function
+---@field private note_delay function
 local Journal = { __name = "purser.journal" }
 Journal.__index = Journal
 
@@ -69,6 +69,17 @@ local AGAIN = [[UPDATE purser_intents SET params = $1, attempt = $2, sent_at = $
 
 local for_update = { postgresql = " FOR UPDATE", sqlite = "" }
 
+-- The error of a call whose own id a payment of a queue carries; nil where none does.
+local function payment_error(tx, intent, row, key)
+  local other = tx:rows([[SELECT queue, key, operation FROM purser_payments WHERE account = $1 AND client_id = $2
+    AND client_id <> '']], intent.account or "", key.name)[1]
+  if not other or other.operation ~= intent.operation then return nil end
+  return errors.new { kind = "argument", outcome = "not_sent", phase = "journal", operation = row.full_name,
+    code = "journal.other_content", details = { key = key.name },
+    message = ('the id "%s" is that of payment "%s" in the queue "%s"; nothing was sent'):format(key.name, other.key,
+      other.queue), hint = "let the queue make that payment, or give this call an id of its own" }
+end
+
 -- Takes the row of a call: one statement owns it, or finds that another call has the key. Returns that call where it
 -- was executed, or may have been. One that was not is sent again in its row.
 local function take(tx, intent, row, payment, key, digest)
@@ -78,6 +89,8 @@ local function take(tx, intent, row, payment, key, digest)
     key and key.content or "", params, digest, time_text(intent.sent_at), window, payment and payment.queue or "",
     payment and payment.key or "")
   intent.attempt = 1
+  local problem = key and payment_error(tx, intent, row, key)
+  if problem then tx:reject(problem) end
   if inserted == 1 then return nil end
   local known = key and tx:rows("SELECT content, " .. calls.COLUMNS .. [[ FROM purser_intents
     WHERE account = $1 AND operation = $2 AND key = $3]] .. for_update[tx.db.name], account, intent.operation,
@@ -190,10 +203,10 @@ function Journal:reconciled(intent, answer)
     answer.reason)
 end
 
--- What reconciling asks for of other calls.
-Journal.equal_calls, Journal.known_records, Journal.other_calls = calls.equal_calls, calls.known_records,
-  calls.other_calls
-Journal.owners, Journal.open_calls = calls.owners, calls.open_calls
+-- What evidence asks for of other calls.
+for _, name in ipairs { "owners", "open_calls", "answered_calls", "delay", "note_delay" } do
+  Journal[name] = calls[name]
+end
 
 --- Returns the call that an intent is of; nil where it is not written; or nil and a message.
 ---@private

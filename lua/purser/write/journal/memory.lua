@@ -2,7 +2,6 @@
 -- The journal of a client that was given none: what a journal in a database keeps, in memory, with the same methods. It
 -- is gone with its process. It keeps the calls of the last hour, and at most MAX_CALLS of them: some 1 kB each.
 
-local core = require "purser.core"
 local intents = require "purser.write.intent"
 
 local M = { KEPT_MS = 3600000, MAX_CALLS = 10000 }
@@ -13,7 +12,8 @@ Memory.__index = Memory
 
 ---@return purser.MemoryJournal
 function M.new()
-  return setmetatable({ list = {}, first = 1, last = 0, by_id = {}, by_key = {}, by_record = {}, forgotten = 0,
+  return setmetatable({ list = {}, first = 1, last = 0, by_id = {}, by_key = {}, by_record = {}, delays = {},
+    forgotten = 0,
     in_memory = true }, Memory)
 end
 
@@ -121,10 +121,26 @@ function Memory:open_calls(account, names, first, last)
   return intents.among(found, names, first, function(call) return call end)
 end
 
+--- See purser.write.journal.calls.
+function Memory:answered_calls(account, names, first, last)
+  local found = {}
+  for i = self.first, self.last do
+    local call = self.list[i]
+    if call.answered and call.record_id and names[call.operation] and call.account == (account or "")
+      and call.sent_at >= first and call.sent_at <= last then
+      found[#found + 1] = call
+    end
+  end
+  return found
+end
+
+--- See purser.write.journal.calls.
+function Memory:delay(operation) return self.delays[operation] or 0 end
+
+--- See purser.write.journal.calls.
+function Memory:note_delay(operation, ms) self.delays[operation] = math.max(ms, self:delay(operation)) end
+
 --- Returns nil: nothing here says that an intent is another call's.
 function Memory.mismatch() end
-
---- The time by which a call's age is measured, epoch ms.
-Memory.now = core.now_ms
 
 return M

@@ -2,7 +2,8 @@
 -- Pruning: what is decided and old is deleted, in steps of a thousand rows, so that others are not kept waiting.
 --
 -- A pruned record no longer says that it belongs to a call, so what an equal call without a known end might still be
--- reconciled by stays. So does all of a payment that is not done; of one that is done, its key, digest and id stay.
+-- reconciled by stays. So does all of a payment that is not done; of one that is done, its key, digest and id stay, and
+-- of a call with a key of the caller's its key, content and result: a key is used once, however old it is.
 
 local option_schema = require "purser.util.option_schema"
 local core = require "purser.core"
@@ -28,12 +29,15 @@ function M.message(options)
   end
 end
 
-local delete_intent = "DELETE FROM purser_intents WHERE id = $1 AND NOT (" .. schema.UNDECIDED .. [[)
+local is_over = " WHERE id = $1 AND NOT (" .. schema.UNDECIDED .. [[)
   AND NOT EXISTS (SELECT 1 FROM purser_intents AS other WHERE other.digest = purser_intents.digest
     AND other.account = purser_intents.account AND other.]] .. schema.UNDECIDED .. [[)
   AND (payment = '' OR NOT EXISTS (SELECT 1 FROM purser_payments WHERE purser_payments.account = purser_intents.account
     AND purser_payments.key = purser_intents.payment AND purser_payments.state <> 'done'
-    AND (purser_payments.queue = purser_intents.queue OR purser_intents.queue = '')))]]
+    AND purser_payments.queue = purser_intents.queue))]]
+
+local delete_intent = "DELETE FROM purser_intents" .. is_over .. " AND key = ''"
+local empty_intent = "UPDATE purser_intents SET params = '{}', message = ''" .. is_over .. " AND params <> '{}'"
 
 -- Whether an intent was charged to a period of a spending limit that is not over: a line ends with the period's length,
 -- its number, and the amount.
@@ -47,12 +51,12 @@ end
 
 -- One step. Returns how many intents it deleted, and where the next begins; nil there when it was the last.
 local function prune_intents(tx, before, from)
-  local page = tx:rows(([[SELECT sent_at, id, charges FROM purser_intents WHERE sent_at < $1
+  local page = tx:rows(([[SELECT sent_at, id, key, charges FROM purser_intents WHERE sent_at < $1
     AND (sent_at, id) > ($2, $3) ORDER BY sent_at, id LIMIT %d]]):format(STEP), before, from.sent_at, from.id)
   local count = 0
   for _, row in ipairs(page) do
     if not counts_in_spending(row.charges, before) then
-      count = count + select(2, tx:rows(delete_intent, row.id))
+      count = count + select(2, tx:rows(row.key == "" and delete_intent or empty_intent, row.id))
     end
   end
   return count, #page == STEP and page[#page] or nil

@@ -25,10 +25,14 @@ local intents = [[CREATE TABLE purser_intents (id TEXT PRIMARY KEY, account TEXT
 
 -- state: waiting, taken (by a worker, until its lease ends), sent (its intent is recorded), done, failed, undecided
 -- client_id: the id by which the service distinguishes the payment; '' where the operation has none
+-- due_at: when it may be sent; '' at once.  blocked: 'yes' until something changes.  rejected: 'yes' of one that was
+-- sent, and is looked for by its id before it counts as failed.  approved_by: who said that it was not made; ''
 local payments = [[CREATE TABLE purser_payments (account TEXT NOT NULL, queue TEXT NOT NULL, key TEXT NOT NULL,
   operation TEXT NOT NULL, params TEXT NOT NULL, client_id TEXT NOT NULL, digest TEXT NOT NULL, state TEXT NOT NULL,
-  due_at TEXT NOT NULL, worker TEXT NOT NULL, lease_until TEXT NOT NULL, attempts TEXT NOT NULL, intent TEXT NOT NULL,
-  record_id TEXT NOT NULL, message TEXT NOT NULL, added_at TEXT NOT NULL, PRIMARY KEY (account, queue, key))]]
+  due_at TEXT NOT NULL, blocked TEXT NOT NULL DEFAULT '', rejected TEXT NOT NULL DEFAULT '',
+  approved_by TEXT NOT NULL DEFAULT '', worker TEXT NOT NULL, lease_until TEXT NOT NULL, attempts TEXT NOT NULL,
+  intent TEXT NOT NULL, record_id TEXT NOT NULL, message TEXT NOT NULL, added_at TEXT NOT NULL,
+  PRIMARY KEY (account, queue, key))]]
 
 -- How many changes each process has committed, and each worker that asked for it: a journal that shows fewer than they
 -- remember lacks commits. `name` is a process's token or a worker's name, after the word for its kind.
@@ -45,12 +49,13 @@ local intent_indexes = {
   "CREATE INDEX purser_intents_state ON purser_intents (state, sent_at, id)",
   "CREATE INDEX purser_intents_digest ON purser_intents (digest, sent_at)",
   "CREATE INDEX purser_intents_record ON purser_intents (account, record_id) WHERE record_id <> ''",
+  "CREATE INDEX purser_intents_answered ON purser_intents (account, operation, sent_at) WHERE answered <> ''",
   "CREATE UNIQUE INDEX purser_intents_key ON purser_intents (account, operation, key) WHERE key <> ''",
   "CREATE INDEX purser_intents_payment ON purser_intents (account, queue, payment) WHERE payment <> ''",
 }
 
 local payment_indexes = {
-  "CREATE INDEX purser_payments_state ON purser_payments (account, queue, state, due_at)",
+  "CREATE INDEX purser_payments_state ON purser_payments (account, queue, state, blocked, due_at)",
   "CREATE INDEX purser_payments_client_id ON purser_payments (account, client_id) WHERE client_id <> ''",
 }
 

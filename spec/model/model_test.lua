@@ -1,0 +1,66 @@
+-- SPDX-License-Identifier: MIT
+-- make test-all: 240 s
+-- Checks the model of the write call with spin: over every interleaving it has no error, every call ends, and with any
+-- one sentence of the design taken out it has a counterexample.
+
+local files = dofile "tools/whole_files.lua"
+
+local MODEL = "spec/model/write_call.pml"
+
+-- One key that two processes ask for, and two keys with a process each.
+local ONE_KEY = "-DONE_KEY -DDEATHS=%d"
+local TWO_KEYS = "-DATTEMPTS=1 -DLAST_SEND=2 -DDEATHS=0"
+
+-- Translates, compiles and runs the model. Returns what the check printed.
+local function check(options, compiled, run)
+  local folder = files.output_of "mktemp -d":gsub("%s+$", "")
+  local command = ([[root=$PWD; cd %s && spin -a %s "$root/%s" >/dev/null && cc -O2 -w -DCOLLAPSE %s -o pan pan.c &&
+    ./pan -m400000 -w25 %s 2>&1; rm -rf %s]]):format(folder, options, MODEL, compiled, run, folder)
+  return files.output_of(command)
+end
+
+-- How many errors a check found; it must have searched everything, or have stopped at the first error.
+local function errors_of(printed)
+  local errors = tonumber(printed:match "errors: (%d+)")
+  assert.is_number(errors, printed)
+  assert.is_nil(printed:find("max search depth too small", 1, true), printed)
+  return errors, printed
+end
+
+describe("the model of the write call", function()
+  setup(function() assert(os.execute "tools/setup model") end)
+
+  it("executes a key once, and neither `done` nor `not_done` is ever false: one key in two processes", function()
+    assert.equals(0, (errors_of(check(ONE_KEY:format(2), "-DSAFETY", ""))))
+  end)
+
+  it("executes no content more often than it was asked for: two keys", function()
+    assert.equals(0, (errors_of(check(TWO_KEYS, "-DSAFETY", ""))))
+  end)
+
+  it("ends every call: it has no cycle in which nothing ends, and no process is left waiting", function()
+    assert.equals(0, (errors_of(check(ONE_KEY:format(1), "-DNP", "-l"))))
+  end)
+
+  local sentences = {
+    { "S1: a call has a key", "KEY", true }, { "S2: a key is taken by one step", "ONE_INSERT", true },
+    { "S3: what is found out is of one attempt", "ATTEMPT", true },
+    { "S5: a repeat asks what became of the first", "QUESTION", true },
+    { "S6: a whole reading alone proves an absence", "WHOLE", true },
+    { "S7: a record that is claimed is nobody else's", "CLAIMS" }, { "S7: a record has one owner", "ONE_OWNER" },
+    { "S7: a record that shows otherwise is no absence", "ABSENCE_RULE" },
+    { "S8: a difference needs a witness", "WITNESS" },
+    { "S9: no other open call can own the record", "RIVALS" },
+    { "S10: each record of equal calls has an owner", "MATCHING" },
+    { "S11: what is late is waited for", "WAIT", true },
+    { "the service rejects a request that is older than its window", "STAMP", true },
+  }
+  for _, sentence in ipairs(sentences) do
+    it("has a counterexample without " .. sentence[1], function()
+      local options = (sentence[3] and ONE_KEY:format(1) or TWO_KEYS) .. " -DWITHOUT_" .. sentence[2]
+      local errors, printed = errors_of(check(options, "-DSAFETY", ""))
+      assert.equals(1, errors)
+      assert.matches("assertion violated", printed, 1, true)
+    end)
+  end
+end)

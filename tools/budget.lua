@@ -1,0 +1,69 @@
+-- SPDX-License-Identifier: MIT
+-- Holds each room to its budget: lines of product Lua and C, files, and lines of the largest file. Raising a number is
+-- a commit that says why; lowering one needs no word.
+--
+-- Prints a line a room and closes with `N passed, N failed`; `lua tools/budget.lua`, and `make lint` runs it.
+
+-- room, lines, files, largest file
+local budgets = {
+  { "top", 1050, 6, 380 },
+  { "api", 1700, 14, 240 },
+  { "call", 2550, 17, 370 },
+  { "write", 5000, 26, 520 },
+  { "history", 1500, 7, 500 },
+  { "client", 1050, 6, 370 },
+  { "transport", 1000, 4, 410 },
+  { "util", 2200, 24, 330 },
+  { "payouts", 2250, 8, 540 },
+  { "workflow", 1500, 7, 420 },
+  { "fleet", 1150, 5, 450 },
+  { "limits", 650, 6, 200 },
+  { "nginx", 500, 2, 320 },
+  { "hosts", 100, 3, 30 },
+  { "recording", 1750, 10, 250 },
+  { "sim", 5850, 40, 380 },
+  { "cli", 7100, 41, 480 },
+  { "src/core", 6300, 63, 510 },
+  { "src/bind", 3100, 27, 410 },
+  { "src/embed", 50, 1, 40 },
+  { "src/httpd", 1000, 6, 480 },
+}
+
+local lines_of = dofile("tools/whole_files.lua").lines_of
+
+-- Returns the room of a file: its folder below lua/purser or src; "top" where it has none.
+local function room_of(path)
+  return path:match "^src/%l+" or path:match "^lua/purser/(%l+)/" or "top"
+end
+
+local found = {}
+for _, path in ipairs(lines_of "find lua src -name '*.lua' ! -name meta.lua -o -name '*.c' -o -name '*.h'") do
+  local room = room_of(path)
+  local of, lines = found[room] or { lines = 0, files = 0, largest = 0 }, 0
+  for _ in io.lines(path) do lines = lines + 1 end
+  found[room] = of
+  of.lines, of.files, of.largest = of.lines + lines, of.files + 1, math.max(of.largest, lines)
+end
+
+local passed, failed, lua = 0, 0, 0
+print("room            lines  budget   files  budget   largest  budget")
+for _, budget in ipairs(budgets) do
+  local name, of = budget[1], found[budget[1]] or { lines = 0, files = 0, largest = 0 }
+  found[name] = nil
+  if not name:find "^src/" then lua = lua + of.lines end
+  print(("%-14s %6d  %6d   %5d  %6d   %7d  %6d"):format(name, of.lines, budget[2], of.files, budget[3], of.largest,
+    budget[4]))
+  for i, fact in ipairs { "lines", "files", "largest" } do
+    if of[fact] <= budget[i + 1] then passed = passed + 1 else
+      failed = failed + 1
+      print(("budget: %s: %s are %d, and the budget is %d"):format(name, fact, of[fact], budget[i + 1]))
+    end
+  end
+end
+for name in pairs(found) do
+  failed = failed + 1
+  print(("budget: %s has no budget; give it a line in tools/budget.lua"):format(name))
+end
+print(("product Lua: %d lines"):format(lua))
+print(("%d passed, %d failed"):format(passed, failed))
+os.exit(failed == 0)
