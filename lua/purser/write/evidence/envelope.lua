@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: MIT
 -- What may stand next to a list from which something is concluded, and next to the result of a call that moves funds.
--- A plain read is liberal: it gives what the service said. A conclusion is strict: the status is 200, no header says that
--- the answer is old or a part, and each member next to the list is one that says nothing else. What is not in these lists
--- says something that nobody here can read.
+-- A plain read is liberal: it gives what the service said. A conclusion is strict: the status is 200, no header says
+-- that the answer is old or a part, and each member next to the list is one that says nothing else. What is not in
+-- these lists says something that nobody here can read.
 
 local compare = require "purser.write.evidence.compare"
 local core = require "purser.core"
