@@ -9,7 +9,7 @@
 local lazy = require "purser.util.lazy"
 local row_schema = lazy "purser.api.row_schema"
 
--- What is looked up in a row at every call.
+-- Makes what is looked up in a row at every call.
 local function prepare(group, row)
   row.by_name, row.names, row.required = {}, {}, {}
   for i, param in ipairs(row.params) do
@@ -37,7 +37,7 @@ M.groups = setmetatable({}, { __index = function(groups, group)
   return rows
 end })
 
--- What is asked over all groups.
+-- Loads what is asked over all groups.
 local function load_all()
   local list, every, by_name, by_id = {}, {}, {}, {}
   for _, group in ipairs(M.all_group_names) do

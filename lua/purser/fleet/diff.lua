@@ -25,7 +25,7 @@ local function set_text(list)
   return table.concat(items, ",")
 end
 
--- Whether a key of the service is as declared.
+-- Tells whether a key of the service is as declared.
 local function matches(key, declared)
   return set_text(key.permissions) == set_text(declared.permissions) and set_text(key.ip) == set_text(declared.ip)
 end

@@ -79,7 +79,7 @@ end
 
 local function api(self) return self.client[self.group] end
 
--- How long a new account or key may be missing from lists.
+-- Returns how long a new account or key may be missing from lists.
 local function delay_of(self) return private.state_of(self.client)._visibility_delay_ms end
 
 -- Reads once, or, when something is to be created, a second time: a list may lack what a run just before has created,

@@ -47,7 +47,7 @@ local function sentence(message, hint)
   return hint and message .. " (" .. hint .. ")" or message
 end
 
--- Whether a table is a plain list. Another would be read as an empty one, and what it declares would not be made.
+-- Tells whether a table is a plain list. Another would be read as an empty one, and what it declares would not be made.
 local function is_list(value)
   local count = 0
   for _ in pairs(value) do count = count + 1 end

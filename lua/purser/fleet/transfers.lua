@@ -136,7 +136,7 @@ function Moves:execute(opts)
   return self.moves
 end
 
---- What is moved of each asset, as texts.
+--- Returns what is moved of each asset, as texts.
 ---@return table<string, string>
 function Moves:totals()
   local totals = {}

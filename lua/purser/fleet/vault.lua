@@ -45,7 +45,7 @@ local MAX_BYTES = 64 * 1024 * 1024 -- some 300,000 keys
 local VaultFile = { __name = "purser.fleet.vault" }
 VaultFile.__index = VaultFile
 
--- What stands between tabs.
+-- Returns what stands between tabs.
 local function cells_of(line)
   local cells = {}
   for cell in (line .. "\t"):gmatch "([^\t]*)\t" do cells[#cells + 1] = cell ~= "" and cell or false end

@@ -164,7 +164,7 @@ for _, row in ipairs(operations.every) do learn_path(row.path) end
 learn_path(profiles.default.ping_path)
 learn_path(profiles.default.time_path)
 
---- Whether a part of a path may stay.
+--- Tells whether a part of a path may stay.
 function M.is_segment(segment) return segments[segment] == true end
 
 local media_types = set_of "application/json text/html text/plain application/octet-stream"
@@ -174,12 +174,12 @@ local limit_headers = set_of [[
   x-ratelimit-limit x-ratelimit-remaining x-ratelimit-reset x-ratelimit-used x-rate-limit-limit x-rate-limit-remaining
   x-rate-limit-reset]]
 
--- Whether a header is about weights and limits; a name may end in its window, such as -10s.
+-- Tells whether a header is about weights and limits; a name may end in its window, such as -10s.
 local function is_limit(name)
   return limit_headers[name] == true or limit_headers[name:match "^(.-)%-%d%d?[smhd]$" or ""] == true
 end
 
---- Whether a header may stay: true, "token" where its value becomes one; nil: it is left out.
+--- Tells whether a header may stay: true, "token" where its value becomes one; nil: it is left out.
 ---@param name string  in lower case
 ---@param value string
 ---@return boolean|string|nil

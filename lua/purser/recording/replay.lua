@@ -33,7 +33,7 @@ local function path_segments(path)
   return list
 end
 
--- What of a request is compared: the parts of its path, and its values by name.
+-- Returns what of a request is compared: the parts of its path, and its values by name.
 local function parts_of(harmless, target, body)
   local path, query = target:match "^([^?]*)%??(.*)$"
   local parts = { segments = path_segments(path), values = {} }
@@ -53,7 +53,7 @@ local function parts_of(harmless, target, body)
   return parts
 end
 
--- Whether a value may stand for a token, given what is bound already.
+-- Tells whether a value may stand for a token, given what is bound already.
 local function may_stand(bound, fresh, value, recorded)
   local held = bound.token_of[value] or fresh.token_of[value]
   if held then return held == recorded end
@@ -77,7 +77,7 @@ local function same_value(self, fresh, pair, recorded, exact_times)
   return may_stand(self.bound, fresh, pair[2], recorded[2])
 end
 
--- What a request binds when it is the recorded one; nil when it is another.
+-- Returns what a request binds when it is the recorded one; nil when it is another.
 local function binding_of(self, method, parts, exchange, exact_times)
   local recorded, fresh = exchange.parts, new_binding()
   if method ~= exchange.method or #parts.segments ~= #recorded.segments or #parts.values ~= #recorded.values
@@ -164,7 +164,7 @@ function Replay:now()
   return last or core.now_ms()
 end
 
---- How many exchanges were not asked for yet.
+--- Returns how many exchanges were not asked for yet.
 ---@return integer
 function Replay:left()
   local count = 0

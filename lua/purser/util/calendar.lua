@@ -14,7 +14,7 @@ end
 
 local month_days = { 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31 }
 
---- How many days a month has.
+--- Returns how many days a month has.
 ---@return integer
 function M.days_in(year, month)
   local leap = year % 4 == 0 and (year % 100 ~= 0 or year % 400 == 0)

@@ -40,7 +40,7 @@ end
 --- Whether a value is what a rule says.
 M.matches = matches
 
--- What a rule asks for, of the option `name`.
+-- Returns what a rule asks for, of the option `name`.
 local function requested(name, rule)
   if type(rule) == "string" then return "a " .. rule end
   if rule.says then return rule.says end
@@ -52,13 +52,13 @@ local function requested(name, rule)
   return ("a whole number%s from %d%s"):format(unit, rule[1], max)
 end
 
--- What was given instead. A value is quoted only where texts or numbers are chosen from, so that no secret is.
+-- Returns what was given instead. A value is quoted only where texts or numbers are chosen from, so that no secret is.
 local function instead(value, rule)
   if type(rule) ~= "table" or type(value) ~= type(rule[1]) then return "is a " .. type(value) end
   return (type(value) == "string" and 'is "%s"' or "is %.14g"):format(value)
 end
 
--- What is wrong with one option, and what to give; or nil.
+-- Returns what is wrong with one option, and what to give; or nil.
 local function message_of(name, value, rules, label)
   local rule = rules[name]
   if rule == nil then

@@ -60,7 +60,7 @@ local function character(text, at)
   return math.floor(point), length
 end
 
---- Whether a text is well-formed UTF-8.
+--- Tells whether a text is well-formed UTF-8.
 ---@param text string
 ---@return boolean
 function M.is_utf8(text)
@@ -165,7 +165,7 @@ end
 local BLANKS = { "^%s", "%s$", "\194\160", "\225\154\128", "\226\128[\128-\138\175]", "\226\129\159",
   "\226\160\128", "\227\128\128" }
 
---- Whether a text may differ from another one by what cannot be seen.
+--- Tells whether a text may differ from another one by what cannot be seen.
 ---@param text string
 ---@return boolean
 function M.has_hidden(text)

@@ -287,7 +287,7 @@ local withdrawals = {
   ["broker.withdraw"] = { "network" },
 }
 
---- Whether `withdraw` plans this operation.
+--- Tells whether `withdraw` plans this operation.
 ---@param operation string
 ---@return boolean
 function M.withdraws(operation) return withdrawals[operation] ~= nil end
@@ -331,7 +331,7 @@ end
 local of_the_plan = { network = true, netWork = true, includeFee = true, require_saved_address = true,
   unchecked_address = true, max_age_ms = true }
 
--- What is sent: the parameters of the operation, with the names that the service has for coin and network.
+-- Returns what is sent: the parameters of the operation, with the names that the service has for coin and network.
 local function withdraw_params(plan, given, network, amount)
   local form, params = withdrawals[plan.operation], {}
   for name, value in pairs(given) do

@@ -240,7 +240,7 @@ local function network_matcher(client, requested)
   end
 end
 
--- Whether a deposit is the one that `requested` describes. Amounts are equal as numbers: "5" is "5.00".
+-- Tells whether a deposit is the one that `requested` describes. Amounts are equal as numbers: "5" is "5.00".
 local function matches_deposit(client, requested)
   local is_network = network_matcher(client, requested)
   local amount = requested.amount and decimal(requested.amount)

@@ -50,7 +50,7 @@ function methods:transport(options)
   return transport
 end
 
---- What came to the service for an exchange: received, connection, sent, ended, raw.
+--- Returns what came to the service for an exchange: received, connection, sent, ended, raw.
 function methods:count(exchange)
   local response, failure = self.control:send { method = "GET", base_url = self.url, target = "/count/" .. exchange.id,
     timeout_ms = TIMEOUT_MS }
@@ -74,7 +74,7 @@ local function check_failure(self, failure)
   self:expect(outcome == "unknown" or outcome == "not_sent", "the outcome is %s", tostring(outcome))
 end
 
--- Whether what is said of an exchange agrees with what came to the service.
+-- Checks that what is said of an exchange agrees with what came to the service.
 local function check_truth(self, exchange)
   local request, response, failure = exchange.request, exchange.response, exchange.failure
   local received = self:count(exchange).received

@@ -121,7 +121,7 @@ end
 ---@return string
 M.of = token
 
---- What stays of a text in its token: its length and kind, as a text to compare.
+--- Returns what stays of a text in its token: its length and kind, as a text to compare.
 ---@param text string
 ---@return string
 function M.kind(text)

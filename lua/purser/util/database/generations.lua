@@ -17,7 +17,7 @@ local function time_text()
   return ("%013d"):format(core.now_ms())
 end
 
---- What a process remembers of its commits. It gets its name with the first.
+--- Returns what a process remembers of its commits. It gets its name with the first.
 function M.new()
   return { process = false, confirmed = 0, tried = 0 }
 end
@@ -32,7 +32,7 @@ end
 local OLDER = "the journal is older than it was: it lacks what this process wrote into it, as a copy that is put back "
   .. "does; find out what was lost, then open it again (docs/backups.md)"
 
--- Whether the row of a process is missing because prune removed it: then what was last written of it is old.
+-- Tells whether the row of a process is missing because prune removed it: then what was last written of it is old.
 local function was_pruned(self, tx)
   local row = tx:rows "SELECT value FROM purser_meta WHERE name = 'pruned_before'"[1]
   return row ~= nil and row.value > self.changed_at

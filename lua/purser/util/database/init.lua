@@ -270,7 +270,7 @@ function Database:count_commits()
   self.counted = generations.new()
 end
 
---- How often `bump(worker)` was committed; or nil and a message.
+--- Returns how often `bump(worker)` was committed; or nil and a message.
 function Database:generation_of(worker)
   return generations.of(self, worker)
 end

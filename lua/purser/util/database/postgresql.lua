@@ -32,7 +32,7 @@ local function environment(name)
   return os.getenv(name) or ""
 end
 
--- What libpq takes for an option: an empty one is none, so the environment's variable stands in for it.
+-- Returns what libpq takes for an option: an empty one is none, so the environment's variable stands in for it.
 local function setting(value, variable)
   return value ~= nil and value ~= "" and value or environment(variable)
 end
@@ -48,7 +48,7 @@ local function is_local(options)
   return true
 end
 
---- What is wrong with options that fit their rules, and what to do; or nil.
+--- Returns what is wrong with options that fit their rules, and what to do; or nil.
 function M.message(options)
   for name, value in pairs(options) do
     if type(value) == "string" and value:find("\0", 1, true) then
@@ -96,7 +96,7 @@ local function authorities_of(options)
   return path ~= "" and path or environment "HOME" .. "/.postgresql/root.crt"
 end
 
--- Whether the server has to show a certificate.
+-- Tells whether the server has to show a certificate.
 local function is_verified(options)
   return not is_local(options) and (options.sslmode or "verify-full"):find "^verify" ~= nil
 end
@@ -139,7 +139,7 @@ function M.greet(db)
   assert(db:rows "SET synchronous_commit = on")
 end
 
---- What keeps the open connection from being used, or nil.
+--- Returns what keeps the open connection from being used, or nil.
 function M.connection_error() end
 
 --- The time by which all users of this database agree, epoch ms; or nil and a message.

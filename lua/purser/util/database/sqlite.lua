@@ -75,7 +75,7 @@ local function note_files(db)
   end
 end
 
--- Whether a file is where another one is mounted, as far as this system says.
+-- Tells whether a file is where another one is mounted, as far as this system says.
 local function is_mount_point(path)
   local mounts = io.open "/proc/self/mountinfo"
   if not mounts then return false end
@@ -137,7 +137,7 @@ function M.greet(db)
   if db.sleep then assert(db:rows "PRAGMA busy_timeout = 0") end
 end
 
---- What keeps the open connection from being used, or nil.
+--- Returns what keeps the open connection from being used, or nil.
 function M.connection_error(db)
   for _, file in ipairs(db.files) do
     local _, _, id, _, links = core.file_mode(file.path)
