@@ -14,7 +14,7 @@ local budgets = {
   { "client", 1050, 6, 370 },
   { "transport", 1000, 4, 410 },
   { "util", 2200, 24, 330 },
-  { "payouts", 2200, 8, 530 },
+  { "payouts", 2250, 8, 540 },
   { "workflow", 1500, 7, 420 },
   { "fleet", 1150, 5, 450 },
   { "limits", 650, 6, 200 },

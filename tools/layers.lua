@@ -69,6 +69,14 @@ local function bad(...)
   print("layers: " .. (...):format(select(2, ...)))
 end
 
+-- A local that holds a module has the module's name in its own: `text_rules` of api.text, `intents` of write.intent.
+local function check_name(line, module, place)
+  local own = line:match "^local ([%w_]+) = %a+ *%(?[\"'][%w_.]+[\"']%)?$"
+  if own and not own:find(module:match("[^.]+$"):gsub("s$", ""), 1, true) then
+    bad("%s: the local %s holds %s; give it the module's name", place, own, module)
+  end
+end
+
 local requires, names = {}, {}
 for _, path in ipairs(lines_of "find lua -name '*.lua' ! -name meta.lua | LC_ALL=C sort") do
   local name = path:gsub("^lua/", ""):gsub("%.lua$", ""):gsub("/init$", ""):gsub("/", ".")
@@ -78,6 +86,7 @@ for _, path in ipairs(lines_of "find lua -name '*.lua' ! -name meta.lua | LC_ALL
     number = number + 1
     for how, needed in line:gsub("%-%-.*", ""):gmatch "(%a+) *%(?[\"'](purser[%w_.]*)[\"']" do
       if how == "require" or how == "lazy" then
+        check_name(line, needed, path .. ":" .. number)
         requires[name][#requires[name] + 1] = {
           name = needed, place = path .. ":" .. number, is_inside = line:find "^%s", is_lazy = how == "lazy",
         }

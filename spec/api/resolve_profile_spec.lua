@@ -24,12 +24,12 @@ describe("a profile", function()
   end)
 
   it("is complete where a table of conventions is given, and another one each time", function()
-    local one, other = resolve_profile { key_header = "X-Key" }, resolve_profile { base = "mexc", key_days = 5 }
-    assert.same({ "X-Key", 90, "array" }, { one.key_header, one.key_days, one.array_body })
-    assert.same({ "X-MEXC-APIKEY", 5, "query" }, { other.key_header, other.key_days, other.array_body })
-    one.key_header = "changed"
-    assert.equal("X-Key", resolve_profile { key_header = "X-Key" }.key_header)
-    assert.equal("X-MEXC-APIKEY", profiles.default.key_header)
+    local one, other = resolve_profile { time_path = "/now" }, resolve_profile { base = "mexc", key_days = 5 }
+    assert.same({ "/now", 90, "array" }, { one.time_path, one.key_days, one.array_body })
+    assert.same({ "/api/v3/time", 5, "query" }, { other.time_path, other.key_days, other.array_body })
+    one.time_path = "changed"
+    assert.equal("/now", resolve_profile { time_path = "/now" }.time_path)
+    assert.equal("/api/v3/time", profiles.default.time_path)
   end)
 
   it("that is none is nil, with what is wrong and what to do", function()

@@ -63,7 +63,9 @@ describe("a rate limit", function()
       { pools = { queue = { capacity = 5, window_ms = 5 } } },
       { pools = { version = { capacity = 5, window_ms = 5 } } },
       { pools = { clock = { capacity = 5, window_ms = 5 } } }, { requests_per_second = 0 } } do
-      assert.has_error(function() purser.rate_limit(options) end)
+      local none, wrong = purser.rate_limit(options)
+      assert.is_nil(none)
+      assert.equal("config", wrong.kind)
       local client, err = purser.new { base_url = "http://localhost", api_key = "a", secret_key = "b",
         rate_limit = options }
       assert.is_nil(client)

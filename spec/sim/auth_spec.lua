@@ -1,9 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- Who may ask the simulator, and how a request must be signed, timed and placed.
 
-local purser = require "purser"
 local signed = require "signed"
-local simulated = require "simulated"
 
 local ask, get, rejection = signed.ask, signed.get, signed.rejection
 
@@ -44,18 +42,6 @@ describe("the simulator's authentication", function()
   it("splits at the last signature; an earlier one belongs to the signed text", function()
     local text = "signature=first&coin=USDT&timestamp=" .. ("%d"):format(sim:now())
     assert.equal(200, select(2, ask(sim, main, "C7", nil, { signed = text })).status)
-  end)
-
-  it("reads the key's header in any case", function()
-    local client = simulated.client(sim, main, { profile = { key_header = "x-mexc-APIKEY" } })
-    assert(client.wallet:coins())
-  end)
-
-  it("takes another key header where the profile says so", function()
-    local other = purser.sim.new { profile = { key_header = "X-Other-Key" } }
-    local owner = other:account {}
-    assert.equal("700001", rejection(other, owner, "C1"))
-    assert(get(other, owner, "C1", nil, { headers = { ["x-other-key"] = owner.api_key } }))
   end)
 
   it("rejects a key that is missing or no key at all (700001), and an unknown one (10072)", function()

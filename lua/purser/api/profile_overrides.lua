@@ -4,15 +4,20 @@
 local lazy = require "purser.util.lazy"
 local option_schema = require "purser.util.option_schema"
 local profiles = require "purser.api.profiles"
-local operations = lazy "purser.api.operations"
 local suggest = lazy "purser.util.suggest"
 
 local M = {}
 
+-- The document and the live service agree on the names that are sent, so no profile changes them: another name could
+-- take the place of what a call moves.
+local fixed = { key_header = true, timestamp_name = true, recv_window_name = true, signature_name = true }
+
 -- What a convention may be: what its default is, or one of a few values.
 local rules = { base = "string", base_url = "string" }
 for name, default in pairs(profiles.default) do
-  rules[name] = type(default) == "number" and { 1, option_schema.EXACT } or type(default)
+  if not fixed[name] then
+    rules[name] = type(default) == "number" and { 1, option_schema.EXACT } or type(default)
+  end
 end
 rules.object_body, rules.array_body = { "object", "query" }, { "array", "object", "query" }
 
@@ -45,11 +50,6 @@ local function is_weight(name, weight)
   return type(name) == "string" and option_schema.matches(weight, { 0, 2 ^ 31 })
 end
 
--- Names that go out as they are: of the header of the key, and of parameters.
-local HEADER, PARAMETER = "^[A-Za-z0-9!#$%%&'*+.^_`|~-]+$", "^[A-Za-z0-9._~-]+$"
-local name_forms = { key_header = HEADER, timestamp_name = PARAMETER, recv_window_name = PARAMETER,
-  signature_name = PARAMETER }
-
 local function all_are(is, value)
   for name, member in pairs(value) do
     if not is(name, member) then return false end
@@ -74,30 +74,6 @@ local function check_convention(name, value)
   end
   if type(value) == "string" and value:find("%c") then
     return ('profile convention "%s" holds a control character'):format(name), "remove it"
-  end
-  if name_forms[name] and not value:find(name_forms[name]) then
-    return ('profile convention "%s" is no name that can be sent'):format(name), "give letters, digits, - and _"
-  end
-end
-
-local function is_parameter(name)
-  for _, row in ipairs(operations.every) do
-    if row.by_name[name] then return true end
-  end
-end
-
--- What travels with every request needs a name of its own: under that of a parameter it would take its place.
-local function check_names(profile)
-  local time, window, signature = profile.timestamp_name, profile.recv_window_name, profile.signature_name
-  if time == window or time == signature or window == signature then
-    return 'profile conventions "timestamp_name", "recv_window_name" and "signature_name" are not three names',
-      "give each a name of its own"
-  end
-  for _, convention in ipairs { "timestamp_name", "recv_window_name", "signature_name" } do
-    local name = profile[convention]
-    if name ~= profiles.default[convention] and is_parameter(name) then
-      return ('profile convention "%s" is the parameter "%s"'):format(convention, name), "give it a name of its own"
-    end
   end
 end
 
@@ -132,8 +108,6 @@ function M.resolve(requested, resolve)
     profile[name] = type(value) == "table" and copy(value) or value
   end
   profile.base = nil
-  message, hint = check_names(profile)
-  if message then return nil, message, hint end
   return profile
 end
 

@@ -10,7 +10,7 @@ local lazy = require "purser.util.lazy"
 local loopback = require "purser.util.loopback"
 local operations = require "purser.api.operations"
 local output = require "purser.cli.output"
-local nearest = require "purser.util.suggest"
+local suggest = require "purser.util.suggest"
 local plain_text = require "purser.util.plain_text"
 local profiles = require "purser.api.profiles"
 local report = require "purser.cli.report"
@@ -82,7 +82,7 @@ function M.check_host(findings, client, url)
   for _, own in ipairs(hosts) do
     if own == host then return end
   end
-  local alike = nearest.find(host, hosts)
+  local alike = suggest.find(host, hosts)
   findings:add("warn", "host", plain_text.clean(host, 100) .. " is not on the list of the service's own hosts"
     .. (alike and ", and looks like " .. alike or ""),
     "compare it letter by letter with the service's own page; where it is right, such as a proxy of yours, go on")

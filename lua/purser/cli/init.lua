@@ -6,7 +6,7 @@ local core = require "purser.core"
 local credentials = require "purser.cli.credentials"
 local lazy = require "purser.util.lazy"
 local terminal = require "purser.cli.terminal"
-local words = require "purser.cli.arguments"
+local arguments_ = require "purser.cli.arguments"
 local files = lazy "purser.util.files"
 local command_parser = lazy "purser.cli.parser"
 local operation_command = lazy "purser.cli.operation"
@@ -64,7 +64,7 @@ local same = { ["--coin"] = "--asset", ["--asset"] = "--coin", ["--id"] = "--tra
 
 local function option_for(parser, arguments, unknown)
   local list = {}
-  for _, name in ipairs(words.option_names(parser, arguments)) do
+  for _, name in ipairs(arguments_.option_names(parser, arguments)) do
     if name == same[unknown] then return name end
     if #unknown > 3 and name:sub(1, #unknown) == unknown and not name:find "%-%a+%-" then list[#list + 1] = name end
   end
@@ -74,25 +74,25 @@ end
 -- The message of argparse with the option or word that it is about, and the value that was typed.
 local function with_place(parser, arguments, message)
   if message == "too many arguments" then
-    local word = words.surplus(parser, arguments)
+    local word = arguments_.surplus(parser, arguments)
     return word and ("'%s' belongs to no option; write --NAME before a value"):format(word) or message
   end
   local option = message:match "^option '(.-)' must be used [%a ]*1 time"
   if option then return ("option '%s' is given more than once; give it once"):format(option) end
   local unknown = message:match "^unknown option '(%-.-)'"
-  local word = unknown and unknown:find "^%-%a" and words.with_one_hyphen(parser, arguments)
+  local word = unknown and unknown:find "^%-%a" and arguments_.with_one_hyphen(parser, arguments)
   if word then return ("unknown option '%s'\nDid you mean '-%s'?"):format(word, word) end
   local near = unknown and not message:find("Did you mean", 1, true) and option_for(parser, arguments, unknown)
   if near then return ("unknown option '%s'\nDid you mean '%s'?"):format(unknown, near) end
   local name, choices = message:match "^argument f?o?r? ?o?p?t?i?o?n? ?'(.-)' must be one of (.*)$"
-  local value = name and words.value_of(parser, arguments, name)
+  local value = name and arguments_.value_of(parser, arguments, name)
   if value then
     local list = {}
     for choice in choices:gmatch "'(.-)'" do list[#list + 1] = choice end
     return ("%s: '%s' is none of %s%s"):format(name:find "^%-" and name or "'" .. name .. "'", value, choices,
       suggest.hint(value, list))
   end
-  option = words.rejected(parser, arguments, message)
+  option = arguments_.rejected(parser, arguments, message)
   return option and option .. ": " .. message or message
 end
 
@@ -100,8 +100,8 @@ end
 local function report_usage(parser, arguments, message)
   message = with_place(parser, arguments, message)
   local lacks = message:match "^missing argument '(.-)'$"
-  if lacks then message = message .. ": " .. words.help_of(parser, arguments, lacks) end
-  local missing = message:find "^missing option" and words.missing(parser, arguments) or {}
+  if lacks then message = message .. ": " .. arguments_.help_of(parser, arguments, lacks) end
+  local missing = message:find "^missing option" and arguments_.missing(parser, arguments) or {}
   if #missing > 1 then message = "missing options '" .. table.concat(missing, "', '") .. "'" end
   terminal.fail("%s", (message:gsub("\n", "; "):gsub("; Did you mean", "; did you mean")))
   local filter = filter_for(arguments, message)
@@ -217,9 +217,9 @@ function run(arguments)
     return 2
   end
   local command_words
-  arguments = words.normal(arguments)
+  arguments = arguments_.normal(arguments)
   if arguments[1] == "record" then arguments, command_words = record.split(arguments) end
-  terminal.settings.json = words.wants_json(arguments)
+  terminal.settings.json = arguments_.wants_json(arguments)
   local parser = command_parser.build(requested_operation(arguments))
   local parsed, options = parser:pparse(arguments)
   raise_interruption(parsed, options)
@@ -229,7 +229,7 @@ function run(arguments)
   end
   options.command_words = command_words
   terminal.settings.quiet, terminal.settings.no_input = options.quiet, options.no_input
-  if options.json and options.csv or (options.json or options.csv) and words.has_format(arguments) then
+  if options.json and options.csv or (options.json or options.csv) and arguments_.has_format(arguments) then
     terminal.fail("--json, --csv and --format say in which form the result comes; give one of them")
     return 2
   end

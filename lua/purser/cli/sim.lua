@@ -155,11 +155,11 @@ local function make(options)
     ok, message = can_save(options.state)
     if not ok then return nil, message end
   end
-  local ok, made = pcall(function()
+  local ok, made, wrong = pcall(function()
     if state then return simulator.restore(state) end
     return simulator.new(of_world(options))
   end)
-  if not ok then return nil, (tostring(made):gsub("^purser%.sim: ", "")) end
+  if not ok or wrong then return nil, (tostring(wrong or made):gsub("^purser%.sim: ", "")) end
   return made, nil, state == nil
 end
 

@@ -22,7 +22,7 @@ local reconcile_service = lazy "purser.write.service"
 local suggest = lazy "purser.util.suggest"
 local unsigned = lazy "purser.call.unsigned"
 local wait = lazy "purser.workflow.wait"
-local workflows = lazy "purser.client.methods"
+local methods_ = lazy "purser.client.methods"
 local write_call = lazy "purser.write.write_call"
 
 local states = private.states
@@ -247,7 +247,7 @@ local function meant_by(name)
   if type(name) ~= "string" or name:find "^_" then return nil end
   local groups = {}
   for _, group in ipairs(operations.group_names) do
-    if operations.by_name[group .. "." .. name] or workflows[group][name] then
+    if operations.by_name[group .. "." .. name] or methods_[group][name] then
       groups[#groups + 1] = ("client.%s:%s"):format(group, name)
     end
   end
@@ -315,7 +315,7 @@ end
 
 -- A method that is more than one operation. It is given what users hold: it may keep that in what it returns.
 local function workflow_of(group, name)
-  local workflow = workflows[group][name]
+  local workflow = methods_[group][name]
   return workflow and function(held, ...)
     local self = state_of_group(held, group, name)
     return workflow(faces[self] or make_face(self), ...)
@@ -330,7 +330,7 @@ local function other_of(group, methods, name)
     return workflow
   end
   error(('client.%s has no operation "%s"%s'):format(group, tostring(name),
-    suggest.hint_or_list(name, methods, workflows[group])), 3)
+    suggest.hint_or_list(name, methods, methods_[group])), 3)
 end
 
 -- One method an operation, made from the rows when the group is first used.

@@ -21,7 +21,7 @@ local balances = require "purser.workflow.balances"
 local colon = require "purser.util.colon"
 local option_schema = require "purser.util.option_schema"
 local core = require "purser.core"
-local declaration = require "purser.fleet.spec"
+local spec = require "purser.fleet.spec"
 local diff = require "purser.fleet.diff"
 local errors = require "purser.call.errors"
 local history = require "purser.history"
@@ -66,7 +66,7 @@ local ARRIVAL_MS = 7000
 ---@param given purser.FleetOptions
 ---@return purser.Fleet|nil fleet, purser.Error|nil err
 function M.new(given)
-  local problems = declaration.check(given)
+  local problems = spec.check(given)
   if #problems > 0 then return nil, errors.config(table.concat(problems, "; ")) end
   local vault = type(given.vault) == "function" and { store = given.vault } or given.vault
   return setmetatable({ client = given.client, group = given.group or "sub_account", vault = vault,

@@ -10,7 +10,7 @@
 local core = require "purser.core"
 local http1 = require "purser.transport.http1"
 local loopback = require "purser.util.loopback"
-local schema = require "purser.util.option_schema"
+local option_schema = require "purser.util.option_schema"
 
 ---@class purser.nginx.cosocket: purser.Transport
 ---@field private options table
@@ -303,7 +303,7 @@ function M.new(options)
         :format(name)
     end
   end
-  local message = schema.text(options, rules, "transport option")
+  local message = option_schema.text(options, rules, "transport option")
   if message then return nil, message end
   local chosen = {}
   for name, value in pairs(defaults) do chosen[name] = options[name] or value end

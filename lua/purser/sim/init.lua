@@ -106,12 +106,12 @@ local rules_of_options = {
 for name, rule in pairs(switches.rules) do rules_of_options[name] = rule end
 
 -- What a new simulator and a restored one have in common.
-local function build(options, level)
+local function build(options)
   local profile, wrong = nil, option_schema.text(options, rules_of_options, "option")
   if not wrong then profile, wrong = resolve_profile(options.profile) end
   local limits = profile
   if profile and type(options.rate_limit) == "string" then limits, wrong = resolve_profile(options.rate_limit) end
-  if not limits then error("purser.sim: " .. wrong, level) end
+  if not limits then error("purser.sim: " .. wrong, 0) end
   local sim = setmetatable({
     options = options, profile = profile, variant = variants.resolve(options.variant), seed = options.seed or 1,
     dice = prng.new(options.seed or 1, "service"), granted = {}, switches = switches.of(options),
@@ -122,11 +122,12 @@ local function build(options, level)
   return sim
 end
 
---- Makes a simulator. Raises when an option is unknown. docs/simulator.md says what each does.
+--- Makes a simulator. Returns it, or nil and what is wrong with the options. docs/simulator.md says what each does.
 ---@param options purser.SimOptions|nil
----@return purser.Sim
+---@return purser.Sim|nil, string|nil message
 function M.new(options)
-  local sim = build(type(options) == "table" and history.copy(options) or options or {}, 3)
+  local is_built, sim = pcall(build, type(options) == "table" and history.copy(options) or options or {})
+  if not is_built then return nil, sim end
   sim.clock = clock.new(sim.options.clock or "virtual", sim.options.start_time)
   sim.ledger, sim.schedule = ledger.new(), timers.new()
   sim.journal = request_log.new(sim.options.record_requests or 100, sim.profile.signature_name)
@@ -153,7 +154,7 @@ end
 function M.restore(state)
   if state.version ~= 1 then error("purser.sim: the snapshot is of another version", 0) end
   state = history.copy(state)
-  local sim = build(state.options, 3)
+  local sim = build(state.options)
   sim.dice.state, sim.granted = state.dice, state.granted
   sim.clock, sim.schedule = clock.restore(state.clock), timers.restore(state.schedule)
   sim.ledger = ledger.restore(state.ledger)

@@ -7,7 +7,7 @@ local core = require "purser.core"
 local lazy = require "purser.util.lazy"
 local libcurl = require "purser.util.libcurl"
 local schedule = require "purser.schedule"
-local schema = require "purser.util.option_schema"
+local option_schema = require "purser.util.option_schema"
 local suggest = lazy "purser.util.suggest"
 local transport_options = lazy "purser.util.transport_options"
 
@@ -362,7 +362,7 @@ local function split_options(options)
     local part = host_rules[name] and of_host or of_libcurl
     part[name] = value
   end
-  local message = schema.text(of_host, host_rules, "transport option")
+  local message = option_schema.text(of_host, host_rules, "transport option")
   if not message and (not of_host.wait ~= not of_host.wake or of_host.start and not of_host.wait) then
     message = 'transport options "wait" and "wake" belong together, "start" needs both, and one is missing'
   end

@@ -20,10 +20,11 @@ local process = require "purser.call.rate_limit.process"
 local resolve_profile = require "purser.api.resolve_profile"
 local sliding_log = require "purser.call.rate_limit.sliding_log"
 local digest = lazy "purser.util.digest"
+local errors = lazy "purser.call.errors"
 
 local M = {}
 
-local PASSED = 2 -- for so many windows write calls pass a read that waits; then it keeps its place
+local PASSED = 3 -- for so many windows write calls pass a read that waits; then it keeps its place
 local PATIENCE_MS = 5000 -- for a store that others use at the moment, where a call does not wait for room
 
 ---@class purser.RateLimit
@@ -75,13 +76,13 @@ function M.make(options, profile, open)
   return self
 end
 
---- A rate limit that several clients share: the option `rate_limit` of purser.new. Raises where an option makes no
---- sense.
+--- Makes a rate limit that several clients share: the option `rate_limit` of purser.new. Returns it, or nil and an
+--- error of kind "config".
 ---@param options purser.RateLimitOptions|nil
----@return purser.RateLimit
+---@return purser.RateLimit|nil, purser.Error|nil err
 function M.new(options, open)
   local self, problem, hint = M.make(options, nil, open)
-  if not self then error("purser.rate_limit: " .. problem .. (hint and "; " .. hint or ""), 2) end
+  if not self then return nil, errors.config("purser.rate_limit: " .. problem, hint) end
   return self
 end
 
@@ -190,6 +191,10 @@ function RateLimit:acquire(row, api_key, pause, state, info, settles)
   if left then return blocked(left) end
   while true do
     local ms, ticket, at, asked = reserve(self, takes, rank, number, self.patience_ms - waited)
+    if ms and ms > 0 and rank > 0 and waited >= self.passed_ms then -- it was passed for long enough
+      rank = 0
+      ms, ticket, at, asked = reserve(self, takes, rank, ticket, self.patience_ms - waited)
+    end
     if not ms then return nil, ticket, 0 end
     if ms < 0 then return blocked(ticket) end
     number = ticket
@@ -204,7 +209,6 @@ function RateLimit:acquire(row, api_key, pause, state, info, settles)
         self:give_back(takes, 0, ticket)
         return nil, why, again
       end
-      if waited >= self.passed_ms then rank = 0 end
       waited = waited + ms
       pause(state, ms, row, info)
     end
