@@ -34,6 +34,8 @@ function M.widen(self, payment, intent, as_of)
   local whole = {}
   for name, value in pairs(intent) do whole[name] = value end
   whole.sent_at, whole.recv_window = math.floor(first), math.floor(last - first)
+  -- the service's own word: only what may be an attempt with this id contradicts it, not any record that nobody claims
+  whole.was_rejected = payment.rejection ~= nil
   return whole
 end
 

@@ -336,7 +336,7 @@ end
 
 -- Returns what the absence of a record says.
 local function judge_absence(question, shown, parts, failed, hidden, witnesses)
-  if parts.may[1] or parts.unlike[1] then
+  if parts.may[1] or parts.unlike[1] and not question.intent.was_rejected then
     for _, one in ipairs(parts.unlike) do table.insert(parts.may, one) end
     return undecided(records_in(parts.may), #parts.may == #parts.unlike and reasons.unlike or reasons.another_id)
   end
