@@ -52,6 +52,7 @@ build = {
         "src/bind/l_secret.c",
         "src/bind/l_signer.c",
         "src/bind/l_vault.c",
+        "src/bind/l_verify.c",
         "src/bind/lpu.c",
         "src/core/address.c",
         "src/core/buf.c",
@@ -74,6 +75,7 @@ build = {
         "src/core/signer.c",
         "src/core/terminal.c",
         "src/core/vault_lines.c",
+        "src/core/verify.c",
         -- end: core
       },
       defines = { "_POSIX_C_SOURCE=200809L" },

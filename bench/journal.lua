@@ -36,10 +36,11 @@ local function fill(db, size, now)
   local intents = numbers[kind]:format(size.intents)
   local first = now - size.intents * 1000
   assert(db:rows(([[INSERT INTO purser_intents (id, account, operation, params, digest, sent_at, recv_window, queue,
-      payment, charges, state, record_id, record, message, ended_at)
+      payment, charges, state, record_id, record, message, ended_at, key, content, answered)
     SELECT 'intent' || i, 'bench', 'sub_account.transfer', '%s', 'digest' || (i %% 86400), %s, '5000',
       CASE WHEN i <= %d THEN 'history' ELSE '' END, CASE WHEN i <= %d THEN 'key' || i ELSE '' END, '', 'done',
-      'record' || i, '{}', '', %s FROM ]]):format(PARAMS, padded_text(first .. " + i * 1000"), size.payments,
+      'record' || i, '{}', '', %s, CASE WHEN i %% 2 = 0 THEN 'own' || i ELSE '' END, 'content', 'yes'
+    FROM ]]):format(PARAMS, padded_text(first .. " + i * 1000"), size.payments,
       size.payments, padded_text(first .. " + i * 1000")) .. intents))
   assert(db:rows(([[INSERT INTO purser_payments (account, queue, key, operation, params, client_id, digest, state,
       due_at, worker, lease_until, attempts, intent, record_id, message, added_at)

@@ -11,19 +11,21 @@ local ON_LUAJIT = { "spec/bind/", "spec/call/", "spec/write/", "spec/payouts/" }
 local SANITIZED_SPECS = "spec/bind spec/transport spec/httpd" -- by `make test-all`; `make asan` runs them all
 local OTHER_LUAS = { "lua5.1", "lua5.2", "lua5.3", "luajit" }
 
--- What a test file says of itself: the target that it belongs to, its seconds, and whether it mostly waits.
+-- Returns what a test file says of itself: its target, its seconds, whether it mostly waits, and the only Lua
+-- that it has tests for.
 local function read_mark(path)
   local head = files.read(path):sub(1, 2000)
   local target, text = head:match "\n%-%- make ([%w-]+): ([^\n]*)"
-  return target or "test", tonumber((text or ""):match "^(%d+) s" or 1), (text or ""):find("waits", 1, true) ~= nil
+  return target or "test", tonumber((text or ""):match "^(%d+) s" or 1), (text or ""):find("waits", 1, true) ~= nil,
+    (text or ""):match "on (%w+)"
 end
 
--- The test files below a folder, or the file itself: { path, target, seconds, waits }.
+-- The test files below a folder, or the file itself: { path, target, seconds, waits, only }.
 local function test_files(folder)
   local list = {}
   for _, path in ipairs(files.lines_of("find " .. folder .. " -name '*_spec.lua' -o -name '*_test.lua' | sort")) do
-    local target, seconds, waits = read_mark(path)
-    list[#list + 1] = { path = path, target = target, seconds = seconds, waits = waits }
+    local target, seconds, waits, only = read_mark(path)
+    list[#list + 1] = { path = path, target = target, seconds = seconds, waits = waits, only = only }
   end
   return list
 end
@@ -32,6 +34,11 @@ local function job_of(file, lua)
   return { name = ("%s on %s"):format(file.path, lua), seconds = file.seconds, waits = file.waits, lua = lua,
     command = ("%s /usr/bin/busted --output=TAP --pattern=. %s"):format(lua, file.path),
     alone = ("make test ROOM=%s%s"):format(file.path, lua == "lua5.4" and "" or " LUA=" .. lua) }
+end
+
+-- Adds a test file on a Lua to the jobs, unless it has no test for that Lua.
+local function add(list, file, lua)
+  if not file.only or file.only == lua then list[#list + 1] = job_of(file, lua) end
 end
 
 local function lint_jobs(list)
@@ -85,25 +92,25 @@ function stages.quick()
   lint_jobs(list)
   c_jobs(list)
   for _, file in ipairs(test_files "spec") do
-    if file.target == "test" then list[#list + 1] = job_of(file, "lua5.4") end
-    if is_quick_on_luajit(file) then list[#list + 1] = job_of(file, "luajit") end
+    if file.target == "test" then add(list, file, "lua5.4") end
+    if is_quick_on_luajit(file) then add(list, file, "luajit") end
   end
   return list
 end
 
 -- Programs that print `N passed, N failed`, and specs that no other Lua needs: each with a server of its own, or long.
 local function torture_jobs(list)
-  local function add(name, seconds, command)
+  local function add_program(name, seconds, command)
     list[#list + 1] = { name = name, seconds = seconds, alone = command, waits = true,
       command = ('export LUA_PATH="$PWD/spec/support/?.lua;$LUA_PATH"; ' .. command) }
   end
   for _, path in ipairs { "spec/torture/on_postgresql.lua", "spec/torture/limits_on_postgresql.lua" } do
-    add(path, 60, "lua5.4 /usr/bin/busted --output=TAP --pattern=. " .. path)
+    add_program(path, 60, "lua5.4 /usr/bin/busted --output=TAP --pattern=. " .. path)
   end
-  add("spec/torture/connection.lua", 30, "lua5.4 spec/torture/connection.lua")
-  add("torture on SQLite", 120, "lua5.4 spec/torture/run.lua sqlite 400 1 7")
-  add("torture on PostgreSQL", 120, "lua5.4 spec/torture/run.lua postgresql 400 8 7")
-  add("rehearsal of 100 seeds", 60, "lua5.4 spec/torture/rehearse.lua 1001 100")
+  add_program("spec/torture/connection.lua", 30, "lua5.4 spec/torture/connection.lua")
+  add_program("torture on SQLite", 120, "lua5.4 spec/torture/run.lua sqlite 400 1 7")
+  add_program("torture on PostgreSQL", 120, "lua5.4 spec/torture/run.lua postgresql 400 8 7")
+  add_program("rehearsal of 100 seeds", 60, "lua5.4 spec/torture/rehearse.lua 1001 100")
   list[#list].waits = false
 end
 
@@ -113,7 +120,7 @@ function stages.asan(name)
   if is_c or not name then c_jobs(list, name) end
   for _, file in ipairs(is_c and {} or test_files(name or "spec")) do
     if file.target:find "^test" and (name or not file.path:find "^spec/browser") then
-      list[#list + 1] = job_of(file, "lua5.4")
+      add(list, file, "lua5.4")
     end
   end
   return sanitized(list)
@@ -122,14 +129,14 @@ end
 function stages.all()
   local list = {}
   c_jobs(list)
-  for _, file in ipairs(test_files(SANITIZED_SPECS)) do list[#list + 1] = job_of(file, "lua5.4") end
+  for _, file in ipairs(test_files(SANITIZED_SPECS)) do add(list, file, "lua5.4") end
   sanitized(list)
   torture_jobs(list)
   for _, file in ipairs(test_files "spec") do
-    if file.target == "test-all" then list[#list + 1] = job_of(file, "lua5.4") end
+    if file.target == "test-all" then add(list, file, "lua5.4") end
     for _, lua in ipairs(file.path:find "_spec" and OTHER_LUAS or {}) do
       if file.target:find "^test" and not (lua == "luajit" and is_quick_on_luajit(file)) then
-        list[#list + 1] = job_of(file, lua)
+        add(list, file, lua)
       end
     end
   end
@@ -143,7 +150,7 @@ function stages.room(...)
     local at = files.lines_of(("ls -d %s spec/%s 2>/dev/null"):format(name, name))[1]
     if name:find "^spec/c[%w_]*/test_.*%.c$" then c_jobs(list, name) end
     for _, file in ipairs(at and test_files(at) or {}) do
-      list[#list + 1] = job_of(file, os.getenv "LUA" or "lua5.4")
+      add(list, file, os.getenv "LUA" or "lua5.4")
     end
   end
   return list

@@ -159,7 +159,7 @@ M.list = {
   ["730702"] = { meaning = "A permission does not exist.", cure = "use the names that the operation lists",
     on = keys },
   ["730703"] = { meaning = "An IP address is wrong, or there are too many.",
-    cure = "a broker's key takes 4 addresses, a main account's 20", on = keys },
+    cure = "a broker's key takes 4 addresses, a main account's 20; the live service may take 10", on = keys },
   ["730704"] = { meaning = "An IP address has the wrong form.", cure = "send plain IPv4 or IPv6 addresses",
     on = keys },
   ["730705"] = { meaning = "The sub-account has 30 keys already.", cure = "delete one first", on = keys },

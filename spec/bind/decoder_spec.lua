@@ -374,8 +374,7 @@ describe("a document", function()
     end
   end)
 
-  it("is the same with and without remembered strings", function()
-    -- A long one goes through the table of strings made before, a single record does not.
+  it("is the same in a list and alone", function()
     local text = records.deposits(300)
     local list = core.decoder { list = { record = records.deposit } }
     local one = core.decoder { record = records.deposit }

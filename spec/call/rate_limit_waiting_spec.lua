@@ -78,7 +78,7 @@ describe("waiting calls", function()
     end
     for _, call in ipairs(calls) do
       coroutine.wrap(function()
-        assert(limit:acquire(row(call.weight, call.effect), "key", go_on))
+        assert(limit:acquire(row(call.weight, call.effect), "key", go_on, nil, nil, call.settles))
         order[#order + 1] = call.name
       end)()
     end
@@ -99,6 +99,40 @@ describe("waiting calls", function()
   it("go in the order of their kind: write calls before reads that came first", function()
     assert.equal("a write 1 2", order_of(limit_of(10), { { name = "a", weight = 10 }, { name = "1", weight = 10 },
       { name = "2", weight = 10 }, { name = "write", weight = 10, effect = "transfer" } }))
+  end)
+
+  it("go with write calls where they are reads that find out about a payment", function()
+    assert.equal("a settles 1 2", order_of(limit_of(10), { { name = "a", weight = 10 }, { name = "1", weight = 10 },
+      { name = "2", weight = 10 }, { name = "settles", weight = 10, settles = true } }))
+  end)
+
+  it("are passed by write calls for three windows at most, where they are reads", function()
+    local limit, began = limit_of(10), one.now
+    assert(limit:acquire(row(10), "key", pause))
+    local writes, went = 0, nil
+    local waiting = {}
+    local function go_on(_, ms)
+      waiting[#waiting + 1] = { at = one.now + ms, co = coroutine.running() }
+      coroutine.yield()
+    end
+    coroutine.wrap(function()
+      assert(limit:acquire(row(10), "key", go_on))
+      went = one.now - began
+    end)()
+    local function write() -- there is always one that waits
+      while true do
+        assert(limit:acquire(row(10, "move"), "key", go_on))
+        writes = writes + 1
+      end
+    end
+    for _ = 1, 3 do coroutine.wrap(write)() end
+    while not went and #waiting > 0 and writes < 50 do
+      table.sort(waiting, function(a, b) return a.at < b.at end)
+      local first = table.remove(waiting, 1)
+      one.now = math.max(one.now, first.at)
+      coroutine.resume(first.co)
+    end
+    assert.is_true(went ~= nil and went > 30000 and went <= 52000, went)
   end)
 
   it("ask once more and no oftener: at the time they were given", function()

@@ -9,6 +9,7 @@ local eventually = require "eventually"
 local files = require "files"
 local printed = require "printed"
 local purser = require "purser"
+local skipped_time = require "skipped_time"
 
 describe("what was sent so far", function()
   before_each(function() activity.sent, activity.open, activity.writes, activity.operation = 0, 0, 0, nil end)
@@ -56,7 +57,7 @@ describe("what was sent so far", function()
 end)
 
 describe("a command that waits for the rate limit", function()
-  local at, shown, store, environment
+  local at, shown, limit, environment
 
   setup(function() at = at_shell() end)
   teardown(function() at.stop() end)
@@ -65,13 +66,21 @@ describe("a command that waits for the rate limit", function()
     local path = at.file()
     shown = at.file ""
     environment = at.with { PURSER_RATE_LIMIT = "sqlite:" .. path }
-    store = purser.rate_limit { store = { sqlite = path } }.store
+    limit = purser.rate_limit { store = { sqlite = path } }
   end)
 
   local EXPORT = { "export", "wallet.deposit_history", "--since", "1d" }
 
+  -- Leaves no room in the pool for so long; without a time for the whole window.
+  local function fill(wait_ms)
+    local pool = limit.pools[1]
+    assert(limit:acquire({ full_name = "wallet.coins", effect = "read", weight = pool.capacity },
+      at.account.api_key, function(_, ms) skipped_time.sleep(ms) end))
+    skipped_time.sleep(wait_ms and pool.span - wait_ms or 0)
+  end
+
   it("says so in a line, with the operation and the seconds that are left", function()
-    assert(store:hold(3600000))
+    fill()
     local run = command.start(EXPORT, environment, shown)
     eventually(function() return files.read(shown):find "\n" end)
     run.kill "KILL"
@@ -80,7 +89,7 @@ describe("a command that waits for the rate limit", function()
   end)
 
   it("says so in its line of progress on a terminal", function()
-    assert(store:hold(3600000))
+    fill()
     local run = command.start_on_terminal(EXPORT, environment, shown)
     eventually(function() return files.read(shown):find "room" end)
     run.kill "KILL"
@@ -88,10 +97,10 @@ describe("a command that waits for the rate limit", function()
   end)
 
   it("says nothing of it with -q, and of a wait that is shorter than a second", function()
-    assert(store:hold(1500))
+    fill(1500)
     assert.same({ 0, "" }, { select(1, command.run({ "wallet", "coins", "-q" }, environment)),
       select(3, command.run({ "wallet", "coins", "-q" }, environment)) })
-    assert(store:hold(900))
+    fill(900)
     assert.equal("", (select(3, command.run({ "wallet", "coins" }, environment))))
   end)
 end)

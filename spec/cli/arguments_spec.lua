@@ -50,7 +50,7 @@ describe("a mistake on a command line", function()
     local function surplus(text) return arguments.surplus(built, words_of(text)) end
     assert.equal("coin=USDT", surplus "wallet withdraw coin=USDT")
     assert.equal("address", surplus "wallet withdraw --coin USDT address T")
-    assert.equal("y", surplus "payouts run list.csv y")
+    assert.equal("y", surplus "payouts replace key list.csv y")
     for _, text in ipairs { "wallet withdraw --coin USDT --yes", "payouts run list.csv", "wallet withdraw --coin" } do
       assert.is_nil(surplus(text), text)
     end

@@ -146,7 +146,7 @@ describe("--raw", function()
   end)
 
   local function csv_of(...)
-    local words = { "wallet", "deposit_history", "--columns", columns, "--format", ... }
+    local words = { "wallet", "deposit_history", "-q", "--columns", columns, "--format", ... }
     local code, out, err = command.run(words, environment)
     return code, out:match "\n(.*)$", err
   end

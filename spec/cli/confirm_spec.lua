@@ -22,6 +22,16 @@ describe("a question", function()
     local plan = setmetatable({}, { __tostring = function() return "one\n\ntwo" end })
     assert.same({ { "", "one" }, { "", "" }, { "", "two" } }, confirm.lines(plan))
   end)
+
+  it("has the beginning of a long plan, where a command shows all of it; of money all", function()
+    local text = {}
+    for i = 1, 300 do text[i] = "step " .. i end
+    local plan = setmetatable({}, { __tostring = function() return table.concat(text, "\n") end })
+    local lines = confirm.lines(plan, "purser fleet plan")
+    assert.same({ 21, "step 20" }, { #lines, lines[20][2] })
+    assert.equal("and 280 more; `purser fleet plan` shows all", lines[21][2])
+    assert.equal(300, #confirm.lines(plan))
+  end)
 end)
 
 describe("the failure of a workflow", function()

@@ -47,6 +47,7 @@ describe("the help of a command", function()
   end)
 
   it("calls an argument the same in the usage and in the list", function()
-    assert.matches("<action> %[<file>%].*\n   file  +The file; of retry the key%.\n", leaf "payouts":get_help())
+    assert.matches("<action> %[<file>%] %[<list>%].*\n   file  +The file; of retry, drop and replace the key%.\n",
+      leaf "payouts":get_help())
   end)
 end)

@@ -117,6 +117,60 @@ describe("a second with many records, of a service that counts in seconds", func
   end)
 end)
 
+describe("a history that counts its bounds in days", function()
+  local DAYS = 20 * DAY
+
+  -- Deposits of the days before now, shown by the days of the bounds, but for the first and the last.
+  local function days(times)
+    local records = {}
+    for i, time in ipairs(times) do records[i] = { txId = tostring(i), insertTime = time } end
+    return client_of(function(_, params)
+      local inside = {}
+      for _, record in ipairs(records) do
+        local day = math.floor(record.insertTime / DAY)
+        if day > math.floor(params.startTime / DAY) and day < math.floor(params.endTime / DAY) then
+          inside[#inside + 1] = record
+        end
+      end
+      return inside
+    end)
+  end
+
+  local function collect(client, from, to)
+    client.asked = {}
+    return history.each(client, "wallet.deposit_history", { from = from, to = to }):collect()
+  end
+
+  it("ends a walk with an error, by records that it shows or by those around it", function()
+    for _, times in ipairs { { NOW - 3 * DAY }, { NOW - 60000 }, { NOW - 60000, NOW - 3 * DAY } } do
+      local records, err = collect(days(times), NOW - 5 * DAY)
+      assert.is_nil(records)
+      assert.matches("may count its bounds in days", err.message)
+    end
+    assert.is_nil((collect(days { NOW - 90000 }, NOW - 100000, NOW - 80000)))
+  end)
+
+  it("costs nothing more once it is known not to count so, and one request a day where nothing is shown", function()
+    local client = client_of(function(_, params)
+      return between({ { txId = "1", insertTime = NOW - 3 * DAY } }, params, "insertTime")
+    end)
+    for i, asked in ipairs { 4, 3, 3 } do
+      assert.equal(1, #assert(collect(client, NOW - DAYS)))
+      assert.equal(asked, #client.asked, i)
+    end
+    local edge = client_of(function(_, params)
+      assert.is_true(params.startTime >= NOW - 90 * DAY) -- beyond its reach the service rejects a window
+      return between({ { txId = "1", insertTime = NOW - 90 * DAY + 5 } }, params, "insertTime")
+    end)
+    assert.equal(1, #assert(collect(edge, NOW - 90 * DAY, NOW - 89 * DAY)))
+    local quiet = days {}
+    for i, asked in ipairs { 2, 1, 1 } do
+      assert.same({}, collect(quiet, NOW - DAY))
+      assert.equal(asked, #quiet.asked, i)
+    end
+  end)
+end)
+
 describe("an answer of one millisecond that may have been cut", function()
   local function deposits(count)
     local records = {}

@@ -64,8 +64,8 @@ M["an answer is believed whoever's it is"] = {
 M["a lease that was lost is not noticed"] = {
   seed = 7,
   changed = { { "purser.payouts.worker",
-    "if not queue.mark_sent(tx, self.worker, self, intent.id) then",
-    "if not queue.mark_sent(tx, self.worker, self, intent.id) and false then" } },
+    "if not queue.mark_sent(tx, self.run, self, intent.id) then",
+    "if not queue.mark_sent(tx, self.run, self, intent.id) and false then" } },
 }
 
 M["accounts share a queue"] = {

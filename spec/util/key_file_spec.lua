@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 -- Files with the key of one account. (spec/cli/credentials_spec.lua has what the command makes of them,
--- spec/secrets_spec.lua where the secret is in memory.)
+-- spec/util/secrets_spec.lua where the secret is in memory.)
 
 local core = require "purser.core"
 local files = require "files"

@@ -68,6 +68,12 @@ it("A deposit that changes its state and its spelling at once is changed", funct
   assert.are.same({ "new -4", "changed 4-5" }, events)
 end)
 
+it("A deposit whose time moves is remembered as long as it is shown at its new time", function()
+  local looks = { { deposit { insertTime = NOW - 20000 } } }
+  for i = 2, 30 do looks[i] = { deposit { insertTime = NOW - 5000 } } end
+  assert.are.same({ "new -5" }, (watched(looks, { since = since, late_arrival_ms = 30000 })))
+end)
+
 describe("A deposit that had no transaction at first", function()
   it("is credited once, when the transaction comes", function()
     local first = deposit {}

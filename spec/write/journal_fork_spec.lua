@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- A program that forks while it holds a client and a journal: the child neither sends over its parent's connection nor
 -- writes through its parent's handle of the journal. Lua 5.4 cannot fork by itself; LuaJIT can, through its FFI.
+-- make test: 1 s, on luajit
 
 local has_ffi, ffi = pcall(require, "ffi")
 if not has_ffi then return end

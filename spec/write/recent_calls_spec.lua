@@ -283,3 +283,25 @@ describe("other calls of a history", function()
     end
   end)
 end)
+
+describe("what a client knows of its calls", function()
+  it("is bounded: of too many it forgets the older half, and says until when", function()
+    local kept = recent_calls.MAX_CALLS
+    finally(function() recent_calls.MAX_CALLS = kept end)
+    recent_calls.MAX_CALLS = 10
+    local row, own = operations.by_name["wallet.transfer"], recent_calls.new()
+    local function held()
+      local number = 0
+      for _, list in pairs(own.by_digest) do number = number + #list end
+      return number
+    end
+    for i = 1, 100 do
+      recent_calls.note(own, row, { operation = row.full_name, params = { amount = tostring(i) }, sent_at = NOW + i,
+        call_id = "c" .. i })
+      assert.is_true(held() <= 10)
+    end
+    assert.is_true(held() >= 5)
+    assert.is_true(own.forgotten_to >= NOW + 90 and own.forgotten_to < NOW + 100)
+    assert.is_true(recent_calls.has_forgotten(own, NOW, 0))
+  end)
+end)

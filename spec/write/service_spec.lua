@@ -4,6 +4,7 @@
 local new = require("recorder").new
 local operations = require "purser.api.operations"
 local private = require "purser.util.private"
+local purser = require "purser"
 local service = require "purser.write.service"
 local write_call = require "purser.write.write_call"
 
@@ -38,6 +39,20 @@ describe("the service of a client", function()
     assert.equal("unknown", err.outcome)
     assert.equal(4, #transport.requests)
     assert.is_table(err.intent) -- it was recorded like any other
+  end)
+
+  it("reads as a write call goes, where calls have to wait for room", function()
+    local ranks = {}
+    local limit = purser.rate_limit {}
+    local acquire = limit.acquire
+    limit.acquire = function(self, row, key, pause, state, info, settles)
+      ranks[#ranks + 1] = settles
+      return acquire(self, row, key, pause, state, info, settles)
+    end
+    local made, _, state = of(answering "[]", { rate_limit = limit })
+    assert(made:read(operations.by_name["wallet.withdrawal_history"], {}))
+    assert(state:call("wallet.withdrawal_history", {}))
+    assert.same({ true, false }, ranks)
   end)
 
   it("signs as its account, and as the one whose key signed a call before", function()

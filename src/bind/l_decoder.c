@@ -5,12 +5,10 @@
  *   - A decoding lays out the Lua stack as below; the sink's functions run between Lua calls that can raise, and hold
  *     nothing that a longjmp would lose.
  *
- *         decoder  text  uservalue  key of slot 0 ... key of slot n-1  remembered strings  tables under way ...
+ *         decoder  text  uservalue  key of slot 0 ... key of slot n-1  tables under way ...
  *
  *   - Keys are made once, kept in the uservalue and fetched to their place on the stack at first use. There are
  *     places for the names known when the decoding begins and for a few more.
- *   - Making a Lua string costs more than recognising one. Coins, networks and states repeat, so short strings go
- *     through a small table of those made before in the same document; a field that rarely repeats stops asking.
  *   - A finaliser may run during any Lua call here and use the same decoder. All state of one decoding lies on the C
  *     and Lua stacks, so that is harmless.
  *   - The decoder's own __gc may run during a decoding, too, when a finaliser of something else brought the decoder
@@ -30,14 +28,7 @@ enum {
     FIRST_KEY,
 
     PLACES_A_LEVEL = 8,     /* what making one table takes, and more */
-    NEW_KEYS = 8,           /* of the names learned in a document, how many get a place on the stack at once */
-    MIN_VALUES_LOG = 6,     /* 64 to 512 strings are remembered, one for each 128 bytes of the document */
-    MAX_VALUES_LOG = 9,
-    VALUE_BYTES_EACH = 128,
-    VALUE_BYTES = 40,       /* longer strings are not interned by Lua, so there is nothing to save */
-    DOCUMENT_BYTES = 4096,  /* a document shorter than this is over before remembering pays */
-    CREDIT = 160,         /* a miss takes MISS_COST of it, a hit gives one back: a field that misses more than one time */
-    MISS_COST = 8         /* in nine stops asking, for what it wins is lost by the processor's guessing wrong */
+    NEW_KEYS = 8            /* of the names learned in a document, how many get a place on the stack at once */
 };
 
 /* Plans of decoders that were collected while they decoded. It lives as long as the metatable of decoders. */
@@ -52,24 +43,12 @@ typedef struct decoder {
     unsigned decoding; /* how many are under way; one that raised is never counted off */
 } decoder;
 
-/* A string at its place on the stack, and the bytes of the document it was made of. */
-typedef struct remembered {
-    uint64_t head, tail; /* its first and last eight bytes */
-    const char *text;    /* NULL: none yet */
-    size_t len;
-} remembered;
-
 typedef struct lua_sink {
     pu_sink calls; /* first: a pu_sink pointer is one to this */
     lua_State *L;
     const pu_plan *plan;
-    const char *end; /* of the document */
-    int key_places;  /* on the stack */
-    int first_value; /* place of the first remembered string */
-    int values_log;  /* of how many are remembered; 0: none are */
-    bool fetched[PU_MAX_SLOTS];     /* the key is at its place on the stack; as many as the plan has slots */
-    uint8_t credit[PU_MAX_SLOTS]; /* a field with none left does not look for its strings */
-    remembered values[1 << MAX_VALUES_LOG];
+    int key_places;             /* on the stack */
+    bool fetched[PU_MAX_SLOTS]; /* the key is at its place on the stack; as many as the plan has slots */
 } lua_sink;
 
 /* ---- the sink ---- */
@@ -89,67 +68,10 @@ static void push_escaped(lua_State *L, const char *text, size_t len)
     lua_remove(L, -2);
 }
 
-/* The first eight and the last eight bytes; of a text shorter than eight, all bytes and nothing else in both. */
-static inline void ends_of(const lua_sink *sink, const char *text, size_t len, uint64_t *head, uint64_t *tail)
+static inline void push_value(lua_State *L, const pu_entry *entry)
 {
-    if (len >= 8) {
-        memcpy(head, text, 8);
-        memcpy(tail, text + len - 8, 8);
-        return;
-    }
-    (void)sink; /* where the byte order is the other one */
-    *head = 0;
-#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-    if (sink->end - text >= 8) { /* read past the text, but not past the document */
-        memcpy(head, text, 8);
-        *head &= (UINT64_C(1) << 8 * len) - 1;
-    } else
-#endif
-        memcpy(head, text, len);
-    *tail = *head;
-}
-
-static inline bool is_remembered(const remembered *value, const remembered *sought)
-{
-    size_t len = sought->len;
-    return value->head == sought->head && value->tail == sought->tail && value->len == len && value->text &&
-           (len <= 16 || memcmp(value->text + 8, sought->text + 8, len - 16) == 0);
-}
-
-/* Pushes a short string, the one made before when it is still remembered. */
-static inline void push_text(lua_sink *sink, const pu_entry *entry)
-{
-    lua_State *L = sink->L;
-    const char *text = entry->text;
-    size_t len = entry->len;
-    if (len > VALUE_BYTES || entry->slot == PU_NO_SLOT || !sink->credit[entry->slot]) {
-        lua_pushlstring(L, text, len);
-        return;
-    }
-    uint8_t *credit = &sink->credit[entry->slot];
-    remembered sought = {.text = text, .len = len};
-    ends_of(sink, text, len, &sought.head, &sought.tail);
-    uint64_t hash = (sought.head ^ sought.tail << 1 ^ len) * UINT64_C(0x9E3779B97F4A7C15);
-    uint32_t place = (uint32_t)(hash >> (64 - sink->values_log));
-    if (!is_remembered(&sink->values[place], &sought)) {
-        if (sink->values[place].text) place ^= 1; /* the first to come keeps its place, the others share the second */
-        if (!is_remembered(&sink->values[place], &sought)) {
-            *credit = *credit > MISS_COST ? (uint8_t)(*credit - MISS_COST) : 0;
-            lua_pushlstring(L, text, len);
-            lpu_copy(L, -1, sink->first_value + (int)place);
-            sink->values[place] = sought;
-            return;
-        }
-    }
-    lua_pushvalue(L, sink->first_value + (int)place);
-    if (*credit < CREDIT) ++*credit;
-}
-
-static inline void push_value(lua_sink *sink, const pu_entry *entry)
-{
-    lua_State *L = sink->L;
     switch (entry->kind) {
-    case PU_ENTRY_TEXT: push_text(sink, entry); break;
+    case PU_ENTRY_TEXT: lua_pushlstring(L, entry->text, entry->len); break;
     case PU_ENTRY_ESCAPED: push_escaped(L, entry->text, entry->len); break;
     case PU_ENTRY_INTEGER: lpu_push_integer(L, entry->integer); break;
     case PU_ENTRY_NULL: lua_pushnil(L); break;
@@ -198,7 +120,7 @@ static void sink_fields(pu_sink *calls, const pu_entry *entries, size_t count)
     lua_sink *sink = (lua_sink *)calls;
     for (const pu_entry *entry = entries; entry < entries + count; entry++) {
         push_key(sink, entry);
-        push_value(sink, entry);
+        push_value(sink->L, entry);
         lua_rawset(sink->L, -3);
     }
 }
@@ -207,10 +129,8 @@ static void sink_items(pu_sink *calls, const pu_entry *entries, size_t count, si
 {
     lua_sink *sink = (lua_sink *)calls;
     for (size_t i = 0; i < count; i++) {
-        pu_entry entry = entries[i];
-        if (entry.kind == PU_ENTRY_NULL) continue;
-        entry.slot = PU_NO_SLOT;
-        push_value(sink, &entry);
+        if (entries[i].kind == PU_ENTRY_NULL) continue;
+        push_value(sink->L, &entries[i]);
         lua_rawseti(sink->L, -2, (int)(first + i));
     }
 }
@@ -230,9 +150,7 @@ static void sink_close_item(pu_sink *calls, size_t place)
 
 static void sink_scalar(pu_sink *calls, const pu_entry *entry)
 {
-    pu_entry plain = *entry;
-    plain.slot = PU_NO_SLOT;
-    push_value((lua_sink *)calls, &plain);
+    push_value(((lua_sink *)calls)->L, entry);
 }
 
 /* ---- decoding ---- */
@@ -264,16 +182,6 @@ static int push_decode_error(lua_State *L, const pu_decode_error *fault)
     return 4;
 }
 
-/* How many strings are worth remembering, as a power of two. Each takes a place on the stack of the call that decodes, and a
- * stack of many places is a burden in every task that has one. */
-static int values_log_for(size_t len)
-{
-    int log = MIN_VALUES_LOG;
-    if (len < DOCUMENT_BYTES) return 0;
-    while (log < MAX_VALUES_LOG && len >> log >= VALUE_BYTES_EACH) log++;
-    return log;
-}
-
 /* Expects the decoder, the text and the uservalue, and nothing else, on the stack. The decoder stays there: a
  * collection during the decoding must not find it unused. */
 static int decode(lua_State *L, decoder *self)
@@ -285,16 +193,10 @@ static int decode(lua_State *L, decoder *self)
     sink.calls = (pu_sink){sink_open, sink_fields, sink_items, sink_close_field, sink_close_item, sink_scalar};
     sink.L = L;
     sink.plan = plan;
-    sink.end = text + len;
     sink.key_places = plan->slot_count + NEW_KEYS;
-    sink.first_value = FIRST_KEY + sink.key_places;
-    sink.values_log = values_log_for(len);
-    int values = sink.values_log ? 1 << sink.values_log : 0;
     memset(sink.fetched, 0, plan->slot_room);
-    memset(sink.credit, values ? CREDIT : 0, plan->slot_room);
-    memset(sink.values, 0, (size_t)values * sizeof *sink.values);
-    luaL_checkstack(L, sink.key_places + values + LUA_MINSTACK, "the shape has too many fields");
-    lua_settop(L, UVALUE + sink.key_places + values);
+    luaL_checkstack(L, sink.key_places + LUA_MINSTACK, "the shape has too many fields");
+    lua_settop(L, UVALUE + sink.key_places);
 
     pu_decode_error fault;
     self->decoding++;

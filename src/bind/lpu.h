@@ -22,6 +22,7 @@ void lpu_bind_secret(lua_State *L);
 void lpu_bind_credentials(lua_State *L);
 void lpu_bind_vault(lua_State *L);
 void lpu_bind_signer(lua_State *L);
+void lpu_bind_verify(lua_State *L);
 void lpu_bind_decoder(lua_State *L);
 void lpu_bind_decimal(lua_State *L);
 void lpu_bind_terminal(lua_State *L);

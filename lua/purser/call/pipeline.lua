@@ -188,7 +188,7 @@ end
 ---@field sent boolean      set before the transport is called
 ---@field process integer   the one that may send it
 ---@field watch table|false set to what reports the attempt to the hook `after`
----@field verify fun(self, value: any, err: purser.Error|nil): any, purser.Error|nil  notes what the response says
+---@field verify fun(self, value: any, err: purser.Error|nil, response: table): any, purser.Error|nil  notes the end
 
 -- The error of a write call in a child that was forked off by its hook: both processes have the request.
 local function forked_error(row)
@@ -208,7 +208,7 @@ local function exchange(self, row, request, sending, values)
   if type(response) ~= "table" then return nil, transport_error(row, failure) end
   local answer = row.unsigned and unsigned.answer or responses.answer
   local value, err = answer(row, self.profile, response.status, response.body, response.headers, values)
-  if sending then value, err = sending:verify(value, err) end
+  if sending then value, err = sending:verify(value, err, response) end
   if request.verify and value ~= nil then value, err = request.verify(row, response, value) end
   if err and is_doubtful(err) and self._transport.discard then self._transport:discard(response) end
   return value, err, response

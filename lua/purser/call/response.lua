@@ -12,7 +12,7 @@ local function fail(how, ...)
   return nil, failure[how](...)
 end
 
---- Whether a transport's response can be an answer of HTTP.
+--- Returns whether a transport's response can be an answer of HTTP.
 function M.is_answer(status, body)
   return (status == 200 or type(status) == "number" and status >= 100 and status <= 999 and status % 1 == 0)
     and type(body) == "string"

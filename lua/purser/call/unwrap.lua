@@ -172,7 +172,7 @@ local function note_beside(result, answer, ...)
   if next(beside) ~= nil then note(answer, "beside", beside) end
 end
 
--- Where in the answer its list is: the list, the object that holds it, and the names that lead to it.
+-- Returns where in the answer its list is: the list, the object that holds it, and the names that lead to it.
 local function find_list(result, value)
   if value[1] ~= nil then return value, {}, "" end
   local data, from = value.data, result.wrappers and result.wrappers[1]
@@ -207,8 +207,8 @@ end
 -- What may say next to a list how many records there are, whether or not the row knows it.
 local TOTALS = { "totalCount", "total", "totalRecords" }
 
--- Why an answer without records is no empty list: on the first page a total says that there are some. One page of
--- none is none.
+-- Returns why an answer without records is no empty list: on the first page a total says that there are some. One page
+-- of none is none.
 local function contradiction(result, count, holder, page)
   for _, name in ipairs(count == 0 and page <= 1 and TOTALS or {}) do
     local total, least = tonumber(holder[name]), result.counts and result.counts[name] == "either" and 2 or 1

@@ -6,7 +6,8 @@ local hooks = require "purser.call.hooks"
 local operations = require "purser.api.operations"
 local terminal = require "purser.cli.terminal"
 
-local M = { sent = 0, open = 0, writes = 0 }
+-- on_answer: called with how many requests were sent, where a command shows how far it is
+local M = { sent = 0, open = 0, writes = 0, on_answer = nil }
 
 local WORTH_SAYING_MS = 1000
 
@@ -33,6 +34,7 @@ function M.hooks(shows)
         if event.outcome ~= "unknown" then M.open = M.open - 1 end
         if event.outcome == "done" then M.writes = M.writes + 1 end
       end
+      if M.on_answer then M.on_answer(M.sent) end
       if shows then
         terminal.say("debug: %s: %s%s in %d ms%s", event.operation, event.outcome,
           event.http_status and (", HTTP %d"):format(event.http_status) or "", math.floor(event.duration_us / 1000),

@@ -6,13 +6,20 @@ local terminal = require "purser.cli.terminal"
 
 local M = {}
 
+local SHOWN = 20 -- lines of a plan in a question
+
 --- The lines of what a plan says of itself, as fields without a label: its __tostring keeps texts of the service to a
 --- line each.
 ---@param plan any
+---@param command string|nil  shows all of it: of a long plan the question then has the beginning alone
 ---@return table[]
-function M.lines(plan)
+function M.lines(plan, command)
   local lines = {}
   for line in (tostring(plan) .. "\n"):gmatch "([^\n]*)\n" do lines[#lines + 1] = { "", line } end
+  local left_out = #lines - SHOWN
+  if not command or left_out < 2 then return lines end
+  for i = #lines, SHOWN + 1, -1 do lines[i] = nil end
+  lines[SHOWN + 1] = { "", ("and %d more; `%s` shows all"):format(left_out, command) }
   return lines
 end
 

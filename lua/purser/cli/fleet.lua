@@ -2,6 +2,7 @@
 -- `purser fleet plan|apply|orphans|rotate|retire|sweep|distribute FILE`: sub-accounts as a file declares them; see
 -- docs/fleets.md.
 
+local activity = require "purser.cli.activity"
 local confirm = require "purser.cli.confirm"
 local connection = require "purser.cli.connection"
 local core = require "purser.core"
@@ -12,6 +13,7 @@ local output = require "purser.cli.output"
 local plain_text = require "purser.util.plain_text"
 local report = require "purser.cli.report"
 local rows = require "purser.cli.rows"
+local terminal = require "purser.cli.terminal"
 local fleets = lazy "purser.fleet"
 local vaults = lazy "purser.fleet.vault"
 
@@ -138,7 +140,8 @@ function actions.apply(fleet, options, sources)
   local plan, err = fleet:plan()
   if not plan then return finish(options, nil, err) end
   if #plan.steps == 0 then return show(plan, options) end
-  return confirm.ask(options, "This makes it so", sources, confirm.lines(plan)) or finish(options, fleet:apply())
+  local lines = confirm.lines(plan, "purser fleet plan")
+  return confirm.ask(options, "This makes it so", sources, lines) or finish(options, fleet:apply())
 end
 
 function actions.rotate(fleet, options, sources)
@@ -207,7 +210,13 @@ function M.start(options)
     client = client, group = declared.group, accounts = declared.accounts,
     vault = vault,
   }
+  local show_progress, clear = terminal.progress_line()
+  activity.on_answer = function(count)
+    show_progress(("%d requests, for %d accounts"):format(count, #(declared.accounts or {})))
+  end
   local code = fleet and actions[options.action](fleet, options, sources) or report.bad_input("%s", tostring(err))
+  clear()
+  activity.on_answer = nil
   vault:close()
   client:close()
   return code

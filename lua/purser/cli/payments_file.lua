@@ -30,8 +30,8 @@ local function row_of(name)
   for _, candidate in ipairs(operations.list) do
     if candidate.effect == "transfer" then known[#known + 1] = candidate.full_name end
   end
-  return nil, ("%q is no operation that moves funds%s; there are %s"):format(name,
-    suggest.hint(short and short.full_name or name, known), table.concat(known, ", "))
+  local hint = suggest.hint(short and short.full_name or name, known)
+  return nil, ("%q is no operation that moves funds%s; there are %s"):format(name, hint, table.concat(known, ", "))
 end
 
 -- The parameters of a payment, and what is wrong with its columns.

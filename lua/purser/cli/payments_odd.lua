@@ -53,12 +53,14 @@ local function each_group(payments, name_of, fn)
 end
 
 local function mark_equal(payments, known)
-  each_group(payments, function(payment) return payment.row and content_of(payment.operation, payment.params) end,
-    function(group)
-      if #group < 2 then return end
-      mark(group, known, function(payment) return ("%d equal rows: each pays %s"):format(#group,
-        text_of(payment.params)) end)
+  each_group(payments, function(payment)
+    return payment.row and payment.params.amount and content_of(payment.operation, payment.params)
+  end, function(group)
+    if #group < 2 then return end
+    mark(group, known, function(payment)
+      return ("%d equal rows: each pays %s"):format(#group, text_of(payment.params))
     end)
+  end)
 end
 
 local function mark_keys(payments, known)

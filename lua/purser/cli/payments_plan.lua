@@ -152,7 +152,7 @@ function M.shortages(totals)
   return list
 end
 
-local LARGEST, SHOWN = 10, 10 -- payments, and groups of texts or payees, of a summary
+local LARGEST, SHOWN, ERRORS = 10, 10, 20 -- payments, groups of texts or payees, and of errors, of a summary
 
 -- The cells of a payment that a summary shows.
 local function row_of(payment)
@@ -195,9 +195,10 @@ local function add_groups(out, payments, path, kind, name, everything)
       group.lines[#group.lines + 1] = payment.line
     end
   end
+  local most = kind == "problems" and ERRORS or SHOWN
   for i, group in ipairs(groups) do
-    if i > SHOWN and not everything then
-      out[#out + 1] = ("and %d other %ss; --output FILE writes all"):format(#groups - SHOWN, name)
+    if i > most and not everything then
+      out[#out + 1] = ("and %d other %ss; --output FILE writes all"):format(#groups - most, name)
       break
     end
     local who = #group.lines == 1 and ('payment "%s"'):format(group.key)

@@ -87,6 +87,7 @@ function M.write(text, is_raw)
     if colour.is_on(1) then text = colour.paint(text) end
     if show_in_pager(text) then return true end
   end
+  if core.is_terminal(1) then M.clear_line() end
   local ok, reason = io.stdout:write(text)
   if ok then ok, reason = io.stdout:flush() end
   return ok, reason
@@ -165,6 +166,7 @@ end
 ---@param fields table[]  { label, value }
 ---@return string|nil
 function M.ask(heading, fields)
+  M.clear_line()
   local lines, columns = { plain_text.clean(heading) }, width()
   for _, field in ipairs(fields) do
     lines[#lines + 1] = M.field(field[1], tostring(field[2]), columns)

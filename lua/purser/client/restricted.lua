@@ -133,7 +133,7 @@ end
 -- A table that has these members, and answers any other name by `other(name)`.
 local function sealed(members, other, shown_as)
   return setmetatable({}, {
-    __index = function(_, name) return members[name] or other and other(tostring(name)) end,
+    __index = function(_, name) return members[name] or other and type(name) == "string" and other(name) or nil end,
     __newindex = read_only, __metatable = NAME, __tostring = function() return shown_as end,
   })
 end
@@ -211,7 +211,7 @@ function M.new(client, list)
   for _, group in ipairs(operations.all_group_names) do members[group] = make_group(group, granted[group]) end
   function members.call(_, name, params, opts)
     local call = calls[name]
-    if not call then return not_granted(tostring(name)) end
+    if not call then return not_granted(type(name) == "string" and name or "an operation without a name") end
     return call(params, opts)
   end
   local held = sealed(members, nil, NAME)

@@ -15,7 +15,7 @@ local M = {}
 local Tail = {}
 Tail.__index = Tail
 
---- What a walk remembers for its cursor.
+--- Returns what a walk remembers for its cursor.
 ---@param operation string
 ---@param time integer  everything up to and with this time has been delivered
 ---@param known table<string, integer>|nil  hashes of records after it that an earlier walk delivered, and how often

@@ -52,7 +52,7 @@ local function take_windows(self, count)
   return batch
 end
 
--- What a window's answer teaches about the width of the next.
+-- Learns the width of the next window from the answer of one.
 local function learn_width(self, window, found)
   if found.suspected then return end
   if found.cut then self.goal = math.max(1, math.min(self.goal, math.floor(found.count * 0.75))) end
@@ -232,7 +232,7 @@ function Walk:collect()
   end
 end
 
--- Why a walk that is filtered by what changes has no cursor.
+-- Returns why a walk that is filtered by what changes has no cursor.
 local function no_cursor(row, name)
   local instead = row.result.list == "deposit" and "use watch_deposits, which shows each change"
     or "walk without it, and look at each record"
@@ -240,8 +240,8 @@ local function no_cursor(row, name)
     :format(name, instead)
 end
 
---- Where the walk stands, as a plain string for the parameter `cursor` of another. Only histories by time have one: a
---- list returns nil and says so, and so does a walk that is filtered by what changes (`status`).
+--- Returns where the walk stands, as a plain string for the parameter `cursor` of another. Only histories by time have
+--- one: a list returns nil and says so, and so does a walk that is filtered by what changes (`status`).
 ---@return string|nil cursor, string|nil message
 function Walk:cursor()
   if self.filtered then return nil, no_cursor(self.source.row, self.filtered) end
@@ -345,7 +345,7 @@ end
 
 local BEHIND_MS = 1000 -- what lies further ahead shows that the clock is behind
 
--- What is said of a beginning that lies too far back.
+-- Returns what is said of a beginning that lies too far back.
 local function beyond(row, own, from, earliest)
   local words = retention.words(row.window, own.day_offset_minutes)
   return errors.parameter(row, own.cursor and "cursor" or "from",
@@ -445,10 +445,13 @@ end
 -- The lists without pages are of API keys and of addresses.
 local NO_PAGES = { page_size = math.huge, id = "apiKey" }
 
---- A walk for purser.write.reconcile, which concludes from a record that is missing. Besides all that a walk
+--- A whole reading: a walk for who concludes from a record that is missing (purser.write). Besides all that a walk
 --- does:
----   * an answer that makes no sense is an error: a record without a sensible time, a total or page count that is none,
----     an empty page where there should be records
+---   * whatever stands beside a list, its records are delivered; where a total, a number of pages or the pages
+---     themselves do not show that these are all, `walk.source.incomplete` says why once the walk has ended (nil: they
+---     are all). purser.call.unwrap.beside has the other members that stood beside one answer, and its status
+---   * an answer that makes no sense is an error: a record without a sensible time, an empty first page whose total
+---     names records
 ---   * records that come while pages are turned may be missing, so a busy history can be read all the same
 ---   * records from another time than was asked for are delivered, and times that lie ahead may be asked for
 ---   * an operation that shows all it has in one answer can be walked, too

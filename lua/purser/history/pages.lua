@@ -24,7 +24,7 @@ M.FEWEST_SHOWN = 10
 ---@field incomplete string|nil strict: why nothing shows that the records are all there are
 ---@field time string|nil       strict: the member that holds a record's time, also where there are no windows
 
--- What a filter that is applied here compares: a state is a number or its name, in parameters and in records.
+-- Returns what a filter that is applied here compares: a state is a number or its name, in parameters and in records.
 local function plain(param, value)
   local states = param and param.choices and parameters.choices[param.choices]
   for number, name in ipairs(states or {}) do
@@ -77,9 +77,9 @@ function M.senseless(source)
   return errors.undecodable(source.row.full_name, "the answer has records or pages that make no sense")
 end
 
---- How many records at the front of a page are the last of the page before, in the same order. A list that grows at its
---- front while its pages are turned moves them there: then they prove that pages are turned, and that none was passed
---- over. 0 where the page shows the one before from its head, as a service does that turns no pages.
+--- Returns how many records at the front of a page are the last of the page before, in the same order. A list that
+--- grows at its front while its pages are turned moves them there: then they prove that pages are turned, and that none
+--- was passed over. 0 where the page shows the one before from its head, as a service does that turns no pages.
 ---@param source purser.history.source
 ---@param before table[]|nil  the page before
 ---@param list table[]
@@ -106,7 +106,7 @@ function M.note_repetition(source)
   source.incomplete = "the list seems not to turn its pages, so what it does not show may exist all the same"
 end
 
--- Whether this can be a record's time in epoch milliseconds. Of a list without windows it may be missing.
+-- Returns whether this can be a record's time in epoch milliseconds. Of a list without windows it may be missing.
 local function is_time(source, time)
   if time == nil then return not source.row.by_name.startTime end
   return type(time) == "number" and time >= 1e12 and time < 1e13
@@ -126,8 +126,8 @@ local function number(source, value)
   source.incomplete = source.strict and "a count beside the list is no number" or nil
 end
 
--- Whether answers as long as this one are complete. A service may show fewer records at once than it was asked for, and
--- not say so; but what it showed once it shows again, so that a shorter answer was not cut.
+-- Returns whether answers as long as this one are complete. A service may show fewer records at once than it was asked
+-- for, and not say so; but what it showed once it shows again, so that a shorter answer was not cut.
 local function is_short(source, count, size)
   return count < size and (count < M.FEWEST_SHOWN or count < (source.shown or 0))
 end

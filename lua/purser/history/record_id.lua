@@ -45,7 +45,7 @@ end
 
 local DIGITS = 16
 
---- What a cursor keeps of a key: enough to know it again.
+--- Returns what a cursor keeps of a key: enough to know it again.
 function M.digest(key)
   return digest.of(key):sub(1, DIGITS)
 end

@@ -34,8 +34,8 @@ function M.earliest(window, now, offset)
   return now - window.retention_days * DAY
 end
 
---- Where a walk begins that was not given a beginning. Time goes on while it does, so at the very edge it would be
---- beyond it when its turn comes. A month of a reach may be 30 days to the service.
+--- Returns where a walk begins that was not given a beginning. Time goes on while it does, so at the very edge it would
+--- be beyond it when its turn comes. A month of a reach may be 30 days to the service.
 ---@param window table
 ---@param now integer
 ---@param offset integer|nil

@@ -62,7 +62,7 @@ local function overlap_of(turn, list)
   return turn.source.strict and not turn.total and pages.overlap(turn.source, turn.before, list) or 0
 end
 
--- By how many records the total has grown.
+-- Returns by how many records the total has grown.
 local function growth(turn)
   return turn.total and turn.total - turn.first_total or 0
 end
@@ -75,8 +75,8 @@ local function is_copy(source, list, other)
   return true
 end
 
--- Whether the page repeats what earlier ones held, and nothing else. A service that does not turn pages does that; a
--- list that moved may do it.
+-- Returns whether the page repeats what earlier ones held, and nothing else. A service that does not turn pages does
+-- that; a list that moved may do it.
 local function is_repetition(turn, list)
   local source = turn.source
   if #list == 0 or turn.overlap == #list or growth(turn) > 0 then return false end
@@ -88,7 +88,7 @@ local function is_repetition(turn, list)
   return source.strict or #list >= #(turn.before or {})
 end
 
--- Whether a changed total means that the pages have to be turned again.
+-- Returns whether a changed total means that the pages have to be turned again.
 local function has_moved(turn, total)
   if turn.page == 1 then turn.first_total = total end
   if turn.page == 1 or total == turn.total then return false end
@@ -106,7 +106,7 @@ local function total_of(turn, list, total)
   turn.total, turn.first_total, turn.reached = nil, nil, nil
 end
 
--- How the reading ends that met no further page: "whole", "lacking" or "repeated".
+-- Returns how the reading ends that met no further page: "whole", "lacking" or "repeated".
 local function ending(turn)
   local source, total, shown_pages = turn.source, turn.total, turn.page - (#turn.before == 0 and 1 or 0)
   if turn.again > 0 and not source.strict then return "repeated" end
@@ -122,7 +122,8 @@ local function ending(turn)
   return "whole"
 end
 
--- What the page says of those that it belongs to: a state that ends the reading, nil when there is more to read.
+-- Returns what the page says of those that it belongs to: a state that ends the reading, nil when there is more to
+-- read.
 local function judge(turn, count, page_count, short)
   local strict, further = turn.source.strict, turn.page < (page_count or 0)
   turn.reached = turn.held == turn.total and not (strict and further)
@@ -187,7 +188,7 @@ local function turn_page(turn, first, last, max_pages)
   if turn.page >= max_pages or (total and not either and total > max_pages * turn.size) then return "crowded" end
 end
 
--- How many there are of each record, as a text.
+-- Returns how many there are of each record, as a text.
 local function count_text(source, records)
   local keys = {}
   for i, record in ipairs(records) do keys[i] = source.key(record) end

@@ -25,8 +25,8 @@ local MAX_PAGES = 10
 -- filters by another time than the one it shows.
 local TOLERANCE_MS = 2000
 
--- What every answer shows at most is a round number. Where all records of a window have one time, so that it cannot be
--- divided, that distinguishes an answer that may have been cut from one that was not.
+-- Tells an answer that may have been cut from one that was not, where all records have one time, so that the window
+-- cannot be divided: what every answer shows at most is a round number.
 local function may_be_cut(source, records)
   local time_of, same = source.paging.time_member, true
   for _, record in ipairs(records) do same = same and record[time_of] == records[1][time_of] end
@@ -43,8 +43,8 @@ local function ask(source, first, last, max_pages)
   return records, not short and may_be_cut(source, records) and "unproven" or "whole"
 end
 
--- Whether a record lies so far outside that the service does not filter by the time it shows. A strict source takes it:
--- that it is there is proof enough.
+-- Returns whether a record lies so far outside that the service does not filter by the time it shows. A strict source
+-- takes it: that it is there is proof enough.
 local function is_stray(time, first, last)
   return time < first - TOLERANCE_MS or time > last + TOLERANCE_MS
 end
@@ -94,8 +94,8 @@ function M.edge(first, last, at)
   return math.max(lowest, math.min(highest, math.floor((at + 1) / 1000) * 1000 - 1))
 end
 
--- Where to divide a window that holds too much: the last millisecond of the earlier part. Where the order of the
--- records shows which end of the window they are, that end is cut off; every third time it is the middle, so that a
+-- Returns where to divide a window that holds too much: the last millisecond of the earlier part. Where the order of
+-- the records shows which end of the window they are, that end is cut off; every third time it is the middle, so that a
 -- misleading order costs requests and no more.
 local function divide(source, records, first, last, depth)
   local time_of, low, high = source.paging.time_member, last, first
@@ -115,8 +115,8 @@ local function divide(source, records, first, last, depth)
   return M.edge(first, last, at), math.max(0, high - low)
 end
 
--- Where to divide a window that may be complete, or a second: in the middle of its records, so that each part has
--- clearly fewer, and some that have to be shown again.
+-- Returns where to divide a window that may be complete, or a second: in the middle of its records, so that each part
+-- has clearly fewer, and some that have to be shown again.
 local function middle(source, records, first, last)
   local times = {}
   for _, record in ipairs(records) do
@@ -136,8 +136,8 @@ local function count_at(source, records, time)
   return count
 end
 
--- What must be shown again for the parts of a window: the keys and times of the records that were shown for it, and of
--- those that an earlier answer showed.
+-- Returns what must be shown again for the parts of a window: the keys and times of the records that were shown for it,
+-- and of those that an earlier answer showed.
 local function expectation(source, records, before, first, last)
   local expected, seen = { keys = {}, times = {} }, {}
   local function add(key, time)
@@ -156,7 +156,8 @@ local function expectation(source, records, before, first, last)
   return expected
 end
 
--- Whether all is there that must be. Of records that look the same one will do where pages may have shown it twice.
+-- Returns whether all is there that must be. Of records that look the same one will do where pages may have shown it
+-- twice.
 local function has_all(source, records, window)
   local there, expected = {}, window.expected
   if not expected then return true end
@@ -174,7 +175,7 @@ local function has_all(source, records, window)
   return true
 end
 
--- What is asked for so that nothing of the window is missed.
+-- Returns what is asked for so that nothing of the window is missed.
 local function bounds(window, earliest)
   local from, to = window.first - 1, window.last + 1
   if not window.is_part then
@@ -215,7 +216,7 @@ local function ask_alone(source, time, records, state)
   return alone, state_alone
 end
 
--- Whether records came from another time than was asked for: dividing such a window leads nowhere.
+-- Returns whether records came from another time than was asked for: dividing such a window leads nowhere.
 local function has_strays(source, records, window)
   for _, record in ipairs(records) do
     local time = record[source.paging.time_member]
@@ -238,7 +239,8 @@ local function whole(source, records, window)
   return { records = sort(source, kept), count = #records }
 end
 
--- How a window is divided, and what it teaches: of a cut answer its length, of one that is only suspected nothing.
+-- Returns how a window is divided, and what it teaches: of a cut answer its length, of one that is only suspected
+-- nothing.
 local function division(source, records, window, state, total, max_shown)
   local first, last = window.first, window.last
   local at, span = divide(source, records, first, last, window.depth)
@@ -250,7 +252,8 @@ local function division(source, records, window, state, total, max_shown)
     cut = state == "unproven" and #records == max_shown and not source.paging.page }
 end
 
--- Whether an answer has records from outside of what was asked for, so that the service counts coarser than that.
+-- Returns whether an answer has records from outside of what was asked for, so that the service counts coarser than
+-- that.
 local function is_coarse(source, records, from, to)
   for _, record in ipairs(records) do
     local time = record[source.paging.time_member]
@@ -259,8 +262,8 @@ local function is_coarse(source, records, from, to)
   return false
 end
 
--- What a strict source takes although it is not whole: dividing shows no more where a total says that there is more,
--- nor where the service does not keep to the time.
+-- Returns whether a strict source takes what is not whole, and notes why it is not: dividing shows no more where a
+-- total says that there is more, nor where the service does not keep to the time.
 local function take_incomplete(source, records, window, state)
   if not source.strict then return false end
   if state == "lacking" then
@@ -307,7 +310,8 @@ end
 
 local QUARTER, DAY = 900000, 86400000
 
---- Whether a record of this time can show how finely the service counts: midnight, in whatever zone, is not near it.
+--- Returns whether a record of this time can show how finely the service counts: midnight, in whatever zone, is not
+--- near it.
 function M.is_sample(time)
   return type(time) == "number" and time % QUARTER > TOLERANCE_MS and time % QUARTER < QUARTER - TOLERANCE_MS
 end
@@ -334,14 +338,14 @@ function M.check_unit(source, time, first, last, longest, earliest)
     end
     if not time then return nil end
   end
-  local records, err = pages.ask(source, bounds({ first = time, last = time }), time + 1000, 1)
+  local records, err = pages.ask(source, bounds({ first = time, last = time }, earliest), time + 1000, 1)
   if not records then return err end
   if records[1] then return nil, true end
   return failed(source, ("a record of the time %d was shown, but not when its second was asked for: the service may "
     .. "count its bounds in days, so records at the ends of windows may be missing"):format(time))
 end
 
---- How many records a window should hold, so that it is read in one go and few requests are made.
+--- Returns how many records a window should hold, so that it is read in one go and few requests are made.
 function M.goal(source)
   return math.floor(source.paging.page_size * (source.paging.page and MAX_PAGES or 1) * 0.75)
 end

@@ -15,6 +15,9 @@
 ---@class purser.modules.http1
 local M = {}
 
+local byte, find, format, gmatch = string.byte, string.find, string.format, string.gmatch
+local gsub, lower, match, sub = string.gsub, string.lower, string.match, string.sub
+
 ---@class purser.transport.http1.url
 ---@field secure boolean   https
 ---@field host string      without the brackets of an IPv6 address
@@ -30,18 +33,18 @@ local default_ports = { http = 80, https = 443 }
 ---@return string|nil message
 function M.url(base_url)
   local text = type(base_url) == "string" and base_url or ""
-  local scheme, authority, path = text:match "^(https?)://([^/]+)(.*)$"
+  local scheme, authority, path = match(text, "^(https?)://([^/]+)(.*)$")
   if not scheme then return nil, "base_url must begin with https:// or http:// and name a host" end
-  if text:find "[^\33-\126]" or text:find "[@?#\\]" then
+  if find(text, "[^\33-\126]") or find(text, "[@?#\\]") then
     return nil, "base_url must not hold a user name, a query, a fragment, a blank or a control character"
   end
-  local host, port = authority:match "^%[([%x:.]+)%]:?(%d*)$"
-  if not host then host, port = authority:match "^([^:%[%]]+):?(%d*)$" end
+  local host, port = match(authority, "^%[([%x:.]+)%]:?(%d*)$")
+  if not host then host, port = match(authority, "^([^:%[%]]+):?(%d*)$") end
   local number = port == "" and default_ports[scheme] or tonumber(port)
   if not host or not number or number < 1 or number > 65535 then
     return nil, "base_url must hold one host, and after a colon a port from 1 to 65535"
   end
-  path = path:gsub("/+$", "")
+  path = gsub(path, "/+$", "")
   return { secure = scheme == "https", host = host, port = number, authority = authority, prefix = path }
 end
 
@@ -57,12 +60,12 @@ local function header_lines(headers)
   local lines, seen = {}, {}
   for name, value in pairs(headers or {}) do
     if type(name) ~= "string" or type(value) ~= "string" then return nil, "must be strings with string names" end
-    if not name:find(TOKEN) then return nil, "have a name that HTTP does not allow" end
-    if value:find(NO_TEXT) then return nil, "hold a line break or another control character" end
-    local lower = name:lower()
-    if own_headers[lower] then return nil, ("hold %s, which the transport writes itself"):format(lower) end
-    if seen[lower] then return nil, ("hold %s twice"):format(lower) end
-    seen[lower] = true
+    if not find(name, TOKEN) then return nil, "have a name that HTTP does not allow" end
+    if find(value, NO_TEXT) then return nil, "hold a line break or another control character" end
+    local header = lower(name)
+    if own_headers[header] then return nil, format("hold %s, which the transport writes itself", header) end
+    if seen[header] then return nil, format("hold %s twice", header) end
+    seen[header] = true
     lines[#lines + 1] = name .. ": " .. value
   end
   if not seen["user-agent"] then lines[#lines + 1] = "User-Agent: purser" end
@@ -84,19 +87,19 @@ function M.request(request, keep, url)
   end
   if not methods[request.method] then return nil, "the request method must be GET, POST, PUT or DELETE" end
   local target, body = request.target, request.body or ""
-  if type(target) ~= "string" or target:sub(1, 1) ~= "/" then return nil, "the request target must begin with /" end
-  if target:find "[^\33-\126]" or target:find("#", 1, true) then
+  if type(target) ~= "string" or sub(target, 1, 1) ~= "/" then return nil, "the request target must begin with /" end
+  if find(target, "[^\33-\126]") or find(target, "#", 1, true) then
     return nil, "the request target holds a byte that must be percent-encoded"
   end
   if type(body) ~= "string" then return nil, "the request body must be a string" end
   local lines
   lines, message = header_lines(request.headers)
   if not lines then return nil, "the request headers " .. message end
-  if body ~= "" or request.method:sub(1, 1) == "P" then
-    lines[#lines + 1] = ("Content-Length: %d"):format(#body)
+  if body ~= "" or sub(request.method, 1, 1) == "P" then
+    lines[#lines + 1] = format("Content-Length: %d", #body)
   end
   if not keep then lines[#lines + 1] = "Connection: close" end
-  return ("%s %s%s HTTP/1.1\r\nHost: %s\r\n%s\r\n\r\n%s"):format(request.method, url.prefix, target, url.authority,
+  return format("%s %s%s HTTP/1.1\r\nHost: %s\r\n%s\r\n\r\n%s", request.method, url.prefix, target, url.authority,
     table.concat(lines, "\r\n"), body)
 end
 
@@ -131,12 +134,12 @@ end
 
 -- The next line without its end; false while it is not whole; nil and a message.
 local function take_line(self)
-  local stop = self.rest:find("\n", self.at, true)
+  local stop = find(self.rest, "\n", self.at, true)
   local length = (stop or #self.rest) - self.at + 1
   if length > MAX_LINE then return broken(self, "a line of the answer is too long", true) end
   if not stop then return false end
-  local line = self.rest:sub(self.at, stop - 2)
-  if self.rest:byte(stop - 1) ~= 13 or stop == self.at or line:find(NO_TEXT) then
+  local line = sub(self.rest, self.at, stop - 2)
+  if byte(self.rest, stop - 1) ~= 13 or stop == self.at or find(line, NO_TEXT) then
     return broken(self, "a line of the answer has a control character, or does not end with CR LF")
   end
   self.at = stop + 1
@@ -148,8 +151,8 @@ local steps = {}
 function steps.status(self)
   local line, length = take_line(self)
   if not line then return line, length end
-  local minor, status = line:match "^HTTP/1%.([01]) (%d%d%d)$"
-  if not minor then minor, status = line:match "^HTTP/1%.([01]) (%d%d%d) " end
+  local minor, status = match(line, "^HTTP/1%.([01]) (%d%d%d)$")
+  if not minor then minor, status = match(line, "^HTTP/1%.([01]) (%d%d%d) ") end
   status = tonumber(status)
   if not status or status < 100 or status > 599 then return broken(self, "the answer is not HTTP/1.1") end
   self.status, self.minor = status, tonumber(minor)
@@ -161,13 +164,13 @@ end
 
 local function note_length(self, value)
   if self.length then return broken(self, "the answer has two lengths") end
-  if not value:find "^%d+$" or #value > 15 then return broken(self, "the answer's Content-Length is no number") end
+  if not find(value, "^%d+$") or #value > 15 then return broken(self, "the answer's Content-Length is no number") end
   self.length = tonumber(value)
   return true
 end
 
 local function note_coding(self, value)
-  if self.chunked or value:lower() ~= "chunked" then
+  if self.chunked or lower(value) ~= "chunked" then
     return broken(self, "the answer has a Transfer-Encoding other than chunked")
   end
   if self.minor == 0 then return broken(self, "the answer has chunks in HTTP/1.0") end
@@ -176,7 +179,7 @@ local function note_coding(self, value)
 end
 
 local function note_connection(self, value)
-  for word in value:lower():gmatch "[^%s,]+" do
+  for word in gmatch(lower(value), "[^%s,]+") do
     if word == "close" then self.closes = true end
   end
   return true
@@ -193,11 +196,11 @@ local function take_field(self, in_trailer)
     return broken(self, "the answer has too many headers", true)
   end
   if line == "" then return "end" end
-  local name, value = line:match "^([^:%s]+):[ \t]*(.-)[ \t]*$"
-  if not name or not name:find(TOKEN) then return broken(self, "a header of the answer is not of HTTP's form") end
+  local name, value = match(line, "^([^:%s]+):[ \t]*(.-)[ \t]*$")
+  if not name or not find(name, TOKEN) then return broken(self, "a header of the answer is not of HTTP's form") end
   if in_trailer then return true end
   self.block[#self.block + 1] = line
-  local note = notes[name:lower()]
+  local note = notes[lower(name)]
   if note then return note(self, value) end
   return true
 end
@@ -250,7 +253,7 @@ local function take_bytes(self, max)
   if self.body_bytes > self.max_body then
     return broken(self, "the answer is larger than `max_response_bytes`", true)
   end
-  self.parts[#self.parts + 1] = self.rest:sub(self.at, self.at + count - 1)
+  self.parts[#self.parts + 1] = sub(self.rest, self.at, self.at + count - 1)
   self.at = self.at + count
   if max then self.left = max - count end
   return true
@@ -272,7 +275,7 @@ function steps.chunk_size(self)
   if self.framing_bytes > MAX_FRAMING + self.max_body then
     return broken(self, "the chunks of the answer frame more than `max_response_bytes` allow", true)
   end
-  local size = line:match "^(%x+)[ \t]*$" or line:match "^(%x+)[ \t]*;"
+  local size = match(line, "^(%x+)[ \t]*$") or match(line, "^(%x+)[ \t]*;")
   if not size or #size > 12 then return broken(self, "a chunk of the answer has no size") end
   self.left = tonumber(size, 16)
   if self.body_bytes + self.left > self.max_body then
@@ -309,7 +312,7 @@ function reader:feed(text)
     if text ~= "" then self.reusable = false end
     return true
   end
-  self.rest, self.at = self.at > #self.rest and text or self.rest:sub(self.at) .. text, 1
+  self.rest, self.at = self.at > #self.rest and text or sub(self.rest, self.at) .. text, 1
   local found, message
   repeat
     found, message = steps[self.state](self)

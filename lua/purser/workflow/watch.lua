@@ -99,7 +99,7 @@ local function kept_state(before, state)
   return (before == SUCCESS or (before or 0) < 0) and state ~= SUCCESS and -state or state
 end
 
--- Whether a state that is shown is an old answer about a deposit of that kept state.
+-- Returns whether a state that is shown is an old answer about a deposit of that kept state.
 local function is_old_answer(kept, shown)
   return kept == SUCCESS and early[shown] or kept < 0 and (early[shown] or shown == SUCCESS)
 end
@@ -115,9 +115,9 @@ local function take(list, time, matches)
   return best and table.remove(list, best)
 end
 
--- What happened to the deposits of one key, which cannot be distinguished, so that only how many are in which state
--- counts: a list of { record, entry = what was known of it, or nil when it is new }. Those whose state was known are
--- the same deposits, whichever is shown first; their entries take the time that is shown now.
+-- Returns what happened to the deposits of one key, which cannot be distinguished, so that only how many are in which
+-- state counts: a list of { record, entry = what was known of it, or nil when it is new }. Those whose state was known
+-- are the same deposits, whichever is shown first; their entries take the time that is shown now.
 local function changes(entries, records)
   local left, came, found = {}, records, {}
   for i, entry in ipairs(entries) do left[i] = entry end
@@ -158,8 +158,8 @@ local function key_of(record, without)
     transaction == "" and tostring(record.insertTime) or "" }, "\30"))
 end
 
--- What is known of the deposits of a key. One that had no transaction, and is not shown without it any more, is known
--- by its time.
+-- Returns what is known of the deposits of a key. One that had no transaction, and is not shown without it any more, is
+-- known by its time.
 local function known_of(self, digits, records, found)
   for _, record in ipairs(records) do
     local without = key_of(record, true)
@@ -294,7 +294,7 @@ end
 
 Watch.__call = errors.iterate
 
---- Where the watch stands, as a plain string.
+--- Returns where the watch stands, as a plain string.
 ---@return string
 function Watch:cursor()
   return text_of(self)

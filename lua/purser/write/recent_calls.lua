@@ -5,7 +5,7 @@
 local core = require "purser.core"
 local intents = require "purser.write.intent"
 
-local M = {}
+local M = { MAX_CALLS = 10000 } -- some 10 MB
 
 local KEPT_MS = 3600000
 
@@ -26,7 +26,7 @@ end
 function M.new(transport, origin)
   local by_id = setmetatable({}, WEAK_VALUES)
   return { by_digest = {}, by_id = by_id, shared = transport and shared_ids(transport, origin) or by_id, pruned_at = 0,
-    accounts = {}, process = false, count = 0, forgotten_to = 0 }
+    accounts = {}, process = false, count = 0, kept = 0, forgotten_to = 0 }
 end
 
 --- A name that no other call has; or nil and a message: a random text of the client's own in this process, and a
@@ -42,20 +42,32 @@ function M.name_call(self)
   return ("%s-%d"):format(self.prefix, self.count)
 end
 
+-- The time before which half of the calls were sent.
+local function middle(self)
+  local times = {}
+  for _, list in pairs(self.by_digest) do
+    for _, entry in ipairs(list) do times[#times + 1] = entry.sent_at end
+  end
+  table.sort(times)
+  return times[math.ceil(#times / 2)]
+end
+
 local function prune(self, now)
-  if now - self.pruned_at < KEPT_MS then return end
-  self.pruned_at = now
+  local is_full = self.kept >= M.MAX_CALLS
+  if not is_full and now - self.pruned_at < KEPT_MS then return end
+  local ends = is_full and math.max(now - KEPT_MS, middle(self)) or now - KEPT_MS
+  self.pruned_at, self.kept = now, 0
   for digest, list in pairs(self.by_digest) do
     local kept = {}
     for _, entry in ipairs(list) do
-      if entry.sent_at > now - KEPT_MS then
+      if entry.sent_at > ends then
         kept[#kept + 1] = entry
       else
         self.forgotten_to = math.max(self.forgotten_to, entry.sent_at)
       end
     end
     for _, entry in ipairs(kept) do entry.equals = kept end
-    self.by_digest[digest] = kept[1] and kept or nil
+    self.by_digest[digest], self.kept = kept[1] and kept or nil, self.kept + #kept
   end
 end
 
@@ -124,7 +136,7 @@ function M.note(self, row, intent, id, over)
   if not entry then
     entry = { intent = intent, sent_at = intent.sent_at, id = false, over = false,
       makes = row.effect ~= "change", equals = list }
-    list[#list + 1] = entry
+    list[#list + 1], self.kept = entry, self.kept + 1
   end
   M.close(self, entry, id, over)
   return entry

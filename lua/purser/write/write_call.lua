@@ -13,6 +13,7 @@
 
 local compare = require "purser.write.evidence.compare"
 local core = require "purser.core"
+local envelope = require "purser.write.evidence.envelope"
 local digest = require "purser.util.digest"
 local errors = require "purser.call.errors"
 local failure = require "purser.write.journal.failure"
@@ -200,16 +201,17 @@ end
 
 -- Returns the result of a write call; or nil and an error of unknown outcome when the answer is another call's: of a
 -- transport that mixes answers up, or of a proxy.
-local function believe(client, row, intent, value)
+local function believe(client, row, intent, value, response)
   local why = doubt(client, row, intent, value)
+    or response and envelope.doubt_of_result(row, intent.params, response)
   if not why then return value end
   return nil, errors.new { kind = "decode", outcome = "unknown", phase = "decode", operation = row.full_name,
     message = "the answer is not that of this call: " .. why }
 end
 
 --- Judges the response of a call, and notes what it says.
-function WriteCall:verify(value, err)
-  if value then value, err = believe(self.state, self.row, self.intent, value) end
+function WriteCall:verify(value, err, response)
+  if value then value, err = believe(self.state, self.row, self.intent, value, response) end
   self.value, self.err = value, err
   return value, err
 end

@@ -49,3 +49,34 @@ describe("a list from which something is concluded", function()
     assert.is_true(believes('{"status":"1","error":"x"}', 200, "", operations.by_name["broker.sub_account_status"]))
   end)
 end)
+
+describe("the answer of a call that moves funds", function()
+  local withdraw, transfer = operations.by_name["wallet.withdraw"], operations.by_name["sub_account.transfer"]
+
+  local function why(row, body, status)
+    local params = { coin = "USDT", asset = "USDT", toAccount = "desk", amount = "5" }
+    return envelope.doubt_of_result(row, params, { status = status or 200, body = body })
+  end
+
+  it("shows that it was executed by its id, and what was sent", function()
+    for _, body in ipairs { '{"id":"w1"}', '{"code":0,"msg":"success","data":{"id":"w1"}}', '[{"id":"w1"}]',
+      '{"id":"w1","coin":"usdt","amount":"5.00"}', '{"id":"w1","explorerUrl":"https://x.example"}',
+      '{"id":"w1","error":null,"success":true}' } do
+      assert.is_nil(why(withdraw, body), body)
+    end
+    assert.is_nil(why(transfer, '{"tranId":"9001","toAccount":"desk"}'))
+    assert.is_nil(why(operations.by_name["broker.create_sub_account"], '{"subAccount":"a","details":"x"}'))
+  end)
+
+  it("does not by another status, another account, or a word that nobody here can read", function()
+    for _, status in ipairs { 202, 203, 206 } do
+      assert.matches("HTTP " .. status, why(withdraw, '{"id":"w1"}', status))
+    end
+    assert.matches("toAccount", why(transfer, '{"tranId":"9001","toAccount":"evil"}'))
+    for _, more in ipairs { '"ok":false', '"state":"FAILED"', '"status":"PENDING_APPROVAL"', '"errorCode":"1"',
+      '"errors":["x"]', '"msg":"insufficient balance"', '"retCode":10001', '"queued":true', '"amount":"1"' } do
+      assert.is_string(why(withdraw, '{"id":"w1",' .. more .. "}"), more)
+      assert.is_string(why(withdraw, '{"data":{"id":"w1",' .. more .. "}}"), more)
+    end
+  end)
+end)

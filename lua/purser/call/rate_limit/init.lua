@@ -24,7 +24,7 @@ local errors = lazy "purser.call.errors"
 
 local M = {}
 
-local PASSED = 2 -- for so many windows write calls pass a read that waits; then it keeps its place
+local PASSED = 3 -- for so many windows write calls pass a read that waits; then it keeps its place
 local PATIENCE_MS = 5000 -- for a store that others use at the moment, where a call does not wait for room
 
 ---@class purser.RateLimit
@@ -191,6 +191,10 @@ function RateLimit:acquire(row, api_key, pause, state, info, settles)
   if left then return blocked(left) end
   while true do
     local ms, ticket, at, asked = reserve(self, takes, rank, number, self.patience_ms - waited)
+    if ms and ms > 0 and rank > 0 and waited >= self.passed_ms then -- it was passed for long enough
+      rank = 0
+      ms, ticket, at, asked = reserve(self, takes, rank, ticket, self.patience_ms - waited)
+    end
     if not ms then return nil, ticket, 0 end
     if ms < 0 then return blocked(ticket) end
     number = ticket
@@ -205,7 +209,6 @@ function RateLimit:acquire(row, api_key, pause, state, info, settles)
         self:give_back(takes, 0, ticket)
         return nil, why, again
       end
-      if waited >= self.passed_ms then rank = 0 end
       waited = waited + ms
       pause(state, ms, row, info)
     end

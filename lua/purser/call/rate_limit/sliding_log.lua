@@ -6,8 +6,8 @@
 --
 -- A call that does not fit gets a time at which it will, and a ticket. At that time it asks once more with its ticket,
 -- and goes. Tickets go by their rank (0: write calls, 1: reads), then by their number: first come, first served. A
--- later call may go first only where it delays no ticket ahead of it; a read whose time a write call took gets
--- another one when it asks. A ticket whose owner does not come is removed a second after its time.
+-- later call may go first only where it delays no ticket ahead of it; a read whose time a write call took gets another
+-- one when it asks. A ticket whose owner does not come is removed a second after its time.
 --
 -- `kv` has get(name) -> document | nil, put(name, document, keep_ms), 0 for ever, and `may_forget` where a store may
 -- lose all it knew. A document is a list of lists of words. `takes` is a list of four values a pool: name, cost,

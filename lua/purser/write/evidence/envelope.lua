@@ -1,10 +1,13 @@
 -- SPDX-License-Identifier: MIT
--- What may stand next to a list from which something is concluded. A plain read is liberal: it gives what the service
--- said. A conclusion is strict: the status is 200, no header says that the answer is old or a part, and each member
--- next to the list is one that says nothing else. What is not in these lists says something that nobody here can read.
+-- What may stand next to a list from which something is concluded, and next to the result of a call that moves funds.
+-- A plain read is liberal: it gives what the service said. A conclusion is strict: the status is 200, no header says
+-- that the answer is old or a part, and each member next to the list is one that says nothing else. What is not in
+-- these lists says something that nobody here can read.
 
+local compare = require "purser.write.evidence.compare"
 local core = require "purser.core"
 local errors = require "purser.call.errors"
+local shapes = require "purser.api.shapes"
 local unwrap = require "purser.call.unwrap"
 
 local M = {}
@@ -89,6 +92,66 @@ function M.verify(row, response, value)
   if not why then return value end
   return nil, errors.undecodable(row.full_name, ("the answer comes with %s, so it may not show all there is")
     :format(why))
+end
+
+------------------------------------------------------------------------------- the answer of a call that moves funds
+
+-- Returns the members that the result of a row has.
+local function members_of(row)
+  local names = {}
+  for _, field in ipairs(shapes[row.result.record] or {}) do
+    names[field[1]] = true
+    for _, alias in ipairs(field.aliases or {}) do names[alias] = true end
+  end
+  return names
+end
+
+-- Returns whether a member shows what was sent as a parameter.
+local function agrees(name, sent, object)
+  local relation = compare.member(name, type(sent) == "string" and sent or tostring(sent), object)
+  return relation == nil or relation == "same" or relation == "may" and name ~= "amount"
+end
+
+-- Parts of the names of members that speak of how a call ended. The live service adds members of other names.
+local OUTCOMES = { "err", "fail", "stat", "code", "msg", "message", "success", "result", "reject", "ret", "queue",
+  "pending", "warn", "reason" }
+
+local function speaks_of_outcome(name)
+  name = name:lower()
+  for _, part in ipairs(OUTCOMES) do
+    if name:find(part, 1, true) then return true end
+  end
+  return name == "ok"
+end
+
+-- Returns which member of an answer shows something else than was sent, or speaks of another end than success.
+local function stranger_in_result(row, params, object, members)
+  for name, value in pairs(object) do
+    if name == "data" and type(value) == "table" then
+      local inner = stranger_in_result(row, params, type(value[1]) == "table" and value[1] or value, members)
+      if inner then return inner end
+    elseif params[name] ~= nil and not is_empty(value) and not agrees(name, params[name], object) then
+      return name
+    elseif not is_empty(value) and not members[name] and params[name] == nil and speaks_of_outcome(name) then
+      local allows = may_say[name]
+      if not (allows and allows(value)) then return name end
+    end
+  end
+end
+
+--- Returns why the answer of a call that moves funds does not show that it was executed, though it carries a result:
+--- another status than 200, what was not sent, or a word of another end. Nil where nothing does.
+---@param row table
+---@param params table    what was sent
+---@param response table  its status and body
+---@return string|nil why
+function M.doubt_of_result(row, params, response)
+  if row.effect ~= "transfer" then return nil end
+  if response.status ~= 200 then return ("it comes with HTTP %d"):format(response.status) end
+  local body = row.result.record and core.decode(response.body)
+  if type(body) ~= "table" then return nil end
+  local name = stranger_in_result(row, params, type(body[1]) == "table" and body[1] or body, members_of(row))
+  return name and ("it comes with `%s`, which is not what was sent, or speaks of another end"):format(name)
 end
 
 return M

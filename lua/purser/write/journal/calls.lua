@@ -46,14 +46,20 @@ end
 
 local IDS = 50 -- at once: one statement serves for all
 
-local function owners_query()
+local function owners_query(columns, from)
   local names = {}
   for i = 1, IDS do names[i] = ("$%d"):format(i + 1) end
-  return "SELECT " .. M.COLUMNS .. " FROM purser_intents WHERE account = $1 AND record_id <> '' AND record_id IN ("
+  return "SELECT " .. columns .. " FROM " .. from .. " WHERE account = $1 AND record_id <> '' AND record_id IN ("
     .. table.concat(names, ", ") .. ")"
 end
 
-local OWNERS = owners_query()
+local OWNERS = owners_query(M.COLUMNS, "purser_intents")
+
+-- Payments that were found in a history: this journal lacks their calls. When they were sent is not known, so they are
+-- no witnesses.
+local FOUND = owners_query([[queue || ' ' || key AS id, account, '' AS key, '0' AS attempt, operation, params,
+  added_at AS sent_at, '0' AS recv_window, state, record_id, '' AS record, '' AS answered, digest]], "purser_payments")
+  .. " AND state = 'done'"
 
 --- Returns the known calls of an account that own these records, by the id of the record; or nil and a message. Each
 --- history counts its ids for itself: `names` restricts the calls to those of the operations that one history shows.
@@ -66,10 +72,13 @@ function M.owners(self, account, record_ids, names)
   for first = 1, #record_ids, IDS do
     local asked = {}
     for i = 1, IDS do asked[i] = tostring(record_ids[math.min(first + i - 1, #record_ids)]) end
-    local rows, message = self.db:rows(OWNERS, account or "", unpack(asked))
-    if not rows then return nil, message end
-    for _, row in ipairs(rows) do
-      if not names or names[row.operation] then found[row.record_id] = M.call_of(row) end
+    for _, sql in ipairs { OWNERS, FOUND } do
+      local rows, message = self.db:rows(sql, account or "", unpack(asked))
+      if not rows then return nil, message end
+      for _, row in ipairs(rows) do
+        local is_asked = not names or names[row.operation]
+        if is_asked then found[row.record_id] = found[row.record_id] or M.call_of(row) end
+      end
     end
   end
   return found

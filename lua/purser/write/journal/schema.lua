@@ -56,6 +56,7 @@ local intent_indexes = {
 
 local payment_indexes = {
   "CREATE INDEX purser_payments_state ON purser_payments (account, queue, state, blocked, due_at)",
+  "CREATE INDEX purser_payments_record ON purser_payments (account, record_id) WHERE record_id <> ''",
   "CREATE INDEX purser_payments_client_id ON purser_payments (account, client_id) WHERE client_id <> ''",
 }
 
