@@ -10,6 +10,16 @@ describe("a token", function()
   local signer = new_signer()
   local function token_of(text, by) return token.of(by or signer, text) end
 
+  -- The text was a second argument of signer:sign, which took one: all values of one form had one token.
+  it("is another one for another value of the same form", function()
+    local seen = {}
+    for i = 1, 200 do
+      local made = token_of(("%08d.654321"):format(10000000 + i))
+      assert.is_nil(seen[made])
+      seen[made] = true
+    end
+  end)
+
   it("keeps the length and kind of what it stands for", function()
     local cases = {
       { "8842117", "^%d+$" }, { "-17", "^%-%d%d$" }, { "0.00356705", "^%d%.%d%d%d%d%d%d%d%d$" },

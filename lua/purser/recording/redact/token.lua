@@ -18,7 +18,7 @@ local function draws(signer, text)
   return function(alphabet)
     if at + 3 > #bytes then
       count = count + 1
-      bytes, at = signer:sign(("%d:"):format(count), text), 1
+      bytes, at = signer:sign(("%d:"):format(count) .. text), 1
     end
     local number = tonumber(bytes:sub(at, at + 3), 16)
     at = at + 4
