@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- `purser doctor --drift`: a service that answers as the simulator does shows no difference; each way in which an
 -- answer can differ is found and named; the report holds no value of an answer.
+-- make test: 25 s
 
 local command = require "command"
 local core = require "purser.core"
