@@ -283,8 +283,13 @@ local function hidden_calls(question, shown)
   if not answered then return nil, err end
   local ids, hidden = {}, {}
   for _, record in ipairs(answered[1] and shown.records or {}) do ids[intents.id_of(record) or ""] = true end
+  hidden.newest = 0 -- of those that are shown
   for _, call in ipairs(answered) do
-    if call.record_id and not ids[call.record_id] then hidden[#hidden + 1] = call end
+    if ids[call.record_id] then
+      hidden.newest = math.max(hidden.newest, call.sent_at)
+    elseif call.record_id then
+      hidden[#hidden + 1] = call
+    end
   end
   return hidden
 end
@@ -293,7 +298,11 @@ end
 -- late: they are later than was believed. Returns nothing where there is none.
 local function judge_lateness(question, shown, hidden)
   local late_ms = 0
-  for _, call in ipairs(hidden) do late_ms = math.max(late_ms, shown.began - call.sent_at) end
+  for _, call in ipairs(hidden) do
+    local age_ms = shown.began - call.sent_at
+    -- one that stays away for so long while later ones are shown says nothing of them: its answer was another call's
+    if age_ms < HIDDEN_MS or call.sent_at >= hidden.newest then late_ms = math.max(late_ms, age_ms) end
+  end
   if late_ms < question.visible_ms then return nil end
   if late_ms >= HIDDEN_MS then return undecided({}, reasons.hidden) end
   question:raise_delay(late_ms)
