@@ -215,7 +215,8 @@ describe("the line of the caller", function()
     assert.same({ first + 3, first + 9 }, { tonumber(lines[2]:match "%d+$"), tonumber(lines[3]:match "%d+$") })
   end)
 
-  it("stands in what an assert of a script prints", function()
+  it("stands in what an assert of a script prints, where the host's assert takes more than texts", function()
+    if type(select(2, pcall(assert, false, {}))) ~= "table" then return end -- Lua 5.1 and 5.2
     local text, path = run("local x = 1\nassert(client.wallet:withdraw { coin = 'USDT' })\n", HEAD)
     assert.is_truthy(text:find(path .. ':3: wallet.withdraw: parameter "', 1, true), text)
   end)

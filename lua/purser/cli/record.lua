@@ -69,7 +69,7 @@ function M.start(options, _, run)
   local path = options.file or os.date "!purser-%Y%m%d-%H%M%S.jsonl"
   local wrap, recorder = recorder_for(path)
   connection.wrap_transport = wrap
-  local ok, result = xpcall(run, debug.traceback, words)
+  local ok, result = xpcall(function() return run(words) end, debug.traceback)
   connection.wrap_transport = nil
   local code = finish(recorder(), path, ok and result or report.UNKNOWN)
   if not ok then error(result, 0) end
