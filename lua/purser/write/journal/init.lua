@@ -224,7 +224,7 @@ function Journal:reconciled(intent, answer)
 end
 
 -- What evidence asks for of other calls.
-for _, name in ipairs { "owners", "open_calls", "answered_calls", "delay", "note_delay" } do
+for _, name in ipairs { "owners", "planned", "open_calls", "answered_calls", "delay", "note_delay" } do
   Journal[name] = calls[name]
 end
 
