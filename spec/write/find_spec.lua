@@ -9,7 +9,7 @@ local recent_calls = require "purser.write.recent_calls"
 local reconcile = require "purser.write.reconcile"
 
 local NOW, HOUR = 1700000000000, 3600000
-local EARLY, LATE = NOW + 10, NOW + 60000
+local EARLY, LATE, WAITED = NOW + 10, NOW + 60000, NOW + 180000
 local ID = ("Ab3"):rep(10) .. "Zz"
 local NOTHING_YET, ASK_AGAIN = find.NOTHING_YET, find.ASK_AGAIN
 
@@ -169,8 +169,23 @@ describe("a record that a call of another content may have made", function()
       recent_calls.note(known, operations.by_name["broker.transfer"], { operation = "broker.transfer", sent_at = NOW,
         params = changed(params, { toAccountType = "FUTURES" }), recv_window = 5000 })
       assert.equal(word, outcome("sub_account.transfer", params, { changed(params, { tranId = "t1",
-        toAccountType = shown, timestamp = NOW + 400 }) }, LATE, { recent_calls = known }), shown)
+        toAccountType = shown, timestamp = NOW + 400 }) }, WAITED, { recent_calls = known }), shown)
     end
+  end)
+
+  it("waits, for a minute, until it is known whether an open call made what agrees with that one alone", function()
+    local known, sent = recent_calls.new(), changed(move, { amount = "7" })
+    local other = { operation = "wallet.transfer", params = sent, sent_at = NOW, recv_window = 5000, call_id = "other" }
+    recent_calls.note(known, operations.by_name["wallet.transfer"], other)
+    local function asked(at, fields)
+      return outcome("wallet.transfer", move, { changed(moved, fields) }, at, { recent_calls = known })
+    end
+    assert.equal("nothing yet", asked(LATE, { amount = "7" }))
+    assert.equal("undecided", asked(WAITED, { amount = "7" }))
+    assert.equal("undecided", asked(LATE, { amount = "8" }))
+    assert.equal("undecided", asked(LATE, { amount = "2.01" }))
+    recent_calls.note(known, operations.by_name["wallet.transfer"], other, "t1")
+    assert.equal("nothing yet", asked(WAITED, { amount = "7" })) -- that is all: not done, then
   end)
 end)
 

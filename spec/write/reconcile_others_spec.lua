@@ -6,11 +6,16 @@ local simulated = require "simulated"
 
 local ADDRESS = "TQrY8tryqsYVCYS3MFbtffiPp2ccyn4STm"
 
-local sim, inner, client, journal, held, key_of
+local sim, inner, client, journal, held, key_of, on_sleep
 
 -- A transport whose write calls may be held back: `held` gets the request, and the caller loses the answer.
 local function holding()
-  return { sleep = function(_, ms) inner:sleep(ms) end, send = function(_, request)
+  local function sleep(_, ms)
+    inner:sleep(ms)
+    local fn = on_sleep and table.remove(on_sleep, 1)
+    if fn then fn() end
+  end
+  return { sleep = sleep, send = function(_, request)
     if request.method == "GET" or not held then return inner:send(request) end
     local copy = {}
     for name, value in pairs(request) do copy[name] = value end
@@ -20,7 +25,7 @@ local function holding()
 end
 
 local function begin(path)
-  held = false
+  held, on_sleep = false, nil
   sim, key_of = simulated.broker(nil, { futures_balances = { USDT = "100" } })
   inner = sim:transport()
   journal = path and assert(purser.journal.open { sqlite = path }) or nil
@@ -101,6 +106,27 @@ for _, with_journal in ipairs { false, true } do
       local answer = assert(client:reconcile((lose("wallet.withdraw", withdrawal { remark = "tax" }))))
       assert.equal("undecided", answer.outcome)
       assert.equal(1, #answer.candidates)
+    end)
+
+    -- No call was answered, so nothing proves that the amount is shown as it was sent.
+    it("a record that agrees with another open call is waited for until that call is found to own it", function()
+      local err = lose("wallet.transfer", transfer)
+      local owner, request = lose("wallet.transfer", { fromAccountType = "SPOT", toAccountType = "FUTURES",
+        asset = "USDT", amount = "7" })
+      assert.equal(200, inner:send(request).status)
+      on_sleep = { function() end, function() assert.equal("done", assert(client:reconcile(owner)).outcome) end }
+      assert.equal("not_done", assert(client:reconcile(err)).outcome)
+      assert.same({}, on_sleep)
+    end)
+
+    it("and a person decides where nobody finds out about that call", function()
+      local err = lose("wallet.transfer", transfer)
+      local _, request = lose("wallet.transfer", { fromAccountType = "SPOT", toAccountType = "FUTURES",
+        asset = "USDT", amount = "7" })
+      assert.equal(200, inner:send(request).status)
+      local answer = assert(client:reconcile(err))
+      assert.equal("undecided", answer.outcome)
+      assert.matches("^%(7, 8%)", answer.reason)
     end)
 
     it("the record of another operation of the same history is not this call's", function()

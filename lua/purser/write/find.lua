@@ -343,8 +343,29 @@ local function judge_equal(question, parts, open, hidden, witnesses)
   return found(question, mine)
 end
 
+-- Returns whether each of these records agrees with an open call that can have made it, and that may be found to own it
+-- soon.
+local function may_be_claimed(question, list, open, witnesses)
+  if question.service:now() >= question.deadline + UNDER_WAY_MS then return false end
+  for _, one in ipairs(list) do
+    local is_claimable = false
+    for _, call in ipairs(open) do
+      local reconcile = operations.by_name[call.operation].reconcile
+      is_claimable = is_claimable or can_have_made(question, call, one.record)
+        and compare.judge(reconcile, call.params, one.record, witnesses, true) == "same"
+    end
+    if not is_claimable then return false end
+  end
+  return true
+end
+
 -- Returns what the absence of a record says.
-local function judge_absence(question, shown, parts, failed, hidden, witnesses)
+local function judge_absence(question, shown, parts, open, failed, hidden, witnesses)
+  local is_unlike = parts.unlike[1] and not parts.may[1] and not question.intent.was_rejected
+  if is_unlike and may_be_claimed(question, parts.unlike, open, witnesses) then
+    question.waits = true
+    return NOTHING_YET
+  end
   if parts.may[1] or parts.unlike[1] and not question.intent.was_rejected then
     for _, one in ipairs(parts.unlike) do table.insert(parts.may, one) end
     return undecided(records_in(parts.may), #parts.may == #parts.unlike and reasons.unlike or reasons.another_id)
@@ -381,7 +402,7 @@ local function judge_content(question, shown)
   hidden, err = hidden_calls(question, shown)
   if not hidden then return nil, err end
   return judge_equal(question, parts, open, hidden, witnesses)
-    or judge_absence(question, shown, parts, failed, hidden, witnesses)
+    or judge_absence(question, shown, parts, open, failed, hidden, witnesses)
 end
 
 -- Returns whether a list shows windows of time.

@@ -141,6 +141,9 @@ function M.content(row, params)
   return digest.of(table.concat(parts, "\n"))
 end
 
+--- Why a call was not executed that a record agrees with: an equal call was sent since, and the record is that one's.
+M.OVER = "it was found before that it was not executed, and an equal call was sent"
+
 --- The states of calls that certainly made no record: such a call may be sent again with its key.
 M.SPENT_NOTHING = { rejected = true, not_sent = true, not_done = true }
 

@@ -272,13 +272,21 @@ local function argument_error(message, hint)
   return nil, errors.argument(nil, message, hint)
 end
 
+-- The same may have been sent again since then, and the record be of that call.
+local function over_before() return { outcome = "not_done", reason = intents.OVER } end
+
 -- Keeps in the journal what was found. Returns the answer, which is another where the journal knows more; or nil and an
 -- error.
 local function keep(service, intent, answer)
-  if service.memory and not answer.not_before then service.memory:reconciled(intent, answer) end
+  local ok, other, is_over
+  if service.memory and not answer.not_before then
+    is_over = select(3, service.memory:reconciled(intent, answer))
+    if is_over then return over_before() end
+  end
   if not (service.journal and intent.id) or answer.not_before then return answer end
-  local ok, other = service.journal:reconciled(intent, answer)
+  ok, other, is_over = service.journal:reconciled(intent, answer)
   if not ok then return nil, failure.error("unknown", other) end
+  if is_over then return over_before() end
   return other and { outcome = "done", record = other, reason = "its answer is in the journal" } or answer
 end
 

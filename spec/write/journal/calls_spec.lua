@@ -69,3 +69,16 @@ describe("a look after a restart", function()
     assert.is_true(requests(0, "undecided") > known) -- nobody claims the records of the other journal
   end)
 end)
+
+describe("a journal with a queue", function()
+  it("says which ids are those of its payments, of one account and of some operations", function()
+    local payouts = assert(purser.payouts.new { client = client, journal = journal })
+    local id = ("Ab3"):rep(10) .. "Zz"
+    assert(payouts:add("p1", "sub_account.transfer", simulated.transfer("1", { clientTranId = id })))
+    local names = { ["sub_account.transfer"] = true }
+    local ids = { id, id:lower() }
+    assert.same({ [id] = true }, assert(journal:planned("treasury", ids, names)))
+    assert.same({}, assert(journal:planned("other", ids, names)))
+    assert.same({}, assert(journal:planned("treasury", ids, { ["wallet.withdraw"] = true })))
+  end)
+end)

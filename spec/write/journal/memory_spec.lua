@@ -53,6 +53,27 @@ for name, kind in pairs(kinds) do
       assert.same({}, assert(journal:owners("treasury", { "11" }, { ["wallet.transfer"] = true })))
     end)
 
+    -- Two workers look for one call. The first finds that it was not executed, and sends it again; the second, which
+    -- stood still meanwhile, sees the record of that. Were it the first call's, the other would be sent once more.
+    it("gives no call that was not executed the record of an equal one that was sent since", function()
+      local first = assert(begin {})
+      assert(journal:reconciled(first, { outcome = "not_done" }))
+      local again = assert(begin { sent_at = T0 + 60000 })
+      local ok, other, is_over = journal:reconciled(first, { outcome = "done", record = { id = "12" } })
+      assert.same({ true, nil, true }, { ok, other, is_over })
+      assert.same({}, assert(journal:owners("treasury", { "12" })))
+      assert.is_falsy(select(3, assert(journal:reconciled(again, { outcome = "done", record = { id = "12" } }))))
+      assert.equal(intents.digest(ROW, again.params), assert(journal:owners("treasury", { "12" }))["12"].digest)
+    end)
+
+    it("believes a record that shows the id of a call more than a look that did not see it", function()
+      local first = assert(begin { order = "a" })
+      assert(journal:reconciled(first, { outcome = "not_done" }))
+      assert(begin { order = "b" })
+      assert(journal:reconciled(first, { outcome = "done", record = { id = "12", withdrawOrderId = "a" } }))
+      assert.equal("a", assert(journal:owners("treasury", { "12" }))["12"].params.withdrawOrderId)
+    end)
+
     it("counts as answered what a record shows that carries the call's id", function()
       local found = assert(begin { order = "b" })
       assert(journal:reconciled(found, { outcome = "done", record = { id = "12", withdrawOrderId = "b" } }))

@@ -6,6 +6,8 @@
 --
 -- A journal, in memory or in a database, is asked for
 --   owners(account, record_ids, operations)            record id -> the call that owns it
+--   planned(account, ids, operations)                  which ids are those of payments that it plans; or no such
+--                                                      function, where it plans none
 --   open_calls(account, operations, first, last)       calls without a known end that may have made a record then
 --   answered_calls(account, operations, first, last)   calls whose records must be in a history from there to there
 --   delay(operation), note_delay(operation, ms)        how late records of an operation were seen to appear
@@ -154,6 +156,23 @@ local function is_own(self, call)
   return call.id ~= nil and (call.id == self.intent.id or call.id == self.intent.call_id)
 end
 
+-- Returns a function that says whether a record shows the id of another payment that the journal plans; or nil and a
+-- message. An id that may be the call's own in another form is not counted.
+local function planned_by_others(self, records)
+  local name, list, seen = self.row.reconcile.client_id, {}, {}
+  local own = name and self.intent.params[name]
+  for _, record in ipairs(name and self.journal.planned and records or {}) do
+    local id = record[name]
+    if type(id) == "string" and id ~= "" and not seen[id] and not (own and compare.may_be_id(own, id)) then
+      seen[id], list[#list + 1] = true, id
+    end
+  end
+  local planned, message = {}, nil
+  if list[1] then planned, message = self.journal:planned(self.account, list, self.operations) end
+  if not planned then return nil, message end
+  return function(record) return name ~= nil and planned[record[name] or ""] == true end
+end
+
 --- Returns the records that no other call owns; or nil and an error. The second result maps ids to owners.
 ---@param records table[]
 ---@return table[]|nil unclaimed, table|purser.Error owners
@@ -166,10 +185,13 @@ function Claims:unclaimed(records)
   local owners, message = {}, nil
   if record_ids[1] then owners, message = self.journal:owners(self.account, record_ids, self.operations) end
   if not owners then return failed(message) end
+  local is_planned
+  is_planned, message = planned_by_others(self, records)
+  if not is_planned then return failed(message) end
   local left = {}
   for _, record in ipairs(records) do
     local owner = owners[intents.id_of(record) or ""]
-    if not owner or is_own(self, owner) then left[#left + 1] = record end
+    if owner and is_own(self, owner) or not owner and not is_planned(record) then left[#left + 1] = record end
   end
   return left, owners
 end

@@ -46,11 +46,12 @@ end
 
 local IDS = 50 -- at once: one statement serves for all
 
-local function owners_query(columns, from)
+local function owners_query(columns, from, name)
   local names = {}
   for i = 1, IDS do names[i] = ("$%d"):format(i + 1) end
-  return "SELECT " .. columns .. " FROM " .. from .. " WHERE account = $1 AND record_id <> '' AND record_id IN ("
-    .. table.concat(names, ", ") .. ")"
+  name = name or "record_id"
+  return ("SELECT %s FROM %s WHERE account = $1 AND %s <> '' AND %s IN (%s)"):format(columns, from, name, name,
+    table.concat(names, ", "))
 end
 
 local OWNERS = owners_query(M.COLUMNS, "purser_intents")
@@ -61,6 +62,35 @@ local FOUND = owners_query([[queue || ' ' || key AS id, account, '' AS key, '0' 
   added_at AS sent_at, '0' AS recv_window, state, record_id, '' AS record, '' AS answered, digest]], "purser_payments")
   .. " AND state = 'done'"
 
+local PLANNED = owners_query("client_id, operation", "purser_payments", "client_id")
+
+-- Calls `take` with each row that a query finds for these ids. Returns true; or nil and a message.
+local function each_row(self, sql, account, ids, take)
+  for first = 1, #ids, IDS do
+    local asked = {}
+    for i = 1, IDS do asked[i] = tostring(ids[math.min(first + i - 1, #ids)]) end
+    local rows, message = self.db:rows(sql, account or "", unpack(asked))
+    if not rows then return nil, message end
+    for _, row in ipairs(rows) do take(row) end
+  end
+  return true
+end
+
+--- Returns which of these ids are those of payments of an account, sent or not, by an operation of `names`; or nil and
+--- a message. A record that shows one is that payment's, though this journal lacks its call.
+---@param client_ids string[]
+---@param names table<string, boolean>
+---@return table<string, boolean>|nil planned, string|nil message
+---@param self purser.Journal
+function M.planned(self, account, client_ids, names)
+  local planned = {}
+  local ok, message = each_row(self, PLANNED, account, client_ids, function(row)
+    if names[row.operation] then planned[row.client_id] = true end
+  end)
+  if not ok then return nil, message end
+  return planned
+end
+
 --- Returns the known calls of an account that own these records, by the id of the record; or nil and a message. Each
 --- history counts its ids for itself: `names` restricts the calls to those of the operations that one history shows.
 ---@param record_ids string[]
@@ -69,17 +99,12 @@ local FOUND = owners_query([[queue || ' ' || key AS id, account, '' AS key, '0' 
 ---@param self purser.Journal
 function M.owners(self, account, record_ids, names)
   local found = {}
-  for first = 1, #record_ids, IDS do
-    local asked = {}
-    for i = 1, IDS do asked[i] = tostring(record_ids[math.min(first + i - 1, #record_ids)]) end
-    for _, sql in ipairs { OWNERS, FOUND } do
-      local rows, message = self.db:rows(sql, account or "", unpack(asked))
-      if not rows then return nil, message end
-      for _, row in ipairs(rows) do
-        local is_asked = not names or names[row.operation]
-        if is_asked then found[row.record_id] = found[row.record_id] or M.call_of(row) end
-      end
-    end
+  for _, sql in ipairs { OWNERS, FOUND } do
+    local ok, message = each_row(self, sql, account, record_ids, function(row)
+      local is_asked = not names or names[row.operation]
+      if is_asked then found[row.record_id] = found[row.record_id] or M.call_of(row) end
+    end)
+    if not ok then return nil, message end
   end
   return found
 end

@@ -149,10 +149,23 @@ local only_over = {
   rejected = " AND state <> 'done'", not_sent = " AND state <> 'done'", not_done = " AND state <> 'done'",
 }
 
+-- That a call was not executed is a promise: whoever heard it may have sent the same again. While such a call is open
+-- a record that merely agrees is that one's.
+local BY_CONTENT = " AND (state <> 'not_done' OR NOT EXISTS (SELECT 1 FROM purser_intents AS other "
+  .. "WHERE other.account = purser_intents.account AND other.operation = purser_intents.operation "
+  .. "AND other.digest = purser_intents.digest AND other.id <> purser_intents.id "
+  .. "AND other.state IN ('open', 'unknown', 'undecided')))"
+
 -- What is written of a call that was done: its record, and the record's id.
 local function done_before(tx, id)
   local row = tx:rows("SELECT record, record_id FROM purser_intents WHERE id = $1 AND state = 'done'", id)[1]
   if row then return { id = row.record_id, record = row.record ~= "" and core.decode(row.record) or {} } end
+end
+
+-- Returns whether a call was found not to have been executed, or was sent again under its own key since.
+local function is_over_before(tx, id, attempt)
+  local row = tx:rows("SELECT state, attempt FROM purser_intents WHERE id = $1", id)[1]
+  return row ~= nil and (row.state == "not_done" or attempt ~= nil and tonumber(row.attempt) > tonumber(attempt))
 end
 
 -- A text without zero bytes, which the database could not keep.
@@ -165,9 +178,10 @@ local function end_intent(self, intent, state, record, answered, message, err)
   local record_id = text_of(id_of(record))
   message = text_of(message)
   local attempt = intent.attempt and ("%d"):format(intent.attempt)
+  local by_content, is_over = state == "done" and not answered, false
   local ok, problem = self.db:transaction(function(tx)
     local _, changed = tx:rows([[UPDATE purser_intents SET state = $1, record_id = $2, record = $3, message = $4,
-      answered = $5, ended_at = $6 WHERE id = $7]] .. (only_over[state] or "")
+      answered = $5, ended_at = $6 WHERE id = $7]] .. (only_over[state] or by_content and BY_CONTENT or "")
       .. (attempt and " AND attempt = $8" or ""), state, record_id, keep(record), message,
       record_id ~= "" and answered and "yes" or "", time_text(core.now_ms()), intent.id, attempt)
     local known = changed == 0 and intents.SPENT_NOTHING[state] and done_before(tx, intent.id)
@@ -175,11 +189,16 @@ local function end_intent(self, intent, state, record, answered, message, err)
       if payment then payment:finish(tx, "done", known.id, "") end
       return true, known.record
     end
+    is_over = by_content and changed == 0 and is_over_before(tx, intent.id, attempt)
+    if is_over then
+      if payment then payment:finish(tx, "not_done", "", intents.OVER, err) end
+      return true
+    end
     if intents.SPENT_NOTHING[state] then give_back(tx, intent.id) end
     if payment then payment:finish(tx, state, record_id, message, err) end
     return true
   end)
-  return ok, problem
+  return ok, problem, is_over
 end
 
 --- Makes a payment take part in what is kept of an intent from now on; nil ends that. For purser.payouts.
@@ -196,7 +215,8 @@ function Journal:finish(intent, value, err)
 end
 
 --- Keeps what a reconciliation found. Returns true, and the record where the call was known to be done although the
---- reconciliation says that it was not; or nil and a message.
+--- reconciliation says that it was not; true, nil and true where it was known not to have been executed although a
+--- record agrees with it; or nil and a message.
 ---@private
 function Journal:reconciled(intent, answer)
   return end_intent(self, intent, answer.outcome, answer.record, intents.shows_id(intent, answer.record),
@@ -204,7 +224,7 @@ function Journal:reconciled(intent, answer)
 end
 
 -- What evidence asks for of other calls.
-for _, name in ipairs { "owners", "open_calls", "answered_calls", "delay", "note_delay" } do
+for _, name in ipairs { "owners", "planned", "open_calls", "answered_calls", "delay", "note_delay" } do
   Journal[name] = calls[name]
 end
 

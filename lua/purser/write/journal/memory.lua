@@ -67,11 +67,29 @@ function Memory:begin(intent, row, _, _, key)
   return true
 end
 
+local is_open = { open = true, unknown = true, undecided = true }
+
+-- Returns whether an equal call, sent perhaps because this one was found not to have been executed, is open: a record
+-- that merely agrees is that one's.
+local function has_open_equal(self, call)
+  for i = self.first, self.last do
+    local other = self.list[i]
+    if other ~= call and is_open[other.state] and other.account == call.account and other.operation == call.operation
+      and other.digest == call.digest then
+      return true
+    end
+  end
+  return false
+end
+
 local function end_call(self, intent, state, record, answered)
   local call = self.by_id[intent.call_id or ""]
   if not call then return true end
   local is_less = call.state == "done" and state ~= "done" or call.state == "undecided" and state == "unknown"
   if is_less then return true, intents.SPENT_NOTHING[state] and (call.record or {}) or nil end
+  if state == "done" and not answered and call.state == "not_done" and has_open_equal(self, call) then
+    return true, nil, true
+  end
   call.state, call.record, call.answered = state, record, answered
   local id = type(record) == "table" and intents.id_of(record)
   if id then
@@ -88,7 +106,8 @@ function Memory:finish(intent, value, err)
 end
 
 --- Keeps what a reconciliation found. Returns true, and the record where the call was known to be done although the
---- reconciliation says that it was not.
+--- reconciliation says that it was not; true, nil and true where it was known not to have been executed although a
+--- record agrees with it.
 function Memory:reconciled(intent, answer)
   return end_call(self, intent, answer.outcome, answer.record, intents.shows_id(intent, answer.record))
 end
@@ -106,8 +125,6 @@ function Memory:owners(account, record_ids, names)
   end
   return found
 end
-
-local is_open = { open = true, unknown = true, undecided = true }
 
 --- See intents.open_intents.
 function Memory:open_calls(account, names, first, last)
