@@ -74,17 +74,17 @@ describe("doctor --drift", function()
       assert.same({ #reads.list, 0 }, { result.compared, #result.skipped })
     end
     local result = compare(function(name, response)
-      if name == "live.account" then response.body = response.body:gsub('"locked":"[%d.]+"', '"frozen":"0"') end
+      if name == "live.account" then response.body = response.body:gsub('"locked":"[%d.]+"', '"lockedAmount":"0"') end
       if name == "live.api_key" then response.body = response.body:gsub('"remainingValidity":%d+', '%0.5') end
     end, "live", "mexc")
-    assert(has(result, "live.account", "new member", "answer.balances[].frozen"), drift.as_text(result))
+    assert(has(result, "live.account", "new member", "answer.balances[].lockedAmount"), drift.as_text(result))
     assert(has(result, "live.account", "missing member", "answer.balances[].locked"))
     assert(has(result, "live.api_key", "other form", "answer.remainingValidity"), drift.as_text(result))
   end)
 
   local HISTORY = "wallet.deposit_history"
   local planted = {
-    { "a new member", HISTORY, "new member", "answer[].chainFee", '"coin":', '"chainFee":"5","coin":' },
+    { "a new member", HISTORY, "new member", "answer[].transactionTime", '"coin":', '"transactionTime":"5","coin":' },
     { "a member that is missing", HISTORY, "missing member", "answer[].txId", '"txId":"[^"]*",', "" },
     { "a member with another name", HISTORY, "new member", "answer[].depositTime", '"insertTime"', '"depositTime"' },
     { "a number in the place of a text", HISTORY, "other type", "answer[].amount", '"amount":"([%d.]+)"',
@@ -102,7 +102,7 @@ describe("doctor --drift", function()
       '"tranId":"0a1b2c3d4e5f60718293a4b5c6d7e8f9"' },
     { "another wrapper", HISTORY, "other type", "answer", "^(.*)$", '{"code":0,"data":%1}' },
     { "an answer that is no JSON", HISTORY, "other form", "answer", "^.*$", "<html>down</html>" },
-    { "an error of another form", "sub_account.balances", "new member", "answer.reason", '^{', '{"reason":"x",' },
+    { "an error of another form", "sub_account.balances", "new member", "answer.remark", '^{', '{"remark":"x",' },
     { "another code", "sub_account.balances", "other code", "code", '"code":"?[%d]+"?', '"code":987654' },
   }
 

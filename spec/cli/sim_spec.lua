@@ -106,7 +106,7 @@ describe("purser sim", function()
     assert.equal("10212", unsaved.code)
     assert(world:save_address { account = "House", coin = "USDT", network = "TRX", address = payment.address })
     assert(client.wallet:withdraw(payment))
-    local _, repeated = client.wallet:withdraw(payment)
+    local _, repeated = client_of(world, world.url, account, { profile = "mexc" }).wallet:withdraw(payment)
     assert.equal("33333", repeated.code)
     assert.equal("80", assert(client.live:account()).balances[1].free)
     local own = { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT", amount = "1" }

@@ -307,7 +307,7 @@ describe("a fleet", function()
       fleet.client = { call = function() return { { note = "n" } } end, now = function() return NOW end }
       local plan, err = fleet:plan()
       assert.is_nil(plan)
-      assert.same({ "decode", group .. ".list_sub_accounts" }, { err.kind, err.operation })
+      assert.same({ "workflow", group .. ".list_sub_accounts" }, { err.kind, err.operation })
     end
   end)
 

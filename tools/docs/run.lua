@@ -61,7 +61,7 @@ function M.furnish(service)
   })
   local own = assert(client.wallet:create_deposit_address { coin = "USDT", network = "Tron(TRC20)" })
   assert(world:deposit { address = own.address, coin = "USDT", network = own.network, amount = "1250.5" })
-  local saved_address = own.address:sub(1, -4) .. "abc"
+  local saved_address = "TJRyWwFs9wTFGZg3JbrVriFbNfCug5tDeC"
   for _, owner in ipairs { main.uid, "tradingdesk1" } do
     -- the desk has its own address book; the main account's serves when a sub-account cannot have one
     local ok, message = world:save_address {
