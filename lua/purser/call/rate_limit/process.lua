@@ -8,8 +8,13 @@ Process.__index = Process
 
 local M = {}
 
+--- What fn of transact is called with: nobody else ever comes between.
+function Process:state()
+  return self.kv, self.now(), "-"
+end
+
 function Process:transact(_, fn)
-  return fn(self.kv, self.now(), "-")
+  return fn(self:state())
 end
 
 function Process.close() end
