@@ -69,7 +69,7 @@ local function read(text, options, ends)
 end
 
 local function answer(head, body, status)
-  return ("HTTP/1.1 %s\r\n%s\r\n%s"):format(status or "200 OK", head, body or "")
+  return "HTTP/1.1 " .. (status or "200 OK") .. "\r\n" .. head .. "\r\n" .. (body or "") -- may hold a NUL
 end
 
 describe("the reader of an answer", function()

@@ -95,6 +95,7 @@ function Error.__tostring(err)
 end
 
 --- Makes an error of these fields. `retryable` is false unless given.
+---@param fields table
 ---@return purser.Error
 function M.new(fields)
   assert(kinds[fields.kind], "unknown error kind")
@@ -108,6 +109,7 @@ end
 ---@param parameter string|nil
 ---@param message string
 ---@param hint string|nil
+---@return purser.Error
 function M.argument(parameter, message, hint)
   return M.new { kind = "argument", outcome = "not_sent", phase = "check", parameter = parameter, message = message,
     hint = hint, where = where() }
@@ -118,6 +120,7 @@ end
 ---@param name string|nil
 ---@param message string  completes the sentence `parameter "x" ...`
 ---@param hint string|nil
+---@return purser.Error
 function M.parameter(row, name, message, hint)
   local err = M.argument(name, name and ('parameter "%s" %s'):format(name, message) or message, hint)
   err.operation = row.full_name
@@ -140,6 +143,7 @@ end
 ---@param message string
 ---@param hint string|nil
 ---@param option string|nil
+---@return purser.Error
 function M.config(message, hint, option)
   return M.new { kind = "config", outcome = "not_sent", message = message, hint = hint, option = option,
     where = where() }
@@ -149,6 +153,7 @@ end
 ---@param operation string
 ---@param message string
 ---@param hint string|nil
+---@return purser.Error
 function M.undecodable(operation, message, hint)
   return M.new { kind = "decode", outcome = "unknown", phase = "decode", operation = operation, retryable = true,
     message = message, hint = hint }
@@ -156,6 +161,8 @@ end
 
 --- The metamethod `__call` of what a `for` walks: its next value. It raises the error, because a walk that ended early
 --- would look like one that is done.
+---@param walk table
+---@return any value
 function M.iterate(walk)
   local value, err = walk:next()
   if err then error(err, 0) end
@@ -163,6 +170,8 @@ function M.iterate(walk)
 end
 
 --- Whether `value` is an error made here.
+---@param value any
+---@return boolean
 function M.is(value)
   return type(value) == "table" and getmetatable(value) == NAME
 end

@@ -30,6 +30,7 @@ local unpack = table.unpack or unpack -- luacheck: ignore
 
 ---@class purser.Journal
 ---@field private owners function
+---@field private planned function
 ---@field private open_calls function
 ---@field private answered_calls function
 ---@field private delay function
