@@ -110,8 +110,6 @@ local function torture_jobs(list)
   add_program("spec/torture/connection.lua", 30, "lua5.4 spec/torture/connection.lua")
   add_program("torture on SQLite", 120, "lua5.4 spec/torture/run.lua sqlite 400 1 7")
   add_program("torture on PostgreSQL", 120, "lua5.4 spec/torture/run.lua postgresql 400 8 7")
-  add_program("rehearsal of 100 seeds", 60, "lua5.4 spec/torture/rehearse.lua 1001 100")
-  list[#list].waits = false
 end
 
 --- Every C test and every spec; `make asan` has a room as well.

@@ -173,6 +173,9 @@ describe("the store in a shared dictionary, on a clock that only waits move", fu
     return dict
   end
 
+  -- nginx runs LuaJIT; the coroutines of Lua 5.1 cannot wait inside of the store's protected call.
+  if _VERSION == "Lua 5.1" and not rawget(_G, "jit") then return end
+
   property.of(it, function(world)
     local dict = dictionary(world)
     core.monotonic_ms = function() return world.now end
