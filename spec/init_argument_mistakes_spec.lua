@@ -53,8 +53,8 @@ describe("an argument of the wrong kind", function()
   end)
 
   it("is an error of the simulator", function()
-    local sim, err = purser.sim.new { foo = 1 }
-    assert.is_nil(sim)
+    local none, err = purser.sim.new { foo = 1 }
+    assert.is_nil(none)
     assert.matches('option "foo" is not known', tostring(err), 1, true)
   end)
 

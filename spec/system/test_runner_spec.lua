@@ -15,8 +15,8 @@ describe("the runner of the tests", function()
   local function run(texts, environment)
     os.execute("mkdir " .. folder .. "/specs")
     for name, text in pairs(texts) do files.write(("%s/specs/%s_spec.lua"):format(folder, name), text) end
-    local text = files.output_of(("LUA=lua5.4 TEST_FOLDER=%s/jobs %s lua5.4 tools/test.lua room %s/specs 2>&1; echo exit $?")
-      :format(folder, environment or "", folder))
+    local text = files.output_of(("LUA=lua5.4 TEST_FOLDER=%s/jobs %s lua5.4 tools/test.lua room %s/specs 2>&1; "
+      .. "echo exit $?"):format(folder, environment or "", folder))
     local before, code = text:match "^(.*)exit (%d+)\n$"
     return before, before:match "([^\n]*)\n$", tonumber(code)
   end
