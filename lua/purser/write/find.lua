@@ -33,15 +33,12 @@ local reasons = {
   others = "(9) another call could have made it as well, which is open or whose record the service does not show",
   under_way = "(10) an equal call is still under way, and could have made it as well",
   elsewhere = "(11) the service shows an unclaimed record of equal content at another time, and no record of an "
-    .. "answered "
-    .. "call shows that its times are right",
+    .. "answered call shows that its times are right",
   misplaced = "(11) the history shows another call of this client at a time at which it was not made, so its "
-    .. "record may "
-    .. "show any time",
+    .. "record may show any time",
   vanished = "(6) the service showed a record that may be the call's, and shows it no more",
   forgotten = "(7) it is so long ago that this client has forgotten which calls it made then, and one of them "
-    .. "could have "
-    .. "made it as well; a journal forgets none",
+    .. "could have made it as well; a journal forgets none",
   hidden = "(11) the service does not show the record of another call that it answered, so records are late "
     .. "beyond measure",
   failed = "the service shows it with a status by which it may have failed",
