@@ -32,6 +32,7 @@ local restricted = lazy "purser.client.restricted"
 local sandbox = lazy "purser.client.sandbox"
 local schedule = lazy "purser.schedule"
 local suggest = lazy "purser.util.suggest"
+local workflow = lazy "purser.workflow"
 
 ---@class purser
 ---@field _VERSION string
@@ -61,7 +62,7 @@ end
 ---@param options purser.Options
 ---@return purser.Client|nil client, purser.Error|nil err
 function M.new(options)
-  return clients.new(options, open_store)
+  return clients.new(options, open_store, workflow)
 end
 
 --- A client of these operations alone, for scripts that are not trusted: see docs/sandboxes.md.

@@ -325,10 +325,11 @@ describe("the reference", function()
   end
 
   it("has an entry for every walk, wait, watch and plan of the groups", function()
-    local methods = require "purser.client.methods"
-    for _, group in ipairs(operations.group_names) do
-      for name in pairs(methods[group]) do
-        assert(all:find(("\n### client.%s:%s\n"):format(group, name), 1, true), group .. ":" .. name)
+    for _, methods in ipairs { require "purser.client.methods", (require "purser.workflow") } do
+      for _, group in ipairs(operations.group_names) do
+        for name in pairs(methods[group]) do
+          assert(all:find(("\n### client.%s:%s\n"):format(group, name), 1, true), group .. ":" .. name)
+        end
       end
     end
   end)

@@ -166,18 +166,13 @@ end
 
 local read = dofile("tools/whole_files.lua").read
 
--- The methods of the groups that are more than one operation: group -> list of { name, field }, by methods.lua.
+-- The methods of the groups that are more than one operation: group -> list of { name, field }, by workflow/init.lua.
 local function workflows(model)
-  local text, found = read "lua/purser/client/methods.lua", {}
-  local function add(group, name, path, fn)
+  local text, found = read "lua/purser/workflow/init.lua", {}
+  for group, name, path, fn in text:gmatch '{ "([%l_]+)", "([%l_]+)", ([%l_]+), "([%l_]+)"[^}]* }' do
     found[group] = found[group] or {}
     table.insert(found[group], { name, source_of(model, "workflow/" .. path, "M." .. fn) })
   end
-  for group, name, path, fn in text:gmatch '{ "([%l_]+)", "([%l_]+)", "([%l_]+)", "([%l_]+)" }' do
-    add(group, name, path, fn)
-  end
-  local way = "function M%.([%l_]+)%.([%l_]+)%(client, params%)\n  return private%.veil%(([%l_]+)%.([%l_]+)%("
-  for group, name, path, fn in text:gmatch(way) do add(group, name, path, fn) end
   return found
 end
 

@@ -10,7 +10,6 @@
 
 local coins = require "purser.workflow.coins"
 local errors = require "purser.call.errors"
-local history = require "purser.history"
 local lazy = require "purser.util.lazy"
 local option_schema = require "purser.util.option_schema"
 local suggest = require "purser.util.suggest"
@@ -163,7 +162,7 @@ local function finder(client, operation, time_of, since, params, matches, has_fa
     -- Nothing is concluded from a record that is missing, so one that was found needs no proof of what else there is.
     local query = { from = at or since, to = at, shows_at_least = at and MAX_SHOWN or nil }
     for name, value in pairs(params) do query[name] = value end
-    local walk, failed = history.each(client, operation, query), nil
+    local walk, failed = client:each(operation, query), nil
     while true do
       local record, err = walk:next()
       if err then return nil, err end
