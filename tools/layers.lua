@@ -135,7 +135,7 @@ local function visit(name, way)
 end
 for _, name in ipairs(names) do visit(name, {}) end
 
--- What the modules share of a client's inner state: each field is declared once, in client/build.lua, and used.
+-- The modules share a client's inner state: each field is declared once, in client/build.lua, and used.
 local STATE = "lua/purser/client/build.lua"
 local declared, used = {}, {}
 for _, line in ipairs(lines_of("cat " .. STATE)) do

@@ -92,7 +92,7 @@ local function new_rate_limit(options)
   return rate_limit.new(options, open_store)
 end
 
--- What makes a transport, by its public name.
+-- The modules that make transports, by public name.
 local transport_modules = {
   curl = "purser.transport.curl", multi = "purser.transport.multi",
   openresty = "purser.nginx.openresty", cosocket = "purser.nginx.cosocket",
@@ -100,7 +100,7 @@ local transport_modules = {
 }
 local transports = { "curl", "multi", "openresty", "cosocket", "record", "replay" }
 
--- What makes a transport. Those of recordings get the list of what may stay in one.
+-- Returns what makes a transport. Those of recordings get the list of what may stay in one.
 local function transport_of(name)
   local make = require(transport_modules[name]).new
   if name ~= "record" and name ~= "replay" then return make end

@@ -7,7 +7,7 @@ local own = require "own_journal"
 local purser = require "purser"
 local simulated = require "simulated"
 
--- What each takes, and what it says of a misspelt name and of a value that will not do.
+-- Returns what each takes, and what it says of a misspelt name and of a value that will not do.
 describe("every place that takes options", function()
   local sim, client, journal
 

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What the documentation and the annotation file say must be what the rows say, and nothing public may go undocumented.
+-- The documentation and the annotation file must say what the rows say, and nothing public may go undocumented.
 
 package.path = "tools/?.lua;" .. package.path
 
@@ -257,7 +257,7 @@ describe("every public function", function()
     return missing
   end
 
-  -- What users call. The parts of the simulator share an interface of their own.
+  -- Classes that users call. The parts of the simulator share an interface of their own.
   local sources = "ls lua/purser/*.lua lua/purser/transport/*.lua lua/purser/sim/init.lua lua/purser/sim/remote.lua"
     .. " | grep -v meta.lua"
 

@@ -38,7 +38,7 @@ end
 
 ----------------------------------------------------------------------------------------- what is there at run time
 
--- Whether a function of a source returns a value.
+-- Tells whether a function of a source returns a value.
 local returns_value
 do
   local trees = {}
@@ -68,10 +68,10 @@ do
   end
 end
 
--- What these return means nothing.
+-- Functions whose results mean nothing.
 local quiet = { sleep = true, wait = true, disarm = true }
 
--- What is not declared of a member that is there.
+-- Returns what is not declared of a member that is there.
 local function problem_of(class, name)
   local field = field_of(class, name)
   local where = class.name .. "." .. tostring(name)
@@ -368,7 +368,7 @@ local function texts(found)
 end
 
 describe("a check by the annotations", function()
-  -- What these show is wrong on purpose.
+  -- Programs that are wrong on purpose.
   local meant = {
     ["examples/tour.lua"] = { "purser.wallet.withdraw.params has no member adress",
       "purser.wallet.withdraw.params lacks address" },

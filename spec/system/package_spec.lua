@@ -42,7 +42,7 @@ describe("make install", function()
 
   local function quote(text) return "'" .. text:gsub("'", "'\\''") .. "'" end
 
-  -- What a target says, and whether it succeeded. `before` is a shell command in front of it.
+  -- Returns what a target says, and whether it succeeded. `before` is a shell command in front of it.
   local function make(target, prefix, before)
     -- without the sanitizers' runtimes, which have no business in make
     local command = ("%s env -u LD_PRELOAD ${MAKE:-make} -s --no-print-directory %s PREFIX=%s 2>&1; echo status $?")

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the blocking and the multi transport share in the binding: the object itself, and options, requests and responses
- * as Lua tables. */
+/* Shared by the bindings of the blocking and the multi transport: the object itself, and options, requests and
+ * responses as Lua tables. */
 #ifndef PURSER_BIND_HTTP_FIELDS_H
 #define PURSER_BIND_HTTP_FIELDS_H
 

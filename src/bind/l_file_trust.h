@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is said of a file that was not taken. */
+/* Messages about files that were not taken. */
 #ifndef PURSER_BIND_L_FILE_TRUST_H
 #define PURSER_BIND_L_FILE_TRUST_H
 

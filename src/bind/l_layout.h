@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What l_signer.c needs of a layout: the object inside the userdata and its values read from a Lua table. */
+/* The layout for l_signer.c: the object inside the userdata and its values read from a Lua table. */
 #ifndef PURSER_BIND_L_LAYOUT_H
 #define PURSER_BIND_L_LAYOUT_H
 

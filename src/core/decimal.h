@@ -36,7 +36,7 @@ enum pu_code pu_decimal_add(pu_decimal *out, const pu_decimal *a, const pu_decim
 enum pu_code pu_decimal_sub(pu_decimal *out, const pu_decimal *a, const pu_decimal *b);
 enum pu_code pu_decimal_mul(pu_decimal *out, const pu_decimal *a, const pu_decimal *b);
 
-/* What becomes of a remainder: towards zero, away from zero, or to the nearest value, where a half goes away
+/* Rounds a remainder towards zero, away from zero, or to the nearest value, where a half goes away
  * from zero or to the even digit. */
 enum pu_rounding { PU_ROUND_DOWN, PU_ROUND_UP, PU_ROUND_HALF_UP, PU_ROUND_HALF_EVEN };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Whether a file may be believed: one that holds keys, says who is paid, or sets the rules for that. */
+/* Judges whether a file may be believed: one that holds keys, says who is paid, or sets the rules for that. */
 #ifndef PURSER_CORE_FILE_TRUST_H
 #define PURSER_CORE_FILE_TRUST_H
 

@@ -73,7 +73,7 @@ int64_t pu_http_multi_submit(pu_http_multi *multi, const pu_http_request *reques
 /* Does what can be done without waiting. */
 void pu_http_multi_step(pu_http_multi *multi);
 
-/* How long to wait at most before the next step when no descriptor becomes ready; -1: for ever. */
+/* Returns how long to wait at most before the next step when no descriptor becomes ready; -1: for ever. */
 int64_t pu_http_multi_timeout(const pu_http_multi *multi);
 
 /* A finished job, or NULL. It stays the caller's until released. */

@@ -54,7 +54,7 @@ static inline const char *pu_json_plain(const char *p, const char *end)
     return p;
 }
 
-/* What pu_json_string does once it has met something other than plain ASCII. */
+/* Returns what pu_json_string does once it has met something other than plain ASCII. */
 const char *pu_json_string_rest(const char *p, const char *end, bool *escaped, pu_scan_error *mark);
 
 /* Scans a string whose opening quote is just before `p`; returns its closing quote. `*escaped` says whether it holds

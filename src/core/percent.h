@@ -9,7 +9,7 @@
 /* Writes the encoded text to `out`, which has room for 3 * len bytes, and returns how many it wrote. */
 size_t pu_percent_write(char *out, const char *text, size_t len);
 
-/* What pu_percent_write would write. */
+/* Returns what pu_percent_write would write. */
 size_t pu_percent_length(const char *text, size_t len);
 
 /* Appends the encoded text. The buffer is unchanged on failure. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a program of its own may do to its process and start beside it, and a library may not do unasked. */
+/* Acts of a program on its own process and beside it, which a library may not do unasked. */
 #ifndef PURSER_CORE_PROCESS_H
 #define PURSER_CORE_PROCESS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What signatures of others are checked with: Ed25519, the two digests that they are made over, and base64. */
+/* Checks signatures of others: Ed25519, the two digests that they are made over, and base64. */
 #ifndef PURSER_CORE_VERIFY_H
 #define PURSER_CORE_VERIFY_H
 

@@ -37,7 +37,7 @@ enum httpd_fault {
     HTTPD_RESET, /* the same by a TCP reset */
 };
 
-/* How a body is to arrive: `limit` bytes of it (then the connection ends, if that is less than the body), in
+/* The pace of a body: `limit` bytes of it (then the connection ends, if that is less than the body), in
  * pieces of `piece` bytes every `interval_ms` (piece 0: as fast as it goes). */
 typedef struct httpd_pace {
     size_t limit, piece;

@@ -16,7 +16,7 @@ local parser = require "purser.cli.parser"
 
 local M = {}
 
--- What Lua may hand over for each kind of parameter.
+-- The types that Lua may hand over for each kind of parameter.
 M.kinds = {
   text = "string|integer", new_name = "string", client_id = "string", amount = "string|integer|purser.decimal",
   time = "integer|string", count = "integer|string", status = "integer|string", named_status = "integer|string",
@@ -176,7 +176,7 @@ local function workflows(model)
   return found
 end
 
--- What a walk sets itself.
+-- Returns what a walk sets itself.
 local function is_of_the_walk(row, name)
   return name == "startTime" or name == "endTime" or name == row.paging.page or name == row.paging.size
 end
@@ -251,7 +251,7 @@ local head = [[
 -- Made by tools/docs.lua from the rows; `make docs` makes it again. For editors: no program loads this file.
 -- An `integer` beyond the host's exact range arrives as its text; see docs/numbers.md.]]
 
--- What is called the same whatever the rows say.
+-- The part that is the same whatever the rows say.
 -- luacheck: push no max line length
 local tail = [[
 

@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: MIT
 -- The client: what users hold. Its groups have one method an operation, made from the rows; run.lua runs them all.
 --
--- What users hold has no fields but its groups and a copy of its profile. Everything else is in its inner state, which
--- private.lua finds by it; the methods below are those of the inner state.
+-- The client that users hold has no fields but its groups and a copy of its profile. Everything else is in its inner
+-- state, which private.lua finds by it; the methods below are those of the inner state.
 
 local build = require "purser.client.build"
 local errors = require "purser.call.errors"
@@ -284,7 +284,7 @@ local Client = { __name = "purser.client", __metatable = "purser.client" }
 local methods_of_clients = {}
 Client.__index = methods_of_clients
 
--- What to say of a name that a client does not have: where the operation is, or the name that differs by a letter or an
+-- Says more of a name that a client does not have: where the operation is, or the name that differs by a letter or an
 -- underscore. Any other name is nil, so that `if client.something then` asks whether it is there.
 local function meant_by(name)
   if type(name) ~= "string" or name:find "^_" then return nil end
@@ -365,7 +365,7 @@ local function workflow_of(group, name)
   end
 end
 
--- What is looked up in a group besides its operations: a workflow, or a mistake.
+-- Returns what is looked up in a group besides its operations: a workflow, or a mistake.
 local function other_of(group, methods, name)
   local workflow = workflow_of(group, name)
   if workflow then

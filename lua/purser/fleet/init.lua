@@ -55,8 +55,8 @@ Fleet.__index = Fleet
 local Plan = { __name = "purser.fleet.plan" }
 Plan.__index = Plan
 
--- How long a request whose answer was lost may still arrive, by clocks that differ by a second; with some more. What
--- it made shows up `visibility_delay_ms` later.
+-- A request whose answer was lost may still arrive for this long, by clocks that differ by a second; with some more.
+-- Its effect shows up `visibility_delay_ms` later.
 local ARRIVAL_MS = 7000
 
 --- Checks a declaration. Returns the fleet, or nil and an error that reports every problem of it.
@@ -206,7 +206,7 @@ function steps.enable_futures(self, step)
   return api(self):enable_futures { subAccount = step.account }
 end
 
--- What became of a write call, by client:reconcile: what one list lacks may exist all the same, be listed late, or be
+-- Reconciles a write call, by client:reconcile: what one list lacks may exist all the same, be listed late, or be
 -- shown in another way. Returns a reconciliation that is decided; or nil and an error of unknown outcome.
 local function decided(self, intent, what)
   local answer, problem = self.client:reconcile(intent)
@@ -295,7 +295,7 @@ local function execute(self, list)
 end
 
 --- Makes it as declared. Returns the steps that were done; or nil and an error whose `details` are `done` and `step`.
---- What was done stays done: the next apply continues, because it plans by what is there.
+--- Nothing is undone: the next apply continues, because it plans by what is there.
 ---@return purser.FleetStep[]|nil done, purser.Error|nil err
 function Fleet:apply()
   local plan, err = self:plan()
@@ -347,7 +347,7 @@ local function time_left(self, key)
   return days == FOR_EVER and math.huge or days * DAY_MS
 end
 
--- Whether a key's age or end asks for another: it is older than `max_age_ms`, or ends soon. Where the service does not
+-- Tells whether a key has to be replaced: it is older than `max_age_ms`, or ends soon. Where the service does not
 -- say when it ends, a key without an IP list ends after the profile's `key_days`. Nil and an error when that cannot be
 -- read.
 local function is_due(self, key, given)

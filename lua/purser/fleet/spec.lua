@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What a fleet is declared to be, checked whole before anything is asked of the service: every problem at once.
+-- Checks the declaration of a fleet, whole before anything is asked of the service: every problem at once.
 
 local option_schema = require "purser.util.option_schema"
 

@@ -161,7 +161,7 @@ local function amount_of(what, text)
   return value
 end
 
--- How much stays of an asset, as a function of its name: `leave` is a decimal for every asset, or a table by asset. Or
+-- Returns how much stays of an asset, as a function: `leave` is a decimal for every asset, or a table by asset. Or
 -- nil and an error.
 local function kept_of(leave)
   local by_asset, rest = {}, leave or "0"

@@ -60,7 +60,7 @@ local function all_fit(given, rules)
   return true
 end
 
---- Whether a value is what a rule says.
+--- Tells whether a value is what a rule says.
 M.matches = matches
 
 -- Returns what a rule asks for, of the option `name`.

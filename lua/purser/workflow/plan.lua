@@ -325,7 +325,8 @@ local function check_withdrawal(plan, client, network, given, with_balance)
   return amount, err
 end
 
--- What is not sent under its name: the network is named as the operation does, and includeFee is an extra parameter.
+-- Parameters that are not sent under their names: the network is named as the operation does, and includeFee is an
+-- extra parameter.
 local of_the_plan = { network = true, netWork = true, includeFee = true, require_saved_address = true,
   unchecked_address = true, max_age_ms = true }
 

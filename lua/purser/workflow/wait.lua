@@ -207,7 +207,7 @@ local deposit_states = {
   "too small to be credited", "delayed", "large and delayed", "pending", "successful", "auditing", "rejected",
   "refunded", "credited early", "invalid", "restricted", "returned or completed (sources disagree)",
 }
--- What sources disagree about is no success that money may be spent on, and no proof that it came back either.
+-- A state that sources disagree about is no success that money may be spent on, and no proof that it came back.
 local deposit_goals = {
   credited = { [1] = "failed", [5] = "done", [7] = "failed", [8] = "failed", [10] = "failed", [12] = "unclear" },
   seen = {},
@@ -220,14 +220,14 @@ local deposit_members = {
   txId = "string", coin = "string", network = "string", address = "string", memo = "string", amount = "string",
 }
 
--- Whether a record is of the transaction: the id of the service may have the number of an output after the chain's
+-- Tells if a record is of the transaction: the id of the service may have the number of an output after the chain's
 -- own, which is in another member then.
 local function is_transaction(record, id)
   return record.txId == id or record.transHash == id
     or type(record.txId) == "string" and record.txId:match "^(.+):%d+$" == id
 end
 
--- Whether a name of a network is that of the requested one: records call it TRX, TRC20 or Tron(TRC20). Other names than
+-- Knows the requested network by any of its names: records call it TRX, TRC20 or Tron(TRC20). Other names than
 -- the requested one are known where the coin is, and the coins can be read.
 local function network_matcher(client, requested)
   local name = requested.network

@@ -26,8 +26,8 @@ local M = {}
 local DAY = 86400000
 -- success, rejected, refunded, invalid, returned: nothing comes after these.
 local final = { [5] = true, [7] = true, [8] = true, [10] = true, [12] = true }
--- What may come before success, and 0 for what is no number. After success such a state is an old answer, of a part of
--- the service that lags.
+-- States that may come before success; 0 stands for no number. After success such a state is an old answer, of a part
+-- of the service that lags.
 local SUCCESS = 5
 local early = { [0] = true, [1] = true, [2] = true, [3] = true, [4] = true, [6] = true, [9] = true, [11] = true }
 local MAX_PAUSE_MS = 3 * DAY
@@ -215,7 +215,7 @@ local function forget(self)
       if not final[math.abs(entry.state)] then horizon = math.min(horizon, entry.time - 1) end
     end
   end
-  -- What the service no longer shows cannot be watched.
+  -- A deposit that the service no longer shows cannot be watched.
   horizon = math.max(horizon, self.client:earliest(self.operation, self.looked_at) + MARGIN_MS)
   if horizon <= self.since then return end
   self.since = horizon
