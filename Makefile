@@ -3,8 +3,7 @@
 #
 #   make demo       set up, build, and run examples/tour.lua against the simulator over HTTP
 #   make test       set up, build, lint, C tests, every spec on Lua 5.4, money and core on LuaJIT; in minutes
-#   make test ROOM=cli   a room of spec/, a folder or a file; with LUA=luajit on LuaJIT. Closes with `N passed, N
-# failed`
+#   make test ROOM=cli   a room of spec/, a folder or a file; with LUA=luajit on LuaJIT. Closes with `N passed, N failed`
 #   make test-all   the rest: every spec on each Lua (5.1, 5.2, 5.3, LuaJIT), hosts, torture, browsers, sanitizers
 #   make spec SPEC=spec/call   a folder or a file in one process; prints the name of each test as it ends
 #   make            build for one Lua (LUA=lua5.1|lua5.2|lua5.3|lua5.4|lua5.5|luajit, default lua5.4)
@@ -16,22 +15,19 @@
 #   make dist       a release in build/dist: archive, list of parts (SPDX), checksums; the same bytes every time
 #   make reproducible, checksec   two clones build the same bytes; what the linker and compiler harden
 #   make docs       the generated parts of docs/, the annotation file and the lists in the rockspecs
-#   make site, site-test   these pages as HTML with a search, in build/site; every link of them, in a headless browser
-# too
+#   make site, site-test   these pages as HTML with a search, in build/site; every link of them, in a headless browser too
 #   make hosts-test, console-test   nginx, the frame loop and libuv alone; the simulator's page in a headless browser
 #   make hosts-all  each page of docs/hosts in its real host: LÖVE, copas, Minetest ...
 #   make examples-hardest   the examples with every switch of the simulator at its hardest
 #   make ccxt-test  ccxt, an independent client in JavaScript, against the simulator (npm fetches it once)
 #   make rock-test  pack with LuaRocks, install into an empty tree offline, run the tour from there
-#   make torture    payments at a service that answers badly, by workers that are killed (docs/payouts-tests.md);
-# minutes
+#   make torture    payments at a service that answers badly, by workers that are killed (docs/payouts-tests.md); minutes
 #   make walks      histories of 2,000 services drawn at random (docs/histories.md)
 #   make rehearse   the same on virtual time, SEEDS=1000 runs of it
 #   make asan, valgrind, gc, fuzz, soak   the suite under tools that see more (docs/hardening.md); minutes
 #   make limits-test   the rate limit against real servers; bench-limits: what it costs (docs/limits.md)
 #   make silence    withdrawals over a network that drops packets without a word (docs/outcomes.md); as root
-#   make bench      measurements beside floors in C (docs/performance.md); bench-openresty: nginx, event loop and
-# threads
+#   make bench      measurements beside floors in C (docs/performance.md); bench-openresty: nginx, event loop and threads
 #   make clean
 
 LUA     ?= lua5.4
@@ -110,8 +106,7 @@ else
 	@$(RUN_TESTS) quick
 endif
 
-# Parts that cannot be installed or built here fail by the names of the tests that need them; the others run all the
-# same.
+# A part that cannot be installed or built here fails by the name of its tests; the others run all the same.
 test-all:
 	-@tools/setup build test hosts versions hosts-all browser site torture model
 	-@for lua in lua5.1 lua5.2 lua5.3 lua5.4 luajit; do $(call FOR_SPECS,$$lua) EXTRA_CFLAGS=-Werror; done

@@ -267,8 +267,7 @@ function M.step(budget_us)
 end
 
 --- Returns how long nothing has to be done unless a descriptor becomes ready: for loops of others, which watch the
---- transport's
--- `fds()` next to it.
+--- transport's `fds()` next to it.
 ---@return integer|nil ms nil: for ever
 function M.timeout()
   if ready_first or first_unjoined then return 0 end

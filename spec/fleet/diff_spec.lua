@@ -1,6 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- Sub-accounts and keys against the declaration: which keys are known, which are lost, and the steps that make up for
--- it.
+-- Sub-accounts and keys against the declaration: the known keys, the lost ones, and the steps that make up for it.
 
 local diff = require "purser.fleet.diff"
 

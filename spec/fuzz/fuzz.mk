@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: MIT
-# libFuzzer comes with clang; `make fuzz FUZZ_SECONDS=600` runs each target that long. Each keeps its corpus in
-# build/fuzz.
+# libFuzzer comes with clang; `make fuzz FUZZ_SECONDS=600` runs each target that long. Each keeps its corpus in build/fuzz.
 #   decode  the decoder alone          query  the builder of queries and bodies       answer  from an answer to a result
 #   text    addresses, IP addresses, credentials files and secrets from a pipe
-#   api     any function and method with any arguments, and finalisers: `make fuzz-api SECONDS=600`, which is its
-# default
+#   api     any function and method with any arguments, and finalisers: `make fuzz-api SECONDS=600`, which is its default
 FUZZ_SECONDS ?= 60
 FUZZ_CC      ?= clang
 FUZZ_FLAGS   := -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
@@ -35,15 +33,14 @@ fuzz-text: build/fuzz/text
 	@mkdir -p $<-corpus
 	$< -dict=spec/fuzz/text.dict $(FUZZ_RUN)
 
-# Lua takes memory from malloc, where the sanitizer watches it; what Lua keeps to the end is not a leak. The seeds are
-# made by the module as it is built for use.
+# Lua takes memory from malloc, where the sanitizer watches it; what Lua keeps to the end is not a leak. The seeds are made
+# by the module as it is built for use.
 fuzz-answer: build/fuzz/answer all
 	@mkdir -p $<-corpus
 	@LUA_PATH="$(CURDIR)/?.lua;$(LUA_PATH)" lua5.4 spec/fuzz/answer_seeds.lua $<-corpus $<.dict
 	$< -dict=$<.dict $(FUZZ_RUN)
 
-# Memory that Lua cannot get back is none of its business: each input has a Lua of its own, and a leak of the modules is
-# a finding.
+# Memory that Lua cannot get back does not matter: each input has a Lua of its own, and a leak of the modules is a finding.
 fuzz-api: FUZZ_SECONDS = $(or $(SECONDS),600)
 fuzz-api: build/fuzz/api
 	@mkdir -p $<-corpus

@@ -1,6 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- The meaning of the declared types, for type_check: their members, what may be called or walked, which literals they
--- take.
+-- The meaning of the declared types, for type_check: members, what may be called or walked, which literals they take.
 
 local types = require "docs.types"
 

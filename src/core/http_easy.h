@@ -79,10 +79,10 @@ void pu_http_easy_close(pu_http_easy *easy);
 /* Sets the callbacks of a new handle. False: no memory. */
 bool pu_http_easy_watch(pu_http_easy *easy);
 
-/* Tells whether libcurl is to close the connection after the exchange. */
+/* Sets whether libcurl closes the connection after the exchange. */
 bool pu_http_easy_forbid_reuse(pu_http_easy *easy, bool forbid);
 
-/* Tells whether the next transfer is to make a connection of its own. */
+/* Sets whether the next transfer makes a connection of its own. */
 void pu_http_easy_set_fresh(pu_http_easy *easy, bool fresh);
 
 /* For the handles of a multi handle, whose connections are noted in `sockets`. */
