@@ -293,6 +293,22 @@ describe("the rockspecs", function()
     end
   end)
 
+  it("make modules that export one function each, without flags of their own", function()
+    local folder = files.folder()
+    local object = folder .. "/module.so"
+    for _, rock in ipairs { purser, front } do
+      for name, module in pairs(rock.build.modules) do
+        if type(module) == "table" then
+          local names = lines_of(("${CC:-cc} -O0 -fPIC -shared -D%s -Isrc/core -Isrc/bind "
+            .. "$(pkg-config --cflags lua5.4) -o '%s' %s -l%s 2>&1 && nm -D --defined-only '%s' | cut -d' ' -f3"):format(module.defines[1], object,
+            table.concat(module.sources, " "), table.concat(module.libraries, " -l"), object))
+          assert.same({ ("luaopen_" .. name:gsub("%.", "_")) }, names)
+        end
+      end
+    end
+    files.remove(folder)
+  end)
+
   it("agree on everything they share", function()
     for _, member in ipairs { "version", "rockspec_format", "source" } do
       assert.same(purser[member], front[member])

@@ -14,6 +14,7 @@
 #include <openssl/bn.h>
 
 #include "error.h"
+#pragma GCC visibility push(hidden)
 
 enum {
     PU_DECIMAL_TEXT_MAX = 256, /* longest text that is read, and longest canonical text */
@@ -65,4 +66,5 @@ int pu_decimal_sign(const pu_decimal *d);
  * asked for, PU_TOO_LARGE when `places` is over PU_DECIMAL_SCALE_MAX. */
 enum pu_code pu_decimal_text(const pu_decimal *d, unsigned places, char *text, size_t *len);
 
+#pragma GCC visibility pop
 #endif

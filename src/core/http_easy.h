@@ -25,6 +25,7 @@
 #include "http_options.h"
 #include "http_request.h"
 #include "http_sockets.h"
+#pragma GCC visibility push(hidden)
 
 typedef struct pu_http_easy {
     CURL *curl; /* NULL: closed */
@@ -113,4 +114,5 @@ void pu_http_easy_set_error(pu_http_easy *easy, enum pu_http_failure failure, co
  * two questions less (2 % of a call); but when memory ends in one, libcurl 7.88 forgets to wait, or divides by zero. */
 bool pu_http_send(pu_http_easy *easy, const pu_http_request *request);
 
+#pragma GCC visibility pop
 #endif

@@ -12,6 +12,7 @@
 
 #include "http_easy.h"
 #include "http_watch.h"
+#pragma GCC visibility push(hidden)
 
 enum pu_http_job_state { PU_JOB_QUEUED, PU_JOB_RUNNING, PU_JOB_DONE };
 
@@ -93,4 +94,5 @@ int pu_http_multi_watch_fd(pu_http_multi *multi, size_t place);
 /* Waits until a descriptor of one of them is ready, one's timeout is over, or `ms` have passed. No step is made. */
 void pu_http_wait(pu_http_multi *const *multis, size_t count, int64_t ms);
 
+#pragma GCC visibility pop
 #endif

@@ -12,6 +12,7 @@
 #include <curl/curl.h>
 
 #include "error.h"
+#pragma GCC visibility push(hidden)
 
 enum pu_http_option_type { PU_OPTION_TEXT, PU_OPTION_NUMBER, PU_OPTION_FLAG };
 
@@ -78,4 +79,5 @@ const char *pu_http_base_check(const char *url, size_t len);
  * through a proxy. What a name server says about a host does not count. */
 bool pu_http_is_readable(const pu_http_options *options, const char *url, size_t len);
 
+#pragma GCC visibility pop
 #endif

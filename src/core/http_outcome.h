@@ -5,8 +5,10 @@
 #define PURSER_CORE_HTTP_OUTCOME_H
 
 #include "http_easy.h"
+#pragma GCC visibility push(hidden)
 
 /* Fills the handle's `response`. */
 void pu_http_outcome_find(pu_http_easy *easy, CURLcode code);
 
+#pragma GCC visibility pop
 #endif

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#pragma GCC visibility push(hidden)
 
 typedef struct pu_http_text {
     const char *data;
@@ -66,4 +67,5 @@ const char *pu_http_phase_name(enum pu_http_phase phase);
 const char *pu_http_outcome_name(enum pu_http_outcome outcome);
 const char *pu_http_failure_name(enum pu_http_failure failure);
 
+#pragma GCC visibility pop
 #endif

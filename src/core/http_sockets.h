@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include <curl/curl.h>
+#pragma GCC visibility push(hidden)
 
 typedef struct pu_http_socket {
     curl_socket_t fd;
@@ -56,4 +57,5 @@ bool pu_http_socket_is_quiet_tls(const pu_http_socket *socket, CURL *curl, bool 
 /* Returns how many bytes have arrived on the connection, framing included; 0 where the system does not count them. */
 uint64_t pu_http_socket_received(const pu_http_socket *socket);
 
+#pragma GCC visibility pop
 #endif

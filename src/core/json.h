@@ -15,6 +15,7 @@
 #if defined(__SSE2__)
 #include <emmintrin.h>
 #endif
+#pragma GCC visibility push(hidden)
 
 typedef struct pu_scan_error {
     const char *at;      /* the byte that cannot be; `end` where the text ends too early */
@@ -91,4 +92,5 @@ static inline bool pu_json_digit(char byte)
     return (unsigned char)(byte - '0') <= 9;
 }
 
+#pragma GCC visibility pop
 #endif

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "secret_text.h"
+#pragma GCC visibility push(hidden)
 
 /* No core file is written of this process, and (on Linux) no other process of the same user may read its memory. False
  * when the system rejected a part of it. */
@@ -14,4 +15,5 @@ bool pu_harden_process(void);
 /* Reads what a command of the shell writes, at most `max` bytes. `*text` stays closed on failure. */
 enum pu_file_fault pu_process_read(pu_secret_text *text, const char *command, size_t max, int *code);
 
+#pragma GCC visibility pop
 #endif

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include <microhttpd.h>
+#pragma GCC visibility push(hidden)
 
 typedef struct httpd_server httpd_server;
 typedef struct httpd_request httpd_request;
@@ -89,4 +90,5 @@ void httpd_flush(httpd_server *server);
 /* Milliseconds of a clock that never jumps. */
 int64_t httpd_now_ms(void);
 
+#pragma GCC visibility pop
 #endif
