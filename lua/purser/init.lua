@@ -98,7 +98,6 @@ local transport_modules = {
   openresty = "purser.nginx.openresty", cosocket = "purser.nginx.cosocket",
   record = "purser.recording.record", replay = "purser.recording.replay",
 }
-local transports = { "curl", "multi", "openresty", "cosocket", "record", "replay" }
 
 -- Returns what makes a transport. Those of recordings get the list of what may stay in one.
 local function transport_of(name)
@@ -108,8 +107,9 @@ local function transport_of(name)
 end
 
 local function no_transport(name)
+  local names = suggest.names_of(transport_modules)
   error(('purser.transport has no "%s"%s; there are %s, and an object of your own is given as it is'):format(
-    tostring(name), suggest.hint(tostring(name), transports), table.concat(transports, ", ")), 3)
+    tostring(name), suggest.hint(tostring(name), names), table.concat(names, ", ")), 3)
 end
 
 local profiles = "purser.api.profiles"
@@ -129,13 +129,9 @@ local members = {
   sleep = function() return schedule.sleep end,
   transport = function()
     return setmetatable({}, { __index = function(made, requested)
-      for _, name in ipairs(transports) do
-        if name == requested then
-          made[name] = transport_of(name)
-          return made[name]
-        end
-      end
-      no_transport(requested)
+      if not transport_modules[requested] then no_transport(requested) end
+      made[requested] = transport_of(requested)
+      return made[requested]
     end })
   end,
 }
