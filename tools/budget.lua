@@ -17,6 +17,7 @@ local budgets = {
   { "payouts", 2250, 8, 540 },
   { "workflow", 1500, 7, 420 },
   { "fleet", 1150, 5, 450 },
+  { "monitor", 520, 4, 230 },
   { "limits", 650, 6, 200 },
   { "nginx", 500, 2, 320 },
   { "hosts", 100, 3, 30 },

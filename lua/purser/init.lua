@@ -48,6 +48,7 @@ local suggest = lazy "purser.util.suggest"
 ---@field sim purser.modules.sim            the simulator
 ---@field journal purser.modules.journal    journals of what is sent
 ---@field payouts purser.modules.payouts    queues of payments
+---@field monitor purser.modules.monitor    alerts and numbers for who keeps watch
 ---@field fleet purser.modules.fleet        sub-accounts and keys as they are declared
 ---@field transport purser.Transports       what makes transports, by name
 local M = { _VERSION = version }
@@ -119,6 +120,7 @@ local members = {
   vault = "purser.fleet.vault", states = "purser.api.states", utc = "purser.util.utc", codes = "purser.codes",
   csv = "purser.util.csv", json = "purser.json",
   journal = "purser.write.journal", payouts = "purser.payouts",
+  monitor = "purser.monitor",
   profiles = function() return frozen(require(profiles)) end,
   rate_limit = function() return new_rate_limit end,
   run = function() return schedule.run end,

@@ -184,12 +184,15 @@ function State:now()
   return assert(self._clock:read())
 end
 
+-- Where the caller stands: Lua 5.1 counts a tail call as a function, others do not.
+local CALLER = _VERSION == "Lua 5.1" and not rawget(_G, "jit") and 3 or 2
+
 --- Sleeps as the client's transport does: the other tasks continue, and a simulator's clock is moved.
 ---@param ms integer
 function State:sleep(ms)
   if type(ms) ~= "number" or not (ms >= 0 and ms < math.huge) then
     error(("client:sleep: the time is %s; give milliseconds from 0"):format(
-      type(ms) == "number" and ("%.14g"):format(ms) or "a " .. type(ms)), 2)
+      type(ms) == "number" and ("%.14g"):format(ms) or "a " .. type(ms)), CALLER)
   end
   pipeline.pause(self, ms)
 end
