@@ -317,6 +317,7 @@ build = {
     ["purser.workflow.balances"] = "lua/purser/workflow/balances.lua",
     ["purser.workflow.coins"] = "lua/purser/workflow/coins.lua",
     ["purser.workflow.dust"] = "lua/purser/workflow/dust.lua",
+    ["purser.workflow"] = "lua/purser/workflow/init.lua",
     ["purser.workflow.plan"] = "lua/purser/workflow/plan.lua",
     ["purser.workflow.wait"] = "lua/purser/workflow/wait.lua",
     ["purser.workflow.watch"] = "lua/purser/workflow/watch.lua",

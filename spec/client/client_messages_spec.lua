@@ -18,7 +18,7 @@ end
 local client = assert(client_with {})
 local journal, journal_path = nil, os.tmpname()
 
--- What is wrong is said once, with what to do in a field of its own, and neither ends in a full stop or holds a secret.
+-- A mistake is said once, with its cure in a field of its own, and neither ends in a full stop or holds a secret.
 local function check(err)
   local text = tostring(err)
   local function fine(condition, why) assert(condition, ("%s: %s"):format(why, text)) end

@@ -42,7 +42,7 @@ describe("make install", function()
 
   local function quote(text) return "'" .. text:gsub("'", "'\\''") .. "'" end
 
-  -- What a target says, and whether it succeeded. `before` is a shell command in front of it.
+  -- Returns what a target says, and whether it succeeded. `before` is a shell command in front of it.
   local function make(target, prefix, before)
     -- without the sanitizers' runtimes, which have no business in make
     local command = ("%s env -u LD_PRELOAD ${MAKE:-make} -s --no-print-directory %s PREFIX=%s 2>&1; echo status $?")
@@ -294,6 +294,22 @@ describe("the rockspecs", function()
     for _, library in ipairs(purser.build.modules["purser.core"].libraries) do
       assert.not_equal("microhttpd", library)
     end
+  end)
+
+  it("make modules that export one function each, without flags of their own", function()
+    local folder = files.folder()
+    local object = folder .. "/module.so"
+    for _, rock in ipairs { purser, front } do
+      for name, module in pairs(rock.build.modules) do
+        if type(module) == "table" then
+          local names = lines_of(("${CC:-cc} -O0 -fPIC -shared -D%s -Isrc/core -Isrc/bind "
+            .. "$(pkg-config --cflags lua5.4) -o '%s' %s -l%s 2>&1 && nm -D --defined-only '%s' | cut -d' ' -f3"):format(module.defines[1], object,
+            table.concat(module.sources, " "), table.concat(module.libraries, " -l"), object))
+          assert.same({ ("luaopen_" .. name:gsub("%.", "_")) }, names)
+        end
+      end
+    end
+    files.remove(folder)
   end)
 
   it("agree on everything they share", function()

@@ -127,7 +127,7 @@ local function write_about(lines, about)
   flush()
 end
 
--- Whether a field is a function of a source, or a method that is declared as a field.
+-- Tells whether a field is a function of a source, or a method that is declared as a field.
 local function is_function(field)
   local params = field.type.params
   return field.type.arguments ~= nil or params ~= nil and params[1] ~= nil and params[1].name == "self"
