@@ -38,6 +38,7 @@ build = {
       sources = {
         -- made: core
         "src/core/check_deps.c",
+        "src/bind/core_archive.c",
         "src/bind/core_clock.c",
         "src/bind/core_files.c",
         "src/bind/core_library.c",
@@ -216,6 +217,7 @@ build = {
     ["purser.limits.redis"] = "lua/purser/limits/redis.lua",
     ["purser.limits.resp"] = "lua/purser/limits/resp.lua",
     ["purser.limits.shared_dict"] = "lua/purser/limits/shared_dict.lua",
+    ["purser.module"] = "lua/purser/module.lua",
     ["purser.nginx.cosocket"] = "lua/purser/nginx/cosocket.lua",
     ["purser.nginx.openresty"] = "lua/purser/nginx/openresty.lua",
     ["purser.payouts.history_check"] = "lua/purser/payouts/history_check.lua",
@@ -284,6 +286,7 @@ build = {
     ["purser.util.archive"] = "lua/purser/util/archive.lua",
     ["purser.util.calendar"] = "lua/purser/util/calendar.lua",
     ["purser.util.colon"] = "lua/purser/util/colon.lua",
+    ["purser.util.core_problem"] = "lua/purser/util/core_problem.lua",
     ["purser.util.csv"] = "lua/purser/util/csv.lua",
     ["purser.util.database.generations"] = "lua/purser/util/database/generations.lua",
     ["purser.util.database"] = "lua/purser/util/database/init.lua",
