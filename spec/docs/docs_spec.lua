@@ -303,7 +303,7 @@ describe("the reference", function()
     pages["docs/reference-transports.md"], pages["docs/reference-simulator.md"] }
 
   local owners = {
-    client = { "client/init", "State" }, walk = { "history/init", "Walk" }, watch = { "workflow/watch", "Watch" },
+    client = { "client/state", "State" }, walk = { "history/init", "Walk" }, watch = { "workflow/watch", "Watch" },
     plan = { "workflow/plan", "Plan" }, journal = { "write/journal/init", "Journal" },
     payouts = { "payouts/init", "Payouts" }, fleet = { "fleet/init", "Fleet" },
     moves = { "fleet/transfers", "Moves" }, sim = { "sim/init", "Sim" }, world = { "sim/remote", "World" },
