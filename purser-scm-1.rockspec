@@ -194,6 +194,7 @@ build = {
     ["purser.client.restricted"] = "lua/purser/client/restricted.lua",
     ["purser.client.sandbox"] = "lua/purser/client/sandbox.lua",
     ["purser.client.state"] = "lua/purser/client/state.lua",
+    ["purser.client.transports"] = "lua/purser/client/transports.lua",
     ["purser.codes"] = "lua/purser/codes.lua",
     ["purser.decimal"] = "lua/purser/decimal.lua",
     ["purser.fleet.diff"] = "lua/purser/fleet/diff.lua",

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- The module itself: its members are loaded at their first use, and what it lacks is named.
+-- The module itself: its members are loaded at their first use.
 
 local files = require "spec.support.files"
 local purser = require "purser"
@@ -56,28 +56,5 @@ describe("purser", function()
       assert(#id == 32 and not id:find "[^0-9A-Za-z]" and not seen[id], id)
       seen[id] = true
     end
-  end)
-end)
-
-describe("purser.transport", function()
-  it("has every transport there is a file of", function()
-    local listing = assert(io.popen "cd lua/purser/transport && ls *.lua")
-    for file in listing:lines() do
-      local name = file:match "^(%w+)%.lua$"
-      local is_part = name == "exchange" or name == "http1" -- what transports are made of
-      assert.is_true(is_part or type(purser.transport[name]) == "function", name)
-    end
-    listing:close()
-  end)
-
-  it("says which transports there are when asked for another", function()
-    for wrong, hint in pairs { mutli = 'did you mean "multi"', nope = "there are curl, multi, openresty, cosocket" } do
-      local ok, message = pcall(function() return purser.transport[wrong] {} end)
-      assert.is_false(ok)
-      assert.matches('module_spec.lua:%d+: purser.transport has no "' .. wrong .. '"', message)
-      assert.matches(hint, message)
-      assert.is_nil(message:find("no file", 1, true))
-    end
-    assert.error_matches(function() return purser.transport[5] end, 'has no "5"')
   end)
 end)

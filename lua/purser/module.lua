@@ -6,14 +6,11 @@ local lazy = require "purser.util.lazy"
 local version = require "purser.version"
 local clients = lazy "purser.client"
 local frozen = lazy "purser.util.frozen"
-local harmless = lazy "purser.recording.harmless"
 local limits = lazy "purser.limits"
 local operations = lazy "purser.api.operations"
 local rate_limit = lazy "purser.call.rate_limit"
 local restricted = lazy "purser.client.restricted"
 local sandbox = lazy "purser.client.sandbox"
-local schedule = lazy "purser.schedule"
-local suggest = lazy "purser.util.suggest"
 
 ---@class purser
 ---@field _VERSION string
@@ -69,65 +66,32 @@ function M.client_id()
   return core.random_token(32)
 end
 
-local function new_rate_limit(options)
-  return rate_limit.new(options, open_store)
-end
-
--- What makes a transport, by its public name.
-local transport_modules = {
-  curl = "purser.transport.curl", multi = "purser.transport.multi",
-  openresty = "purser.nginx.openresty", cosocket = "purser.nginx.cosocket",
-  record = "purser.recording.record", replay = "purser.recording.replay",
-}
-local transports = { "curl", "multi", "openresty", "cosocket", "record", "replay" }
-
--- What makes a transport. Those of recordings get the list of what may stay in one.
-local function transport_of(name)
-  local make = require(transport_modules[name]).new
-  if name ~= "record" and name ~= "replay" then return make end
-  return function(first, options) return make(first, options, harmless) end
-end
-
-local function no_transport(name)
-  error(('purser.transport has no "%s"%s; there are %s, and an object of your own is given as it is'):format(
-    tostring(name), suggest.hint(tostring(name), transports), table.concat(transports, ", ")), 3)
-end
-
 local profiles = "purser.api.profiles"
 
--- Members that are loaded or made at their first use: the name of a module, or a function that makes the member.
+-- Members that are loaded or made at their first use: a module, a member of one, or a function that makes the member.
 local members = {
   decimal = "purser.decimal", secrets = "purser.util.secrets", fleet = "purser.fleet", sim = "purser.sim",
   vault = "purser.fleet.vault", states = "purser.api.states", utc = "purser.util.utc", codes = "purser.codes",
-  csv = "purser.util.csv", json = "purser.json",
+  csv = "purser.util.csv", json = "purser.json", transport = "purser.client.transports",
   journal = "purser.write.journal", payouts = "purser.payouts",
+  run = "purser.schedule run", spawn = "purser.schedule spawn", join = "purser.schedule join",
+  all = "purser.schedule all", sleep = "purser.schedule sleep",
   profiles = function() return frozen(require(profiles)) end,
-  rate_limit = function() return new_rate_limit end,
-  run = function() return schedule.run end,
-  spawn = function() return schedule.spawn end,
-  join = function() return schedule.join end,
-  all = function() return schedule.all end,
-  sleep = function() return schedule.sleep end,
-  transport = function()
-    return setmetatable({}, { __index = function(made, requested)
-      for _, name in ipairs(transports) do
-        if name == requested then
-          made[name] = transport_of(name)
-          return made[name]
-        end
-      end
-      no_transport(requested)
-    end })
-  end,
+  rate_limit = function() return function(options) return rate_limit.new(options, open_store) end end,
 }
 
 return setmetatable(M, {
   __index = function(module, name)
     if name == "operations" then return operations.public() end -- each reader has its own copy
-    local how = members[name]
-    if not how then return nil end
-    local value = type(how) == "string" and require(how) or how()
-    module[name] = value
-    return value
+    local member = members[name]
+    if not member then return nil end
+    if type(member) == "function" then
+      member = member()
+    else
+      local path, field = member:match "^(%S+) ?(%S*)$"
+      member = field == "" and require(path) or require(path)[field]
+    end
+    module[name] = member
+    return member
   end,
 })

@@ -196,7 +196,7 @@ describe("the annotation file", function()
   end
 
   it("knows the members of every record", function()
-    for shape, fields in pairs(shapes) do
+    for shape, fields in pairs(shapes.every()) do
       local class, names = assert(classes["purser.record." .. shape], shape), {}
       for i, field in ipairs(fields) do
         names[i] = field[1]

@@ -73,15 +73,12 @@ end
 
 local function run_any(...) return run.call(...) end
 
-local function methods_of(group)
-  local methods = {}
-  for _, row in ipairs(operations.groups[group]) do
-    local name, run_row = row.name, row.effect == "read" and not row.live and pipeline.run or run_any
-    methods[name] = function(held, params, opts)
-      return run_row(held and states[held] or state_of_group(held, group, name), row, params, opts)
-    end
+local function operation_of(group, name)
+  local row = operations.row(group, name)
+  local run_row = row and row.effect == "read" and not row.live and pipeline.run or run_any
+  return row and function(held, params, opts)
+    return run_row(held and states[held] or state_of_group(held, group, name), row, params, opts)
   end
-  return methods
 end
 
 -- A method that is more than one operation. It is given what users hold: it may keep that in what it returns.
@@ -93,29 +90,21 @@ local function workflow_of(group, name)
   end
 end
 
--- What is looked up in a group besides its operations: a workflow, or a mistake.
-local function other_of(group, methods, name)
-  local workflow = workflow_of(group, name)
-  if workflow then
-    methods[name] = workflow
-    return workflow
-  end
+local function no_operation(group, name)
+  local names = {}
+  for _, row in ipairs(operations.groups[group]) do names[row.name] = true end
   error(('client.%s has no operation "%s"%s'):format(group, tostring(name),
-    suggest.hint_or_list(name, methods, methods_[group])), 3)
+    suggest.hint_or_list(name, names, methods_[group])), 3)
 end
 
--- One method an operation, made from the rows when the group is first used.
+-- A method is made when it is first called, from the row of its operation.
 for _, group in ipairs(operations.all_group_names) do
-  local group_type = { __name = "purser." .. group, __metatable = "purser." .. group }
-  function group_type.__index(_, name)
-    local methods = methods_of(group)
-    group_type.__index = setmetatable(methods, { __index = function(_, other)
-      local method = other_of(group, methods, other) -- no tail call: the error names the caller's line
-      return method
-    end })
-    return rawget(methods, name) or other_of(group, methods, name)
-  end
-  group_types[group] = group_type
+  local methods = setmetatable({}, { __index = function(methods, name)
+    local method = operation_of(group, name) or workflow_of(group, name) or no_operation(group, name)
+    methods[name] = method
+    return method
+  end })
+  group_types[group] = { __name = "purser." .. group, __metatable = "purser." .. group, __index = methods }
 end
 
 --- Makes a client. See docs/getting-started.md for the options.
