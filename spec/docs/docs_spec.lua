@@ -196,7 +196,7 @@ describe("the annotation file", function()
   end
 
   it("knows the members of every record", function()
-    for shape, fields in pairs(shapes) do
+    for shape, fields in pairs(shapes.every()) do
       local class, names = assert(classes["purser.record." .. shape], shape), {}
       for i, field in ipairs(fields) do
         names[i] = field[1]
@@ -303,7 +303,7 @@ describe("the reference", function()
     pages["docs/reference-transports.md"], pages["docs/reference-simulator.md"] }
 
   local owners = {
-    client = { "client/init", "State" }, walk = { "history/init", "Walk" }, watch = { "workflow/watch", "Watch" },
+    client = { "client/state", "State" }, walk = { "history/init", "Walk" }, watch = { "workflow/watch", "Watch" },
     plan = { "workflow/plan", "Plan" }, journal = { "write/journal/init", "Journal" },
     payouts = { "payouts/init", "Payouts" }, fleet = { "fleet/init", "Fleet" },
     moves = { "fleet/transfers", "Moves" }, sim = { "sim/init", "Sim" }, world = { "sim/remote", "World" },

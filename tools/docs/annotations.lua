@@ -63,7 +63,7 @@ end
 
 local function write_records(lines)
   local names, sure = {}, essential_members()
-  for name in pairs(shapes) do names[#names + 1] = name end
+  for name in pairs(shapes.every()) do names[#names + 1] = name end
   table.sort(names)
   for _, name in ipairs(names) do
     lines[#lines + 1] = "\n---@class purser.record." .. name

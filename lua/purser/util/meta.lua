@@ -1531,6 +1531,9 @@ function Client:now() end
 ---@param ms integer
 function Client:sleep(ms) end
 
+--- Wipes the secret and closes the connections that this client opened itself. May be called again.
+function Client:close() end
+
 --- Walks every record of a history or list: client:each("wallet.deposit_history", { from = ... }); docs/histories.md.
 ---@param name string  full name of the operation
 ---@param params? table  purser.WalkParams, and those of the operation
@@ -1555,9 +1558,6 @@ function Client:limits() end
 ---@return any value
 ---@return purser.Error|nil err
 function Client:wait_for(options) end
-
---- Wipes the secret and closes the connections that this client opened itself. May be called again.
-function Client:close() end
 
 ---@class purser
 local purser = {}
