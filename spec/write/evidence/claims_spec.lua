@@ -98,7 +98,7 @@ describe("a witness", function()
     local found = answered() -- by the id that its record shows, which may be of an attempt that a lost journal knew
     found.found = true
     assert.is_true(shown({}, found).in_time)
-    local untimed = shown({ applyTime = NOW - 50000 }, found)
+    local untimed = shown({ applyTime = NOW - 30000 }, found)
     assert.same({ false }, { untimed.in_time, untimed.misplaced })
     assert.equal(NOW - 59000, shown {}.earliest)
     assert.equal(NOW - 60000, shown {}.latest)
