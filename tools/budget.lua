@@ -12,7 +12,7 @@ local budgets = {
   { "write", 6700, 34, 550 },
   { "history", 1500, 7, 500 },
   { "client", 1050, 6, 370 },
-  { "transport", 1000, 4, 410 },
+  { "transport", 1100, 5, 410 },
   { "util", 2210, 24, 330 },
   { "payouts", 2250, 8, 540 },
   { "workflow", 1500, 7, 420 },
