@@ -48,6 +48,7 @@ local suggest = lazy "purser.util.suggest"
 ---@field sim purser.modules.sim            the simulator
 ---@field journal purser.modules.journal    journals of what is sent
 ---@field payouts purser.modules.payouts    queues of payments
+---@field books purser.modules.books        a copy of the histories, and statements
 ---@field fleet purser.modules.fleet        sub-accounts and keys as they are declared
 ---@field transport purser.Transports       what makes transports, by name
 local M = { _VERSION = version }
@@ -117,7 +118,7 @@ local profiles = "purser.api.profiles"
 local members = {
   decimal = "purser.decimal", secrets = "purser.util.secrets", fleet = "purser.fleet", sim = "purser.sim",
   vault = "purser.fleet.vault", states = "purser.api.states", utc = "purser.util.utc", codes = "purser.codes",
-  csv = "purser.util.csv", json = "purser.json",
+  csv = "purser.util.csv", json = "purser.json", books = "purser.books",
   journal = "purser.write.journal", payouts = "purser.payouts",
   profiles = function() return frozen(require(profiles)) end,
   rate_limit = function() return new_rate_limit end,
