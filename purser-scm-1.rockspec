@@ -293,6 +293,7 @@ build = {
     ["purser.transport.exchange"] = "lua/purser/transport/exchange.lua",
     ["purser.transport.http1"] = "lua/purser/transport/http1.lua",
     ["purser.transport.multi"] = "lua/purser/transport/multi.lua",
+    ["purser.transport.sinks"] = "lua/purser/transport/sinks.lua",
     ["purser.util.archive"] = "lua/purser/util/archive.lua",
     ["purser.util.calendar"] = "lua/purser/util/calendar.lua",
     ["purser.util.colon"] = "lua/purser/util/colon.lua",

@@ -13,7 +13,7 @@ local budgets = {
   { "write", 5250, 26, 550 },
   { "history", 1500, 7, 500 },
   { "client", 1050, 6, 370 },
-  { "transport", 1000, 4, 410 },
+  { "transport", 1100, 5, 410 },
   { "util", 2200, 24, 330 },
   { "payouts", 2250, 8, 540 },
   { "workflow", 1500, 7, 420 },
