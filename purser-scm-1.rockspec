@@ -131,6 +131,7 @@ build = {
     ["purser.books.ledger"] = "lua/purser/books/ledger.lua",
     ["purser.books.match"] = "lua/purser/books/match.lua",
     ["purser.books.model"] = "lua/purser/books/model.lua",
+    ["purser.books.outbox"] = "lua/purser/books/outbox.lua",
     ["purser.books.postings"] = "lua/purser/books/postings.lua",
     ["purser.books.reconcile"] = "lua/purser/books/reconcile.lua",
     ["purser.books.record"] = "lua/purser/books/record.lua",

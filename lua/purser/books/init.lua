@@ -6,11 +6,14 @@
 ---     local report = assert(books:sync())
 ---     print(assert(books:statement { from = "2026-10-01", to = "2026-11-01", format = "hledger" }))
 
+local core = require "purser.core"
 local digest = require "purser.util.digest"
 local errors = require "purser.call.errors"
 local model = require "purser.books.model"
 local option_schema = require "purser.util.option_schema"
+local outbox = require "purser.books.outbox"
 local record = require "purser.books.record"
+local sinks = require "purser.transport.sinks"
 local sources = require "purser.books.sources"
 local stores = require "purser.books.store"
 local sync = require "purser.books.sync"
@@ -36,11 +39,12 @@ Books.__index = Books
 ---@field addresses table<string, string>|nil  deposit address (or address:memo) -> "Main" or a sub-account
 ---@field since_ms integer|nil               how far back the first reading goes. Default: 180 days
 ---@field every_ms integer|nil               how often an owner is read of whom something is new. Default: 60000
+---@field sinks purser.SinkOptions[]|nil     where each change goes as an event: { command } or { webhook, secret }
 ---@field fee "on_top"|"inside"|nil          where the fee of a withdrawal stands when nothing shows it
 
 local rules = { sqlite = "string", postgresql = "table", client = "any", keys = "table", account = "string",
   group = { "sub_account", "broker" }, pairs = "table", identities = "table", addresses = "table",
-  since_ms = { 0, option_schema.EXACT }, every_ms = { 1000, 86400000 }, fee = { "on_top", "inside" } }
+  since_ms = { 0, option_schema.EXACT }, every_ms = { 1000, 86400000 }, fee = { "on_top", "inside" }, sinks = "table" }
 
 --- Opens the books. Returns them; or nil and an error of kind "config".
 ---@param options purser.BooksOptions
@@ -72,9 +76,8 @@ function M.open(options)
       or self.addresses[tostring(deposit.address)]
     return not owner and "" or owner == "Main" and owner or self:owner_name(owner)
   end
-  for _, row in ipairs(store:rows "SELECT sink FROM purser_books_sink ORDER BY sink") do
-    store.sinks[#store.sinks + 1] = row.sink
-  end
+  self.senders, message = outbox.open(store, options.sinks or {})
+  if not self.senders then return nil, errors.config(message, nil, "sinks") end
   return self
 end
 
@@ -359,6 +362,37 @@ function Books:gaps()
   return self.store:rows("SELECT owner, list, starts, ends, why FROM purser_books_gap WHERE account = $1 AND "
     .. "closed_rev = '' ORDER BY owner, list, starts", self.account)
 end
+
+-------------------------------------------------------------------------------------------------------- events
+
+--- Sends the events that are due to the sinks that the books were opened with.
+---@return integer|nil delivered, integer|purser.Error failed  how many, and how many failed and are sent again
+function Books:deliver()
+  local went, delivered, failed = pcall(outbox.deliver, self.store, self.senders,
+    self.main.client and self.main.client:now() or core.now_ms())
+  if not went then return nil, problem_of(delivered) end
+  return delivered, failed
+end
+
+--- What waits for each sink: a list of { sink, waiting, parked, oldest, error }.
+---@return table[]
+function Books:events() return outbox.waiting(self.store) end
+
+--- Lets events that failed, also parked ones, go with the next `deliver`.
+function Books:retry_events() outbox.retry(self.store) end
+
+--- Forgets a sink, and the events that wait for it.
+---@param sink string  its command or URL
+---@return boolean known
+function Books:forget_sink(sink) return outbox.forget(self.store, sink) end
+
+--- Returns whether an event that a webhook got is from who has the secret, and was sent at most five minutes ago.
+---@param secret string|userdata
+---@param head string  Purser-Signature of the request's head
+---@param body string
+---@param now integer|nil  epoch s; default: this machine's clock
+---@return boolean is_genuine
+function M.verify(secret, head, body, now) return sinks.verify(secret, head, body, now) end
 
 --- Closes the database.
 function Books:close() self.store:close() end

@@ -58,17 +58,17 @@ end
 --- Returns the newest revision.
 function Store:rev() return self:rows("SELECT value FROM purser_books_meta WHERE name = 'rev'")[1].value end
 
--- The event of a row's newest state, as the body that every sink gets.
+-- The event of a row's newest state, as the body that every sink gets: the record's columns, and the service's record
+-- as it came.
 local function event_of(row, before)
   local members = {}
   for _, name in ipairs(schema.columns) do
     if name ~= "raw" then members[#members + 1] = { name, row[name] } end
   end
-  members[#members + 1] = { "raw", json.raw(row.raw) }
-  return json.encode(json.object { { "id", ("ev_%s_%s"):format(row.rid, row.n) },
-    { "type", row.entity .. (before and ".changed" or ".new") }, { "rev", row.rev }, { "seen", row.seen },
-    { "before", before and json.object { { "state", before.state }, { "class", before.class },
-      { "amount", before.amount } } or nil }, { "record", json.object(members) } })
+  local head = json.encode(json.object { { "id", ("ev_%s_%s"):format(row.rid, row.n) },
+    { "type", row.entity .. (before and ".changed" or ".new") }, { "before", before and json.object {
+    { "state", before.state }, { "class", before.class }, { "amount", before.amount } } or nil } })
+  return ('%s,"record":%s,"raw":%s}'):format(head:sub(1, -2), json.encode(json.object(members)), row.raw)
 end
 
 local function deliver(self, tx, row, before)
@@ -104,7 +104,8 @@ local function replace(self, tx, rid, new, batch, rev)
     record.json(body))
   local row = {}
   for _, name in ipairs(schema.columns) do row[name] = new[name] or old[name] end
-  row.n, row.rev, row.first_rev = ("%d"):format(tonumber(old.n) + 1), rev(), old.first_rev
+  row.rid, row.n = rid, ("%d"):format(tonumber(old.n) + 1)
+  row.rev, row.first_rev = rev(), old.first_rev
   row.seen, row.twin, row.time = batch.asked_at, old.twin, old.time
   if row.state == old.state then row.booked = old.booked else row.booked = new.updated or batch.asked_at end
   local values = values_of(row, 2)
