@@ -127,6 +127,7 @@ build = {
     ["purser.api.text"] = "lua/purser/api/text.lua",
     ["purser.api.wallet"] = "lua/purser/api/wallet.lua",
     ["purser.api.write_kinds"] = "lua/purser/api/write_kinds.lua",
+    ["purser.books.html"] = "lua/purser/books/html.lua",
     ["purser.books"] = "lua/purser/books/init.lua",
     ["purser.books.ledger"] = "lua/purser/books/ledger.lua",
     ["purser.books.match"] = "lua/purser/books/match.lua",

@@ -4,6 +4,7 @@
 
 local csv = require "purser.util.csv"
 local digest = require "purser.util.digest"
+local html = require "purser.books.html"
 local json = require "purser.json"
 local model = require "purser.books.model"
 
@@ -189,5 +190,8 @@ function M.jsonl(statement)
   out[#out + 1] = json.encode(json.object { { "closing", legs_json(statement.closing) } })
   return table.concat(out, "\n") .. "\n"
 end
+
+--- The page for people.
+function M.html(statement) return html.page(statement, M.remarks(statement)) end
 
 return M

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 -- make test: 10 s
--- Random lives: books beside a simulator. See spec/support/books_seeds.lua; a thousand of them are in seeds_test.lua.
+-- Random lives: books beside a simulator. See spec/support/books_seeds.lua; a thousand of them are in books_seeds_test.lua.
 
 local books_seeds = require "books_seeds"
 local files = require "files"
