@@ -108,7 +108,7 @@ endif
 
 # A part that cannot be installed or built here fails by the name of its tests; the others run all the same.
 test-all:
-	-@tools/setup build test hosts versions hosts-all browser site torture model
+	-@tools/setup build test hosts versions hosts-all browser site torture model books
 	-@for lua in lua5.1 lua5.2 lua5.3 lua5.4 luajit; do $(call FOR_SPECS,$$lua) EXTRA_CFLAGS=-Werror; done
 	-@$(MAKE) -s -k -j$(CORES) LUA=lua5.4 BUILD=build/lua5.4 c-tests hosts-build bundle site asan-build $(AXE)
 	@$(RUN_TESTS) all

@@ -32,7 +32,7 @@ end
 
 -- A room on top of the client requires public names, purser.core, util/ and itself. Public is what has a page in the
 -- reference.
-local rooms = set_of "payouts workflow fleet limits nginx hosts recording monitor sim cli"
+local rooms = set_of "payouts workflow fleet limits nginx hosts recording monitor sim cli books"
 local public = set_of [[purser purser.call.errors purser.write.journal purser.fleet.vault purser.api.states
   purser.recording.check purser.recording.record purser.recording.replay]]
 

@@ -40,6 +40,10 @@ local plan = {
     { "purser.Alerts", "alerts:", "Alerts", "in-production" },
     { "purser.Metrics", "metrics:", "Numbers for Prometheus", "in-production" },
   } },
+  { "reference-books", "Reference: the books", {
+    { "purser.modules.books", "purser.books.", "purser.books", "books" },
+    { "purser.Books", "books:", "Books", "books" },
+  } },
   { "reference-values", "Reference: amounts, times, codes, CSV, JSON, secrets", {
     { "purser.modules.decimal", "decimal.", "purser.decimal", "numbers" },
     { "purser.decimal", "amount:", "An amount", "numbers" },
