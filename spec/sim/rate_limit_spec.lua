@@ -2,6 +2,7 @@
 -- The service's rate limit: windows that slide by the millisecond, rejections, bans.
 
 local operations = require "purser.api.operations"
+local plain = require "purser.sim.plain"
 local rate_limit = require "purser.sim.rate_limit"
 
 local HEAVY, LIGHT = operations.by_id.B6, operations.by_id.C5
@@ -85,7 +86,7 @@ describe("a rate limit", function()
     local pools = { ip = { capacity = 3, window_ms = 1000, counts = "requests" } }
     local state, copy = rate_limit.new(pools, PROFILE), rate_limit.new(pools, PROFILE)
     for _, now in ipairs { 0, 100, 200, 300, 1150 } do at(state, now, LIGHT) end
-    rate_limit.restore(copy, rate_limit.snapshot(state))
+    rate_limit.restore(copy, plain.copy(rate_limit.snapshot(state)))
     assert.same(rate_limit.report(state), rate_limit.report(copy))
     for now = 1200, 130000, 250 do assert.equal(at(state, now, LIGHT), at(copy, now, LIGHT)) end
     assert.same(rate_limit.snapshot(state), rate_limit.snapshot(copy))

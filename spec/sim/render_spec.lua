@@ -249,7 +249,7 @@ describe("a rejection", function()
   end
 
   it("is HTTP 400 with a numeric code and msg", function()
-    assert.equal('400 {"code":700002,"msg":"Signature for this request is not valid."}',
+    assert.equal('400 {"code":700002,"msg":"The signature is not valid."}',
       rejected("700002", nil, nil, withdraw))
     assert.equal('400 {"code":10101,"msg":"not enough"}', rejected(10101, "not enough", "document", create))
     assert.equal('400 {"code":700002,"msg":"x"}', rejected("700002", "x", "document", nil))
