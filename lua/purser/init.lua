@@ -32,6 +32,7 @@ local restricted = lazy "purser.client.restricted"
 local sandbox = lazy "purser.client.sandbox"
 local schedule = lazy "purser.schedule"
 local suggest = lazy "purser.util.suggest"
+local workflow = lazy "purser.workflow"
 
 ---@class purser
 ---@field _VERSION string
@@ -48,6 +49,7 @@ local suggest = lazy "purser.util.suggest"
 ---@field sim purser.modules.sim            the simulator
 ---@field journal purser.modules.journal    journals of what is sent
 ---@field payouts purser.modules.payouts    queues of payments
+---@field monitor purser.modules.monitor    alerts and numbers for who keeps watch
 ---@field fleet purser.modules.fleet        sub-accounts and keys as they are declared
 ---@field transport purser.Transports       what makes transports, by name
 local M = { _VERSION = version }
@@ -61,7 +63,7 @@ end
 ---@param options purser.Options
 ---@return purser.Client|nil client, purser.Error|nil err
 function M.new(options)
-  return clients.new(options, open_store)
+  return clients.new(options, open_store, workflow)
 end
 
 --- A client of these operations alone, for scripts that are not trusted: see docs/sandboxes.md.
@@ -91,7 +93,7 @@ local function new_rate_limit(options)
   return rate_limit.new(options, open_store)
 end
 
--- What makes a transport, by its public name.
+-- The modules that make transports, by public name.
 local transport_modules = {
   curl = "purser.transport.curl", multi = "purser.transport.multi",
   openresty = "purser.nginx.openresty", cosocket = "purser.nginx.cosocket",
@@ -99,7 +101,7 @@ local transport_modules = {
 }
 local transports = { "curl", "multi", "openresty", "cosocket", "record", "replay" }
 
--- What makes a transport. Those of recordings get the list of what may stay in one.
+-- Returns what makes a transport. Those of recordings get the list of what may stay in one.
 local function transport_of(name)
   local make = require(transport_modules[name]).new
   if name ~= "record" and name ~= "replay" then return make end
@@ -119,6 +121,7 @@ local members = {
   vault = "purser.fleet.vault", states = "purser.api.states", utc = "purser.util.utc", codes = "purser.codes",
   csv = "purser.util.csv", json = "purser.json",
   journal = "purser.write.journal", payouts = "purser.payouts",
+  monitor = "purser.monitor",
   profiles = function() return frozen(require(profiles)) end,
   rate_limit = function() return new_rate_limit end,
   run = function() return schedule.run end,

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What the documentation and the annotation file say must be what the rows say, and nothing public may go undocumented.
+-- The documentation and the annotation file must say what the rows say, and nothing public may go undocumented.
 
 package.path = "tools/?.lua;" .. package.path
 
@@ -257,7 +257,7 @@ describe("every public function", function()
     return missing
   end
 
-  -- What users call. The parts of the simulator share an interface of their own.
+  -- Classes that users call. The parts of the simulator share an interface of their own.
   local sources = "ls lua/purser/*.lua lua/purser/transport/*.lua lua/purser/sim/init.lua lua/purser/sim/control.lua"
     .. " | grep -v meta.lua"
 
@@ -325,10 +325,11 @@ describe("the reference", function()
   end
 
   it("has an entry for every walk, wait, watch and plan of the groups", function()
-    local methods = require "purser.client.methods"
-    for _, group in ipairs(operations.group_names) do
-      for name in pairs(methods[group]) do
-        assert(all:find(("\n### client.%s:%s\n"):format(group, name), 1, true), group .. ":" .. name)
+    for _, methods in ipairs { require "purser.client.methods", (require "purser.workflow") } do
+      for _, group in ipairs(operations.group_names) do
+        for name in pairs(methods[group]) do
+          assert(all:find(("\n### client.%s:%s\n"):format(group, name), 1, true), group .. ":" .. name)
+        end
       end
     end
   end)

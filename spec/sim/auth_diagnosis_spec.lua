@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What a client signed when it signed the wrong text.
+-- The diagnosis of a wrong signature: the text that a client signed.
 
 local core = require "purser.core"
 local purser = require "purser"

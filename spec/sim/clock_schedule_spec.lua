@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What is due when.
+-- The schedule: items come due in order.
 
 local clock = require "purser.sim.clock"
 local plain = require "purser.sim.plain"

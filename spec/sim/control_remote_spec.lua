@@ -27,7 +27,7 @@ describe("a world elsewhere", function()
     world = assert(control.connect("http://127.0.0.1:1", { transport = door() }))
   end)
 
-  -- What a method returns when the other end answers with this status and body.
+  -- Returns what a method returns when the other end answers with this status and body.
   local function answered(status, body, call)
     world.transport = { send = function() return { status = status, headers = {}, body = body } end }
     return call and call() or { world:state() }

@@ -9,7 +9,7 @@ local withdraw, coins, create = operations.by_id.C2, operations.by_id.C1, operat
 
 local function new(options) return faults.new(options or { seed = 3, now = function() return 1700000000000 end }) end
 
--- What the service does with a request: `applied` counts how often it was executed.
+-- Stands for the service: `applied` counts how often it was executed.
 local applied
 local function exchange(state, row, rejection)
   local request = { method = "POST", target = row.path .. "?coin=USDT&signature=00" }

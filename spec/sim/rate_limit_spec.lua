@@ -10,7 +10,7 @@ local PROFILE = {
   pools = { ip = { capacity = 100, window_ms = 1000 } }, weights = { [HEAVY.full_name] = 50, [LIGHT.full_name] = 10 },
 }
 
--- What a request at a time meets: "ok", or the status and the seconds to stay away.
+-- Returns what a request at a time meets: "ok", or the status and the seconds to stay away.
 local function at(state, now, row, ip, account)
   local status, seconds = rate_limit.arrive(state, row, ip or "192.0.2.1", account, now)
   return status and ("%d %d"):format(status, seconds) or "ok"

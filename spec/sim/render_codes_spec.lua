@@ -4,7 +4,7 @@
 local codes = require "purser.codes"
 local render = require "purser.sim.render"
 
--- How a line names a code alone.
+-- Patterns of a line that names a code alone.
 local forms = { 'return nil, "(%d+)"%f[^%w,"]', 'return "(%d+)"$', 'required = "(%d+)"', 'must%(.*"(%d+)"%)' }
 
 describe("the code of a rejection", function()

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What the simulator answers: each variant of the interface document's form, rejections and samples.
+-- The simulator's answers: each variant of the interface document's form, rejections and samples.
 
 local answers = require "answers"
 local cjson = require "cjson"
@@ -275,12 +275,12 @@ describe("a sample", function()
   end)
 end)
 
--- What a client makes of it: the same result, whatever the variant.
+-- Returns what a client makes of it: the same result, whatever the variant.
 describe("the client reads the same result", function()
   local unwrap = require "purser.call.unwrap"
   local lossy = { states_null = true }
 
-  -- What some switches say otherwise: the same amount with more zeros, the same transaction with its output.
+  -- Differences that some switches make: the same amount with more zeros, the same transaction with its output.
   local function is_same(want, have)
     if type(have) ~= "string" or type(want) ~= "string" then return want == have end
     return have == want or have == want .. ":0" or have:gsub("0+$", "") == want:gsub("0+$", "")

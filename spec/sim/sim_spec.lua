@@ -96,7 +96,7 @@ describe("a run of the simulator", function()
     sim:fault { kind = "reject", operation = "wallet.convert", code = 10101, times = 1.0 }
     sim:fault { kind = "garbage", operation = "read", probability = 1 / 3 }
     sim:fault { kind = "slow", operation = "C9", delay_ms = 7, probability = 0.1, times = 3, skip = 1 }
-    -- What a client sees of some requests.
+    -- Returns what a client sees of some requests.
     local function ask(asked, rounds)
       local seen = {}
       for _ = 1, rounds do

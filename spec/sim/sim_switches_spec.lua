@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What the interface leaves open, as switches of the simulator: each is what it says, and the books stay right.
+-- The switches of the simulator, for what the interface leaves open: each is what it says, and the books stay right.
 
 local purser = require "purser"
 local signed = require "signed"

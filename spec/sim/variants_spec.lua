@@ -101,7 +101,7 @@ end
 
 local decimal = require "purser.decimal"
 
--- What some switches change of the value itself: the same amount, the same transaction, another id or name of network.
+-- Changes of the value itself by some switches: the same amount, the same transaction, another id or name of network.
 local function is_changed(requested, found, set, where)
   local name = where:match "%w+$"
   if name == "amount" or name == "transactionFee" then

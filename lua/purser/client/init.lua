@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: MIT
 -- The client: what users hold. Its groups have one method an operation, made from the rows; run.lua runs them all.
 --
--- What users hold has no fields but its groups and a copy of its profile. Everything else is in its inner state, which
--- private.lua finds by it; the methods below are those of the inner state.
+-- The client that users hold has no fields but its groups and a copy of its profile. Everything else is in its inner
+-- state, which private.lua finds by it; the methods below are those of the inner state.
 
 local build = require "purser.client.build"
 local errors = require "purser.call.errors"
@@ -16,16 +16,20 @@ local response = require "purser.call.response"
 local run = require "purser.write.run"
 local digest = lazy "purser.util.digest"
 local history = lazy "purser.history"
+local parameters = lazy "purser.api.parameters"
 local reconcile = lazy "purser.write.reconcile"
 local reconcile_advice = lazy "purser.write.advice"
 local reconcile_service = lazy "purser.write.service"
+local retention = lazy "purser.history.retention"
 local suggest = lazy "purser.util.suggest"
 local unsigned = lazy "purser.call.unsigned"
-local wait = lazy "purser.workflow.wait"
 local methods_ = lazy "purser.client.methods"
 local write_call = lazy "purser.write.write_call"
 
 local states = private.states
+
+-- The methods of a room on top, by group and name: what purser.new gives, for no layer requires such a room.
+local added = {}
 
 -- build.lua says what it holds.
 ---@class purser.State
@@ -50,6 +54,23 @@ function State:call(name, params, opts)
   local row, err = row_of(name)
   if not row then return nil, err end
   return run.call(self, row, params, opts)
+end
+
+--- Tells whether a parameter of an operation takes a value, without a call. Returns true; or nil, what is wrong, which
+--- completes the sentence `parameter "x" ...`, and the cure.
+---@param name string       full name of the operation
+---@param parameter string
+---@param value any
+---@return true|nil fits, string|nil message, string|nil hint
+function State:check_value(name, parameter, value) -- luacheck: ignore self
+  local row, err = row_of(name)
+  if not row then return nil, err.message, err.hint end
+  local param = (row.by_name or {})[parameter]
+  if not param then return nil, "is not known" .. suggest.among(parameter, row.by_name or {}) end
+  if value == nil then return not param.required or nil, param.required and "is missing" or nil end
+  local travels, message, hint = parameters.kinds[param[2]].check(value, param)
+  if travels == nil then return nil, message, hint end
+  return true
 end
 
 ---@class purser.Request
@@ -178,18 +199,33 @@ function State:sync_clock()
   return self._clock:learn(function() return pipeline.run(self, unsigned.rows.server_time) end)
 end
 
+---@class purser.Settings
+---@field account string|nil  the option of purser.new
+---@field has_journal boolean
+---@field visibility_delay_ms integer
+
+--- Returns those options of purser.new that programs on top need to know.
+---@return purser.Settings
+function State:settings()
+  return { account = self._account, has_journal = self._journal ~= nil,
+    visibility_delay_ms = self._visibility_delay_ms }
+end
+
 --- The service's time as far as the client knows it, in epoch milliseconds: what a request is stamped with.
 ---@return integer
 function State:now()
   return assert(self._clock:read())
 end
 
+-- Where the caller stands: Lua 5.1 counts a tail call as a function, others do not.
+local CALLER = _VERSION == "Lua 5.1" and not rawget(_G, "jit") and 3 or 2
+
 --- Sleeps as the client's transport does: the other tasks continue, and a simulator's clock is moved.
 ---@param ms integer
 function State:sleep(ms)
   if type(ms) ~= "number" or not (ms >= 0 and ms < math.huge) then
     error(("client:sleep: the time is %s; give milliseconds from 0"):format(
-      type(ms) == "number" and ("%.14g"):format(ms) or "a " .. type(ms)), 2)
+      type(ms) == "number" and ("%.14g"):format(ms) or "a " .. type(ms)), CALLER)
   end
   pipeline.pause(self, ms)
 end
@@ -201,6 +237,16 @@ end
 ---@return purser.Walk
 function State:each(name, params, opts)
   return private.veil(history.each(self, name, params, opts))
+end
+
+--- Returns the earliest epoch ms from which a history can be walked now. Returns nil where the service documents none.
+---@param name string  full name of the operation
+---@param now integer|nil  another time than the client's
+---@return integer|nil earliest
+function State:earliest(name, now)
+  local window = (row_of(name) or {}).window
+  now = now or self:now()
+  return retention.earliest(window, now) and retention.default(window, now) or nil
 end
 
 ---@class purser.Limits
@@ -220,7 +266,7 @@ end
 ---@param options purser.WaitOptions
 ---@return any value, purser.Error|nil err
 function State:wait_for(options)
-  return wait.wait_for(self, options)
+  return added.client.wait_for(self, options)
 end
 
 --- Wipes the secret and closes the connections that this client opened itself. May be called again.
@@ -241,13 +287,13 @@ local Client = { __name = "purser.client", __metatable = "purser.client" }
 local methods_of_clients = {}
 Client.__index = methods_of_clients
 
--- What to say of a name that a client does not have: where the operation is, or the name that differs by a letter or an
+-- Says more of a name that a client does not have: where the operation is, or the name that differs by a letter or an
 -- underscore. Any other name is nil, so that `if client.something then` asks whether it is there.
 local function meant_by(name)
   if type(name) ~= "string" or name:find "^_" then return nil end
   local groups = {}
   for _, group in ipairs(operations.group_names) do
-    if operations.by_name[group .. "." .. name] or methods_[group][name] then
+    if operations.by_name[group .. "." .. name] or methods_[group][name] or added[group][name] then
       groups[#groups + 1] = ("client.%s:%s"):format(group, name)
     end
   end
@@ -315,14 +361,14 @@ end
 
 -- A method that is more than one operation. It is given what users hold: it may keep that in what it returns.
 local function workflow_of(group, name)
-  local workflow = methods_[group][name]
+  local workflow = methods_[group][name] or added[group][name]
   return workflow and function(held, ...)
     local self = state_of_group(held, group, name)
     return workflow(faces[self] or make_face(self), ...)
   end
 end
 
--- What is looked up in a group besides its operations: a workflow, or a mistake.
+-- Returns what is looked up in a group besides its operations: a workflow, or a mistake.
 local function other_of(group, methods, name)
   local workflow = workflow_of(group, name)
   if workflow then
@@ -330,7 +376,7 @@ local function other_of(group, methods, name)
     return workflow
   end
   error(('client.%s has no operation "%s"%s'):format(group, tostring(name),
-    suggest.hint_or_list(name, methods, methods_[group])), 3)
+    suggest.hint_or_list(name, methods, methods_[group], added[group])), 3)
 end
 
 -- One method an operation, made from the rows when the group is first used.
@@ -350,8 +396,10 @@ end
 --- Makes a client. See docs/getting-started.md for the options.
 ---@param options table
 ---@param open_store (fun(options: table): table|nil, string|nil)|nil  makes a store of the rate limit that is named
+---@param methods table|nil  those that a room on top adds, by group and name
 ---@return purser.Client|nil client, purser.Error|nil err
-function M.new(options, open_store)
+function M.new(options, open_store, methods)
+  added = methods or added
   local message, option, hint = options_.check(options)
   if message then return nil, errors.config(message, hint, option) end
   local self = {}

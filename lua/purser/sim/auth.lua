@@ -14,7 +14,7 @@ local function whole(text)
   return text and #text <= 15 and text:find("^%d+$") and tonumber(text) or nil
 end
 
--- What the service keeps of a key to check requests with; made at its first use, never part of a snapshot.
+-- Returns the tools that check a key's requests; made at its first use, never part of a snapshot.
 local function tools_of(sim, key)
   local tools = sim.key_tools[key.api_key]
   if not tools then
@@ -72,7 +72,7 @@ local function string_end(text, from)
   end
 end
 
--- What is not UTF-8 gets its bytes beyond ASCII written as \xHH, so that it can stand in JSON.
+-- Returns a text that JSON can hold: of one that is not UTF-8, bytes beyond ASCII are written as \xHH.
 local function printable(text)
   if is_utf8(text) then return text end
   return (text:gsub("[\128-\255]", function(byte) return ("\\x%02X"):format(byte:byte()) end))
@@ -161,7 +161,7 @@ local function check_signature(sim, tools, signed, request, signature)
   }
 end
 
--- Whether the account behind the key may call the operation at all.
+-- Checks that the account behind the key may call the operation at all.
 local function check_account(sim, row, account)
   local parent = account.parent and sim.accounts.by_uid[account.parent] or account
   if account.frozen then return nil, "730100" end

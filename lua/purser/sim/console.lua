@@ -2,7 +2,7 @@
 --- The simulator's page: GET /console is console.html next to this file, GET /console/page.js its script beside it,
 --- GET /console/data what it shows.
 --
--- What the page changes goes through the control endpoints (purser.sim.control), and only who may use those may read.
+-- The page changes things through the control endpoints (purser.sim.control), and only who may use those may read.
 
 local accounts = require "purser.sim.accounts"
 local codes = require "purser.codes"
@@ -45,7 +45,7 @@ local function read_file(name)
   return text
 end
 
--- What the page offers to choose from.
+-- The choices of the page's forms.
 local function catalogue()
   local names, offered = {}, {}
   for i, row in ipairs(operations.list) do names[i] = row.full_name end

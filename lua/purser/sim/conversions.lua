@@ -12,8 +12,8 @@ local M = { histories = { conversions = function(record) return record.uid end }
 -- Platform tokens for one USDT: the inverse of the catalogue's price of 2.5, exact.
 local TOKENS_PER_USDT, FEE_RATE, STEP, LARGEST = "0.4", "0.02", "0.00000001", "5"
 
--- What a balance would give: { usdt, convert (after fee), fee }, or nil, code, message. The third result is the value
--- in USDT where there is a price.
+-- Returns the offer for a balance: { usdt, convert (after fee), fee }, or nil, code, message and, where there is a
+-- price, the offer that is not made.
 local function quote(asset, balance)
   local coin = coins.by_name[asset]
   if not coin then return nil, "30024", "The coin does not exist" end
@@ -90,7 +90,7 @@ local function batches(sim, account, values)
   return history.page_result(records, total, values)
 end
 
---- What the outside world got by conversions: calls found(asset, amount) for each side.
+--- Calls found(asset, amount) for each side of a conversion: what the outside world got by it.
 function M.each_outside(sim, found)
   for _, batch in ipairs(sim.conversions.all) do
     for _, detail in ipairs(batch.details) do

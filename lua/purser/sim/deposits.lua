@@ -68,14 +68,14 @@ local function place_in(record, status)
   if status == EARLY then return ledger.place(record.uid, "SPOT", "locked") end
 end
 
---- What is locked for deposits that were credited early: calls found(uid, "SPOT", asset, amount) for each.
+--- Calls found(uid, "SPOT", asset, amount) for each deposit that was credited early: its funds are locked.
 function M.each_lock(sim, found)
   for _, record in ipairs(sim.deposits.all) do
     if record.status == EARLY then found(record.uid, "SPOT", record.coin, decimal(record.amount)) end
   end
 end
 
---- What the outside world got by deposits, as negative amounts: calls found(asset, amount) for each.
+--- Calls found(asset, amount) for each deposit: what the outside world got by it, which is negative.
 function M.each_outside(sim, found)
   for _, record in ipairs(sim.deposits.all) do
     if place_in(record, record.status) and not record.inside then
@@ -155,7 +155,7 @@ end
 
 M.handlers = { C4 = own_history, A10 = sub_history, A11 = all_history }
 
---- What an arrival from outside says: checks the fields of sim:deposit and finds the account that is meant.
+--- Checks the fields of sim:deposit, and finds the account that is meant.
 ---@return table|nil account, table|string network_or_message, table|nil record_fields
 function M.address_of(sim, account, fields)
   local network = coins.network(fields.coin, fields.network, true)

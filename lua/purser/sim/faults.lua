@@ -238,7 +238,7 @@ function M.disarm(state)
   return true
 end
 
---- What is armed and not used up: a list of { kind, operation, when, left }; `left` is nil where it has no end.
+--- The faults that are armed and not used up: { kind, operation, when, left } each; `left` is nil where it has no end.
 function M.armed(state)
   local list = {}
   for i, fault in ipairs(state.armed) do
@@ -319,7 +319,7 @@ end
 
 ------------------------------------------------------------------------------------------------------- snapshots
 
---- What is armed with how often it will strike, what happened, and where chance stands.
+--- The armed faults with how often they will strike, those that happened, and where chance stands.
 function M.snapshot(state)
   local armed = {}
   for i, fault in ipairs(state.armed) do

@@ -68,7 +68,7 @@ for _, rows in ipairs { operations.list, operations.groups.live } do
   end
 end
 
--- What the schedule's items do when their time has come.
+-- The functions of the schedule's items, called when their time has come.
 local due = { deposit = deposits.due, withdrawal = withdrawals.due, transfer = transfers.due }
 
 ---@class purser.Sim
@@ -101,7 +101,7 @@ local rules_of_options = {
   transfer_wait_ms = whole,
 }
 
--- What the interface leaves open about the service's behaviour. Each default is the value that is hardest on a client.
+-- The switches: what the interface leaves open. Each default is the value that is hardest on a client.
 local defaults = {
   repeated_ids = "execute", fee = "on_top", saved_addresses_only = false,
   max_sub_accounts = 30, key_days = 90, visibility_delay_ms = 0, transfer_wait_ms = 0,
@@ -332,8 +332,8 @@ function Sim:handle(request)
   return response
 end
 
---- What the rate limit's pools saw: by name and address or account { peak =, total =, rejected = }, and how often each
---- address was banned; nil without the option rate_limit.
+--- The counts of the rate limit's pools: by name and address or account { peak =, total =, rejected = }, and how often
+--- each address was banned; nil without the option rate_limit.
 ---@return { pools: table<string, table>, bans: table<string, integer> }|nil
 function Sim:rate_limit() return self.rate_limit_state and rate_limit.report(self.rate_limit_state) end
 
@@ -358,7 +358,7 @@ function Sim:armed_faults() return faults.armed(self.fault_state) end
 ---@return purser.SimRequest[]
 function Sim:requests() return self.journal:list() end
 
---- How often each operation was received and applied.
+--- The number of times that each operation was received and applied.
 ---@return table<string, { received: integer, applied: integer }>
 function Sim:counts() return plain.copy(self.journal.counts) end
 

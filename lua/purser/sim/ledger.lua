@@ -26,7 +26,7 @@ function M.new()
   return setmetatable({ places = {} }, Ledger)
 end
 
---- What lies at a place.
+--- The balance at a place.
 function Ledger:balance(place, asset)
   local assets = self.places[place]
   return assets and assets[asset] or ZERO

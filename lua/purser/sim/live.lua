@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- What the live service has beyond the interface document: the account, its key and its identity (L1 to L5), and the
--- market data that other programs read before they do anything else.
+-- Operations of the live service beyond the interface document: the account, its key and its identity (L1 to L5), and
+-- the market data that other programs read before they do anything else.
 
 local accounts = require "purser.sim.accounts"
 local clock = require "purser.sim.clock"

@@ -119,7 +119,7 @@ function M.arrive(state, row, ip, account, now)
   end
 end
 
---- What the pools saw, by name and address or account: { peak =, total =, rejected = }; and by address its bans.
+--- The counts of the pools, by name and address or account: { peak =, total =, rejected = }; and by address its bans.
 function M.report(state)
   local pools, bans = {}, {}
   for key, log in pairs(state.logs) do pools[key] = { peak = log.peak, total = log.total, rejected = log.rejected } end

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What a broker earned by others' trades (A15). Records only: they are made by sim:rebate and move no funds.
+-- A broker's income from others' trades (A15). Records only: they are made by sim:rebate and move no funds.
 
 local clock = require "purser.sim.clock"
 local decimal = require "purser.decimal"

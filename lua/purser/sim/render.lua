@@ -195,7 +195,7 @@ local function has_member(members, name)
   return false
 end
 
--- Whether this record's address carries the memo, so that the member `memo` stays empty.
+-- Tells whether this record's address carries the memo, so that the member `memo` stays empty.
 local function memo_is_in_address(out, members, member, record)
   if member.canonical ~= "memo" then return false end
   for _, other in ipairs(members) do

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What happens to the simulator without a request: accounts open, deposits arrive, rebates accrue, someone is frozen.
+-- Events without a request: accounts open, deposits arrive, rebates accrue, someone is frozen.
 
 local accounts = require "purser.sim.accounts"
 local addresses = require "purser.sim.addresses"
@@ -26,7 +26,7 @@ local histories = {
 local reference = "string or table"
 local time = { 0, option_schema.EXACT, says = "a time in epoch milliseconds" }
 
--- What each method takes. An amount that is a number is rejected where its digits would count.
+-- The options of each method. An amount that is a number is rejected where its digits would count.
 ---@class purser.SimAccountOptions
 ---@field name string|nil
 ---@field role "broker"|"main"|"user"|"sub"|nil  default "main"
@@ -140,7 +140,7 @@ local function grant(sim, account, business, amounts)
   end
 end
 
--- What is wrong with how an account would be known: two with one name of it would be mixed up.
+-- Returns what is wrong with the names of a new account, or nil: two with one name of it would be mixed up.
 local function check_identity(sim, fields)
   local uid, password = fields.uid, fields.funds_password
   if uid and not uid:find("^%w+$") then return "uid must be letters and digits" end
@@ -168,7 +168,7 @@ local function check_account(sim, fields)
   return role, parent
 end
 
--- What is wrong with a key that is given; or nil. A secret that is not given is drawn.
+-- Returns what is wrong with a key that is given, or nil. A secret that is not given is drawn.
 local function check_key(sim, api_key, secret_key)
   if api_key and not accounts.is_api_key(api_key) then return "api_key must be 8 to 64 letters and digits" end
   if api_key and sim.keys.by_key[api_key] then return "that api_key is taken" end

@@ -222,7 +222,7 @@ M.handlers = {
   C11 = wallet_one, C15 = internal_transfer, C16 = internal_history,
 }
 
---- What is locked for waiting transfers: calls found(uid, business, asset, amount) for each.
+--- Calls found(uid, business, asset, amount) for each waiting transfer: its funds are locked.
 function M.each_lock(sim, found)
   for _, record in ipairs(sim.wallet_transfers.all) do
     if record.status == "WAIT" then found(record.uid, record.from_type, record.asset, decimal(record.amount)) end

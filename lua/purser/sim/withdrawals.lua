@@ -29,7 +29,7 @@ local place_of = {
   "locked", "locked", "locked", "locked", "locked", "sent", "sent", "back", "back", [10] = "locked",
 }
 
--- What the account pays, and what arrives at the address.
+-- The amount that the account pays, and the one that arrives at the address.
 local function total_of(record)
   local amount = decimal(record.amount)
   return record.fee_inside and amount or amount:add(record.fee)
@@ -270,14 +270,14 @@ end
 
 M.handlers = { C2 = withdraw, C17 = withdraw, A12 = withdraw_sub, C3 = cancel, C5 = list }
 
---- What is locked for withdrawals that have not been sent: calls found(uid, "SPOT", asset, amount) for each.
+--- Calls found(uid, "SPOT", asset, amount) for each withdrawal that has not been sent: its funds are locked.
 function M.each_lock(sim, found)
   for _, record in ipairs(sim.withdrawals.all) do
     if M.can_fail(record) then found(record.uid, "SPOT", record.coin, total_of(record)) end
   end
 end
 
---- What the outside world got by withdrawals: calls found(asset, amount) for each.
+--- Calls found(asset, amount) for each withdrawal that was sent: what the outside world got by it.
 function M.each_outside(sim, found)
   for _, record in ipairs(sim.withdrawals.all) do
     if place_of[record.status] == "sent" then
