@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: MIT
--- What a client signed when it signed the wrong text.
+-- The diagnosis of a wrong signature: the text that a client signed.
 
 local core = require "purser.core"
 local purser = require "purser"
-local signature_diagnosis = require "purser.sim.signature_diagnosis"
+local auth = require "purser.sim.auth"
 
 describe("a wrong signature", function()
   local sim, account
@@ -83,7 +83,7 @@ describe("the text that a wrong signature belongs to", function()
 
   local function found(text, body)
     local names = { timestamp_name = "timestamp", recv_window_name = "recvWindow" }
-    local shown, mistake = signature_diagnosis.find(signer, signer:sign(text), QUERY, body or "", "/p", names)
+    local shown, mistake = auth.diagnose(signer, signer:sign(text), QUERY, body or "", "/p", names)
     if mistake then assert.equal(text, shown) end
     return mistake
   end

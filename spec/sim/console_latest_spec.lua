@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: MIT
 -- The latest records of all accounts, as the simulator's page lists them.
 
+local console = require "purser.sim.console"
 local purser = require "purser"
-local recent = require "purser.sim.recent"
 local simulated = require "simulated"
 
 describe("the latest records", function()
@@ -33,7 +33,7 @@ describe("the latest records", function()
     sim:advance(86400000)
     local id = assert(client.wallet:withdraw { coin = "USDT", netWork = "TRX", address = "T" .. ("a"):rep(33),
       amount = "10", withdrawOrderId = "w1" }).id
-    local records = recent.list(sim, 50)
+    local records = console.latest(sim, 50)
     assert.equal("5 SUCCESS", records.deposits[1].status)
     assert.equal("99", records.deposits[1].amount)
     assert.same({ "Payee SPOT", "longEnough1 SPOT", "Acme FUTURES" },
@@ -42,8 +42,8 @@ describe("the latest records", function()
     assert.same({ id, "1 APPLY", true, "w1" }, { records.withdrawals[1].id, records.withdrawals[1].status,
       records.withdrawals[1].can_fail, records.withdrawals[1].order_id })
     assert.equal(2, #records.keys)
-    assert(sim:fail_withdrawal(id))
-    local failed = recent.list(sim, 50).withdrawals[1]
+    assert(sim:set_withdrawal(id, "FAILED"))
+    local failed = console.latest(sim, 50).withdrawals[1]
     assert.same({ "8 FAILED", false }, { failed.status, failed.can_fail })
   end)
 
@@ -51,14 +51,14 @@ describe("the latest records", function()
     for i = 1, 60 do
       assert(sim:deposit { account = account.uid, coin = "USDT", network = "Tron(TRC20)", amount = tostring(100 + i) })
     end
-    local deposits = recent.list(sim, 50).deposits
+    local deposits = console.latest(sim, 50).deposits
     assert.same({ 50, "160", "111" }, { #deposits, deposits[1].amount, deposits[50].amount })
   end)
 
   it("of keys show no secret, the ends of the key alone, and the days it has left", function()
     local bound = assert(sim:account { name = "Bound", ip = "127.0.0.1", permissions = { "SPOT_DEAL_READ" } })
     sim:advance(86400000)
-    local keys = recent.list(sim, 50).keys
+    local keys = console.latest(sim, 50).keys
     assert.same({ "Bound", "Acme" }, { keys[1].account, keys[2].account })
     assert.same({ "SPOT_DEAL_READ", "127.0.0.1", "first key" }, { keys[1].permissions, keys[1].ip, keys[1].note })
     assert.same({ nil, 89 }, { keys[1].days_left, keys[2].days_left })
@@ -70,7 +70,7 @@ describe("the latest records", function()
         end
       end
     end
-    assert.equal(1, #recent.list(sim, 1).keys)
+    assert.equal(1, #console.latest(sim, 1).keys)
   end)
 
   it("of transfers are the latest of all kinds together", function()
@@ -85,7 +85,7 @@ describe("the latest records", function()
         amount = "0." .. i })
     end
     local amounts = {}
-    for i, transfer in ipairs(recent.list(sim, 4).transfers) do amounts[i] = transfer.amount end
+    for i, transfer in ipairs(console.latest(sim, 4).transfers) do amounts[i] = transfer.amount end
     assert.equal("0.3 3 0.2 2", table.concat(amounts, " "))
   end)
 end)

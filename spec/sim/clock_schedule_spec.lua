@@ -1,11 +1,12 @@
 -- SPDX-License-Identifier: MIT
--- What is due when.
+-- The schedule: items come due in order.
 
-local timers = require "purser.sim.timers"
+local clock = require "purser.sim.clock"
+local plain = require "purser.sim.plain"
 
 describe("a plan of what is due", function()
   it("gives what is due in order of time, then of adding", function()
-    local plan, done = timers.new(), {}
+    local plan, done = clock.schedule(), {}
     for i, at in ipairs { 5, 3, 3, 9, 1, 3, 7 } do plan:add(at, "x", i) end
     local item = plan:take(8)
     while item do
@@ -18,10 +19,10 @@ describe("a plan of what is due", function()
   end)
 
   it("goes on after a snapshot in the same order, and behind it with what is added then", function()
-    local plan = timers.new()
+    local plan = clock.schedule()
     for id = 1, 20 do plan:add(5, "deposit", id) end
     plan:take(5)
-    local copy = timers.restore(plan:snapshot())
+    local copy = clock.schedule(plain.copy(plan:snapshot()))
     copy:add(5, "withdrawal", 21)
     for id = 2, 21 do
       local item = copy:take(5)

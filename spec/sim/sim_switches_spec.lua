@@ -1,8 +1,7 @@
 -- SPDX-License-Identifier: MIT
--- What the interface leaves open, as switches of the simulator: each is what it says, and the books stay right.
+-- The switches of the simulator, for what the interface leaves open: each is what it says, and the books stay right.
 
 local purser = require "purser"
-local switches = require "purser.sim.switches"
 local signed = require "signed"
 local simulated = require "simulated"
 
@@ -194,12 +193,12 @@ end)
 describe("the switches of a simulator", function()
   it("are the readings that are hardest on a client where nothing else is asked for", function()
     assert.same({ repeated_ids = "execute", fee = "on_top", saved_addresses_only = false, max_sub_accounts = 30,
-      key_days = 90, visibility_delay_ms = 0, transfer_wait_ms = 0 }, switches.of {})
-    for name in pairs(switches.of {}) do assert.is_not_nil(switches.rules[name], name) end
+      key_days = 90, visibility_delay_ms = 0, transfer_wait_ms = 0 }, purser.sim.new({}).switches)
   end)
 
   it("are what is asked for, false and 0 included, and nothing but switches", function()
-    local set = switches.of { repeated_ids = "reject", saved_addresses_only = false, max_sub_accounts = 0, seed = 5 }
+    local set = purser.sim.new({ repeated_ids = "reject", saved_addresses_only = false, max_sub_accounts = 0,
+      seed = 5 }).switches
     assert.same({ "reject", false, 0 }, { set.repeated_ids, set.saved_addresses_only, set.max_sub_accounts })
     assert.is_nil(set.seed)
   end)

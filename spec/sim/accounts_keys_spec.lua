@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- API keys: made, listed, deleted, and how long they live.
 
-local keys = require "purser.sim.keys"
+local accounts = require "purser.sim.accounts"
 local purser = require "purser"
 local signed = require "signed"
 
@@ -87,15 +87,15 @@ describe("a public key", function()
   it("has 8 to 64 letters and digits", function()
     for _, case in ipairs { { "abcdEF12", true }, { "abcdEF1", false }, { ("a"):rep(64), true },
       { ("a"):rep(65), false }, { "abcd-F12", false }, { "abcdEF12\n", false }, { "", false } } do
-      assert.equal(case[2], keys.is_api_key(case[1]), case[1])
+      assert.equal(case[2], accounts.is_api_key(case[1]), case[1])
     end
   end)
 
   it("has so many days left, rounded up, until it has none, and no number of them with an IP list", function()
     local sim = purser.sim.new { key_days = 2 }
-    local function left(more) return keys.days_left(sim, { created = sim:now() - more }) end
+    local function left(more) return accounts.days_left(sim, { created = sim:now() - more }) end
     assert.same({ 2, 2, 1, 1, 0, 0 }, { left(0), left(DAY - 1), left(DAY), left(2 * DAY - 1), left(2 * DAY),
       left(9 * DAY) })
-    assert.is_nil(keys.days_left(sim, { created = 0, ip = "127.0.0.1" }))
+    assert.is_nil(accounts.days_left(sim, { created = 0, ip = "127.0.0.1" }))
   end)
 end)

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- The windows of time that histories cover, and their pages.
 
-local paging = require "purser.sim.paging"
+local history = require "purser.sim.history"
 local signed = require "signed"
 
 local get = signed.get
@@ -101,20 +101,22 @@ describe("the windows of histories", function()
       { "default_seven_days", nil, nil, now - 7 * DAY, now }, { "default_seven_days", 5, nil, 5, nil },
       { "default_seven_days", nil, 5, nil, 5 },
     } do
-      local first, last = paging[case[1]](now, { startTime = case[2], endTime = case[3] })
+      local first, last = history[case[1]](now, { startTime = case[2], endTime = case[3] })
       assert.same({ case[4], case[5] }, { first, last },
         ("%s %s %s"):format(case[1], tostring(case[2]), tostring(case[3])))
     end
-    assert.equal(half_year, paging.six_months_ago(now))
   end)
 
   it("are cut into pages, the last one short, those after it empty", function()
     local list = { "a", "b", "c", "d", "e" }
     for page, expected in ipairs { { "a", "b" }, { "c", "d" }, { "e" }, {} } do
-      assert.same(expected, paging.cut(list, page, 2))
-      assert.same({ data = expected, page = page, totalRecords = 5, totalPageNum = 3 }, paging.of_list(list, page, 2))
+      local values = { page = page, limit = 2 }
+      assert.same(expected, history.cut(list, values))
+      assert.same({ data = expected, page = page, totalRecords = 5, totalPageNum = 3 },
+        history.page_result(expected, 5, values))
     end
-    assert.same({ data = {}, page = 1, totalRecords = 0, totalPageNum = 0 }, paging.of_list({}, 1, 2))
-    assert.equal(2, paging.result({}, 1, 2, 4).totalPageNum)
+    assert.same({ data = {}, page = 1, totalRecords = 0, totalPageNum = 0 },
+      history.page_result({}, 0, { page = 1, pageSize = 2 }))
+    assert.equal(2, history.page_result({}, 4, { page = 1, limit = 2 }).totalPageNum)
   end)
 end)

@@ -1,7 +1,6 @@
 -- SPDX-License-Identifier: MIT
 -- The full check of the books: it holds through everything that happens, and sees each way in which they can be wrong.
 
-local audit = require "purser.sim.audit"
 local decimal = require "purser.decimal"
 local ledger = require "purser.sim.ledger"
 local prng = require "purser.sim.prng"
@@ -104,9 +103,9 @@ describe("the books of a simulator", function()
       get(sim, owner, "C2", { coin = "USDT", netWork = "TRX", address = TRON, amount = "20" })
       get(sim, owner, "C9", { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT", amount = "5" })
       get(sim, owner, "C13", { asset = "DOGE" })
-      assert(audit.verify(sim))
+      assert(sim:verify())
       change(sim)
-      local sound, wrong = audit.verify(sim)
+      local sound, wrong = sim:verify()
       assert.is_nil(sound, i)
       assert.matches("the ledger has .*, the records say", wrong)
     end
