@@ -40,7 +40,6 @@ local public = set_of [[purser purser.call.errors purser.write.journal purser.fl
 -- shrink; an entry that no module needs any more is an error.
 local holes = {
   payouts = { "write call history api", "what asks for a lost call's outcome" },
-  recording = { "api", "which members are public" },
   sim = { "api", "rows, and how profiles are put together" },
   cli = { "api call history write workflow recording sim", "rows, hooks, advice, plans, drift, the server" },
 }
