@@ -79,10 +79,11 @@ setmetatable(M, { __index = function(_, name)
   end
 end })
 
-local function copy(value)
+--- A copy of plain data, and of the tables in it.
+function M.copy(value)
   if type(value) ~= "table" then return value end
   local result = {}
-  for k, v in pairs(value) do result[copy(k)] = copy(v) end
+  for name, inner in pairs(value) do result[name] = M.copy(inner) end
   return result
 end
 
@@ -103,7 +104,7 @@ end
 function M.public()
   local result = {}
   for _, row in ipairs(M.every) do
-    local public, shape = copy(row), row.result
+    local public, shape = M.copy(row), row.result
     public.members = add_members({}, shape.record or shape.list or shape.page or shape.rows)
     result[row.full_name] = public
     if not row.live then result[#result + 1] = public end
