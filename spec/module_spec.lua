@@ -34,8 +34,8 @@ describe("purser", function()
   end)
 
   it("gives the conventions of a profile, complete and as a copy", function()
-    local profile = assert(purser.profile { base = "mexc", recv_window_name = "window" })
-    assert.same({ "window", purser.profiles.default.signature_name }, { profile.recv_window_name, profile.signature_name })
+    local profile = assert(purser.profile { base = "mexc", object_body = "query" })
+    assert.same({ "query", "signature" }, { profile.object_body, profile.signature_name })
     purser.profile().signature_name = "x"
     assert.are_not.equal("x", purser.profile().signature_name)
     local none, message = purser.profile "mex"

@@ -112,17 +112,23 @@ local function switches_of(options)
   return switches
 end
 
+-- Returns the profile of the option `rate_limit`: the simulator's own, another one, or one with these pools.
+local function limits_of(profile, requested)
+  if not requested or requested == true then return profile end
+  return purser.profile(type(requested) == "table" and { pools = requested } or requested)
+end
+
 -- Makes what a new simulator and a restored one have in common.
 local function build(options)
   local profile, wrong = nil, option_schema.text(options, rules_of_options, "option")
+  local limits
   if not wrong then profile, wrong = purser.profile(options.profile) end
-  local limits = profile
-  if profile and type(options.rate_limit) == "string" then limits, wrong = purser.profile(options.rate_limit) end
+  if profile then limits, wrong = limits_of(profile, options.rate_limit) end
   if not limits then error("purser.sim: " .. wrong, 0) end
   local sim = setmetatable({
     options = options, profile = profile, variant = variants.resolve(options.variant), seed = options.seed or 1,
     dice = prng.new(options.seed or 1, "service"), granted = {}, switches = switches_of(options),
-    rate_limit_state = rate_limit.new(options.rate_limit, limits),
+    rate_limit_state = options.rate_limit and rate_limit.new(limits) or nil,
   }, meta)
   sim.fault_state = faults.new { seed = sim.seed, variant = options.variant, now = function() return sim:now() end }
   for name, keys in pairs(histories) do sim[name] = history.new(keys) end
