@@ -53,6 +53,15 @@ describe("the rows", function()
     assert.equal(40, #public)
   end)
 
+  it("say which members their results have, in all spellings, those of records inside too", function()
+    local public = operations.public()
+    assert.same({ "successList", "failedList", "asset", "message", "code", "totalConvert", "convertFee" },
+      public["wallet.convert"].members)
+    assert.same({ "subAccount", "note", "apiKey", "apikey", "secretKey", "permissions", "ip", "createTime",
+      "creatTime" }, public["broker.create_api_key"].members)
+    assert.equal("live", public["live.account"].group)
+  end)
+
   it("reconcile a call by what its list shows and takes", function()
     for _, row in ipairs(operations.list) do
       local reconcile = row.reconcile or {}

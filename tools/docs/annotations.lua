@@ -138,7 +138,7 @@ end
 ------------------------------------------------------------------------------------- what the sources declare
 
 -- Parameters that a user of the copy does not give.
-local inner = { client = true, harmless = true, readings = true }
+local inner = { client = true, readings = true }
 
 -- Writes a function of a source under another name.
 local function write_copy(lines, owner, name, field)

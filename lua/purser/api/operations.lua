@@ -8,6 +8,7 @@
 
 local lazy = require "purser.util.lazy"
 local row_schema = lazy "purser.api.row_schema"
+local shapes = lazy "purser.api.shapes"
 
 -- Makes what is looked up in a row at every call.
 local function prepare(group, row)
@@ -78,21 +79,35 @@ setmetatable(M, { __index = function(_, name)
   end
 end })
 
-local function copy(value)
+--- A copy of plain data, and of the tables in it.
+function M.copy(value)
   if type(value) ~= "table" then return value end
   local result = {}
-  for k, v in pairs(value) do result[copy(k)] = copy(v) end
+  for name, inner in pairs(value) do result[name] = M.copy(inner) end
   return result
 end
 
---- A copy of all rows, in the document's order and by full name: what a user may look at. Changing it changes nothing.
+-- Adds the names of a shape's members to a list: all spellings, and those of the records inside.
+local function add_members(names, shape)
+  for _, field in ipairs(shapes[shape]) do
+    local inner = type(field[2]) == "table" and (field[2].list or field[2])
+    names[#names + 1] = field[1]
+    for _, alias in ipairs(field.aliases or {}) do names[#names + 1] = alias end
+    if type(inner) == "table" then add_members(names, inner.record) end
+  end
+  return names
+end
+
+--- A copy of all rows, with the names of their result's members: those of the document in its order, and all by full
+--- name. Changing it changes nothing.
 ---@return table
 function M.public()
   local result = {}
-  for i, row in ipairs(M.list) do
-    local public = copy(row)
-    result[i] = public
+  for _, row in ipairs(M.every) do
+    local public, shape = M.copy(row), row.result
+    public.members = add_members({}, shape.record or shape.list or shape.page or shape.rows)
     result[row.full_name] = public
+    if not row.live then result[#result + 1] = public end
   end
   return result
 end

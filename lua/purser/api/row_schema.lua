@@ -23,6 +23,7 @@ local shapes = require "purser.api.shapes"
 ---@field params table[]         name and kind at 1 and 2, with `required`, `default`, `max`, `choices`
 ---@field required string[]      names of parameters
 ---@field names string[]
+---@field members string[]       names of its result's members, in all spellings
 ---@field by_name table<string, table>
 ---@field rules table|nil
 ---@field window table|nil       what a history covers
