@@ -11,6 +11,7 @@ local operations = lazy "purser.api.operations"
 local rate_limit = lazy "purser.call.rate_limit"
 local restricted = lazy "purser.client.restricted"
 local sandbox = lazy "purser.client.sandbox"
+local workflow = lazy "purser.workflow"
 
 ---@class purser
 ---@field _VERSION string
@@ -27,6 +28,8 @@ local sandbox = lazy "purser.client.sandbox"
 ---@field sim purser.modules.sim            the simulator
 ---@field journal purser.modules.journal    journals of what is sent
 ---@field payouts purser.modules.payouts    queues of payments
+---@field books purser.modules.books        a copy of the histories, and statements
+---@field monitor purser.modules.monitor    alerts and numbers for who keeps watch
 ---@field fleet purser.modules.fleet        sub-accounts and keys as they are declared
 ---@field transport purser.Transports       what makes transports, by name
 local M = { _VERSION = version }
@@ -40,7 +43,7 @@ end
 ---@param options purser.Options
 ---@return purser.Client|nil client, purser.Error|nil err
 function M.new(options)
-  return clients.new(options, open_store)
+  return clients.new(options, open_store, workflow)
 end
 
 --- A client of these operations alone, for scripts that are not trusted: see docs/sandboxes.md.
@@ -72,8 +75,9 @@ local profiles = "purser.api.profiles"
 local members = {
   decimal = "purser.decimal", secrets = "purser.util.secrets", fleet = "purser.fleet", sim = "purser.sim",
   vault = "purser.fleet.vault", states = "purser.api.states", utc = "purser.util.utc", codes = "purser.codes",
-  csv = "purser.util.csv", json = "purser.json", transport = "purser.client.transports",
+  csv = "purser.util.csv", json = "purser.json", transport = "purser.transports",
   journal = "purser.write.journal", payouts = "purser.payouts",
+  monitor = "purser.monitor", books = "purser.books",
   run = "purser.schedule run", spawn = "purser.schedule spawn", join = "purser.schedule join",
   all = "purser.schedule all", sleep = "purser.schedule sleep",
   profiles = function() return frozen(require(profiles)) end,

@@ -14,6 +14,7 @@
 
 #include "compat.h"
 #include "guarded.h"
+#pragma GCC visibility push(hidden)
 
 /* Each expects the module table on top of the stack and leaves it there. Those of purser.core: */
 void lpu_bind_clock(lua_State *L);
@@ -41,4 +42,5 @@ void lpu_new_type(lua_State *L, const char *name, const luaL_Reg *methods, const
 /* Gives the value on top of the stack the metatable `name`. */
 void lpu_set_type(lua_State *L, const char *name);
 
+#pragma GCC visibility pop
 #endif

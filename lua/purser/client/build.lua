@@ -46,6 +46,9 @@ local secrets = lazy "purser.util.secrets"
 
 local M = {}
 
+-- The methods of a room on top, by group and name: purser.new gives them, for no layer requires such a room.
+M.added = {}
+
 local function make_transport(options, origin)
   if options.transport then return options.transport end
   return curl.new {

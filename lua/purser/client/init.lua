@@ -81,9 +81,9 @@ local function operation_of(group, name)
   end
 end
 
--- A method that is more than one operation. It is given what users hold: it may keep that in what it returns.
+-- A method that is more than one operation, of the client or of a room on top. It is given what users hold: it may keep that in what it returns.
 local function workflow_of(group, name)
-  local workflow = methods_[group][name]
+  local workflow = methods_[group][name] or build.added[group][name]
   return workflow and function(held, ...)
     local self = state_of_group(held, group, name)
     return workflow(faces[self] or make_face(self), ...)
@@ -94,7 +94,7 @@ local function no_operation(group, name)
   local names = {}
   for _, row in ipairs(operations.groups[group]) do names[row.name] = true end
   error(('client.%s has no operation "%s"%s'):format(group, tostring(name),
-    suggest.hint_or_list(name, names, methods_[group])), 3)
+    suggest.hint_or_list(name, names, methods_[group], build.added[group])), 3)
 end
 
 -- A method is made when it is first called, from the row of its operation.
@@ -110,8 +110,10 @@ end
 --- Makes a client. See docs/getting-started.md for the options.
 ---@param options table
 ---@param open_store (fun(options: table): table|nil, string|nil)|nil  makes a store of the rate limit that is named
+---@param methods table|nil  those that a room on top adds, by group and name
 ---@return purser.Client|nil client, purser.Error|nil err
-function M.new(options, open_store)
+function M.new(options, open_store, methods)
+  build.added = methods or build.added
   local message, option, hint = options_.check(options)
   if message then return nil, errors.config(message, hint, option) end
   local self = {}

@@ -15,12 +15,13 @@ local run = require "purser.write.run"
 local digest = lazy "purser.util.digest"
 local history = lazy "purser.history"
 local methods_ = lazy "purser.client.methods"
+local parameters = lazy "purser.api.parameters"
 local reconcile = lazy "purser.write.reconcile"
 local reconcile_advice = lazy "purser.write.advice"
 local reconcile_service = lazy "purser.write.service"
+local retention = lazy "purser.history.retention"
 local suggest = lazy "purser.util.suggest"
 local unsigned = lazy "purser.call.unsigned"
-local wait = lazy "purser.workflow.wait"
 local write_call = lazy "purser.write.write_call"
 
 local states = private.states
@@ -44,6 +45,23 @@ function State:call(name, params, opts)
   local row, err = row_of(name)
   if not row then return nil, err end
   return run.call(self, row, params, opts)
+end
+
+--- Tells whether a parameter of an operation takes a value, without a call. Returns true; or nil, what is wrong, which
+--- completes the sentence `parameter "x" ...`, and the cure.
+---@param name string       full name of the operation
+---@param parameter string
+---@param value any
+---@return true|nil fits, string|nil message, string|nil hint
+function State:check_value(name, parameter, value) -- luacheck: ignore self
+  local row, err = row_of(name)
+  if not row then return nil, err.message, err.hint end
+  local param = (row.by_name or {})[parameter]
+  if not param then return nil, "is not known" .. suggest.among(parameter, row.by_name or {}) end
+  if value == nil then return not param.required or nil, param.required and "is missing" or nil end
+  local travels, message, hint = parameters.kinds[param[2]].check(value, param)
+  if travels == nil then return nil, message, hint end
+  return true
 end
 
 ---@class purser.Request
@@ -172,18 +190,33 @@ function State:sync_clock()
   return self._clock:learn(function() return pipeline.run(self, unsigned.rows.server_time) end)
 end
 
+---@class purser.Settings
+---@field account string|nil  the option of purser.new
+---@field has_journal boolean
+---@field visibility_delay_ms integer
+
+--- Returns those options of purser.new that programs on top need to know.
+---@return purser.Settings
+function State:settings()
+  return { account = self._account, has_journal = self._journal ~= nil,
+    visibility_delay_ms = self._visibility_delay_ms }
+end
+
 --- The service's time as far as the client knows it, in epoch milliseconds: what a request is stamped with.
 ---@return integer
 function State:now()
   return assert(self._clock:read())
 end
 
+-- Where the caller stands: Lua 5.1 counts a tail call as a function, others do not.
+local CALLER = _VERSION == "Lua 5.1" and not rawget(_G, "jit") and 3 or 2
+
 --- Sleeps as the client's transport does: the other tasks continue, and a simulator's clock is moved.
 ---@param ms integer
 function State:sleep(ms)
   if type(ms) ~= "number" or not (ms >= 0 and ms < math.huge) then
     error(("client:sleep: the time is %s; give milliseconds from 0"):format(
-      type(ms) == "number" and ("%.14g"):format(ms) or "a " .. type(ms)), 2)
+      type(ms) == "number" and ("%.14g"):format(ms) or "a " .. type(ms)), CALLER)
   end
   pipeline.pause(self, ms)
 end
@@ -200,6 +233,16 @@ end
 ---@return purser.Walk
 function State:each(name, params, opts)
   return private.veil(history.each(self, name, params, opts))
+end
+
+--- Returns the earliest epoch ms from which a history can be walked now. Returns nil where the service documents none.
+---@param name string  full name of the operation
+---@param now integer|nil  another time than the client's
+---@return integer|nil earliest
+function State:earliest(name, now)
+  local window = (row_of(name) or {}).window
+  now = now or self:now()
+  return retention.earliest(window, now) and retention.default(window, now) or nil
 end
 
 ---@class purser.Limits
@@ -219,7 +262,7 @@ end
 ---@param options purser.WaitOptions
 ---@return any value, purser.Error|nil err
 function State:wait_for(options)
-  return wait.wait_for(self, options)
+  return build.added.client.wait_for(self, options)
 end
 
 ------------------------------------------------------------------------------------------------ what users hold
@@ -236,13 +279,13 @@ for name, method in pairs(State) do
   end
 end
 
--- What to say of a name that a client does not have: where the operation is, or the name that differs by a letter or an
+-- Says more of a name that a client does not have: where the operation is, or the name that differs by a letter or an
 -- underscore. Any other name is nil, so that `if client.something then` asks whether it is there.
 local function meant_by(name)
   if type(name) ~= "string" or name:find "^_" then return nil end
   local groups = {}
   for _, group in ipairs(operations.group_names) do
-    if operations.by_name[group .. "." .. name] or methods_[group][name] then
+    if operations.by_name[group .. "." .. name] or methods_[group][name] or build.added[group][name] then
       groups[#groups + 1] = ("client.%s:%s"):format(group, name)
     end
   end
