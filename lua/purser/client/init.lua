@@ -81,7 +81,8 @@ local function operation_of(group, name)
   end
 end
 
--- A method that is more than one operation, of the client or of a room on top. It is given what users hold: it may keep that in what it returns.
+-- A method that is more than one operation, of the client or of a room on top. It is given what users hold: it may keep
+-- that in what it returns.
 local function workflow_of(group, name)
   local workflow = methods_[group][name] or build.added[group][name]
   return workflow and function(held, ...)
