@@ -29,6 +29,8 @@ local routes = {}
 routes["POST /sim/accounts"] = function(sim, body) return sim:account(body) end
 routes["POST /sim/deposits"] = function(sim, body) return sim:deposit(body) end
 routes["POST /sim/rebates"] = function(sim, body) return sim:rebate(body) end
+routes["POST /sim/trades"] = function(sim, body) return sim:trade(body) end
+routes["POST /sim/hidden"] = function(sim, body) return sim:hide(body.id, body.hidden) end
 routes["POST /sim/saved-addresses"] = function(sim, body) return sim:save_address(body) end
 routes["POST /sim/freeze"] = function(sim, body) return sim:freeze(body) end
 

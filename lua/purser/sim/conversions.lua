@@ -76,7 +76,8 @@ local function convert(sim, account, values)
   answer.totalConvert, answer.convertFee = tostring(total), tostring(fees)
   if #details > 0 then
     sim.conversions:add {
-      uid = account.uid, time = sim:now(), total = answer.totalConvert, fee = answer.convertFee, details = details,
+      id = details[1].id, uid = account.uid, time = sim:now(), total = answer.totalConvert, fee = answer.convertFee,
+      details = details,
     }
   end
   return answer

@@ -70,14 +70,32 @@ local function list_of(self, key)
   return list
 end
 
---- Adds a record; its `id`, when it has one, finds it again.
+-- Calls act(lists, key, record) for each list that a record belongs to.
+local function each_list(self, record, act)
+  local first, second = self.keys(record)
+  act(self.lists, first, record)
+  if second and second ~= first then act(self.lists, second, record) end
+end
+
+--- Adds a record; its `id`, when it has one, finds it again. One that is `hidden` enters no list.
 function History:add(record)
   self.all[#self.all + 1] = record
   if record.id then self.by_id[record.id] = record end
-  local first, second = self.keys(record)
-  insert(self.lists, first, record)
-  if second and second ~= first then insert(self.lists, second, record) end
+  if not record.hidden then each_list(self, record, insert) end
   return record
+end
+
+--- Takes a record out of the lists, or puts it back into them.
+function History:hide(record, hidden)
+  if (record.hidden == true) == hidden then return end
+  record.hidden = hidden or nil
+  if not hidden then return each_list(self, record, insert) end
+  each_list(self, record, function(_, key)
+    local list = list_of(self, key)
+    for i = #list, 1, -1 do
+      if list[i] == record then return table.remove(list, i) end
+    end
+  end)
 end
 
 --- Records of `key` with first <= time <= last, newest first: `limit` of them after the first `skip` that pass

@@ -48,7 +48,7 @@ local function list(sim, account, values)
   local records, total
   if values.tranId then
     local record = sim.internal_transfers.by_id[values.tranId]
-    local matches = record and (record.from == account.uid or record.to == account.uid)
+    local matches = record and not record.hidden and (record.from == account.uid or record.to == account.uid)
       and (not first or record.time >= first) and (not last or record.time <= last)
     total = matches and 1 or 0
     records = paging.cut({ matches and record or nil }, values.page, values.limit)

@@ -88,6 +88,17 @@ function World:deposit(options) return post(self, "/sim/deposits", options) end
 ---@return table|nil rebate, string|nil message
 function World:rebate(options) return post(self, "/sim/rebates", options) end
 
+--- Changes balances as a trade does, without a record.
+---@param options purser.SimTradeOptions
+---@return table[]|nil balances, string|nil message
+function World:trade(options) return post(self, "/sim/trades", options) end
+
+--- Takes a record out of every history; with `false` it is shown again.
+---@param id string
+---@param hidden boolean|nil
+---@return { id: string, hidden: boolean }|nil record, string|nil message
+function World:hide(id, hidden) return post(self, "/sim/hidden", { id = id, hidden = hidden }) end
+
 --- Puts an address into an account's address book.
 ---@param options purser.SimAddressOptions
 ---@return table|nil address, string|nil message

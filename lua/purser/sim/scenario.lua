@@ -19,6 +19,11 @@ local withdrawals = require "purser.sim.withdrawals"
 ---@class purser.Sim
 local World = {}
 
+-- The histories of a simulator.
+local with_records = {
+  "deposits", "withdrawals", "family_transfers", "wallet_transfers", "internal_transfers", "conversions", "rebates",
+}
+
 local reference = "string or table"
 local time = { 0, option_schema.EXACT, says = "a time in epoch milliseconds" }
 
@@ -62,6 +67,11 @@ local time = { 0, option_schema.EXACT, says = "a time in epoch milliseconds" }
 ---@field type string|nil  "spot" or "futures"
 ---@field uid string|nil   the user who brought it
 ---@field time integer|nil  epoch ms. Default: now
+---@field grows boolean|nil  adds to the rebate of the same day, user, asset and type
+
+---@class purser.SimTradeOptions
+---@field account string|table
+---@field changes table<string, string>  by asset: what comes, or with a minus what goes
 
 ---@class purser.SimAddressOptions
 ---@field account string|table
@@ -84,7 +94,9 @@ local rules_of = {
   },
   rebate = {
     account = reference, asset = "string", amount = "string or number", type = "string", uid = "string", time = time,
+    grows = "boolean",
   },
+  trade = { account = reference, changes = "table" },
   save_address = { account = reference, coin = "string", network = "string", address = "string", memo = "string" },
   freeze = { account = reference, frozen = "boolean" },
 }
@@ -104,23 +116,27 @@ local function find(sim, requested)
   return nil, ("there is no account %s"):format(tostring(requested))
 end
 
--- A map of amounts as decimals, or nil and a message.
-local function read_amounts(amounts)
+-- Reads a map of amounts as decimals: from 0 on, unless they are changes. Returns nil and a message where it is none.
+local function read_amounts(amounts, are_changes)
   local read = {}
   for asset, text in pairs(amounts or {}) do
     local amount = type(text) ~= "number" and type(asset) == "string" and decimal(text) or nil
-    if not amount or amount:sign() < 0 then
-      return nil, ("the balance of %s must be the text of a decimal from 0 on, under the coin's name")
-        :format(tostring(asset))
+    if not amount or amount:sign() < 0 and not are_changes then
+      return nil, ("the %s of %s must be the text of a decimal%s, under the coin's name"):format(
+        are_changes and "change" or "balance", tostring(asset), are_changes and "" or " from 0 on")
     end
     read[asset] = amount
   end
   return read
 end
 
+-- Gives an account these amounts, or takes those that are negative.
 local function grant(sim, account, business, amounts)
+  local place = ledger.place(account.uid, business)
   for asset, amount in pairs(amounts) do
-    sim.ledger:move(asset, amount, ledger.WORLD, ledger.place(account.uid, business))
+    local is_taken = amount:sign() < 0
+    assert(sim.ledger:move(asset, is_taken and amount:negate() or amount, is_taken and place or ledger.WORLD,
+      is_taken and ledger.WORLD or place))
     sim.granted[asset] = tostring(decimal(sim.granted[asset] or "0"):add(amount))
   end
 end
@@ -242,8 +258,48 @@ function World:rebate(fields)
   if not fields.asset or not amount then return nil, "a rebate needs an asset and the text of an amount" end
   return rebates.public(rebates.add(self, broker, {
     asset = fields.asset, amount = tostring(amount), type = fields.type, time = fields.time,
-    uid = fields.uid or self.dice:text(8, prng.DIGITS),
+    uid = fields.uid or self.dice:text(8, prng.DIGITS), grows = fields.grows,
   }))
+end
+
+--- Changes free spot balances as a trade does: no operation shows a record of it. Returns the account's balances.
+---@param fields purser.SimTradeOptions
+---@return { asset: string, free: string, locked: string }[]|nil balances, string|nil message
+function World:trade(fields)
+  local ok, message = check_words("trade", fields)
+  if not ok then return nil, message end
+  local account
+  account, message = find(self, fields.account)
+  if not account then return nil, message end
+  local changes
+  changes, message = read_amounts(fields.changes, true)
+  if not changes then return nil, message end
+  self:run_due()
+  for asset, amount in pairs(changes) do
+    if self.ledger:balance(ledger.place(account.uid, "SPOT"), asset):add(amount):sign() < 0 then
+      return nil, "the account has less " .. asset
+    end
+  end
+  grant(self, account, "SPOT", changes)
+  self:check()
+  return accounts.balances(self, account, "SPOT")
+end
+
+--- Takes a record out of every history, though what it says happened; with `false` it is shown again. A conversion has
+--- the id of its first coin, a deposit and a rebate that of the method that made it.
+---@param id string
+---@param hidden boolean|nil
+---@return { id: string, hidden: boolean }|nil record, string|nil message
+function World:hide(id, hidden)
+  self:run_due()
+  for _, name in ipairs(with_records) do
+    local record = self[name].by_id[id]
+    if record then
+      self[name]:hide(record, hidden ~= false)
+      return { id = id, hidden = hidden ~= false }
+    end
+  end
+  return nil, "there is no such record"
 end
 
 --- Saves a withdrawal address in an account's address book.

@@ -182,7 +182,7 @@ end
 local function wallet_one(sim, account, values)
   local record = sim.wallet_transfers.by_id[values.tranId]
   local seen = sim:visible()
-  if not record or record.uid ~= account.uid or record.time < paging.six_months_ago(sim:now())
+  if not record or record.hidden or record.uid ~= account.uid or record.time < paging.six_months_ago(sim:now())
     or (seen and record.time > seen) then
     return nil, "22222"
   end

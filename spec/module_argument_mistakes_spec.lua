@@ -14,7 +14,7 @@ end)
 
 teardown(function() client:close() end)
 
--- What a function raises, with the name of the file that it is said to have happened in.
+-- Returns what a function raises, with the name of the file that it is said to have happened in.
 local function raised(fn, ...)
   local arguments = { n = select("#", ...), ... }
   local ok, problem = pcall(function()
