@@ -95,22 +95,23 @@ end
 ---@param first integer
 ---@param last integer
 ---@param time_name string|nil  the member that holds a record's time
+---@param state table|nil  after an error the next reading goes on with the parts that were read
 ---@return table[]|nil records, purser.Error|nil err, string|nil why
-function M.all(run, row, params, first, last, time_name)
-  local all, incomplete = {}, nil
-  local longest = retention.max_window(row.window) or LONGEST_MS
+function M.all(run, row, params, first, last, time_name, state)
+  local longest, ask = retention.max_window(row.window) or LONGEST_MS, asks_again(run)
+  local parts = state or {}
   while true do
+    first = parts.read_to and parts.read_to - math.min(OVERLAP_MS, longest / 2) or first
     local upto = math.min(first + longest, last)
-    local walk = history.strict(asks_again(run), row, params, first, upto, time_name)
+    local walk = history.strict(ask, row, params, first, upto, time_name)
     local records, err = walk:collect()
     if not records then
       local is_crowded = err.details and err.details.crowded
       return nil, not is_crowded and err or nil, is_crowded and "the history holds more records at one moment than it "
         .. "shows" or nil
     end
-    all[#all + 1], incomplete = records, incomplete or walk.source.incomplete
-    if upto >= last then return each_once(row, all), nil, incomplete end
-    first = upto - OVERLAP_MS
+    parts[#parts + 1], parts.read_to, parts.incomplete = records, upto, parts.incomplete or walk.source.incomplete
+    if upto >= last then return each_once(row, parts), nil, parts.incomplete end
   end
 end
 
@@ -273,11 +274,11 @@ local function shared_window(self, question, first, last, how)
   return math.min(first, earliest), math.max(last, latest + question.skew_ms + more)
 end
 
-local function read(reading, question, row, asked, first, last)
+local function read(reading, question, row, asked, first, last, parts)
   local service = question.service
   local began, began_monotonic, correction = service:now(), core.monotonic_ms(), service:correction()
   local function run(...) return service:read(...) end
-  local records, err, why = M.all(run, row, asked, first, last, question.reconcile.time_member)
+  local records, err, why = M.all(run, row, asked, first, last, question.reconcile.time_member, parts)
   reading.records, reading.err, reading.incomplete = records, err, why
   reading.first, reading.last = first, last
   reading.by_id, reading.witnesses, reading.unclaimed = {}, {}, {}
@@ -312,7 +313,8 @@ local function read_shared(self, question, row, asked, first, last, how)
     local from, to = shared_window(self, question, first, last, how)
     first, last = math.min(from, needs_first), to
     lock.waiters = {}
-    local ok, raised = schedule.protect(read, reading, question, row, asked, first, last)
+    if self.store and not reading.err then reading.parts = {} end -- what is kept is read in parts, as of one time
+    local ok, raised = schedule.protect(read, reading, question, row, asked, first, last, reading.parts)
     end_waits(lock)
     if not ok then error(raised, 0) end
     if self.store and reading.records and not reading.incomplete then
