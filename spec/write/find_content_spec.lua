@@ -167,6 +167,18 @@ describe("a record that a call of another content may have made", function()
     assert.equal("done", with(same, "w2"))
   end)
 
+  it("is that of one that was answered with an id that the service does not show, once nothing is as late", function()
+    local known, sent = recent_calls.new(), changed(move, { amount = "2.4" })
+    recent_calls.note(known, operations.by_name["wallet.transfer"], { operation = "wallet.transfer", params = sent,
+      sent_at = NOW, recv_window = 5000, call_id = "other" }, "another form of t1")
+    local function asked(at, ...) return look_once("wallet.transfer", move, { ... }, at, { recent_calls = known }) end
+    local its = changed(moved, { amount = "2.4" })
+    assert.equal("undecided", asked(NOW + 299000, its).outcome)
+    assert.equal(NOTHING_YET, asked(NOW + 301000, its))
+    assert.equal("t2", asked(NOW + 301000, its, changed(moved, { tranId = "t2" })).record.tranId)
+    assert.equal("undecided", asked(NOW + 301000, its, changed(its, { tranId = "t2" })).outcome) -- it made one
+  end)
+
   it("is not that of a call whose id it does not show", function()
     for shown, word in pairs { [ID] = "undecided", [ID:upper()] = "undecided", [("y"):rep(32)] = "done",
       [""] = "undecided" } do

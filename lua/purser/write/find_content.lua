@@ -321,6 +321,23 @@ local function hidden_calls(question, shown)
   return hidden
 end
 
+-- Parts the candidates and the hidden calls that nobody else has from those that are each other's: nothing is as late,
+-- so what agrees with an answered call is its record, under another id than it was answered with.
+local function without_hidden(question, list, hidden, witnesses)
+  local left, calls, owned = {}, { newest = hidden.newest }, {}
+  for _, call in ipairs(hidden) do
+    local own
+    for _, one in ipairs(question.service:now() - call.sent_at >= HIDDEN_MS and list or {}) do
+      if not own and not owned[one] and verdict_of(question, call, one.record, witnesses) == "same" then own = one end
+    end
+    if own then owned[own] = true else calls[#calls + 1] = call end
+  end
+  for _, one in ipairs(list) do
+    if not owned[one] then left[#left + 1] = one end
+  end
+  return left, calls
+end
+
 -- Returns what to answer where the record of another call is missing that was answered longer ago than records may be
 -- late: they are later than was believed. Returns nothing where there is none.
 local function judge_lateness(question, shown, hidden)
@@ -451,10 +468,11 @@ function M.judge(question, shown)
   if list[1] and question.claims:has_forgotten(question.first, question.later) then
     return undecided(records_in(list), reasons.forgotten)
   end
-  local parts = part(list)
   local hidden
   hidden, err = hidden_calls(question, shown)
   if not hidden then return nil, err end
+  list, hidden = without_hidden(question, list, hidden, witnesses)
+  local parts = part(list)
   return judge_equal(question, parts, open, hidden, witnesses)
     or judge_absence(question, shown, parts, open, failed, hidden, witnesses)
 end
