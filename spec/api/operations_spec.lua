@@ -81,9 +81,7 @@ describe("the rows", function()
         hold(members, { reconcile.time_member, reconcile.failed_status and "status" }, where)
         hold(members, { reconcile.client_id }, where)
         if reconcile.strategy ~= "conversion" then hold(members, reconcile.match_on, where) end
-        hold(members, reconcile.candidate_on, where)
         hold(row.by_name, reconcile.match_on, where)
-        hold(row.by_name, reconcile.candidate_on, where)
       end
     end
   end)

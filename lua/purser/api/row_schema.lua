@@ -93,7 +93,6 @@ local reconcile_words = {
   client_id = "string", -- parameter by which the caller names the one record
   generated_id = "boolean", -- Purser makes that id when the caller gave none
   match_on = "table",  -- without an id: what has to be equal in the call and in its record
-  candidate_on = "table", -- what makes a record that is not equal a candidate (default: the same as `match_on`)
   time_member = "string", -- member that says when the record was made
   failed_status = "string", -- status of a record of what was not done
   target_state = "string", -- strategy "state": present, absent or cancelled
