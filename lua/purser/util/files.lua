@@ -129,7 +129,7 @@ function M.draft(path)
   return draft
 end
 
---- Whether `replace` could write the file.
+--- Tells whether `replace` could write the file.
 ---@return true|nil ok, string|nil reason
 function M.can_replace(path)
   local fresh, reason = write_next_to(path, "")
@@ -168,7 +168,7 @@ function M.read_object(path)
   return object_of(path, text)
 end
 
--- What a decoder would leave out without a word: a member that is null, and the first of two with one name.
+-- Returns what a decoder would leave out without a word: a member that is null, and the first of two with one name.
 local function lost_member(node, name)
   if node.type == "null" then return ("%s is null; give a value, or leave it out"):format(name) end
   local seen = {}

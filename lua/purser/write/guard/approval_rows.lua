@@ -149,7 +149,7 @@ end
 ---------------------------------------------------------------------------------------------- plans and statements
 
 --- Keeps a plan. False where it was there.
----@param plan purser.Plan
+---@param plan purser.SignedPlan
 function M.add_plan(tx, plan)
   if tx:rows("SELECT digest FROM purser_plans WHERE digest = $1", plan.digest)[1] then return false end
   local single = plan.head.queue == "" and plan.rows[1].key or ""
