@@ -10,7 +10,7 @@ local budgets = {
   { "books", 2700, 14, 370 }, -- the copy of the histories and its statements, with their command
   { "api", 1650, 14, 240 },
   { "call", 2600, 17, 370 },
-  { "write", 6700, 34, 550 },
+  { "write", 6950, 35, 550 },
   { "history", 1500, 7, 500 },
   { "client", 1050, 6, 420 },
   { "transport", 1100, 5, 410 },
