@@ -27,7 +27,8 @@
 #   make asan, valgrind, gc, fuzz, soak   the suite under tools that see more (docs/hardening.md); minutes
 #   make limits-test   the rate limit against real servers; bench-limits: what it costs (docs/limits.md)
 #   make silence    withdrawals over a network that drops packets without a word (docs/outcomes.md); as root
-#   make bench      measurements beside floors in C (docs/performance.md); bench-openresty: nginx, event loop and threads
+#   make bench-all  Purser beside libcurl, luasocket, lua-http and ccxt, one table (docs/performance.md); 3 minutes
+#   make bench-instructions, bench-decode, bench-openresty   parts of a call; the decoder; nginx, event loop and threads
 #   make clean
 
 LUA     ?= lua5.4
@@ -108,7 +109,7 @@ endif
 
 # A part that cannot be installed or built here fails by the name of its tests; the others run all the same.
 test-all:
-	-@tools/setup build test hosts versions hosts-all browser site torture model
+	-@tools/setup build test hosts versions hosts-all browser site torture model books
 	-@for lua in lua5.1 lua5.2 lua5.3 lua5.4 luajit; do $(call FOR_SPECS,$$lua) EXTRA_CFLAGS=-Werror; done
 	-@$(MAKE) -s -k -j$(CORES) LUA=lua5.4 BUILD=build/lua5.4 c-tests hosts-build bundle site asan-build $(AXE)
 	@$(RUN_TESTS) all

@@ -8,7 +8,7 @@
 -- Closes with `N passed, N failed`; `lua tools/layers.lua`, and `make lint` runs it.
 
 -- From the lowest layer up. A file on top of lua/purser is a public name; those named here belong to a layer.
-local order = { "base", "util", "transport", "api", "sim", "call", "history", "write", "client", "top", "cli" }
+local order = { "base", "util", "transport", "api", "call", "history", "write", "client", "top", "cli" }
 local base = { core = true, http = true, httpd = true, version = true, decimal = true,
   codes = true }
 local layer_of_public = { json = "util", schedule = "util" }
@@ -32,7 +32,7 @@ end
 
 -- A room on top of the client requires public names, purser.core, util/ and itself. Public is what has a page in the
 -- reference.
-local rooms = set_of "payouts workflow fleet limits nginx hosts recording sim cli"
+local rooms = set_of "payouts workflow fleet limits nginx hosts recording monitor sim cli books"
 local public = set_of [[purser purser.call.errors purser.write.journal purser.fleet.vault purser.api.states
   purser.recording.check purser.recording.record purser.recording.replay]]
 
@@ -40,8 +40,6 @@ local public = set_of [[purser purser.call.errors purser.write.journal purser.fl
 -- shrink; an entry that no module needs any more is an error.
 local holes = {
   payouts = { "write call history api", "what asks for a lost call's outcome" },
-  recording = { "api", "which members are public" },
-  sim = { "api", "rows, and how profiles are put together" },
   cli = { "api call history write workflow recording sim", "rows, hooks, advice, plans, drift, the server" },
 }
 

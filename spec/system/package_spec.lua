@@ -223,17 +223,20 @@ end)
 
 describe("a release", function()
   it("is the same bytes twice, with right checksums and a list of all its files", function()
+    local folder = files.folder()
     local function make()
-      return lines_of "LD_PRELOAD= tools/dist 2>/dev/null && cd build/dist && sha256sum -c SHA256SUMS 2>&1"
+      return lines_of(("LD_PRELOAD= DIST=%s/dist tools/dist >/dev/null 2>&1 && cd %s/dist && cat SHA256SUMS && "
+        .. "sha256sum -c SHA256SUMS 2>&1"):format(folder, folder))
     end
     local first = make()
     assert.same(first, make())
     local name = "purser-" .. require "purser.version"
     assert.matches(name .. ".tar.gz: OK", table.concat(first, "\n"), 1, true)
     assert.matches(name .. ".spdx.json: OK", table.concat(first, "\n"), 1, true)
-    local file = assert(io.open(("build/dist/%s.spdx.json"):format(name)))
+    local file = assert(io.open(("%s/dist/%s.spdx.json"):format(folder, name)))
     local list = assert(require("purser.core").decode((file:read "*a")))
     file:close()
+    files.remove(folder)
     local listed = {}
     for _, part in ipairs(list.files) do listed[#listed + 1] = part.fileName:match "^%./(.*)$" end
     assert.same(lines_of "git ls-tree -r --name-only HEAD", sorted(listed))

@@ -63,7 +63,7 @@ end
 
 local function write_records(lines)
   local names, sure = {}, essential_members()
-  for name in pairs(shapes) do names[#names + 1] = name end
+  for name in pairs(shapes.every()) do names[#names + 1] = name end
   table.sort(names)
   for _, name in ipairs(names) do
     lines[#lines + 1] = "\n---@class purser.record." .. name
@@ -138,7 +138,7 @@ end
 ------------------------------------------------------------------------------------- what the sources declare
 
 -- Parameters that a user of the copy does not give.
-local inner = { client = true, harmless = true, readings = true }
+local inner = { client = true, readings = true }
 
 -- Writes a function of a source under another name.
 local function write_copy(lines, owner, name, field)
@@ -238,7 +238,7 @@ local function write_module(lines, model)
   end
   write_copy(lines, "purser.", "rate_limit", source_of(model, "call/rate_limit/init", "M.new"))
   lines[#lines + 1] = "\n---@class purser.Transports\nlocal Transports = {}"
-  local modules = read("lua/purser/init.lua"):match "\nlocal transport_modules = (%b{})"
+  local modules = read("lua/purser/transports.lua"):match "\nlocal modules = (%b{})"
   for name, module in modules:gmatch '(%l+) = "purser%.([%l.]+)"' do
     write_copy(lines, "Transports.", name, source_of(model, module:gsub("%.", "/"), "M.new"))
   end

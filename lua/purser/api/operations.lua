@@ -8,9 +8,11 @@
 
 local lazy = require "purser.util.lazy"
 local row_schema = lazy "purser.api.row_schema"
+local shapes = lazy "purser.api.shapes"
 
 -- Makes what is looked up in a row at every call.
 local function prepare(group, row)
+  if row.full_name then return row end
   row.by_name, row.names, row.required = {}, {}, {}
   for i, param in ipairs(row.params) do
     local name = param[1]
@@ -20,6 +22,7 @@ local function prepare(group, row)
   end
   row.group = group
   row.full_name = group .. "." .. row.name
+  return row
 end
 
 -- The groups of the interface document; and all, with that of operations that only the live service is known to have.
@@ -28,7 +31,17 @@ local M = {
   all_group_names = { "broker", "sub_account", "wallet", "live" },
 }
 
--- A group is read when it is first asked for: a program that only withdraws does not pay for the broker.
+--- Returns one row, or nil. A group is read when it is first asked for, and a row is prepared with its first use: a
+--- program that only withdraws does not pay for the broker.
+---@param group string  one of all_group_names
+---@param name string
+---@return table|nil row
+function M.row(group, name)
+  for _, row in ipairs(require("purser.api." .. group)) do
+    if row.name == name then return prepare(group, row) end
+  end
+end
+
 M.groups = setmetatable({}, { __index = function(groups, group)
   if group ~= "broker" and group ~= "sub_account" and group ~= "wallet" and group ~= "live" then return nil end
   local rows = require("purser.api." .. group)
@@ -66,21 +79,35 @@ setmetatable(M, { __index = function(_, name)
   end
 end })
 
-local function copy(value)
+--- A copy of plain data, and of the tables in it.
+function M.copy(value)
   if type(value) ~= "table" then return value end
   local result = {}
-  for k, v in pairs(value) do result[copy(k)] = copy(v) end
+  for name, inner in pairs(value) do result[name] = M.copy(inner) end
   return result
 end
 
---- A copy of all rows, in the document's order and by full name: what a user may look at. Changing it changes nothing.
+-- Adds the names of a shape's members to a list: all spellings, and those of the records inside.
+local function add_members(names, shape)
+  for _, field in ipairs(shapes[shape]) do
+    local inner = type(field[2]) == "table" and (field[2].list or field[2])
+    names[#names + 1] = field[1]
+    for _, alias in ipairs(field.aliases or {}) do names[#names + 1] = alias end
+    if type(inner) == "table" then add_members(names, inner.record) end
+  end
+  return names
+end
+
+--- A copy of all rows, with the names of their result's members: those of the document in its order, and all by full
+--- name. Changing it changes nothing.
 ---@return table
 function M.public()
   local result = {}
-  for i, row in ipairs(M.list) do
-    local public = copy(row)
-    result[i] = public
+  for _, row in ipairs(M.every) do
+    local public, shape = M.copy(row), row.result
+    public.members = add_members({}, shape.record or shape.list or shape.page or shape.rows)
     result[row.full_name] = public
+    if not row.live then result[#result + 1] = public end
   end
   return result
 end

@@ -236,8 +236,8 @@ function M.build(requested)
   for _, group in ipairs { "wallet", "broker", "sub_account", "live" } do
     add_group(parser, group, operations.groups[group], requested)
   end
-  for _, name in ipairs { "payouts", "journal", "watch", "export", "wait", "withdraw-plan", "fleet", "operations",
-    "doctor", "limits", "record", "login", "sim", "completion" } do
+  for _, name in ipairs { "payouts", "journal", "watch", "export", "wait", "withdraw-plan", "fleet", "sync",
+    "statement", "books", "operations", "doctor", "limits", "record", "login", "sim", "completion" } do
     local module = require("purser.cli." .. name:gsub("-", "_"))
     local command = parser:command(name):summary(module.summary)
     module.define(command)

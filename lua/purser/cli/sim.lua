@@ -8,7 +8,7 @@ local control = lazy "purser.sim.control"
 local files = lazy "purser.util.files"
 local http_server = lazy "purser.sim.serve"
 local json = lazy "purser.json"
-local to_json = lazy "purser.sim.to_json"
+local plain = lazy "purser.sim.plain"
 local simulator = lazy "purser.sim"
 local state_file = lazy "purser.sim.state_file"
 
@@ -83,7 +83,7 @@ local world_options = {
 local function of_world(options)
   local made = {
     seed = options.seed, clock = options.clock, variant = options.variant,
-    saved_addresses_only = options.saved_addresses_only, strict = not options.no_strict,
+    saved_addresses_only = options.saved_addresses_only,
     rate_limit = options.rate_limit,
   }
   for _, option in ipairs(world_options) do
@@ -117,7 +117,6 @@ function M.define(parser)
     if option.choices then defined:choices(option.choices) else defined:convert(option.convert) end
   end
   parser:flag("--saved-addresses-only", "Withdrawals go to addresses of the account's address book alone.")
-  parser:flag("--no-strict", "Do not check the books after every request.")
   parser:option("--at", "Serve nothing: drive the simulator that runs at this URL."):argname("URL")
   parser:option("--deposit-state", "With --at: put a deposit into a state, by its number or name.")
     :argname("ID=STATE"):count("*"):convert(id_and_state)
@@ -238,7 +237,7 @@ local function drive(options)
   for _, kind in ipairs { "deposit", "withdrawal" } do
     for _, asked in ipairs(options[kind .. "_state"]) do
       local record, wrong = world["set_" .. kind](world, asked.id, asked.status)
-      if record then terminal.write(json.encode(to_json.writable(record)) .. "\n")
+      if record then terminal.write(json.encode(plain.writable(record)) .. "\n")
       else status = fail(2, "%s %s: %s", kind, shown(asked.id), shown(tostring(wrong)))
       end
     end

@@ -10,14 +10,17 @@ local output = require "purser.cli.output"
 local plain_text = require "purser.util.plain_text"
 local report = require "purser.cli.report"
 local values = require "purser.cli.values"
+local lazy = require "purser.util.lazy"
+local watch_account = lazy "purser.cli.watch_account"
 
-local M = { summary = "Print each new deposit, and each change of one, as it comes." }
+local M = { summary = "Tell of each deposit, or of what changes of an account, as it comes." }
 
 function M.define(command)
-  command:description("Print each new deposit and each change of a deposit's state, once, until it is stopped.\n"
+  command:description("deposits: print each new deposit and each change of a deposit's state, once, until it is "
+    .. "stopped.\naccount: tell once of each change of a network, balance, key or write call.\n"
     .. "With --cursor the next run continues where this one stopped; a deposit that was printed right before a crash "
     .. "may be printed once more.")
-  command:argument("what", "deposits."):choices { "deposits" }
+  command:argument("what", "deposits or account."):choices { "deposits", "account" }
   command:flag("--sub-accounts", "Those of all sub-accounts (a broker's key; three days back), and not the own ones.")
   command:option("--addresses", "With --sub-accounts: JSON file { name: address or [addresses] }, by which a deposit "
     .. "is named."):argname("<file>")
@@ -27,6 +30,7 @@ function M.define(command)
   command:option("--poll", "How long between two looks: 5s, 1m; default 10s."):argname("<duration>")
   command:option("--deadline", "End after so long: 45s, 30m; without it, never."):argname("<duration>")
     :target("duration")
+  watch_account.define(command)
   output.define(command)
   connection.define(command)
 end
@@ -108,6 +112,7 @@ local function keep(options, cursor)
 end
 
 function M.start(options)
+  if options.what == "account" then return watch_account.start(options) end
   local params, message = params_of(options)
   if not params then return report.bad_input("%s", message) end
   local client

@@ -1392,6 +1392,7 @@ function Live:uid(params, opts) end
 ---@field journal? purser.Journal  Records each write call before it is sent.
 ---@field account? string  The name under which the journal keeps what this client does. Default: a digest of the key.
 ---@field guard? purser.GuardOptions  Guard rails.
+---@field policy? string  A folder of signed policies, under which the account is.
 ---@field correct_clock? boolean  Whether code 700003 corrects the clock; see [clock.md](clock.md). Default: true.
 ---@field proxy? string  URL of a proxy. Default: none.
 ---@field ca_file? string  A file of certificates to trust. Default: the system's.
@@ -1494,9 +1495,10 @@ function Client:parse(name, status, body, headers, intent) end
 --- or its intent.
 ---@param unreconciled purser.Error|purser.Intent
 ---@param options? purser.ReconcileOptions
+---@param window? purser.reconcile.Window  of purser.payouts: when its record can have been made
 ---@return purser.Reconciliation|nil answer
 ---@return purser.Error|nil err
-function Client:reconcile(unreconciled, options) end
+function Client:reconcile(unreconciled, options, window) end
 
 --- The name under which the journal keeps what this client does: its option `account`, or a digest of its API key.
 ---@return string
@@ -1531,6 +1533,9 @@ function Client:now() end
 ---@param ms integer
 function Client:sleep(ms) end
 
+--- Wipes the secret and closes the connections that this client opened itself. May be called again.
+function Client:close() end
+
 --- Walks every record of a history or list: client:each("wallet.deposit_history", { from = ... }); docs/histories.md.
 ---@param name string  full name of the operation
 ---@param params? table  purser.WalkParams, and those of the operation
@@ -1555,9 +1560,6 @@ function Client:limits() end
 ---@return any value
 ---@return purser.Error|nil err
 function Client:wait_for(options) end
-
---- Wipes the secret and closes the connections that this client opened itself. May be called again.
-function Client:close() end
 
 ---@class purser
 local purser = {}

@@ -1,9 +1,12 @@
 -- SPDX-License-Identifier: MIT
 -- The coin configuration (C1), remembered for a while, and the networks of a coin by whatever name people use for them.
 
+local errors = require "purser.call.errors"
 local suggest = require "purser.util.suggest"
 
 local M = {}
+
+local MAX_AGE_MS = 300000
 
 -- client -> { coins, read_at }. C1 is over a megabyte, and changes seldom.
 local cache = setmetatable({}, { __mode = "k" })
@@ -72,6 +75,23 @@ function M.network(coin, name)
     if #found > 1 then return nil, ("the network %s may be %s; say which"):format(name, listing(found)) end
   end
   return nil, ("%s has no network %s; it has %s"):format(coin.coin, name, listing(networks))
+end
+
+--- Finds the network of a coin by any of its names ("trc20", "Tron(TRC20)"): its `netWork` is the name that `withdraw`
+--- takes, its `network` the one that other operations take. The coin configuration is at most five minutes old.
+---@param client purser.Client
+---@param coin string
+---@param name string|nil  not needed where the coin has one network alone
+---@return purser.record.network|nil network, purser.Error|nil err
+function M.find_network(client, coin, name)
+  local all, err = M.read(client, MAX_AGE_MS)
+  if not all then return nil, err end
+  local found, message = M.find(all, coin)
+  if not found then return nil, errors.argument("coin", message) end
+  local network
+  network, message = M.network(found, name)
+  if not network then return nil, errors.argument("network", message) end
+  return network
 end
 
 return M

@@ -5,6 +5,7 @@
 local lazy = require "purser.util.lazy"
 local private = require "purser.util.private"
 local balances = lazy "purser.workflow.balances"
+local coins = lazy "purser.workflow.coins"
 local dust = lazy "purser.workflow.dust"
 local plan = lazy "purser.workflow.plan"
 local wait = lazy "purser.workflow.wait"
@@ -23,6 +24,7 @@ for _, entry in ipairs {
   { "wallet", "plan_withdraw", plan, "withdraw" },
   { "wallet", "plan_create_deposit_address", plan, "create_deposit_address" },
   { "wallet", "convert_all", dust, "convert_all" },
+  { "wallet", "find_network", coins, "find_network" },
   { "wallet", "watch_deposits", watch, "deposits", veiled = true },
   { "broker", "watch_deposits", watch, "sub_account_deposits", veiled = true },
   { "sub_account", "each_balance", balances, "each", veiled = true },

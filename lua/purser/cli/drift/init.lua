@@ -5,7 +5,6 @@
 local compare = require "purser.cli.drift.compare"
 local connection = require "purser.cli.connection"
 local csv = require "purser.util.csv"
-local harmless = require "purser.recording.harmless"
 local json = require "purser.json"
 local operations = require "purser.api.operations"
 local output = require "purser.cli.output"
@@ -63,7 +62,7 @@ end
 ---@param capture table
 ---@param profile string|nil
 function M.compare(client, capture, profile)
-  local redactor, message = redact.new(harmless)
+  local redactor, message = redact.new()
   if not redactor then return nil, message end
   local result = setmetatable({ findings = {}, skipped = {}, seen = {}, used = {}, compared = 0, redactor = redactor,
     rename = function(name) return redactor:name(name) end }, Result)

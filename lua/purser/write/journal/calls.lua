@@ -22,6 +22,7 @@ local M = {}
 ---@field record_id string|nil  of the record that it made
 ---@field record table|nil      what the service answered, or keeps
 ---@field answered boolean      the id came from its own answer, or from a record that shows the call's id
+---@field found boolean|nil     from a record: perhaps of an attempt that this journal lacks
 ---@field digest string         equal calls have the same
 ---@field intent purser.Intent  of its latest attempt
 
@@ -41,7 +42,8 @@ function M.call_of(row)
   return { id = row.id, key = row.key ~= "" and row.key or nil, operation = row.operation, intent = intent,
     params = intent.params, sent_at = intent.sent_at, recv_window = intent.recv_window,
     state = row.state, record_id = row.record_id ~= "" and row.record_id or nil,
-    record = row.record ~= "" and core.decode(row.record) or nil, answered = row.answered ~= "", digest = row.digest }
+    record = row.record ~= "" and core.decode(row.record) or nil, answered = row.answered ~= "",
+    found = row.answered == "found", digest = row.digest }
 end
 
 local IDS = 50 -- at once: one statement serves for all
@@ -62,7 +64,7 @@ local FOUND = owners_query([[queue || ' ' || key AS id, account, '' AS key, '0' 
   added_at AS sent_at, '0' AS recv_window, state, record_id, '' AS record, '' AS answered, digest]], "purser_payments")
   .. " AND state = 'done'"
 
-local PLANNED = owners_query("client_id, operation", "purser_payments", "client_id")
+local PLANNED = owners_query("client_id, operation, params", "purser_payments", "client_id")
 
 -- Calls `take` with each row that a query finds for these ids. Returns true; or nil and a message.
 local function each_row(self, sql, account, ids, take)
@@ -76,16 +78,18 @@ local function each_row(self, sql, account, ids, take)
   return true
 end
 
---- Returns which of these ids are those of payments of an account, sent or not, by an operation of `names`; or nil and
---- a message. A record that shows one is that payment's, though this journal lacks its call.
+--- Returns the payments of an account, sent or not, by an operation of `names`, that have one of these ids, by id; or
+--- nil and a message. A record that shows one is that payment's, though this journal lacks its call.
 ---@param client_ids string[]
 ---@param names table<string, boolean>
----@return table<string, boolean>|nil planned, string|nil message
+---@return table<string, table>|nil planned, string|nil message
 ---@param self purser.Journal
 function M.planned(self, account, client_ids, names)
   local planned = {}
   local ok, message = each_row(self, PLANNED, account, client_ids, function(row)
-    if names[row.operation] then planned[row.client_id] = true end
+    if names[row.operation] then
+      planned[row.client_id] = { operation = row.operation, params = core.decode(row.params), answered = true }
+    end
   end)
   if not ok then return nil, message end
   return planned

@@ -8,6 +8,8 @@
 -- SQLite (with a write-ahead log and a flush at every commit) for one host, PostgreSQL where several hosts share it.
 -- What cannot be recorded is not sent. Passwords and secret keys are never written.
 
+local approval_rows = require "purser.write.guard.approval_rows"
+local approved = require "purser.write.guard.approved"
 local calls = require "purser.write.journal.calls"
 local colon = require "purser.util.colon"
 local core = require "purser.core"
@@ -119,6 +121,7 @@ function Journal:begin(intent, row, guard, payment, key)
     if payment then payment:begin(tx, intent) end
     local known = take(tx, intent, row, payment, key, digest)
     if known then return { known = known } end
+    approved.admit(tx, intent, row, guard and guard.approved, payment, key)
     local charges = guard and guard:admit(tx, intent, row, digest) or ""
     if charges ~= "" then tx:rows("UPDATE purser_intents SET charges = $1 WHERE id = $2", charges, intent.id) end
     return {}
@@ -136,6 +139,7 @@ end
 
 -- Gives back what an intent was charged with, since it spent nothing.
 local function give_back(tx, id)
+  approval_rows.give_back(tx, id)
   local row = tx:rows("SELECT charges FROM purser_intents WHERE id = $1", id)[1]
   if row and row.charges ~= "" then
     spending.give_back(tx, row.charges)
@@ -184,7 +188,7 @@ local function end_intent(self, intent, state, record, answered, message, err)
     local _, changed = tx:rows([[UPDATE purser_intents SET state = $1, record_id = $2, record = $3, message = $4,
       answered = $5, ended_at = $6 WHERE id = $7]] .. (only_over[state] or by_content and BY_CONTENT or "")
       .. (attempt and " AND attempt = $8" or ""), state, record_id, keep(record), message,
-      record_id ~= "" and answered and "yes" or "", time_text(core.now_ms()), intent.id, attempt)
+      record_id ~= "" and answered or "", time_text(core.now_ms()), intent.id, attempt)
     local known = changed == 0 and intents.SPENT_NOTHING[state] and done_before(tx, intent.id)
     if known then
       if payment then payment:finish(tx, "done", known.id, "") end
@@ -212,7 +216,7 @@ end
 ---@private
 function Journal:finish(intent, value, err)
   local state = not err and "done" or err.outcome
-  return end_intent(self, intent, state, value, not err, err and err.message, err)
+  return end_intent(self, intent, state, value, not err and "yes", err and err.message, err)
 end
 
 --- Keeps what a reconciliation found. Returns true, and the record where the call was known to be done although the
@@ -220,8 +224,8 @@ end
 --- record agrees with it; or nil and a message.
 ---@private
 function Journal:reconciled(intent, answer)
-  return end_intent(self, intent, answer.outcome, answer.record, intents.shows_id(intent, answer.record),
-    answer.reason)
+  return end_intent(self, intent, answer.outcome, answer.record,
+    intents.shows_id(intent, answer.record) and "found", answer.reason)
 end
 
 -- What evidence asks for of other calls.

@@ -2,6 +2,7 @@
 -- The journal's tables. Every column is text: LuaDBI reads 64-bit integers as 32-bit ones. Times are 13 digits of epoch
 -- milliseconds, so that their order as text is their order; amounts are decimals as they travel.
 
+local approval_rows = require "purser.write.guard.approval_rows"
 local core = require "purser.core"
 
 local M = { version = 1 }
@@ -15,7 +16,8 @@ end
 -- queue, payment: the payment of purser.payouts that the call belongs to
 -- key: the caller's, by which the call is used once; content: a digest of what it stands for
 -- digest: equal calls have the same
--- answered: 'yes' where the record's id came from the call's own answer, or from a record that shows the call's id
+-- answered: 'yes' where the record's id came from the call's own answer, 'found' where from a record that shows the
+-- call's id
 -- attempt: how often it was sent
 local intents = [[CREATE TABLE purser_intents (id TEXT PRIMARY KEY, account TEXT NOT NULL, operation TEXT NOT NULL,
   key TEXT NOT NULL DEFAULT '', content TEXT NOT NULL DEFAULT '', params TEXT NOT NULL, digest TEXT NOT NULL,
@@ -84,6 +86,7 @@ local function create(tx)
   tx:rows(payments)
   run_all(tx, payment_indexes)
   tx:rows(generations)
+  run_all(tx, approval_rows.TABLES)
   set(tx, "version", ("%d"):format(M.version))
   set_id(tx)
 end
