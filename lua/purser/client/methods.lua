@@ -33,6 +33,7 @@ for _, entry in ipairs {
   { "sub_account", "wait_transfer", "wait", "sub_account_transfer" },
   { "wallet", "plan_withdraw", "plan", "withdraw" },
   { "wallet", "plan_create_deposit_address", "plan", "create_deposit_address" },
+  { "wallet", "find_network", "coins", "find_network" },
   { "wallet", "convert_all", "dust", "convert_all" },
 } do
   local group, name, module, fn = entry[1], entry[2], "purser.workflow." .. entry[3], entry[4]
