@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
---- How many processor instructions a piece of work takes in user space, counted by valgrind. Each program runs with two
+--- Counts the processor instructions of a piece of work in user space, counted by valgrind. Each program runs with two
 -- counts; the difference, divided, is what one piece takes, without the start of the program.
 --
 --   instructions.lua [FILE]

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
---- What a large journal costs next to a small one: bench/journal.lua KIND ROUNDS REPORT; KIND is sqlite or postgresql.
+--- Costs of a large journal next to a small one: bench/journal.lua KIND ROUNDS REPORT; KIND is sqlite or postgresql.
 --
 -- Two journals, one with 1,000 payments and 1,000 intents and one with 100,000 and 1,000,000, are used in turns by the
 -- same program; a row shows the median time of each, and the median of the ratios of one round.

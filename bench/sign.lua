@@ -69,7 +69,7 @@ local function purser_stages()
   end
 end
 
---- What a careful script would write without Purser.
+--- Returns what a careful script would write without Purser.
 local function luaossl()
   local found, hmac = pcall(require, "openssl.hmac")
   if not found then return nil end

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
---- What TLS adds to a start: from the start of the interpreter to the first decoded answer (20 deposit records),
+--- Time that TLS adds to a start: from the start of the interpreter to the first decoded answer (20 deposit records),
 -- against nginx, without TLS and with the system's authorities in play; and a start that needs no libcurl.
 --
 -- The certificate of the server here is not signed by an authority of the system. So the programs run in a private

@@ -6,27 +6,30 @@
 
 -- room, lines, files, largest file
 local budgets = {
-  { "top", 1050, 6, 380 },
+  { "top", 1120, 8, 380 },
+  { "books", 2700, 14, 370 }, -- the copy of the histories and its statements, with their command
   { "api", 1690, 14, 240 },
   { "call", 2600, 17, 370 },
-  { "write", 5250, 26, 550 },
+  { "write", 6700, 34, 550 },
   { "history", 1500, 7, 500 },
-  { "client", 1050, 6, 370 },
-  { "transport", 1000, 4, 410 },
-  { "util", 2200, 24, 330 },
-  { "payouts", 2250, 8, 540 },
-  { "workflow", 1530, 7, 420 },
+  { "client", 1050, 6, 420 },
+  { "transport", 1100, 5, 410 },
+  { "util", 2230, 24, 330 },
+  { "payouts", 2250, 8, 550 },
+  { "workflow", 1510, 8, 420 },
   { "fleet", 1150, 5, 450 },
+  { "monitor", 520, 4, 230 },
   { "limits", 650, 6, 200 },
   { "nginx", 500, 2, 320 },
   { "hosts", 100, 3, 30 },
   { "recording", 2350, 14, 250 },
-  { "sim", 5890, 40, 400 },
-  { "cli", 5900, 33, 480 },
-  { "src/core", 6450, 65, 510 },
-  { "src/bind", 3050, 28, 400 },
+  { "sim", 5450, 30, 410 },
+  { "cli", 6000, 34, 480 },
+  { "src/core", 6480, 65, 510 },
+  { "src/bind", 3090, 28, 400 },
   { "src/embed", 50, 1, 40 },
   { "src/httpd", 1000, 6, 480 },
+  { "approvals", 700, 6, 250 },
 }
 
 local lines_of = dofile("tools/whole_files.lua").lines_of

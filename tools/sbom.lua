@@ -5,7 +5,7 @@
 
 local name, commit, time, folder = arg[1], arg[2], arg[3], arg[4]
 
--- What the package needs to build or run, and what is only used where a feature is requested. The system has them; none
+-- Needs of the package to build or run, and of features that are requested. The system has them; none
 -- is part of the release.
 local needs = {
   { "Lua", "MIT", "5.1 to 5.4, or LuaJIT 2.1" },

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What a row may hold: each mistake in one is an error that names the row and the mistake.
+-- Rows: each mistake in one is an error that names the row and the mistake.
 
 local operations = require "purser.api.operations"
 local row_schema = require "purser.api.row_schema"

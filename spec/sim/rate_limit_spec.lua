@@ -2,6 +2,7 @@
 -- The service's rate limit: windows that slide by the millisecond, rejections, bans.
 
 local operations = require "purser.api.operations"
+local plain = require "purser.sim.plain"
 local rate_limit = require "purser.sim.rate_limit"
 
 local HEAVY, LIGHT = operations.by_id.B6, operations.by_id.C5
@@ -9,7 +10,7 @@ local PROFILE = {
   pools = { ip = { capacity = 100, window_ms = 1000 } }, weights = { [HEAVY.full_name] = 50, [LIGHT.full_name] = 10 },
 }
 
--- What a request at a time meets: "ok", or the status and the seconds to stay away.
+-- Returns what a request at a time meets: "ok", or the status and the seconds to stay away.
 local function at(state, now, row, ip, account)
   local status, seconds = rate_limit.arrive(state, row, ip or "192.0.2.1", account, now)
   return status and ("%d %d"):format(status, seconds) or "ok"
@@ -85,7 +86,7 @@ describe("a rate limit", function()
     local pools = { ip = { capacity = 3, window_ms = 1000, counts = "requests" } }
     local state, copy = rate_limit.new(pools, PROFILE), rate_limit.new(pools, PROFILE)
     for _, now in ipairs { 0, 100, 200, 300, 1150 } do at(state, now, LIGHT) end
-    rate_limit.restore(copy, rate_limit.snapshot(state))
+    rate_limit.restore(copy, plain.copy(rate_limit.snapshot(state)))
     assert.same(rate_limit.report(state), rate_limit.report(copy))
     for now = 1200, 130000, 250 do assert.equal(at(state, now, LIGHT), at(copy, now, LIGHT)) end
     assert.same(rate_limit.snapshot(state), rate_limit.snapshot(copy))

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What one reading says of a call, early or late.
+-- Reconciles a call by one reading, early or late.
 
 local find = require "purser.write.find"
 local listing_service = require "listing_service"

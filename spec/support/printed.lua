@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What modules of the command print, without a process of its own:
+-- Catches what modules of the command print, without a process of its own:
 --
 --   local code, out, err = printed(report.bad_input, "no %s", "file")
 --

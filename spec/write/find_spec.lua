@@ -101,6 +101,25 @@ describe("a call that only its content identifies", function()
     assert.matches("in part", select(2, with { moved, changed(moved, { tranId = "t2", asset = "usdt-trx" }) }).reason)
   end)
 
+  it("shows how late records are only by a clock that is not set meanwhile, and by calls whose ids no record shows",
+    function()
+      for measured, case in pairs { [40000] = {}, [false] = { is_set = true }, [-1] = { shows = true } } do
+        local delay, corrections = false, 0
+        local own = changed(move, { clientTranId = ID })
+        local other = { id = "other", operation = "sub_account.transfer", params = changed(own, { clientTranId = "o" }),
+          sent_at = NOW + 20000 - 5000, recv_window = 5000, state = "done", record_id = "t7", answered = true }
+        local journal = { owners = function() return {} end, open_calls = function() return {} end,
+          answered_calls = function() return { other } end, delay = function() return 0 end,
+          note_delay = function(_, _, ms) delay = ms end }
+        look_once("sub_account.transfer", own, { case.shows and { tranId = "t8", clientTranId = "o", amount = "2",
+          asset = "USDT", timestamp = NOW + 15100 } }, NOW + 55000, { journal = journal, correction = function()
+          corrections = corrections + 1
+          return case.is_set and corrections or 0
+        end })
+        assert.equal(measured ~= -1 and measured, delay)
+      end
+    end)
+
   it("is an error where the journal cannot be read", function()
     for _, unread in ipairs { "owners", "open_calls", "answered_calls" } do
       local journal = { owners = function() return {} end, open_calls = function() return {} end,

@@ -15,7 +15,7 @@ local words = require "docs.words"
 
 local M = {}
 
--- What Lua may hand over for each kind of parameter.
+-- The types that Lua may hand over for each kind of parameter.
 M.kinds = {
   text = "string|integer", new_name = "string", client_id = "string", amount = "string|integer|purser.decimal",
   time = "integer|string", count = "integer|string", status = "integer|string", named_status = "integer|string",
@@ -62,7 +62,7 @@ end
 
 local function write_records(lines)
   local names, sure = {}, essential_members()
-  for name in pairs(shapes) do names[#names + 1] = name end
+  for name in pairs(shapes.every()) do names[#names + 1] = name end
   table.sort(names)
   for _, name in ipairs(names) do
     lines[#lines + 1] = "\n---@class purser.record." .. name
@@ -165,22 +165,17 @@ end
 
 local read = dofile("tools/whole_files.lua").read
 
--- The methods of the groups that are more than one operation: group -> list of { name, field }, by methods.lua.
+-- The methods of the groups that are more than one operation: group -> list of { name, field }, by workflow/init.lua.
 local function workflows(model)
-  local text, found = read "lua/purser/client/methods.lua", {}
-  local function add(group, name, path, fn)
+  local text, found = read "lua/purser/workflow/init.lua", {}
+  for group, name, path, fn in text:gmatch '{ "([%l_]+)", "([%l_]+)", ([%l_]+), "([%l_]+)"[^}]* }' do
     found[group] = found[group] or {}
     table.insert(found[group], { name, source_of(model, "workflow/" .. path, "M." .. fn) })
   end
-  for group, name, path, fn in text:gmatch '{ "([%l_]+)", "([%l_]+)", "([%l_]+)", "([%l_]+)" }' do
-    add(group, name, path, fn)
-  end
-  local way = "function M%.([%l_]+)%.([%l_]+)%(client, params%)\n  return private%.veil%(([%l_]+)%.([%l_]+)%("
-  for group, name, path, fn in text:gmatch(way) do add(group, name, path, fn) end
   return found
 end
 
--- What a walk sets itself.
+-- Returns what a walk sets itself.
 local function is_of_the_walk(row, name)
   return name == "startTime" or name == "endTime" or name == row.paging.page or name == row.paging.size
 end
@@ -255,7 +250,7 @@ local head = [[
 -- Made by tools/docs.lua from the rows; `make docs` makes it again. For editors: no program loads this file.
 -- An `integer` beyond the host's exact range arrives as its text; see docs/numbers.md.]]
 
--- What is called the same whatever the rows say.
+-- The part that is the same whatever the rows say.
 -- luacheck: push no max line length
 local tail = [[
 

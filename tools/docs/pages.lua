@@ -60,7 +60,7 @@ local function window_text(window)
   return table.concat(parts, "; ")
 end
 
---- What a parameter must look like, in words: used by the pages and by the annotations.
+--- Returns what a parameter must look like, in words: used by the pages and by the annotations.
 function M.rule(param)
   local kind = param[2]
   local text = parameters.kinds[kind].text
@@ -71,7 +71,7 @@ function M.rule(param)
   return text
 end
 
---- How an unknown outcome of the row is found out, as a sentence; nil for a read.
+--- Returns how an unknown outcome of the row is found out, as a sentence; nil for a read.
 function M.reconciling(row)
   local reconcile = row.reconcile
   if not reconcile then return nil end

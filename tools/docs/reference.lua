@@ -28,7 +28,7 @@ local plan = {
     { "purser.Error", "err.", "An error", "errors" },
     { "purser.modules.errors", "errors.", "purser.call.errors", "errors" },
   } },
-  { "reference-payments", "Reference: journals, payouts, fleets", {
+  { "reference-payments", "Reference: journals, payouts, fleets, monitoring", {
     { "purser.modules.journal", "purser.journal.", "purser.journal", "journal" },
     { "purser.Journal", "journal:", "A journal", "journal" },
     { "purser.modules.payouts", "purser.payouts.", "purser.payouts", "payouts" },
@@ -36,6 +36,13 @@ local plan = {
     { "purser.modules.fleet", "purser.fleet.", "purser.fleet", "fleets" },
     { "purser.Fleet", "fleet:", "A fleet", "fleets" },
     { "purser.FleetMoves", "moves:", "Moves of a fleet", "fleets" },
+    { "purser.modules.monitor", "purser.monitor.", "purser.monitor", "in-production" },
+    { "purser.Alerts", "alerts:", "Alerts", "in-production" },
+    { "purser.Metrics", "metrics:", "Numbers for Prometheus", "in-production" },
+  } },
+  { "reference-books", "Reference: the books", {
+    { "purser.modules.books", "purser.books.", "purser.books", "books" },
+    { "purser.Books", "books:", "Books", "books" },
   } },
   { "reference-values", "Reference: amounts, times, codes, CSV, JSON, secrets", {
     { "purser.modules.decimal", "decimal.", "purser.decimal", "numbers" },
@@ -125,7 +132,7 @@ local function write_about(lines, about)
   flush()
 end
 
--- Whether a field is a function of a source, or a method that is declared as a field.
+-- Tells whether a field is a function of a source, or a method that is declared as a field.
 local function is_function(field)
   local params = field.type.params
   return field.type.arguments ~= nil or params ~= nil and params[1] ~= nil and params[1].name == "self"

@@ -109,7 +109,7 @@ M.states = {
   },
 }
 
--- How an unknown outcome is found out, as a sentence; `%s` are the id's parameter and the operation to look in.
+-- Sentences that say how an unknown outcome is found out; `%s` are the id's parameter and the operation to look in.
 M.reconcile = {
   client_id = "`client:reconcile(err)` looks in `{lookup}` for its `{client_id}`, which is made when you give none.",
   name = "`client:reconcile(err)` looks in `{lookup}` for the `{client_id}`.",
@@ -176,7 +176,7 @@ M.call_options = {
       .. "true where nothing was sent, as the call was made before." },
 }
 
---- What a member of a shape means; raises when it is not written here.
+--- Returns what a member of a shape means; raises when it is not written here.
 function M.meaning(shape, member)
   return (M.members_of[shape] or {})[member] or M.members[member]
     or error(("tools/docs/words.lua does not say what %s.%s means"):format(shape, member), 0)

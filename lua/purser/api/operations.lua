@@ -13,6 +13,7 @@ local shapes = lazy "purser.api.shapes"
 
 -- Makes what is looked up in a row at every call.
 local function prepare(group, row)
+  if row.full_name then return row end
   row.by_name, row.names, row.required = {}, {}, {}
   for i, param in ipairs(row.params) do
     local name = param[1]
@@ -22,6 +23,7 @@ local function prepare(group, row)
   end
   row.group = group
   row.full_name = group .. "." .. row.name
+  return row
 end
 
 -- The groups of the interface document; and all, with that of operations that only the live service is known to have.
@@ -30,7 +32,17 @@ local M = {
   all_group_names = { "broker", "sub_account", "wallet", "live" },
 }
 
--- A group is read when it is first asked for: a program that only withdraws does not pay for the broker.
+--- Returns one row, or nil. A group is read when it is first asked for, and a row is prepared with its first use: a
+--- program that only withdraws does not pay for the broker.
+---@param group string  one of all_group_names
+---@param name string
+---@return table|nil row
+function M.row(group, name)
+  for _, row in ipairs(require("purser.api." .. group)) do
+    if row.name == name then return prepare(group, row) end
+  end
+end
+
 M.groups = setmetatable({}, { __index = function(groups, group)
   if group ~= "broker" and group ~= "sub_account" and group ~= "wallet" and group ~= "live" then return nil end
   local rows = require("purser.api." .. group)

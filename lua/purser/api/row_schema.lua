@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What a row may hold: the words of the vocabulary, each with the type of its value.
+-- The members that a row may have: the words of the vocabulary, each with the type of its value.
 --
 -- It is asked when all rows are read at once, as every test, the documentation and the command line do; a program that
 -- calls one group only does without.

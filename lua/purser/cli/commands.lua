@@ -12,7 +12,7 @@ local M = {}
 M.own = {
   { "payouts", "Pay a list of payments, each once, however often it is started or killed." },
   { "journal", "List the write calls that a journal holds, and find out what became of open ones." },
-  { "watch", "Print each new deposit, and each change of one, as it comes." },
+  { "watch", "Tell of each deposit, or of what changes of an account, as it comes." },
   { "export", "Write every record of a history, complete, as CSV or JSON lines." },
   { "wait", "Wait until a withdrawal, deposit or transfer is done." },
   { "fleet", "Make and keep a fleet of sub-accounts as a file declares it." },

@@ -111,15 +111,19 @@ local RECOVERED = { "outcome", "operation", "amount", "id", "reason" }
 -- Says which payments are sent or undecided: their queues find out about them, and no one else. Returns whether there
 -- are any; or nil and an error.
 local function tell_of_payments(journal, options)
-  local queues, err = purser.payouts.unsettled(journal)
+  local queues, err = purser.payouts.queues(journal)
+  local has_any = false
   for _, queue in ipairs(queues or {}) do
-    local words = connection.words(setmetatable({ account = queue.account }, { __index = options }))
-      .. (queue.queue ~= "default" and " --queue " .. values.shell_word(queue.queue) or "")
-    report.say('the queue "%s" of the account "%s" has %d payments that are sent and %d undecided: `purser payouts '
-      .. 'run%s` finds out about those that are sent, `purser payouts report%s` lists all', queue.queue, queue.account,
-      queue.sent, queue.undecided, words, words)
+    if queue.sent + queue.undecided > 0 then
+      has_any = true
+      local words = connection.words(setmetatable({ account = queue.account }, { __index = options }))
+        .. (queue.queue ~= "default" and " --queue " .. values.shell_word(queue.queue) or "")
+      report.say('the queue "%s" of the account "%s" has %d payments that are sent and %d undecided: `purser payouts '
+        .. 'run%s` finds out about those that are sent, `purser payouts report%s` lists all', queue.queue,
+        queue.account, queue.sent, queue.undecided, words, words)
+    end
   end
-  return queues and queues[1] ~= nil, err
+  return has_any, err
 end
 
 function actions.recover(options)

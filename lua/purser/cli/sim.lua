@@ -76,7 +76,6 @@ local world_options = { "New simulator",
   { "--saved-addresses-only", "Withdrawals go to addresses of the account's address book alone." },
   { "--rate-limit", "<pools>", "HTTP 429 above these pools, then bans of minutes: default or mexc, as in the profile; "
     .. "or CAPACITY/MILLISECONDS.", convert = pools },
-  { "--no-strict", "Do not check the books after every request." },
 }
 
 function M.grammar()
@@ -107,7 +106,6 @@ local function of_world(options)
     local name = option.target or option[1]:sub(3):gsub("-", "_")
     made[name] = options[name]
   end
-  made.strict, made.no_strict = not made.no_strict, nil
   return made
 end
 

@@ -10,15 +10,18 @@ local output = require "purser.cli.output"
 local plain_text = require "purser.util.plain_text"
 local report = require "purser.cli.report"
 local values = require "purser.cli.values"
+local lazy = require "purser.util.lazy"
+local watch_account = lazy "purser.cli.watch_account"
 
 local M = {}
 
 function M.grammar()
   return {
-    text = "Print each new deposit and each change of a deposit's state, once, until it is stopped.\n"
+    text = "deposits: print each new deposit and each change of a deposit's state, once, until it is stopped.\n"
+      .. "account: tell once of each change of a network, balance, key or write call.\n"
       .. "With --cursor the next run continues where this one stopped; a deposit that was printed right before a crash "
       .. "may be printed once more.",
-    arguments = { { "what", "deposits.", choices = { "deposits" } } },
+    arguments = { { "what", "deposits or account.", choices = { "deposits", "account" } } },
     { "Options",
       { "--sub-accounts", "Those of all sub-accounts (a broker's key; three days back), and not the own ones." },
       { "--addresses", "<file>", "With --sub-accounts: JSON file { name: address or [addresses] }, by which a deposit "
@@ -28,7 +31,7 @@ function M.grammar()
       { "--cursor", "<file>", "File that keeps how far it came; made at the first run." },
       { "--poll", "<duration>", "How long between two looks: 5s, 1m; default 10s." },
       { "--deadline", "<duration>", "End after so long: 45s, 30m; without it, never." } },
-    output.group(), connection.service, connection.messages,
+    watch_account.group, output.group(), connection.service, connection.messages,
   }
 end
 
@@ -97,6 +100,7 @@ local function keep(options, cursor)
 end
 
 function M.start(options)
+  if options.what == "account" then return watch_account.start(options) end
   local params, message = params_of(options)
   if not params then return report.bad_input("%s", message) end
   local client

@@ -216,15 +216,15 @@ function M.other_accounts(tx, queue, account)
   end
 end
 
---- The queues that have payments whose end is not known, of every account: a list of { account =, queue =, sent =,
---- undecided = }.
-function M.unsettled(tx)
+--- Returns the queues of a journal, of every account: { account =, queue =, and how many payments each state has }.
+function M.queues(tx)
   local list = {}
   for _, row in ipairs(tx:rows [[SELECT account, queue, state, CAST(count(*) AS TEXT) AS number FROM purser_payments
-    WHERE state IN ('sent', 'undecided') GROUP BY account, queue, state ORDER BY account, queue, state]]) do
+    GROUP BY account, queue, state ORDER BY account, queue, state]]) do
     local last = list[#list]
     if not last or last.account ~= row.account or last.queue ~= row.queue then
-      last = { account = row.account, queue = row.queue, sent = 0, undecided = 0 }
+      last = { account = row.account, queue = row.queue, waiting = 0, taken = 0, sent = 0, done = 0, failed = 0,
+        undecided = 0, dropped = 0 }
       list[#list + 1] = last
     end
     last[row.state] = tonumber(row.number)

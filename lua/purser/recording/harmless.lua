@@ -37,7 +37,7 @@ local function learn(name)
   for _, word in ipairs(words_of(name) or {}) do name_words[word] = true end
 end
 
-for _, shape in pairs(shapes) do
+for _, shape in pairs(shapes.every()) do
   for _, field in ipairs(shape) do
     learn(field[1])
     for _, alias in ipairs(field.aliases or {}) do learn(alias) end

@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: MIT
 --- Faults: what goes wrong between a request and its answer, armed on purpose and drawn from one seed.
 --
--- Whether a request meets a fault is decided before it is executed (`before`), and so is everything that is left to
--- chance; a fault that strikes later is carried along on the request and done by `after`. Every fault that happened is
+-- A request meets its fault before it is executed (`before`), and everything that is left to chance is decided there; a
+-- fault that strikes later is carried along on the request and done by `after`. Every fault that happened is
 -- recorded, with whether the operation had been applied: that is what a client must be able to find out.
 
 local option_schema = require "purser.util.option_schema"
@@ -206,6 +206,8 @@ local function check_fault(spec)
   if fault.probability and not (fault.probability >= 0 and fault.probability <= 1) then
     fail("probability is not between 0 and 1")
   end
+  -- A whole number, which a snapshot keeps exactly: the same requests meet the same faults after it.
+  fault.threshold = fault.probability and math.ceil(fault.probability * prng.MODULUS)
   return fault
 end
 
@@ -219,20 +221,13 @@ function M.new(options)
 end
 
 --- Arms a fault; raises when a word of it is unknown.
---   kind         reject lost_answer reset truncate slow throttle ban server_error garbage
---   operation    "wallet.withdraw", "C2", "wallet" or "transfer"; any operation when nil
---   times        how often it strikes (once, or without end where a probability is given)
---   probability  from 0 to 1, drawn for every request it could strike
---   skip         how many such requests pass first
---   when         before | after the operation is applied, or either, for reset, server_error and garbage
---   code, message (reject)  retry_after (throttle, ban: s)  delay_ms, drip_ms, drip_bytes (slow)  status (server_error)
---   form (garbage: html empty invalid_utf8 deep huge wrong_types long_numbers)  bytes (huge)
----@param spec table
+---@param spec purser.SimFault
 function M.arm(state, spec)
   local fault = check_fault(spec)
   fault.rows = rows_of(fault.operation)
-  fault.left = fault.times or fault.probability and math.huge or 1
+  fault.left = fault.times or not fault.probability and 1 or nil
   fault.passes = fault.skip or 0
+  fault.probability = nil
   table.insert(state.armed, fault)
   return true
 end
@@ -240,15 +235,15 @@ end
 --- Disarms all faults. What was injected stays on record.
 function M.disarm(state)
   state.armed = {}
+  return true
 end
 
---- What is armed and not used up: a list of { kind, operation, when, left }; `left` is nil where it has no end.
+--- The faults that are armed and not used up: { kind, operation, when, left } each; `left` is nil where it has no end.
 function M.armed(state)
   local list = {}
   for i, fault in ipairs(state.armed) do
     list[i] = {
-      kind = fault.kind, operation = fault.operation, when = fault.when,
-      left = fault.left < math.huge and fault.left or nil,
+      kind = fault.kind, operation = fault.operation, when = fault.when, left = fault.left,
     }
   end
   return list
@@ -262,15 +257,15 @@ local function strikes(state, fault, row)
     fault.passes = fault.passes - 1
     return false
   end
-  return not fault.probability or state.dice:chance(fault.probability)
+  return not fault.threshold or state.dice:next() < fault.threshold
 end
 
 -- The fault that this request meets, with everything that chance decides chosen, or nil.
 local function draw(state, row)
   for i, fault in ipairs(state.armed) do
     if strikes(state, fault, row) then
-      fault.left = fault.left - 1
-      if fault.left <= 0 then table.remove(state.armed, i) end
+      if fault.left then fault.left = fault.left - 1 end
+      if fault.left == 0 then table.remove(state.armed, i) end
       local drawn = copy(fault)
       if drawn.kind == "garbage" then drawn.form = drawn.form or garbage_forms[state.dice:roll(#garbage_forms)] end
       if drawn.kind == "server_error" then drawn.status = drawn.status or ({ 500, 502, 503 })[state.dice:roll(3)] end
@@ -324,34 +319,12 @@ end
 
 ------------------------------------------------------------------------------------------------------- snapshots
 
--- A fraction as whole numbers: `parts` of which 2 ^ `halvings` make one. A snapshot goes through JSON, which knows no
--- floats here, and the same requests have to meet the same faults after it.
-local function parts_of(number)
-  local halvings = 0
-  while number % 1 ~= 0 do number, halvings = number * 2, halvings + 1 end
-  return { parts = math.floor(number), halvings = halvings }
-end
-
-local function fraction_of(exact)
-  local number = exact.parts
-  for _ = 1, exact.halvings do number = number / 2 end
-  return number
-end
-
---- What is armed with how often it will strike, what happened, and where chance stands.
+--- The armed faults with how often they will strike, those that happened, and where chance stands.
 function M.snapshot(state)
   local armed = {}
   for i, fault in ipairs(state.armed) do
-    local spec = {}
-    for word, value in pairs(fault) do
-      if word == "when" or common_rules[word] or kinds[fault.kind].rules[word] then
-        spec[word] = type(value) == "number" and word ~= "probability" and math.floor(value) or value
-      end
-    end
-    spec.probability = fault.probability and parts_of(fault.probability)
-    armed[i] = {
-      spec = spec, passes = math.floor(fault.passes), left = fault.left < math.huge and math.floor(fault.left) or nil,
-    }
+    armed[i] = copy(fault)
+    armed[i].rows = nil
   end
   return { dice = state.dice.state, armed = armed, injected = M.injected(state) }
 end
@@ -359,12 +332,9 @@ end
 --- Goes on where a snapshot was taken.
 ---@param snapshot table  which becomes part of the state
 function M.restore(state, snapshot)
-  state.dice.state, state.injected = snapshot.dice, snapshot.injected
-  for i, kept in ipairs(snapshot.armed) do
-    local spec = kept.spec
-    spec.probability = spec.probability and fraction_of(spec.probability)
-    M.arm(state, spec)
-    state.armed[i].left, state.armed[i].passes = kept.left or math.huge, kept.passes
+  state.dice.state, state.injected, state.armed = snapshot.dice, snapshot.injected, snapshot.armed
+  for _, fault in ipairs(state.armed) do
+    fault.rows = rows_of(fault.operation)
   end
 end
 

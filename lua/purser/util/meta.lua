@@ -1467,6 +1467,16 @@ local Client = {}
 ---@return purser.Error|nil err
 function Client:call(name, params, opts) end
 
+--- Tells whether a parameter of an operation takes a value, without a call. Returns true; or nil, what is wrong, which
+--- completes the sentence `parameter "x" ...`, and the cure.
+---@param name string  full name of the operation
+---@param parameter string
+---@param value any
+---@return true|nil fits
+---@return string|nil message
+---@return string|nil hint
+function Client:check_value(name, parameter, value) end
+
 --- Checks, builds and signs a request without sending it. With `info` in opts, `info.intent` is what client:parse and
 --- client:reconcile take of a write call.
 ---@param name string  full name of the operation
@@ -1515,6 +1525,10 @@ function Client:server_time(opts) end
 ---@return purser.Error|nil err
 function Client:sync_clock() end
 
+--- Returns those options of purser.new that programs on top need to know.
+---@return purser.Settings
+function Client:settings() end
+
 --- The service's time as far as the client knows it, in epoch milliseconds: what a request is stamped with.
 ---@return integer
 function Client:now() end
@@ -1523,12 +1537,21 @@ function Client:now() end
 ---@param ms integer
 function Client:sleep(ms) end
 
+--- Wipes the secret and closes the connections that this client opened itself. May be called again.
+function Client:close() end
+
 --- Walks every record of a history or list: client:each("wallet.deposit_history", { from = ... }); docs/histories.md.
 ---@param name string  full name of the operation
 ---@param params? table  purser.WalkParams, and those of the operation
 ---@param opts? purser.CallOptions  of each call
 ---@return purser.Walk
 function Client:each(name, params, opts) end
+
+--- Returns the earliest epoch ms from which a history can be walked now. Returns nil where the service documents none.
+---@param name string  full name of the operation
+---@param now? integer  another time than the client's
+---@return integer|nil earliest
+function Client:earliest(name, now) end
 
 --- Returns what the pools of the rate limit hold now, and what blocks them; nil and an error where the store cannot be
 --- used. A client without a rate limit has none.
@@ -1541,9 +1564,6 @@ function Client:limits() end
 ---@return any value
 ---@return purser.Error|nil err
 function Client:wait_for(options) end
-
---- Wipes the secret and closes the connections that this client opened itself. May be called again.
-function Client:close() end
 
 ---@class purser
 local purser = {}

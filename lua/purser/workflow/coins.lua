@@ -34,20 +34,6 @@ function M.find(coins, name)
   return nil, ("the coin %s does not exist%s"):format(tostring(name), suggest.among(name, coins))
 end
 
---- The coins of a list as a set, in capitals as the service shows them; nil when it is no plain list of texts: one that
---- is read as empty would leave out what was named, or keep nothing back.
----@param list table
----@return table<string, boolean>|nil
-function M.set_of(list)
-  local set, count = {}, 0
-  for _ in pairs(list) do count = count + 1 end
-  for i = 1, count do
-    if type(list[i]) ~= "string" then return nil end
-    set[list[i]:upper()] = true
-  end
-  return set
-end
-
 local function plain(text) return (text:lower():gsub("[^%w]", "")) end
 
 --- The names of a network, from the surest: short id, long name, the long name's parts ("Tron(TRC20)": tron, trc20).

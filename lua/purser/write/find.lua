@@ -281,11 +281,15 @@ local function hidden_calls(question, shown)
   local answered, err = question.claims:answered_calls(first, math.min(shown.began, question.last,
     shown.last - question.visible_ms))
   if not answered then return nil, err end
-  local ids, hidden = {}, {}
-  for _, record in ipairs(answered[1] and shown.records or {}) do ids[intents.id_of(record) or ""] = true end
+  local ids, hidden, name = {}, {}, question.reconcile.client_id
+  for _, record in ipairs(answered[1] and shown.records or {}) do
+    ids[intents.id_of(record) or ""] = true
+    if name then ids[record[name] or ""] = true end
+  end
   hidden.newest = 0 -- of those that are shown
   for _, call in ipairs(answered) do
-    if ids[call.record_id] then
+    -- a record that shows the call's own id is its, whatever its answer named
+    if ids[call.record_id] or name and ids[call.params[name]] then
       hidden.newest = math.max(hidden.newest, call.sent_at)
     elseif call.record_id then
       hidden[#hidden + 1] = call
@@ -305,6 +309,10 @@ local function judge_lateness(question, shown, hidden)
   end
   if late_ms < question.visible_ms then return nil end
   if late_ms >= HIDDEN_MS then return undecided({}, reasons.hidden) end
+  if shown.correction ~= question.service:correction() or question.service:now() < shown.began then
+    question.waits = true -- by a clock that was wrong nothing is measured
+    return NOTHING_YET
+  end
   question:raise_delay(late_ms)
   return NOTHING_YET
 end

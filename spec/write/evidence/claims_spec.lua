@@ -95,6 +95,11 @@ describe("a witness", function()
     assert.is_true(shown {}.in_time)
     assert.is_nil(shown {}.misplaced)
     assert.equal("w1", shown { applyTime = NOW - 59000 + 3600000 }.misplaced.id)
+    local found = answered() -- by the id that its record shows, which may be of an attempt that a lost journal knew
+    found.found = true
+    assert.is_true(shown({}, found).in_time)
+    local untimed = shown({ applyTime = NOW - 30000 }, found)
+    assert.same({ false }, { untimed.in_time, untimed.misplaced })
     assert.equal(NOW - 59000, shown {}.earliest)
     assert.equal(NOW - 60000, shown {}.latest)
   end)

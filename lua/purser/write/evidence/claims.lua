@@ -33,6 +33,7 @@ local M = {}
 ---@field earliest number      from the first of those to the last the history leaves out nothing
 ---@field latest number
 ---@field misplaced table|nil  a record that was not
+---@field untimed boolean|nil  one that may be of an attempt that the journal lacks was not: no times are proved
 local Witnesses = {}
 Witnesses.__index = Witnesses
 
@@ -116,6 +117,8 @@ local function add_witness(witnesses, call, record, time)
       witnesses.in_time = true
       witnesses.earliest = math.min(witnesses.earliest, math.max(at, call.sent_at))
       witnesses.latest = math.max(witnesses.latest, math.min(at, call.sent_at))
+    elseif call.found then
+      witnesses.untimed = true
     else
       witnesses.misplaced = record
     end
@@ -208,6 +211,7 @@ function Claims:witnesses(records, time)
     local owner = owners[intents.id_of(record) or ""]
     if owner and owner.answered and not is_own(self, owner) then add_witness(witnesses, owner, record, time) end
   end
+  witnesses.in_time = witnesses.in_time and not witnesses.untimed
   return witnesses
 end
 

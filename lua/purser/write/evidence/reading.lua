@@ -63,6 +63,21 @@ local function each_once(row, records)
   return list
 end
 
+-- Returns a function that asks again for a page that is rejected after others were shown: what is asked for is right,
+-- so the rejection passes, and would end the reading of a long history each time.
+local function asks_again(run)
+  local was_shown = false
+  return function(row, params)
+    local value, err
+    for _ = 1, was_shown and ASKED_TIMES or 1 do
+      value, err = run(row, params)
+      if value ~= nil or err.outcome ~= "rejected" or err.kind == "throttled" then break end
+    end
+    was_shown = was_shown or value ~= nil
+    return value, err
+  end
+end
+
 --- Returns all records of a read operation between `first` and `last` (epoch ms; not used where the operation has no
 --- windows); nil, nil and why where the service shows too few of them; and the records, nil and why where nothing shows
 --- that they are all.
@@ -74,7 +89,7 @@ end
 ---@param time_name string|nil  the member that holds a record's time
 ---@return table[]|nil records, purser.Error|nil err, string|nil why
 function M.all(run, row, params, first, last, time_name)
-  local walk = history.strict(run, row, params, first, last, time_name)
+  local walk = history.strict(asks_again(run), row, params, first, last, time_name)
   local records, err = walk:collect()
   if records then return each_once(row, records), nil, walk.source.incomplete end
   if err.details and err.details.crowded then

@@ -22,6 +22,7 @@ local M = {}
 ---@field record_id string|nil  of the record that it made
 ---@field record table|nil      what the service answered, or keeps
 ---@field answered boolean      the id came from its own answer, or from a record that shows the call's id
+---@field found boolean|nil     from a record: perhaps of an attempt that this journal lacks
 ---@field digest string         equal calls have the same
 ---@field intent purser.Intent  of its latest attempt
 
@@ -41,7 +42,8 @@ function M.call_of(row)
   return { id = row.id, key = row.key ~= "" and row.key or nil, operation = row.operation, intent = intent,
     params = intent.params, sent_at = intent.sent_at, recv_window = intent.recv_window,
     state = row.state, record_id = row.record_id ~= "" and row.record_id or nil,
-    record = row.record ~= "" and core.decode(row.record) or nil, answered = row.answered ~= "", digest = row.digest }
+    record = row.record ~= "" and core.decode(row.record) or nil, answered = row.answered ~= "",
+    found = row.answered == "found", digest = row.digest }
 end
 
 local IDS = 50 -- at once: one statement serves for all

@@ -184,7 +184,7 @@ local function end_intent(self, intent, state, record, answered, message, err)
     local _, changed = tx:rows([[UPDATE purser_intents SET state = $1, record_id = $2, record = $3, message = $4,
       answered = $5, ended_at = $6 WHERE id = $7]] .. (only_over[state] or by_content and BY_CONTENT or "")
       .. (attempt and " AND attempt = $8" or ""), state, record_id, keep(record), message,
-      record_id ~= "" and answered and "yes" or "", time_text(core.now_ms()), intent.id, attempt)
+      record_id ~= "" and answered or "", time_text(core.now_ms()), intent.id, attempt)
     local known = changed == 0 and intents.SPENT_NOTHING[state] and done_before(tx, intent.id)
     if known then
       if payment then payment:finish(tx, "done", known.id, "") end
@@ -212,7 +212,7 @@ end
 ---@private
 function Journal:finish(intent, value, err)
   local state = not err and "done" or err.outcome
-  return end_intent(self, intent, state, value, not err, err and err.message, err)
+  return end_intent(self, intent, state, value, not err and "yes", err and err.message, err)
 end
 
 --- Keeps what a reconciliation found. Returns true, and the record where the call was known to be done although the
@@ -220,8 +220,8 @@ end
 --- record agrees with it; or nil and a message.
 ---@private
 function Journal:reconciled(intent, answer)
-  return end_intent(self, intent, answer.outcome, answer.record, intents.shows_id(intent, answer.record),
-    answer.reason)
+  return end_intent(self, intent, answer.outcome, answer.record,
+    intents.shows_id(intent, answer.record) and "found", answer.reason)
 end
 
 -- What evidence asks for of other calls.

@@ -15,7 +15,8 @@ end
 -- queue, payment: the payment of purser.payouts that the call belongs to
 -- key: the caller's, by which the call is used once; content: a digest of what it stands for
 -- digest: equal calls have the same
--- answered: 'yes' where the record's id came from the call's own answer, or from a record that shows the call's id
+-- answered: 'yes' where the record's id came from the call's own answer, 'found' where from a record that shows the
+-- call's id
 -- attempt: how often it was sent
 local intents = [[CREATE TABLE purser_intents (id TEXT PRIMARY KEY, account TEXT NOT NULL, operation TEXT NOT NULL,
   key TEXT NOT NULL DEFAULT '', content TEXT NOT NULL DEFAULT '', params TEXT NOT NULL, digest TEXT NOT NULL,
