@@ -302,8 +302,8 @@ describe("a world over HTTP", function()
       local client = client_of(world, running.url, acme, { transport = transport })
       note(client.wallet:deposit_history {})
       local drawn = assert(client.wallet:withdraw {
-        coin = "USDT", netWork = "TRX", amount = "20",
-        address = assert(client.wallet:create_deposit_address { coin = "USDT", network = "Tron(TRC20)", withdrawOrderId = "drawn" }).address,
+        coin = "USDT", netWork = "TRX", amount = "20", withdrawOrderId = "drawn",
+        address = assert(client.wallet:create_deposit_address { coin = "USDT", network = "Tron(TRC20)" }).address,
       })
       note(world:set_withdrawal(drawn.id, "FAILED"))
       note(world:set_withdrawal("0", 8))
