@@ -18,6 +18,6 @@ end
 
 return setmetatable({}, { __index = function(made, requested)
   if not modules[requested] then no_transport(requested) end
-  made[requested] = transport_of(requested)
+  made[requested] = require(modules[requested]).new
   return made[requested]
 end })
