@@ -83,11 +83,11 @@ describe("client.wallet:find_network", function()
   it("finds a network by any name, and says what is wrong with another", function()
     local _, client = simulated.world({}, { role = "main" })
     for _, name in ipairs { "trc20", "TRX", "Tron(TRC20)", "TRC-20" } do
-      local network = assert(client.wallet:find_network("usdt", name))
+      local network = assert(client.wallet:find_network { coin = "usdt", network = name })
       assert.same({ "TRX", "Tron(TRC20)" }, { network.netWork, network.network })
     end
     for parameter, given in pairs { coin = { "USTD", "TRX" }, network = { "USDT", "trc21" } } do
-      local none, err = client.wallet:find_network(given[1], given[2])
+      local none, err = client.wallet:find_network { coin = given[1], network = given[2] }
       assert.is_nil(none)
       assert.same({ "argument", "not_sent", parameter }, { err.kind, err.outcome, err.parameter })
     end

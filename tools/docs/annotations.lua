@@ -12,7 +12,6 @@ local declared = require "docs.declared"
 local pages = require "docs.pages"
 local types = require "docs.types"
 local words = require "docs.words"
-local parser = require "purser.cli.parser"
 
 local M = {}
 
@@ -104,7 +103,7 @@ end
 local function write_params(lines, row)
   lines[#lines + 1] = "\n---@class " .. params_class(row)
   for _, param in ipairs(row.params) do
-    local word = parser.help_of(param)
+    local word = parameters.help_of(param)
     local note = word and "; " .. plain(word) or ""
     if param.default then note = note .. ("; default %d"):format(param.default) end
     lines[#lines + 1] = ("---@field %s%s %s  %s%s"):format(param[1], param.required and "" or "?", param_type(param),

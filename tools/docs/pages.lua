@@ -8,7 +8,6 @@ local profiles = require "purser.api.profiles"
 local shapes = require "purser.api.shapes"
 local examples = require "docs.examples"
 local words = require "docs.words"
-local parser = require "purser.cli.parser"
 
 local M = {}
 
@@ -129,7 +128,7 @@ local function write_parameters(lines, row)
   end
   local add = table_of(lines, { "parameter", "wire type", "", "rule", "note" })
   for _, param in ipairs(row.params) do
-    local note = parser.help_of(param) or ""
+    local note = parameters.help_of(param) or ""
     if param.default then note = note .. (note == "" and "" or "; ") .. ("default %d"):format(param.default) end
     add("`" .. param[1] .. "`", param.type, param.required and "required" or "optional", M.rule(param), note)
     if param.plain then

@@ -72,6 +72,7 @@ local plan = {
     { "purser.modules.exchange", "exchange.", "purser.transport.exchange", "transports" },
     { "purser.modules.check", "check.", "purser.recording.check", "transports" },
     { "purser.recording.check.service", "service:", "A service for checks", "transports" },
+    { "purser.modules.drift", "drift.", "purser.recording.drift", "recordings" },
   } },
   { "reference-simulator", "Reference: the simulator", {
     { "purser.modules.sim", "purser.sim.", "purser.sim", "simulator" },

@@ -9,26 +9,25 @@ local lazy = require "purser.util.lazy"
 local output = require "purser.cli.output"
 local report = require "purser.cli.report"
 local terminal = require "purser.cli.terminal"
-local values = require "purser.cli.values"
 local purser = lazy "purser"
 local vaults = lazy "purser.fleet.vault"
 
-local M = { summary = "Copy every history into a database, and each change of a record." }
+local M = {}
 
-function M.define(command)
-  command:description("Read every history that the keys may read into the books, from where they were read to, and "
-    .. "once more what may still change.\nExit code 0: all that was due was read; 1: the service rejected a list; 3: "
-    .. "one could not be read. What was not read is a gap of each statement.")
-  books_command.define_database(command, "--to")
-  command:option("--keys", "File with the keys of sub-accounts, as `purser fleet --secrets` writes it.")
-    :argname("<file>")
-  command:option("--every", "Go on, and read each owner so often while something happens there: 60s, 5m.")
-    :argname("<duration>")
-  command:option("--since", "How far back the first reading goes; default 180d."):argname("<duration>")
-  command:option("--sink", "Where each change goes as an event: a command, or an https:// URL, whose events "
-    .. "PURSER_SINK_SECRET signs."):argname("<url or command>"):count("*")
-  command:flag("--json", "The result as JSON.")
-  connection.define(command)
+function M.grammar()
+  return {
+    text = "Read every history that the keys may read into the books, from where they were read to, and once more "
+      .. "what may still change.\nExit code 0: all that was due was read; 1: the service rejected a list; 3: one could "
+      .. "not be read. What was not read is a gap of each statement.",
+    { "Options", books_command.database_option "--to",
+      { "--keys", "<file>", "File with the keys of sub-accounts, as `purser fleet --secrets` writes it." },
+      { "--every", "<duration>", "Go on, and read each owner so often while something happens there: 60s, 5m." },
+      { "--since", "<duration>", "How far back the first reading goes; default 180d." },
+      { "--sink", "<url or command>", "Where each change goes as an event: a command, or an https:// URL, whose events "
+        .. "PURSER_SINK_SECRET signs.", many = true },
+      { "--json", "The result as JSON." } },
+    connection.service, connection.messages,
+  }
 end
 
 -- A client for each key of the file, by sub-account; all share the limit of the first.
@@ -55,12 +54,7 @@ end
 local function open(options)
   local book_options, message = books_command.database(options.to)
   if not book_options then return nil, message end
-  for target, name in pairs { every_ms = "every", since_ms = "since" } do
-    book_options[target] = options[name] and values.duration(options[name])
-    if options[name] and not book_options[target] then
-      return nil, ("--%s %q is no duration; give 60s, 5m or 180d"):format(name, options[name])
-    end
-  end
+  book_options.every_ms, book_options.since_ms = options.every, options.since
   book_options.sinks = books_command.sinks(options.sink)
   local sources
   book_options.client, message, sources = connection.open(options, { shares_limit = true })

@@ -1297,6 +1297,12 @@ function Wallet:plan_create_deposit_address(given) end
 ---@return purser.Error|nil err
 function Wallet:convert_all(params, opts) end
 
+--- The network of a coin by whatever name people use for it ("TRX", "trc20", "Tron(TRC20)"), with the coin's own name.
+---@param given purser.NetworkQuery
+---@return purser.record.network|nil network
+---@return purser.Error|nil err
+function Wallet:find_network(given) end
+
 --- Watches deposits (C4).
 ---@param params? purser.WatchParams
 ---@return purser.Watch

@@ -6,8 +6,6 @@ local suggest = require "purser.util.suggest"
 
 local M = {}
 
-local MAX_AGE_MS = 300000
-
 -- client -> { coins, read_at }. C1 is over a megabyte, and changes seldom.
 local cache = setmetatable({}, { __mode = "k" })
 
@@ -77,21 +75,26 @@ function M.network(coin, name)
   return nil, ("%s has no network %s; it has %s"):format(coin.coin, name, listing(networks))
 end
 
---- Finds the network of a coin by any of its names ("trc20", "Tron(TRC20)"): its `netWork` is the name that `withdraw`
---- takes, its `network` the one that other operations take. The coin configuration is at most five minutes old.
+---@class purser.NetworkQuery
+---@field coin string             in capitals or not
+---@field network string|nil      by any name people use; nil where the coin has one alone
+---@field max_age_ms integer|nil  how old the coin configuration may be. Default: 300000
+
+--- The network of a coin by whatever name people use for it ("TRX", "trc20", "Tron(TRC20)"), with the coin's own name.
 ---@param client purser.Client
----@param coin string
----@param name string|nil  not needed where the coin has one network alone
+---@param given purser.NetworkQuery
 ---@return purser.record.network|nil network, purser.Error|nil err
-function M.find_network(client, coin, name)
-  local all, err = M.read(client, MAX_AGE_MS)
-  if not all then return nil, err end
-  local found, message = M.find(all, coin)
-  if not found then return nil, errors.argument("coin", message) end
-  local network
-  network, message = M.network(found, name)
+function M.find_network(client, given)
+  local all, problem = M.read(client, given.max_age_ms or 300000)
+  if not all then return nil, problem end
+  local coin, unknown = M.find(all, given.coin)
+  if not coin then return nil, errors.argument("coin", unknown) end
+  local network, message = M.network(coin, given.network)
   if not network then return nil, errors.argument("network", message) end
-  return network
+  local found = {}
+  for name, value in pairs(network) do found[name] = value end
+  found.coin = coin.coin
+  return found
 end
 
 return M

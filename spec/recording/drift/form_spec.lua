@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- The form of answers: classes of values in their places, and no value.
 
-local form = require "purser.cli.drift.form"
+local form = require "purser.recording.drift.form"
 
 local function same(name) return name end
 

@@ -4,8 +4,8 @@
 local at_shell = require "at_shell"
 local command = require "command"
 local core = require "purser.core"
-local dry_run = require "purser.cli.dry_run"
-local operations = require "purser.api.operations"
+local catalogue = require "purser.cli.catalogue"
+local operation = require "purser.cli.operation"
 local resolve_profile = require "purser.api.resolve_profile"
 
 describe("--dry-run", function()
@@ -81,7 +81,7 @@ end)
 
 describe("a request as text", function()
   local profile = assert(resolve_profile "default")
-  local row = operations.by_name["broker.withdraw"]
+  local row = catalogue.by_name["broker.withdraw"]
   local HASH = ("0f"):rep(16)
 
   it("has a mask wherever a password, a signature or a key stands, and all else as it is sent", function()
@@ -89,18 +89,18 @@ describe("a request as text", function()
       profile.signature_name, HASH), body = ('{"amount":"1","password":"%s"}'):format(HASH),
       headers = { [profile.key_header:upper()] = "mx0key", ["content-type"] = "application/json" } }
     for _, format in ipairs { "table", "json" } do
-      local text = dry_run.show(request, row, profile, format)
+      local text = operation.request_text(request, row, profile, format)
       for _, hidden in ipairs { HASH, "abcdef", "mx0key" } do assert.is_nil(text:find(hidden, 1, true), text) end
       assert.matches("&note=password", text, 1, true)
       assert.matches("application/json", text, 1, true)
     end
     assert.equal(("POST http://h/p?%s=***&password=***&note=password\n%s: ***\ncontent-type: application/json\n\n"
       .. '{"amount":"1","password":"***"}\n'):format(profile.signature_name, profile.key_header:upper()),
-      dry_run.show(request, row, profile, "table"))
+      operation.request_text(request, row, profile, "table"))
   end)
 
   it("ends after its headers where it has no body", function()
-    assert.equal("GET http://h/p\n", dry_run.show({ method = "GET", url = "http://h/p", body = "", headers = {} }, row,
-      profile, "table"))
+    assert.equal("GET http://h/p\n", operation.request_text({ method = "GET", url = "http://h/p", body = "",
+      headers = {} }, row, profile, "table"))
   end)
 end)

@@ -2,7 +2,7 @@
 -- The reads of `purser doctor --drift`: they are harmless, and the simulator answers each.
 
 local operations = require "purser.api.operations"
-local reads = require "purser.cli.drift.reads"
+local reads = require "purser.recording.drift.reads"
 
 local function same(name) return name end
 

@@ -3,7 +3,6 @@
 
 local at_shell = require "at_shell"
 local command = require "command"
-local confirm = require "purser.cli.confirm"
 local errors = require "purser.call.errors"
 local printed = require "printed"
 local report = require "purser.cli.report"
@@ -12,31 +11,32 @@ describe("a question", function()
   local SOURCES = { url = "http://h", service = "--base-url", keys = "k", key = "mx0..", account = "treasury" }
 
   it("is not asked with --yes, and not where nobody can answer", function()
-    assert.is_nil(confirm.ask({ yes = true }, "This moves money", SOURCES, {}))
-    local code, out, err = printed(confirm.ask, {}, "This moves money", SOURCES, {})
+    assert.is_nil(report.ask({ yes = true }, "This moves money", SOURCES, {}))
+    local code, out, err = printed(report.ask, {}, "This moves money", SOURCES, {})
     assert.same({ report.BAD_INPUT, "" }, { code, out })
     assert.equal("purser: This moves money: there is no terminal to confirm it on; give --yes\n", err)
   end)
 
   it("shows each line of a plan, and an empty one as empty", function()
     local plan = setmetatable({}, { __tostring = function() return "one\n\ntwo" end })
-    assert.same({ { "", "one" }, { "", "" }, { "", "two" } }, confirm.lines(plan))
+    assert.same({ { "", "one" }, { "", "" }, { "", "two" } }, report.plan_lines(plan))
   end)
 
   it("has the beginning of a long plan, where a command shows all of it; of money all", function()
     local text = {}
     for i = 1, 300 do text[i] = "step " .. i end
     local plan = setmetatable({}, { __tostring = function() return table.concat(text, "\n") end })
-    local lines = confirm.lines(plan, "purser fleet plan")
+    local lines = report.plan_lines(plan, "purser fleet plan")
     assert.same({ 21, "step 20" }, { #lines, lines[20][2] })
     assert.equal("and 280 more; `purser fleet plan` shows all", lines[21][2])
-    assert.equal(300, #confirm.lines(plan))
+    assert.equal(300, #report.plan_lines(plan))
   end)
 end)
 
 describe("the failure of a workflow", function()
   it("is that of a call that moves money: its outcome may be unknown", function()
-    local code, _, err = printed(confirm.failure, errors.new { kind = "transport", outcome = "unknown", message = "m" })
+    local code, _, err = printed(report.workflow_failure, errors.new { kind = "transport", outcome = "unknown",
+      message = "m" })
     assert.equal(report.UNKNOWN, code)
     assert.matches("OUTCOME UNKNOWN: m", err, 1, true)
   end)

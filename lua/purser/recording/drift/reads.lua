@@ -2,7 +2,7 @@
 -- The harmless reads of `purser doctor --drift`, and what the simulator answers to them.
 
 local core = require "purser.core"
-local form = require "purser.cli.drift.form"
+local form = require "purser.recording.drift.form"
 local purser = require "purser"
 
 local M = {}

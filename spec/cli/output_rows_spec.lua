@@ -2,17 +2,17 @@
 -- Rows of cells as a table, CSV or JSON, and the rows that --filter names.
 
 local core = require "purser.core"
+local grammar = require "purser.cli.grammar"
+local output = require "purser.cli.output"
 local printed = require "printed"
-local rows = require "purser.cli.rows"
 local terminal = require "purser.cli.terminal"
 
-local TITLES = { "time", "coin", "amount", "note" }
+local TITLES = { "insertTime", "coin", "amount", "note" }
 local LIST = {
   { 1700000000000, "USDT", core.decimal "12.50", "=1+1" },
   { 1700000000007, "BTC", core.decimal "-0.1", "" },
   { nil, "ETH", 3, "a\27[2J" },
 }
-local FACTS = { is_time = { true }, is_number = { [3] = true } }
 
 -- The rows as a command prints them; `own` are options besides the format.
 local function render(format, own, style)
@@ -20,22 +20,23 @@ local function render(format, own, style)
   for name, value in pairs(own or {}) do options[name] = value end
   local text = printed(function()
     terminal.settings.time = style
-    return rows.render(TITLES, LIST, options, { is_time = FACTS.is_time, is_number = FACTS.is_number })
+    return output.rows(TITLES, LIST, options)
   end)
   return text
 end
 
 describe("rows", function()
   it("are CSV with exact amounts, times in milliseconds, and no cell that a spreadsheet runs", function()
-    assert.equal("time,coin,amount,note\n1700000000000,USDT,12.5,'=1+1\n1700000000007,BTC,-0.1,\n,ETH,3,a\\x1B[2J\n",
+    assert.equal("insertTime,coin,amount,note\n1700000000000,USDT,12.5,'=1+1\n1700000000007,BTC,-0.1,\n"
+      .. ",ETH,3,a\\x1B[2J\n",
       render "csv")
     assert.matches("12.5,=1+1\n", render("csv", { raw = true }), 1, true)
     assert.matches("\n2023-11-14T22:13:20.007Z,BTC,", render("csv", nil, "iso"), 1, true)
   end)
 
   it("are JSON with numbers as numbers, and without members for empty cells", function()
-    assert.same({ { time = 1700000000000, coin = "USDT", amount = "12.5", note = "=1+1" },
-      { time = 1700000000007, coin = "BTC", amount = "-0.1" }, { coin = "ETH", amount = 3, note = "a\27[2J" } },
+    assert.same({ { insertTime = 1700000000000, coin = "USDT", amount = "12.5", note = "=1+1" },
+      { insertTime = 1700000000007, coin = "BTC", amount = "-0.1" }, { coin = "ETH", amount = 3, note = "a\27[2J" } },
       core.decode(render "json"))
   end)
 
@@ -48,23 +49,28 @@ describe("rows", function()
   end)
 
   it("are those alone that pass every filter, by the exact value of a cell", function()
-    assert.equal("time,coin,amount,note\n1700000000007,BTC,-0.1,\n", render("csv", { filter = { "coin=BTC" } }))
-    assert.matches("USDT", render("csv", { filter = { "note==1+1", "amount=12.5" } }))
-    assert.matches("ETH", render("csv", { filter = { "time=" } })) -- a cell that is missing is empty
-    assert.equal("[]\n", render("json", { filter = { "coin=USDT", "amount=-0.1" } }))
-    assert.equal("(none)\n", render("table", { filter = { "coin=usdt" } }))
-    assert.equal("nothing is open\n", rows.render(TITLES, {}, { format = "table" }, { empty = "nothing is open\n" }))
+    assert.equal("insertTime,coin,amount,note\n1700000000007,BTC,-0.1,\n",
+      render("csv", { filter = { { "coin", "BTC" } } }))
+    assert.matches("USDT", render("csv", { filter = { { "note", "=1+1" }, { "amount", "12.5" } } }))
+    assert.matches("ETH", render("csv", { filter = { { "insertTime", "" } } })) -- a cell that is missing is empty
+    assert.equal("[]\n", render("json", { filter = { { "coin", "USDT" }, { "amount", "-0.1" } } }))
+    assert.equal("(none)\n", render("table", { filter = { { "coin", "usdt" } } }))
+    assert.equal("nothing is open\n", output.rows(TITLES, {}, { format = "table" }, "nothing is open\n"))
   end)
 
   it("have a message for a filter that names no column, or has no value, and for --raw without CSV", function()
     for _, case in ipairs {
-      { { filter = { "con=1" }, format = "csv" }, '--filter: there is no "con" (did you mean "coin"' },
-      { { filter = { "coin" }, format = "csv" }, '--filter takes name=value, not "coin"' },
-      { { filter = { "=1" }, format = "csv" }, "--filter takes name=value" },
+      { { filter = { { "con", "1" } }, format = "csv" }, '--filter: there is no "con" (did you mean "coin"' },
       { { raw = true, format = "json" }, "--raw is for csv" },
     } do
-      assert.matches(case[2], rows.message(TITLES, case[1]), 1, true)
+      assert.matches(case[2], output.message(case[1], TITLES), 1, true)
     end
-    assert.is_nil(rows.message(TITLES, { filter = { "coin=a=b" }, raw = true, format = "csv" }))
+    assert.is_nil(output.message({ filter = { { "coin", "a=b" } }, raw = true, format = "csv" }, TITLES))
+    local command = { output.group { filters = true } }
+    local root = { commands = { { "x", "", load = function() return command end } } }
+    for _, text in ipairs { "coin", "=1" } do
+      local _, message = grammar.parse(root, { "x", "--filter", text })
+      assert.matches("--filter: it takes name=value", message, 1, true)
+    end
   end)
 end)

@@ -4,8 +4,7 @@
 
 local codes = require "purser.codes"
 local core = require "purser.core"
-local form = require "purser.cli.drift.form"
-local shapes = require "purser.api.shapes"
+local form = require "purser.recording.drift.form"
 
 local M = {}
 
@@ -14,20 +13,14 @@ local free = {}
 for name in ([[address txId transHash memo addressTag note remark contract depositDesc depositTips withdrawTips name
   withdrawOrderId clientTranId subAccount msg message]]):gmatch "%S+" do free[name] = true end
 
--- The names of the members that the shapes know for an operation, other spellings too.
-local function shape_names(shape_name, names)
-  for _, field in ipairs(shapes[shape_name] or {}) do
-    names[field[1]] = true
-    for _, alias in ipairs(field.aliases or {}) do names[alias] = true end
-    local inner = type(field[2]) == "table" and type(field[2].list) == "table" and field[2].list.record
-    if inner then shape_names(inner, names) end
+-- The names of members that an operation's row has, other spellings too.
+local function names_of(members, names)
+  for _, member in ipairs(members) do
+    names[member.name] = true
+    for _, alias in ipairs(member.aliases or {}) do names[alias] = true end
+    names_of(member.members or {}, names)
   end
   return names
-end
-
-local function names_of(row)
-  local result = row and row.result
-  return result and shape_names(result.list or result.record or result.page or result.rows, {}) or {}
 end
 
 local function is_text(class) return class:find "text" ~= nil end
@@ -130,7 +123,7 @@ function M.body(add, body, forms, row, rename)
     add("other form", "answer", "JSON", body == "" and "an empty body" or "no JSON")
     return
   end
-  compare_present(add, actual, forms, names_of(row))
+  compare_present(add, actual, forms, names_of(row and row.members or {}, {}))
   compare_missing(add, actual, forms)
 end
 

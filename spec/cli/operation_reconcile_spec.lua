@@ -4,9 +4,9 @@
 local at_shell = require "at_shell"
 local core = require "purser.core"
 local errors = require "purser.call.errors"
-local operations = require "purser.api.operations"
+local catalogue = require "purser.cli.catalogue"
+local operation_command = require "purser.cli.operation"
 local printed = require "printed"
-local reconcile = require "purser.cli.reconcile"
 
 describe("--reconcile", function()
   local at
@@ -28,11 +28,12 @@ describe("--reconcile", function()
 
   -- Most of these are known after seconds alone, so the client is none here.
   local function reconciled(operation, ...)
-    local results, row = { ... }, operations.by_name[operation]
+    local results, row = { ... }, catalogue.by_name[operation]
     local err = errors.new { kind = "transport", outcome = "unknown", message = "lost",
       advice = "client:reconcile(err) looks in wallet.somewhere" }
     local client = { reconcile = function() return results[1], results[2] end }
-    local code, out, said = printed(reconcile.run, client, row, { subAccount = "settled01" }, err, "csv")
+    local code, out, said = printed(operation_command.find_out, client, row, { subAccount = "settled01" }, err,
+      { format = "csv" })
     return code, out .. said
   end
 
@@ -47,7 +48,7 @@ describe("--reconcile", function()
       { outcome = "undecided", reason = "two fit", candidates = { 1, 2 } })
     assert.equal(4, code)
     assert(said:find("it cannot be decided: two fit (2 records might be it)", 1, true), said)
-    assert(said:find("UNKNOWN: lost; do not run it again: look in wallet.transfer_history for", 1, true), said)
+    assert(said:find("UNKNOWN: lost; look in wallet.somewhere", 1, true), said)
     code, said = reconciled("wallet.transfer", nil, "no network")
     assert.equal(4, code)
     assert(said:find("it could not be looked for: no network", 1, true), said)

@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: MIT
 -- An answer compared with those of the simulator: every kind of difference, and what is none.
 
-local compare = require "purser.cli.drift.compare"
-local form = require "purser.cli.drift.form"
-local operations = require "purser.api.operations"
+local compare = require "purser.recording.drift.compare"
+local form = require "purser.recording.drift.form"
+local purser = require "purser"
 local resolve_profile = require "purser.api.resolve_profile"
 
 local function same(name) return name end
@@ -23,7 +23,7 @@ local function body(text, ...)
     forms[i] = form.new()
     assert(form.add(forms[i], known, same))
   end
-  compare.body(add, text, forms, operations.by_name["wallet.deposit_history"], same)
+  compare.body(add, text, forms, purser.operations["wallet.deposit_history"], same)
   return found
 end
 
@@ -90,7 +90,7 @@ end)
 
 describe("the headers of an answer", function()
   local profile = assert(resolve_profile "default")
-  local row = operations.by_name["wallet.coins"]
+  local row = purser.operations["wallet.coins"]
 
   local function headers(given, status, state)
     local add, found = recorder()
