@@ -138,8 +138,9 @@ end
 ---@param unreconciled purser.Error|purser.Intent
 ---@param options purser.ReconcileOptions|nil
 ---@param readings table|nil  of purser.payouts: what several calls that are reconciled share
+---@param payment table|nil   of purser.payouts: the payment that the call is of
 ---@return purser.Reconciliation|nil answer, purser.Error|nil err
-function State:reconcile(unreconciled, options, readings)
+function State:reconcile(unreconciled, options, readings, payment)
   local intent = unreconciled
   if errors.is(unreconciled) then intent = unreconciled.intent end
   if self._journal and type(intent) == "table" then
@@ -147,7 +148,7 @@ function State:reconcile(unreconciled, options, readings)
     local mismatch = unreconciled.id and self._journal:mismatch(unreconciled)
     if mismatch then return nil, mismatch end
   end
-  return reconcile.reconcile(reconcile_service.of(self, readings), unreconciled, options)
+  return reconcile.reconcile(reconcile_service.of(self, readings, payment), unreconciled, options)
 end
 
 --- The name under which the journal keeps what this client does: its option `account`, or a digest of its API key.

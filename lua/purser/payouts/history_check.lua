@@ -365,9 +365,9 @@ end
 -- A payment whose history shows a record of equal content, by no known call.
 local function doubtful(group, records, equal)
   if equal and equal.in_queue then
-    return { state = "waiting", due_in = 500, message = ('equal payment "%s" is looked for'):format(equal.payment) }
+    return { stage = "waiting", due_in = 500, message = ('equal payment "%s" is looked for'):format(equal.payment) }
   end
-  return { state = "undecided", message = ("%s holds a record of equal content that no call in the journal has made "
+  return { stage = "undecided", message = ("%s holds a record of equal content that no call in the journal has made "
     .. "(%s), so it may have been paid already"):format(group.reconcile.lookup, describe(group.reconcile, records)) }
 end
 
@@ -380,17 +380,17 @@ local function by_id(self, payment, at)
   while not self.stopping and not self.problem do
     local answer, err = self.client:reconcile(intent, self.reconcile_options)
     if answer and answer.outcome == "done" then
-      return { state = "done", record_id = intents.id_of(answer.record) or "", record = answer.record }
+      return { stage = "done", record_id = intents.id_of(answer.record) or "", record = answer.record }
     elseif answer and answer.outcome == "not_done" and not answer.record then
-      return { state = "undecided", message = "a record with its id was seen, and is no longer shown" }
+      return { stage = "undecided", message = "a record with its id was seen, and is no longer shown" }
     elseif answer and answer.outcome == "undecided" then
-      return { state = "undecided", message = "a record carries its id: " .. answer.reason }
+      return { stage = "undecided", message = "a record carries its id: " .. answer.reason }
     elseif answer then
       return nil -- the service kept it as failed, so it may be sent again
     end
     local over = M.after_failure(self, failures, err)
     if over == "rejected" then
-      return { state = "undecided", message = "a record carries its id, and cannot be read: " .. err.message }
+      return { stage = "undecided", message = "a record carries its id, and cannot be read: " .. err.message }
     elseif over then
       return nil
     end
@@ -401,12 +401,12 @@ local function judge(self, group, payment)
   local at = payment.client_id and group.found[payment.client_id]
   if at then
     local change = by_id(self, payment, at)
-    if change and change.state == "undecided" and payment.approved then return nil end
+    if change and change.stage == "undecided" and payment.approved then return nil end
     return change
   end
   if payment.approved then return nil end
   if group.rejection then
-    return { state = "undecided", message = "whether it was made before cannot be looked for: " .. group.rejection }
+    return { stage = "undecided", message = "whether it was made before cannot be looked for: " .. group.rejection }
   end
   local records, second = candidates_of(self, group, payment)
   if not records then

@@ -5,7 +5,6 @@
 
 local history_check = require "purser.payouts.history_check"
 local operations = require "purser.api.operations"
-local queue = require "purser.payouts.queue"
 local reading = require "purser.write.evidence.reading"
 
 local M = {}
@@ -18,11 +17,7 @@ local HOUR = 3600000  -- a look does not begin where a history is about to end
 --- the journal cannot say when the first was made.
 ---@param as_of integer|nil  the time of the look, epoch ms; now
 function M.widen(self, payment, intent, as_of)
-  local first, problem = self.journal.db:transaction(function(tx)
-    return queue.first_sent_at(tx, self, payment) or false
-  end)
-  if first == nil then return nil, problem end
-  first = math.min(first or intent.sent_at, intent.sent_at)
+  local first = math.min(payment.first_sent_at or intent.sent_at, intent.sent_at)
   local last = intent.sent_at + intent.recv_window
   if payment.client_id then
     if self.history_check == "never" then
@@ -87,11 +82,7 @@ local function begin_round(self, now)
     if payment.look_at > now then
       wait(rejected, payment, now)
     else
-      local intent, problem = M.widen(self, payment, payment.intent_to_find, now)
-      if not intent then
-        self.problem = problem
-        return
-      end
+      local intent = M.widen(self, payment, payment.intent_to_find, now)
       shared:expect(intent.sent_at)
       payment.intent_to_find, payment.readings, payment.history = intent, shared, history_of(payment)
       round[#round + 1] = payment

@@ -27,9 +27,7 @@ local function intent_of(self, payment, as_of)
   if not entries[1] then
     return reject(payment, "payouts.not_checked", "its intent is missing from the journal" .. NOT_CHECKED)
   end
-  local intent, problem = rejected.widen(self, payment, entries[1].intent, as_of)
-  if not intent then return reject(payment, "payouts.not_checked", "journal: " .. problem, nil, "journal") end
-  return intent
+  return rejected.widen(self, payment, entries[1].intent, as_of)
 end
 
 -- Looks whether the payment was made. Returns true when it certainly was not; or nil and an error. What failed was

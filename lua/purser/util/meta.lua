@@ -1484,9 +1484,10 @@ function Client:parse(name, status, body, headers, intent) end
 --- or its intent.
 ---@param unreconciled purser.Error|purser.Intent
 ---@param options? purser.ReconcileOptions
+---@param payment? table  of purser.payouts: the payment that the call is of
 ---@return purser.Reconciliation|nil answer
 ---@return purser.Error|nil err
-function Client:reconcile(unreconciled, options) end
+function Client:reconcile(unreconciled, options, payment) end
 
 --- The name under which the journal keeps what this client does: its option `account`, or a digest of its API key.
 ---@return string

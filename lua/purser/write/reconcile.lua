@@ -272,22 +272,33 @@ local function argument_error(message, hint)
   return nil, errors.argument(nil, message, hint)
 end
 
--- The same may have been sent again since then, and the record be of that call.
-local function over_before() return { outcome = "not_done", reason = intents.OVER } end
-
--- Keeps in the journal what was found. Returns the answer, which is another where the journal knows more; or nil and an
--- error.
+-- Keeps in the journal what was found. Returns the answer, which is another where the journal knows more; nil where the
+-- record has an owner by now, so that it has to be asked again; or nil and an error.
 local function keep(service, intent, answer)
-  local ok, other, is_over
-  if service.memory and not answer.not_before then
-    is_over = select(3, service.memory:reconciled(intent, answer))
-    if is_over then return over_before() end
+  local journal = service.journal or service.memory
+  if not journal or not (intent.id or service.memory) or answer.not_before then return answer end
+  local payment = service.payment
+  local verdict, message = journal:reconciled(intent, answer, payment and payment:after(answer.outcome, answer.reason))
+  if not verdict then return nil, failure.error("unknown", message) end
+  if verdict.is_taken then return nil end
+  if verdict.is_over then return { outcome = "not_done", reason = intents.OVER } end
+  return verdict.done_before and { outcome = "done", record = verdict.record, reason = "its answer is in the journal" }
+    or answer
+end
+
+local MOST_OWNERS = 10 -- that may take the records which answer a question, until it is left undecided
+
+-- Asks, and keeps the answer. Returns it; or nil and an error.
+local function ask_and_keep(question)
+  local err
+  for _ = 1, MOST_OWNERS do
+    local answer
+    answer, err = ask_until_decided(question)
+    if not answer then return nil, err end
+    answer, err = keep(question.service, question.intent, answer)
+    if answer or err then return answer, err end
   end
-  if not (service.journal and intent.id) or answer.not_before then return answer end
-  ok, other, is_over = service.journal:reconciled(intent, answer)
-  if not ok then return nil, failure.error("unknown", other) end
-  if is_over then return over_before() end
-  return other and { outcome = "done", record = other, reason = "its answer is in the journal" } or answer
+  return keep(question.service, question.intent, undecided({}, "(7) each record that may be its was taken meanwhile"))
 end
 
 -- Returns the row and the intent of what is to be reconciled; or nil and an error.
@@ -323,9 +334,7 @@ function M.reconcile(service, unreconciled, options)
   local row, intent = take(service, unreconciled)
   if not row then return nil, intent end
   local question = M.question(service, row, intent, options)
-  local answer, err = ask_until_decided(question)
-  if not answer then return nil, err end
-  answer, err = keep(service, intent, answer)
+  local answer, err = ask_and_keep(question)
   if not answer then return nil, err end
   if answer.outcome ~= "undecided" then
     local id, over = answer.record and intents.id_of(answer.record), answer.outcome == "not_done"
