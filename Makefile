@@ -27,7 +27,8 @@
 #   make asan, valgrind, gc, fuzz, soak   the suite under tools that see more (docs/hardening.md); minutes
 #   make limits-test   the rate limit against real servers; bench-limits: what it costs (docs/limits.md)
 #   make silence    withdrawals over a network that drops packets without a word (docs/outcomes.md); as root
-#   make bench      measurements beside floors in C (docs/performance.md); bench-openresty: nginx, event loop and threads
+#   make bench-all  Purser beside libcurl, luasocket, lua-http and ccxt, one table (docs/performance.md); 3 minutes
+#   make bench-instructions, bench-decode, bench-openresty   parts of a call; the decoder; nginx, event loop and threads
 #   make clean
 
 LUA     ?= lua5.4
@@ -91,7 +92,7 @@ demo: setup
 # As many at a time as there are cores. ROOM is a room of spec/ (cli), a folder, or a file; ORDER=7 shuffles the files.
 CORES := $(shell nproc 2>/dev/null || echo 2)
 RUN_TESTS = LUA=$(LUA) lua5.4 tools/test.lua
-# What the specs of one Lua need; Debian's nginx has LuaJIT, whatever Lua they run on.
+# Needs of the specs of one Lua; Debian's nginx has LuaJIT, whatever Lua they run on.
 FOR_SPECS = $(MAKE) -s -j$(CORES) LUA=$(1) BUILD=build/$(1) all build/$(1)/spec/peer
 
 test: setup-test
@@ -106,9 +107,9 @@ else
 	@$(RUN_TESTS) quick
 endif
 
-# What cannot be installed or built here fails by the name of the tests that need it; the others run all the same.
+# A part that cannot be installed or built here fails by the name of its tests; the others run all the same.
 test-all:
-	-@tools/setup build test hosts versions hosts-all browser site torture model
+	-@tools/setup build test hosts versions hosts-all browser site torture model books
 	-@for lua in lua5.1 lua5.2 lua5.3 lua5.4 luajit; do $(call FOR_SPECS,$$lua) EXTRA_CFLAGS=-Werror; done
 	-@$(MAKE) -s -k -j$(CORES) LUA=lua5.4 BUILD=build/lua5.4 c-tests hosts-build bundle site asan-build $(AXE)
 	@$(RUN_TESTS) all
@@ -139,7 +140,7 @@ $(BUILD)/purser/httpd.so: $(HTTPD_OBJECTS)
 	@mkdir -p $(@D)
 	$(CC) $(SHARED) $(LDFLAGS) -o $@ $^ $(HTTPD_LIBS)
 
-# What has to be installed is looked at first: these files name the package of a header that is missing.
+# Looks at what has to be installed first: these files name the package of a header that is missing.
 $(filter-out %/core/check_deps.o,$(CORE_OBJECTS) $(BIND_OBJECTS) $(HTTPD_OBJECTS)): | $(BUILD)/core/check_deps.o
 $(filter-out %/httpd/check_deps.o,$(HTTPD_OBJECTS)): | $(BUILD)/httpd/check_deps.o
 $(filter-out %check_deps.o,$(HTTP_OBJECTS)): | $(BUILD)/core/http_check_deps.o

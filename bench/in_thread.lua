@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
---- What bench/openresty.lua has nginx run in a thread (ngx.run_worker_thread): a blocking call. Each of nginx's threads
+--- A blocking call, which bench/openresty.lua has nginx run in a thread (ngx.run_worker_thread). Each of nginx's threads
 -- takes a Lua state of its own from a pool, so there is a client for every call that waits.
 
 local purser = require "purser"
@@ -8,7 +8,7 @@ local M = {}
 
 local clients = {}
 
---- How many deposits there are, or nil and why not.
+--- Returns how many deposits there are, or nil and why not.
 function M.count(base_url)
   local client = clients[base_url]
   if not client then

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
---- What a reservation of the rate limit costs: in this process, in Redis next to an EVALSHA of the same words that does
+--- Cost of a reservation of the rate limit: in this process, in Redis next to an EVALSHA of the same words that does
 --- nothing, and in nginx next to the way in which lua-resty-limit-traffic counts (one incr of a shared dictionary).
 ---
 --- Arguments: rounds (60), file for the raw rounds. A round measures everything once; the best of all rounds counts,

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
---- What a command of the shell prints.
+--- Returns what a command of the shell prints.
 ---@param command string
 ---@return string
 return function(command)

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What the page of the codes says of who answers what, against what the simulator answers.
+-- Compares what the page of the codes says with what the simulator answers.
 
 local codes = require "purser.codes"
 local operations = require "purser.api.operations"

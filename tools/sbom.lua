@@ -5,13 +5,12 @@
 
 local name, commit, time, folder = arg[1], arg[2], arg[3], arg[4]
 
--- What the package needs to build or run, and what is only used where a feature is requested. The system has them; none
+-- Needs of the package to build or run, and of features that are requested. The system has them; none
 -- is part of the release.
 local needs = {
   { "Lua", "MIT", "5.1 to 5.4, or LuaJIT 2.1" },
   { "libcurl", "curl", "7.80 or newer" },
   { "OpenSSL", "Apache-2.0", "3.0 or newer" },
-  { "argparse", "MIT", "0.7 or newer; the command line", optional = true },
   { "libmicrohttpd", "LGPL-2.1-or-later", "the simulator over HTTP", optional = true },
   { "LuaDBI", "MIT", "the journal and payouts", optional = true },
 }

@@ -69,7 +69,7 @@ end
 
 ------------------------------------------------------------------------------------------------------------- counting
 
--- What a job's output says: how many passed and failed, and the output of each test that failed.
+-- Returns what a job's output says: how many passed and failed, and the output of each test that failed.
 local function read_result(job, status)
   local result = { passed = 0, failed = 0, told = {}, notes = {} }
   local planned, count, inside = nil, 0, false

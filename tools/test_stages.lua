@@ -80,7 +80,7 @@ local function begins_with_one_of(path, folders)
   return false
 end
 
--- Whether `make test` runs a test file on LuaJIT.
+-- Tells whether `make test` runs a test file on LuaJIT.
 local function is_quick_on_luajit(file)
   return file.target == "test" and begins_with_one_of(file.path, ON_LUAJIT)
 end

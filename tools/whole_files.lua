@@ -16,7 +16,7 @@ function M.write(path, text)
   assert(file:close())
 end
 
---- What a command prints.
+--- Returns what a command prints.
 function M.output_of(command)
   local pipe = assert(io.popen(command))
   local text = pipe:read "*a"

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What host.c runs: 64 operations in flight all the time, as 64 tasks that each read top to bottom.
+-- The script of host.c: 64 operations in flight all the time, as 64 tasks that each read top to bottom.
 --
 --   host examples/host/game.lua KEYS
 --

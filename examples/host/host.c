@@ -138,7 +138,7 @@ static void spin(long turns)
     for (volatile long i = 0; i < turns; i++) {}
 }
 
-/* How many turns take CONTROL_US. The least of some measurements, which nobody interrupted. */
+/* Returns how many turns take CONTROL_US. The least of some measurements, which nobody interrupted. */
 static long turns_of_control(void)
 {
     const long turns = 100000;

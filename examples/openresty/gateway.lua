@@ -16,7 +16,7 @@ local schedule = require "purser.schedule"
 
 local M = {}
 
--- What the gateway may pay, whoever asks. An asset that is not listed is not paid at all.
+-- Limits of the gateway, whoever asks. An asset that is not listed is not paid at all.
 local GUARD = {
   max_amount = { USDT = "1000" },
   spending_limit = { USDT = { amount = "5000", period_ms = 86400000 } },
@@ -27,7 +27,7 @@ local LOCK_TIMEOUT_MS = 1000 -- how long a worker of nginx may stand still while
 local LEASE_MS = 20000 -- how long payments stay with a worker that died
 local LOOK_S, STEP_S = 0.2, 0.002
 
--- What a caller is shown of a payment's state in the queue. Of a payment that was sent the end is not known yet.
+-- The words that show a caller a payment's state in the queue. Of a payment that was sent the end is not known yet.
 local SHOWN = { waiting = "waiting", taken = "waiting", sent = "unknown", done = "done", failed = "failed",
   undecided = "undecided" }
 

@@ -26,7 +26,7 @@ local with_coin = {
   "wallet.internal_transfer",
 }
 
--- What to do after a code that does not say whether a write call was executed: those of the profile's unknown_codes.
+-- The cure after a code that does not say whether a write call was executed: those of the profile's unknown_codes.
 local OPEN = "after a write call `client:reconcile(err)` finds out what became of it; a read may be retried later"
 
 local SIGNATURE = "check `secret_key`, then the profile; the simulator shows the text it expected to be signed"
@@ -176,7 +176,7 @@ local function matches(pattern, full_name)
   return (group == own_group and name == "*") or (group == "*" and name == own_name)
 end
 
---- What is known about a code, or nil.
+--- Returns what is known about a code, or nil.
 ---@param code string|integer|nil
 ---@return purser.Code|nil
 function M.get(code)

@@ -128,7 +128,7 @@ local function is_inside_c(co, level)
   return false
 end
 
---- Whether the running task can wait at this place: Lua suspends none inside a callback of a function in C, and Lua 5.1
+--- Tells whether the running task can wait here: Lua suspends none inside a callback of a function in C, and Lua 5.1
 -- none inside pcall, an iterator of `for` or a metamethod. (In the last two Lua 5.1 raises its own error here.) A
 -- transport asks before it sends.
 ---@return boolean
@@ -266,8 +266,8 @@ function M.step(budget_us)
   error(task.problem, 0)
 end
 
---- How long nothing has to be done unless a descriptor becomes ready: for loops of others, which watch the transport's
--- `fds()` next to it.
+--- Returns how long nothing has to be done unless a descriptor becomes ready: for loops of others, which watch the
+--- transport's `fds()` next to it.
 ---@return integer|nil ms nil: for ever
 function M.timeout()
   if ready_first or first_unjoined then return 0 end

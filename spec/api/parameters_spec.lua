@@ -32,7 +32,7 @@ local good = {
   address = "TSampLeAddress:with-memo_1", memo = "\228\189\153 77",
 }
 
--- What each kind rejects: value, and words the message must hold.
+-- Values that each kind rejects: value, and words the message must hold.
 local bad = {
   text = { { "", "empty" }, { "a\r\nb", "control" }, { "\255", "UTF%-8" }, { ("x"):rep(1025), "1025 bytes" }, { {}, "table" },
     { 1.5, "float" }, { "a\0b", "control" }, { "\237\160\128", "UTF%-8" }, { true, "boolean" } },

@@ -6,7 +6,7 @@ local resolve_profile = require "purser.api.resolve_profile"
 
 local SET = "is no set of texts"
 
--- What is given, and what the message says.
+-- Overrides that are wrong, and words of the message.
 local wrong = {
   { { algorithm = "ed25519" }, '"algorithm" is not known' }, { { object_body = "form" }, "object_body" },
   { { live_operations = 1 }, "live_operations" }, { { array_bodi = "query" }, "array_body" },

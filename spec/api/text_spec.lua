@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What every text that travels must be.
+-- The rules for every text that travels.
 
 local text = require "purser.api.text"
 

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What travels of the parameters that change something: the same digits and letters that were given, or nothing.
+-- Parameters that change something travel as they are: the same digits and letters that were given, or nothing.
 -- parameters_spec.lua says what each operation rejects.
 
 local decimal = require "purser.decimal"

@@ -185,7 +185,7 @@ static void one_case_in_all_is_right(void)
     CHECK(wrong == 0);
 }
 
-/* What no address is, however long, is rejected without a walk over all of it for each of its characters. */
+/* Returns what no address is, however long, is rejected without a walk over all of it for each of its characters. */
 static void long_texts_are_bad(void)
 {
     enum { LONG = 1 << 20 };

@@ -67,7 +67,7 @@ typedef struct user {
     pu_http_request request;
 } user;
 
-/* What a child does with its parent's transports. */
+/* Returns what a child does with its parent's transports. */
 static bool misuse(void *context)
 {
     user *it = context;

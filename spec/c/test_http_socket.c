@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a connection is told when it is made: how long its peer may leave packets unacknowledged. */
+/* Options of a new connection: how long its peer may leave packets unacknowledged. */
 #include "test.h"
 
 #include <arpa/inet.h>

@@ -38,7 +38,7 @@ static void texts_that_are_none(void)
     for (size_t i = 0; i < sizeof none / sizeof *none; i++) CHECK(is(none[i], 0, false));
 }
 
-/* What is called loopback here is an address that the resolver takes without a question and as the same, so that no
+/* An address that is called loopback here is one that the resolver takes without a question and as the same, so that no
  * name of that look is asked about. */
 static bool is_loopback_to_the_resolver(const char *text)
 {

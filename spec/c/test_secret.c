@@ -30,7 +30,7 @@ static void child(int (*fails)(void))
     CHECK(pid > 0 && waitpid(pid, &status, 0) == pid && WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
-/* What the heap is for a user without privileges whose limit is `limit`. */
+/* Returns what the heap is for a user without privileges whose limit is `limit`. */
 static pu_secret_status heap_under(rlim_t limit)
 {
     struct rlimit limits = {limit, limit};
@@ -79,7 +79,7 @@ static int foreign_heap(void)
     return failed_count;
 }
 
-/* What a handshake takes of the heap, and more. */
+/* Returns what a handshake takes of the heap, and more. */
 static bool tls_finds_room(void)
 {
     bool fine = true;

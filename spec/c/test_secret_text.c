@@ -52,7 +52,7 @@ static void *write_pieces(void *context)
     return NULL;
 }
 
-/* What is found of `len` bytes that come through a pipe in pieces. */
+/* Returns what is found of `len` bytes that come through a pipe in pieces. */
 static enum pu_file_fault read_through_pipe(pu_secret_text *text, size_t len, size_t piece)
 {
     int pipes[2], code = -1;

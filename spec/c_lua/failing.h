@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the programs here that let every allocation fail in turn have in common.
+/* Shared by the programs here that let every allocation fail in turn.
  *
  * Lua's allocations go through an allocator that counts; malloc, calloc and realloc of the module itself are wrapped by
  * the linker (--wrap) and count on. Two ways to fail: one allocation only (Lua then collects and tries again), and that

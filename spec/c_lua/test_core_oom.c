@@ -7,7 +7,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-/* What the functions return when nothing fails is right; nil and a reason of memory is an error of memory here. */
+/* The functions return what is right when nothing fails; nil and a reason of memory is an error of memory here. */
 static const char core_script[] =
     "local core = ...\n"
     "local folder = os.getenv 'PURSER_OOM'\n"

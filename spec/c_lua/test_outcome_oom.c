@@ -4,7 +4,7 @@
  * in a task that waits for its response. */
 #include "failing.h"
 
-/* What is wrong is kept in `wrong`, because no memory may be left to raise it; the use behind the failure tells. */
+/* Mistakes are kept in `wrong`, because no memory may be left to raise it; the use behind the failure tells. */
 static const char script[] =
     "package.loaded['purser.core'] = ...\n"
     "package.path = 'lua/?.lua;lua/?/init.lua;' .. package.path\n"

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What a client holds of its options.
+-- A client and the options that it was made of.
 
 local build = require "purser.client.build"
 local files = require "spec.support.files"

@@ -18,7 +18,7 @@ end
 local client = assert(client_with {})
 local journal, journal_path = nil, os.tmpname()
 
--- What is wrong is said once, with what to do in a field of its own, and neither ends in a full stop or holds a secret.
+-- A mistake is said once, with its cure in a field of its own, and neither ends in a full stop or holds a secret.
 local function check(err)
   local text = tostring(err)
   local function fine(condition, why) assert(condition, ("%s: %s"):format(why, text)) end
@@ -216,7 +216,7 @@ describe("the line of the caller", function()
   end)
 
   it("stands in what an assert of a script prints, where the host's assert takes more than texts", function()
-    if type(select(2, pcall(assert, false, {}))) ~= "table" then return end -- Lua 5.1 and 5.2
+    if _VERSION == "Lua 5.2" or _VERSION == "Lua 5.1" and not rawget(_G, "jit") then return end -- they take texts alone
     local text, path = run("local x = 1\nassert(client.wallet:withdraw { coin = 'USDT' })\n", HEAD)
     assert.is_truthy(text:find(path .. ':3: wallet.withdraw: parameter "', 1, true), text)
   end)

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What users hold of a client leads to nothing that the client works with, and changing it changes nothing.
+-- A client as users hold it leads to nothing that the client works with, and changing it changes nothing.
 
 local private = require "purser.util.private"
 local purser = require "purser"

@@ -165,7 +165,7 @@ end)
 describe("what is raised during a write call", function()
   local odd = setmetatable({}, { __tostring = function() error "no text" end })
 
-  -- What a withdrawal ends with whose transport raises `problem`, in a task after it has waited.
+  -- Returns what a withdrawal ends with whose transport raises `problem`, in a task after it has waited.
   local function raising(problem, in_task)
     local client, transport = new(nil, function()
       if in_task then schedule.sleep(1) end

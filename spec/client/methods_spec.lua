@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- The methods of groups that are more than one operation: each leads to the function that its name says.
+-- The walks of groups.
 
 local methods = require "purser.client.methods"
 local operations = require "purser.api.operations"
@@ -19,47 +19,12 @@ describe("a group", function()
     for _, group in pairs(methods) do
       for name in pairs(group) do named = named + (name:find "^each_" and 1 or 0) end
     end
-    assert.equal(count + 1, named) -- and each_balance
+    assert.equal(count, named)
   end)
 
   it("has no method that an operation's own name hides", function()
     for group, list in pairs(methods) do
       for name in pairs(list) do assert.is_nil(operations.by_name[group .. "." .. name], name) end
-    end
-  end)
-end)
-
-describe("a method of a group", function()
-  for _, case in ipairs {
-    { "wallet", "wait_withdrawal", "wait", "withdrawal" }, { "wallet", "wait_deposit", "wait", "deposit" },
-    { "wallet", "wait_transfer", "wait", "transfer" }, { "broker", "wait_transfer", "wait", "broker_transfer" },
-    { "sub_account", "wait_transfer", "wait", "sub_account_transfer" },
-    { "wallet", "plan_withdraw", "plan", "withdraw" },
-    { "wallet", "plan_create_deposit_address", "plan", "create_deposit_address" },
-    { "wallet", "convert_all", "dust", "convert_all" },
-  } do
-    it(("leads from client.%s:%s to %s.%s, with all its arguments"):format((table.unpack or unpack)(case)), -- luacheck: ignore
-      function()
-        local module, group, name = require("purser.workflow." .. case[3]), case[1], case[2]
-        local inner, got = module[case[4]], nil
-        finally(function() module[case[4]] = inner end)
-        module[case[4]] = function(...)
-          got = { ... }
-          return "result", "error"
-        end
-        local client = recorder.new()
-        assert.same({ "result", "error" }, { client[group][name](client[group], 1, nil, 3) })
-        assert.same({ client, 1, nil, 3 }, got)
-      end)
-  end
-
-  it("that walks or watches hands out nothing of the client", function()
-    local client = recorder.new()
-    for _, held in ipairs { methods.wallet.each_deposit(client), methods.wallet.watch_deposits(client),
-      methods.broker.watch_deposits(client), methods.sub_account.each_balance(client) } do
-      assert.is_nil(held.client)
-      assert.is_nil(held.source)
-      assert.equal("string", type(getmetatable(held)))
     end
   end)
 end)

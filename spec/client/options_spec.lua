@@ -7,7 +7,7 @@ local own = require "own_journal"
 local purser = require "purser"
 local simulated = require "simulated"
 
--- What each takes, and what it says of a misspelt name and of a value that will not do.
+-- Returns what each takes, and what it says of a misspelt name and of a value that will not do.
 describe("every place that takes options", function()
   local sim, client, journal
 
@@ -92,7 +92,8 @@ describe("every place that takes options", function()
     argument("late_arrival_ms", "whole number of milliseconds from 0",
       wallet:each_deposit({ late_arrival_ms = -1 }):next())
     argument("onyl", 'parameter "onyl" is not known (did you mean "only"?)', wallet:convert_all { onyl = {} })
-    argument("except", 'parameter "except" is a string; it must be a table', wallet:convert_all { except = "MX" })
+    argument("except", 'parameter "except" is no plain list of texts; it must be a list such as',
+      wallet:convert_all { except = "MX" })
     argument("adress", 'did you mean "address"', wallet:plan_withdraw { adress = "x" })
     argument("max_age_ms", "whole number of milliseconds", wallet:plan_withdraw { max_age_ms = "1" })
     argument("coins", 'did you mean "coin"', wallet:plan_create_deposit_address { coins = "USDT" })

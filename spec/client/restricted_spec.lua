@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What a script can do that is given a restricted client, a sandbox's environment, and bad intentions.
+-- Scripts that are given a restricted client, a sandbox's environment, and bad intentions.
 
 local purser = require "purser"
 local simulated = require "simulated"

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What a script reaches that runs in the environment of purser.sandbox, by any value and any call.
+-- Everything that a script reaches that runs in the environment of purser.sandbox, by any value and any call.
 
 local purser = require "purser"
 local simulated = require "simulated"
@@ -63,7 +63,7 @@ local function tables_of_the_host()
   return found
 end
 
--- What the libraries hold now, by the path of each member.
+-- Returns what the libraries hold now, by the path of each member.
 local function libraries()
   local held = {}
   for name, library in pairs { _G = _G, string = string, table = table, math = math, os = os, package = package,
@@ -134,7 +134,7 @@ local function reach(environment, visit)
       end
     end
     probe(value, way)
-    -- What a call returns is called as well, but not for ever: a function that makes functions would.
+    -- Results of a call are called as well, but not for ever: a function that makes functions would.
     local level = select(2, way:gsub("%(%)", ""))
     if type(value) == "function" and level < 2 then
       depth[level] = (depth[level] or 0) + 1

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What docs/security.md promises has a test, and what it names exists.
+-- Every promise of docs/security.md has a test, and all that it names exists.
 
 local options = require "purser.client.options"
 local read = require("files").read

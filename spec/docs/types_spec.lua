@@ -38,7 +38,7 @@ end
 
 ----------------------------------------------------------------------------------------- what is there at run time
 
--- Whether a function of a source returns a value.
+-- Tells whether a function of a source returns a value.
 local returns_value
 do
   local trees = {}
@@ -68,10 +68,10 @@ do
   end
 end
 
--- What these return means nothing.
+-- Functions whose results mean nothing.
 local quiet = { sleep = true, wait = true, disarm = true }
 
--- What is not declared of a member that is there.
+-- Returns what is not declared of a member that is there.
 local function problem_of(class, name)
   local field = field_of(class, name)
   local where = class.name .. "." .. tostring(name)
@@ -165,10 +165,11 @@ describe("every public name is declared, with its parameters and results:", func
 
   it("a client's methods, and those of its groups", function()
     check_all("purser.Client", methods_of(client))
-    local workflows, count = require "purser.client.methods", 0
+    local walks, workflows, count = require "purser.client.methods", require "purser.workflow", 0
     for group, class in pairs { broker = "Broker", sub_account = "SubAccount", wallet = "Wallet", live = "Live" } do
       local methods = {}
       for _, row in ipairs(operations.groups[group]) do methods[row.name] = true end
+      for name in pairs(walks[group]) do methods[name] = true end
       for name in pairs(workflows[group]) do methods[name] = true end
       count = count + check_all("purser." .. class, methods)
     end
@@ -300,8 +301,10 @@ describe("the options that are declared are those that are checked:", function()
     PayoutsOptions = function() purser.payouts.new(wrong) end,
     ReconcileOptions = function() purser.payouts.new { reconcile = wrong } end,
     FleetOptions = function() purser.fleet.new(wrong) end,
-    FleetAccount = function() purser.fleet.new { accounts = { wrong } } end,
-    FleetKeyOptions = function() purser.fleet.new { accounts = { { name = "a", keys = { wrong } } } } end,
+    FleetAccount = function() purser.fleet.new { client = client, accounts = { wrong } } end,
+    FleetKeyOptions = function()
+      purser.fleet.new { client = client, accounts = { { name = "a", keys = { wrong } } } }
+    end,
     WaitOptions = function() client:wait_for(wrong) end,
     WaitWithdrawalOptions = function() client.wallet:wait_withdrawal("1", wrong) end,
     WaitDepositOptions = function() client.wallet:wait_deposit({ coin = "USDT" }, wrong) end,
@@ -365,11 +368,13 @@ local function texts(found)
 end
 
 describe("a check by the annotations", function()
-  -- What these show is wrong on purpose.
+  -- Programs that are wrong on purpose.
   local meant = {
     ["examples/tour.lua"] = { "purser.wallet.withdraw.params has no member adress",
       "purser.wallet.withdraw.params lacks address" },
-    ["docs/getting-started.md"] = { "purser.wallet.withdraw.params has no member adress",
+    ["docs/guide.md"] = { "purser.wallet.withdraw.params has no member adress",
+      "purser.wallet.withdraw.params lacks address" },
+    ["docs/options.md"] = { "purser.wallet.withdraw.params has no member adress",
       "purser.wallet.withdraw.params lacks address" },
     ["docs/errors.md"] = { "purser.Options has no member timeout", "purser.Wallet has no member withdrawl" },
   }

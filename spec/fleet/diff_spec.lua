@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What is there against what is declared: which keys are known, which are lost, and the steps that make up for it.
+-- Sub-accounts and keys against the declaration: the known keys, the lost ones, and the steps that make up for it.
 
 local diff = require "purser.fleet.diff"
 

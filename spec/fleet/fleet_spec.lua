@@ -3,7 +3,9 @@
 
 local private = require "purser.util.private"
 local purser = require "purser"
+local recorder = require "recorder"
 local simulated = require "simulated"
+local stub_client = require "stub_client"
 
 local NOW, DAY = 1700000000000, 86400000
 local READ, TRADE = { "SPOT_ACCOUNT_READ" }, { "SPOT_DEAL_READ", "SPOT_DEAL_WRITE" }
@@ -304,7 +306,7 @@ describe("a fleet", function()
   it("is not planned from a list that has an account without a name", function()
     for group in pairs { sub_account = 1, broker = 1 } do
       local _, fleet = world { group = group }
-      fleet.client = { call = function() return { { note = "n" } } end, now = function() return NOW end }
+      fleet.client = stub_client.of { call = function() return { { note = "n" } } end, now = function() return NOW end }
       local plan, err = fleet:plan()
       assert.is_nil(plan)
       assert.same({ "workflow", group .. ".list_sub_accounts" }, { err.kind, err.operation })
@@ -312,7 +314,7 @@ describe("a fleet", function()
   end)
 
   it("reports every problem of a declaration at once", function()
-    local fleet, err = purser.fleet.new { client = {}, vault = 1, accounts = {
+    local fleet, err = purser.fleet.new { client = recorder.new(), vault = 1, accounts = {
       { name = "short", note = "x", keys = { { note = "a#b", permissions = { "SPOT_FLY" } }, { nots = "x" } } },
       { name = "traders01", note = "n", futures = true }, { name = "traders01", note = "n" },
     } }

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What a fleet may be declared to be: every problem is found before anything is asked of the service.
+-- Declarations of fleets: every problem is found before anything is asked of the service.
 
 local purser = require "purser"
 local spec = require "purser.fleet.spec"

@@ -4,6 +4,7 @@
 local errors = require "purser.call.errors"
 local own = require "own_journal"
 local purser = require "purser"
+local recorder = require "recorder"
 local schedule = require "purser.schedule"
 local simulated = require "simulated"
 local transfers = require "purser.fleet.transfers"
@@ -196,13 +197,19 @@ describe("a sweep", function()
   it("rejects what would leave nothing, or move nothing, without being asked to", function()
     for option, values in pairs {
       leave = { { "5" }, { USDT = "x" }, { USDT = -1 }, { USDT = true }, "-1", "x", 0.5, true },
-      assets = { { USDT = true }, { 5 }, { "USDT", x = "BTC" } },
     } do
       for _, value in ipairs(values) do
         local moves, err = sweep({ { asset = "USDT", free = "5" } }, { [option] = value })
         assert.is_nil(moves)
         assert.same({ "argument", option }, { err.kind, err.option })
       end
+    end
+    local fleet = assert(purser.fleet.new { client = recorder.new(), vault = function() end })
+    for _, assets in ipairs { { USDT = true }, { 5 }, { "USDT", x = "BTC" }, { "USDT", nil, "BTC" } } do
+      local moves, err = fleet:sweep { to = "parent", assets = assets }
+      assert.is_nil(moves)
+      assert.same({ "argument", "assets" }, { err.kind, err.option })
+      assert.matches("is no plain list of texts", err.message, 1, true)
     end
   end)
 end)
@@ -232,6 +239,13 @@ describe("a distribution", function()
         assert.is_nil(moves)
         assert.same({ "argument", option }, { err.kind, err.option })
       end
+    end
+    local fleet = assert(purser.fleet.new { client = recorder.new(), vault = function() end })
+    for _, assets in ipairs { { USDT = true }, { 5 }, { "USDT", x = "BTC" }, { "USDT", nil, "BTC" } } do
+      local moves, err = fleet:sweep { to = "parent", assets = assets }
+      assert.is_nil(moves)
+      assert.same({ "argument", "assets" }, { err.kind, err.option })
+      assert.matches("is no plain list of texts", err.message, 1, true)
     end
   end)
 end)

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What must hold of every answer, whatever a peer sends: `rules(row number, status, body, headers)` reads it as the one
+-- The rules for every answer, whatever a peer sends: `rules(row number, status, body, headers)` reads it as the one
 -- to that operation, and raises when the client does anything but return a result of the row's shape, or an error.
 
 local errors = require "purser.call.errors"

@@ -40,7 +40,7 @@ fuzz-answer: build/fuzz/answer all
 	@LUA_PATH="$(CURDIR)/?.lua;$(LUA_PATH)" lua5.4 spec/fuzz/answer_seeds.lua $<-corpus $<.dict
 	$< -dict=$<.dict $(FUZZ_RUN)
 
-# What Lua cannot get back is none of its business: each input has a Lua of its own, and a leak of the modules is a finding.
+# Memory that Lua cannot get back does not matter: each input has a Lua of its own, and a leak of the modules is a finding.
 fuzz-api: FUZZ_SECONDS = $(or $(SECONDS),600)
 fuzz-api: build/fuzz/api
 	@mkdir -p $<-corpus

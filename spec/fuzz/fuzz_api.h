@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the three parts of fuzz_api share. */
+/* Shared by the three parts of fuzz_api. */
 #ifndef FUZZ_API_H
 #define FUZZ_API_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a program of fuzz_api.c may call. Functions and methods are found by looking, so a new one is fuzzed from its
- * first day. */
+/* The names that a program of fuzz_api.c calls. Functions and methods are found by looking, so a new one is fuzzed from
+ * its first day. */
 #include "fuzz_api.h"
 
 #include <stdio.h>

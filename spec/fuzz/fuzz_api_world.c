@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a program of fuzz_api.c has of the machine. Nothing leaves it and nothing is executed: connect, getaddrinfo and
+/* The machine as a program of fuzz_api.c has it. Nothing leaves it and nothing is executed: connect, getaddrinfo and
  * popen are replaced. Standard input, the terminal whose echo is switched and the files of keys are the target's own. */
 #define _GNU_SOURCE
 #include "fuzz_api.h"

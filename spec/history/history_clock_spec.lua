@@ -5,8 +5,8 @@ local set_clock = require "set_clock"
 
 local NOW, HOUR = 1700000000000, 3600000
 
--- What walks deliver, an hour after each other, where the clock is ahead by `wrong[i]` hours in the walk of that number
--- and a deposit comes before each.
+-- Returns what walks deliver, an hour after each other, where the clock is ahead by `wrong[i]` hours in the walk of
+-- that number and a deposit comes before each.
 local function delivered(wrong)
   local service, cursor, list = set_clock(NOW), nil, {}
   for i = 1, #wrong do

@@ -56,7 +56,7 @@ local function shuffle(list, roll)
   end
 end
 
--- What of the history lies between the bounds as this service understands them.
+-- Returns what of the history lies between the bounds as this service understands them.
 local function within(service, first, last)
   local odd, inside = service.odd, {}
   if odd.bounds == "seconds" then first, last = math.floor(first / 1000) * 1000, math.floor(last / 1000) * 1000 end
@@ -154,7 +154,7 @@ local function params_of(name, more)
   return params
 end
 
--- What came, by how often each came, held against what is there: "complete", or the error. Anything else fails.
+-- Returns what came, by how often each came, held against what is there: "complete", or the error. Anything else fails.
 local function judge(service, records, err)
   if not records then return tostring(err) end
   local key_of, seen = require("purser.history.record_id").of(service.row.paging), {}
@@ -193,7 +193,7 @@ local names = {}
 for name in pairs(histories) do names[#names + 1] = name end
 table.sort(names)
 
--- What a service does, and of which histories a walk is complete all the same ("all", "unpaged", or none).
+-- Oddities of a service, and the histories of which a walk is complete all the same ("all", "unpaged", or none).
 local oddities = {
   { "is as documented", {}, "all" },
   { "counts its bounds exclusively", { bounds = "exclusive" }, "all" },

@@ -225,7 +225,7 @@ local function words(service)
       tostring(service.growth), #service.records)
 end
 
--- Whether nothing about it is a reason for an error.
+-- Tells whether nothing about it is a reason for an error.
 local function is_plain(service)
   return service.unit ~= "day" and service.order ~= "ties" and service.growth == 0 and not service.cap
     and (not service.total or service.total == "right" or service.total == "none")

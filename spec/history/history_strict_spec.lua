@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- What reconcile reads: a history or list of which a missing record proves something. Services that a simulator is not.
--- make test: 6 s
+-- Strict walks, which reconcile reads: a history or list of which a missing record proves something. Services that a
+-- simulator is not. make test: 6 s
 
 local intents = require "purser.write.reconcile"
 local operations = require "purser.api.operations"

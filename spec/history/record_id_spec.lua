@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What distinguishes records: services may show more than one payment with one id, and a walk delivers each.
+-- Keys of records: services may show more than one payment with one id, and a walk delivers each.
 
 local history = require "purser.history"
 local operations = require "purser.api.operations"

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- How far histories reach back.
+-- The reach of histories.
 
 local history = require "purser.history"
 local listed_records = require "listed_records"

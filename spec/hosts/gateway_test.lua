@@ -23,7 +23,7 @@ local function count(operation, what)
   return counted and counted[what] or 0
 end
 
--- How many withdrawals were executed during `act`.
+-- Returns how many withdrawals were executed during `act`.
 local function executed(act)
   local before = count(WITHDRAW, "applied")
   act()

@@ -23,7 +23,7 @@ server {
 }
 ]]
 
--- What each program here begins with.
+-- The head of each program here.
 local HEAD = [[
   local shared_dict, purser = ...
   ngx.shared.limits:flush_all()
@@ -57,7 +57,7 @@ describe("the store in a shared dictionary", function()
     if server then server:stop() end
   end)
 
-  -- What a program says inside nginx.
+  -- Returns what a program says inside nginx.
   local function run(program)
     local response = assert(connection:send { method = "POST", target = "/run", headers = {}, body = HEAD .. program })
     assert(response.status == 200, server:errors())

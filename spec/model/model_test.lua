@@ -19,7 +19,7 @@ local function check(options, compiled, run)
   return files.output_of(command)
 end
 
--- How many errors a check found; it must have searched everything, or have stopped at the first error.
+-- Returns how many errors a check found; it must have searched everything, or have stopped at the first error.
 local function errors_of(printed)
   local errors = tonumber(printed:match "errors: (%d+)")
   assert.is_number(errors, printed)

@@ -65,12 +65,12 @@ function Browser:resize(width, height)
     params = { width = width, height = height, deviceScaleFactor = 1, mobile = false } })
 end
 
---- How far the page is wider than its window, in pixels.
+--- Returns how far the page is wider than its window, in pixels.
 function Browser:overflow()
   return self:run "return Math.max(0, document.documentElement.scrollWidth - window.innerWidth)"
 end
 
---- What axe-core finds wrong with the page as it is now: `rule: element` each.
+--- Returns what axe-core finds wrong with the page as it is now: `rule: element` each.
 function Browser:violations()
   local file = assert(io.open("build/axe/node_modules/axe-core/axe.min.js", "rb"))
   self:run(file:read "*a")
@@ -96,7 +96,7 @@ function Browser:wait(script)
   error("the page never came to: " .. script, 2)
 end
 
---- What the page wrote to its console as errors and warnings.
+--- Returns what the page wrote to its console as errors and warnings.
 function Browser:errors() return self:command("POST", "/se/log", { type = "browser" }) end
 
 local digits = {}

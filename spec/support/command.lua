@@ -6,14 +6,14 @@
 --
 -- A process is for what only a process has: signals, a terminal, pipes, its start and its end (in_process.lua).
 -- Standard input is empty unless `input` is given. On a pseudo terminal standard output and standard error are one.
--- What the command keeps for its completion is kept only where XDG_CACHE_HOME is given.
+-- The command keeps words for its completion only where XDG_CACHE_HOME is given.
 
 local files = require "files"
 local in_process = require "in_process"
 
 local M = {}
 
--- What the command does not inherit from the environment of the tests.
+-- Variables that the command does not inherit from the environment of the tests.
 local WITHHELD = { PURSER_API_KEY = false, PURSER_SECRET_KEY = false, PURSER_BASE_URL = false,
   PURSER_ACCOUNT = false,
   XDG_CACHE_HOME = "/dev/null" }

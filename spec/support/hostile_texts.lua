@@ -30,7 +30,7 @@ function M.text(random)
   return table.concat(pieces)
 end
 
--- What must not be in a line that is shown, as bytes: a list of its own, apart from the one of purser.plain_text.
+-- Bytes that must not be in a line that is shown: a list of its own, apart from the one of purser.plain_text.
 local FORBIDDEN = {
   control = "[%z\1-\8\11-\31\127]", c1 = "\194[\128-\159]", soft_hyphen = "\194\173", arabic_mark = "\216\156",
   general = "\226\128[\139-\143\168-\174]", isolates = "\226\129[\160-\175]", filler = "\227\133\164",

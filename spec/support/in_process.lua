@@ -55,7 +55,8 @@ end
 
 local function quoted(text) return "'" .. text:gsub("'", "'\\''") .. "'" end
 
--- What a shell does before a command that this world starts: its environment and its streams are those of the world.
+-- Makes the shell's lines before a command that this world starts: its environment and its streams are those of the
+-- world.
 local function preparation(variables, paths, streams)
   local words = { ("exec %s 2>>%s"):format(streams, quoted(paths.errors)) }
   for name, value in pairs(variables) do
@@ -77,7 +78,7 @@ local function take_secret(variables, name)
   return secret, message and message:gsub("^%S+", "the variable " .. name)
 end
 
--- What the world has in place of the functions of os and io.
+-- Returns what the world has in place of the functions of os and io.
 local function own_functions(variables, paths, leave)
   local getenv, execute, popen = os.getenv, os.execute, io.popen
   local of_os = { exit = leave }

@@ -40,7 +40,7 @@ function M.start(made)
   return setmetatable({ server = server, http = assert(curl.new { base_url = server:url() }) }, methods)
 end
 
---- What the code returns, as text. `${name}` in it stands for a value of `values`.
+--- Returns what the code returns, as text. `${name}` in it stands for a value of `values`.
 function methods:run(code, values)
   local filled = code:gsub("%${([^}]*)}", function(name)
     return ("%q"):format(tostring(assert(values[name], name)))

@@ -24,7 +24,7 @@ function M.new(kind)
   }
 end
 
---- Whether a failure repeats the secret, or that there was a signature.
+--- Tells whether a failure repeats the secret, or that there was a signature.
 function M.leaks(failure)
   for _, value in pairs(failure) do
     local text = tostring(value)

@@ -32,7 +32,7 @@ function M.free_port()
   return tonumber(port)
 end
 
--- What every configuration here begins with: one worker unless asked for more, everything in the folder, errors in a
+-- The head of every configuration here: one worker unless asked for more, everything in the folder, errors in a
 -- file.
 local HEAD = [[
 load_module %s/ndk_http_module.so;
@@ -95,7 +95,7 @@ function methods:url(scheme)
   return (scheme or "http") .. "://127.0.0.1:" .. self.port
 end
 
---- What nginx wrote into its error log.
+--- Returns what nginx wrote into its error log.
 function methods:errors()
   local file = io.open(self.folder .. "/error.log")
   local text = file and file:read("*a") or ""

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
---- What both transports for nginx do, inside a real nginx; the spec of a transport calls it.
+--- The contract of both transports for nginx, inside a real nginx; the spec of a transport calls it.
 ---
 ---     describe("a transport inside nginx", function()
 ---       local stage = contract.stage "purser.nginx.cosocket"

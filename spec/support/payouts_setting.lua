@@ -48,7 +48,7 @@ function M.add(payouts, first, last)
   assert(payouts:add_all(list))
 end
 
---- How often the service got an operation (`word` "received"), or executed it ("applied").
+--- Returns how often the service got an operation (`word` "received"), or executed it ("applied").
 function M.counted(operation, word) return simulated.counted(M.sim, operation, word) end
 
 --- A transport to the service whose requests go through send(request, inner); `inner` sends them.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the two files of the peer share. */
+/* Shared by the two files of the peer. */
 #ifndef PURSER_SPEC_PEER_H
 #define PURSER_SPEC_PEER_H
 

@@ -40,7 +40,7 @@ end
 
 local counts = { "connections", "requests", "wholes", "ended", "marks" }
 
---- How many connections, requests, wholly read requests, ended connections and steps `mark` there were since the count
+--- Counts the connections, requests, wholly read requests, ended connections and steps `mark` since the count
 --- `mark`, or ever.
 function methods:count(mark)
   local now, i = {}, 0

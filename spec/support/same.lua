@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- Whether two plain values are equal, 1 and 1.0 being two: busted's comparison does not distinguish them.
+-- Compares two plain values, 1 and 1.0 being two: busted's comparison does not distinguish them.
 
 local kind_of = math.type or type -- hosts before Lua 5.3 know one kind of number
 

@@ -44,7 +44,7 @@ function M.transfer(amount, fields)
   return params
 end
 
---- How often a simulator got an operation (`word` "received"), or executed it ("applied").
+--- Returns how often a simulator got an operation (`word` "received"), or executed it ("applied").
 function M.counted(sim, operation, word)
   local count = sim:counts()[operation]
   return count and count[word] or 0

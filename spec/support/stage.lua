@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
---- What the specs of the transports play on: a peer that misbehaves to order, certificates for it, and the transports a
+--- The stage of the transports' specs: a peer that misbehaves to order, certificates for it, and the transports a
 -- test made, which end with it.
 --
 --   local stage = require("stage").new(curl.new)

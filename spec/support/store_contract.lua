@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
---- What every store of the rate limit does, whichever server keeps it; the spec of a store calls it.
+--- The contract of every store of the rate limit, whichever server keeps it; the spec of a store calls it.
 ---
 ---     contract.of(describe, it, "a SQLite file", function() return { sqlite = path } end)
 
@@ -59,7 +59,7 @@ local function add_members(it, store)
   end)
 end
 
---- What holds of every store. `store(namespace)` returns the option.
+--- Returns what holds of every store. `store(namespace)` returns the option.
 function M.of(describe, it, name, store)
   -- Two members of one store, each with a connection of its own.
   local function members(namespace, options)

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
---- What a store must hold in any life: no window above its capacity. Members wait, send, idle for up to three windows
+--- A property of stores in any life: no window above its capacity. Members wait, send, idle for up to three windows
 --- and die on a clock that only waits move; what arrives is judged by hand.
 ---
 ---     property.of(it, function(world) return { new = ..., harms = { function() end } } end)

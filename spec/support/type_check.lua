@@ -334,7 +334,7 @@ function Check:block(block, env, results)
   for _, node in ipairs(block) do self:statement(node, scope, results) end
 end
 
---- What is wrong in a program: a list of { line, text }; and how many uses of a member were judged.
+--- Returns what is wrong in a program: a list of { line, text }; and how many uses of a member were judged.
 ---@param model table  of `model`
 ---@param text string
 ---@param globals table<string, string>|nil  the types of globals that are there already

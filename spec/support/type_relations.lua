@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What the declared types mean, for type_check: their members, what may be called or walked, which literals they take.
+-- The meaning of the declared types, for type_check: members, what may be called or walked, which literals they take.
 
 local types = require "docs.types"
 
@@ -74,7 +74,7 @@ function M:each(type_)
   end
 end
 
--- What is called when a value of this type is: a "fun", or a function of the program ("code").
+-- Returns what is called when a value of this type is: a "fun", or a function of the program ("code").
 function M:callee(type_)
   for _, one in ipairs(type_ and self:members(type_) or {}) do
     if one.kind == "fun" or one.kind == "code" then return one end
@@ -88,7 +88,7 @@ end
 
 local literals = { String = "string", Number = "number", True = "boolean", False = "boolean" }
 
--- Whether a literal may be a value of a type.
+-- Tells whether a literal may be a value of a type.
 function M:accepts(type_, node)
   local list = self:members(type_)
   local kind = literals[node.tag]
@@ -119,7 +119,7 @@ function M:fields_of(type_)
   return next(fields) and fields
 end
 
--- Whether a class is another, or made of it.
+-- Tells whether a class is another, or made of it.
 function M:is_a(class, list)
   while class do
     for _, one in ipairs(list) do

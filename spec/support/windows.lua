@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
---- What a rate limit let go, judged by hand: every pair of times is looked at.
+--- Judges by hand what a rate limit let go: every pair of times is looked at.
 
 local M = {}
 

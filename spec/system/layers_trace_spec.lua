@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 -- Which files a call runs through, and that no lower layer calls a method of a higher one, which no `require` shows.
--- What util/ calls are functions that it was given: the body of a transaction, a task.
+-- Calls out of util/ are of functions that it was given: the body of a transaction, a task.
 
 local files = require "files"
 

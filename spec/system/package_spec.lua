@@ -42,7 +42,7 @@ describe("make install", function()
 
   local function quote(text) return "'" .. text:gsub("'", "'\\''") .. "'" end
 
-  -- What a target says, and whether it succeeded. `before` is a shell command in front of it.
+  -- Returns what a target says, and whether it succeeded. `before` is a shell command in front of it.
   local function make(target, prefix, before)
     -- without the sanitizers' runtimes, which have no business in make
     local command = ("%s env -u LD_PRELOAD ${MAKE:-make} -s --no-print-directory %s PREFIX=%s 2>&1; echo status $?")
@@ -223,17 +223,20 @@ end)
 
 describe("a release", function()
   it("is the same bytes twice, with right checksums and a list of all its files", function()
+    local folder = files.folder()
     local function make()
-      return lines_of "LD_PRELOAD= tools/dist 2>/dev/null && cd build/dist && sha256sum -c SHA256SUMS 2>&1"
+      return lines_of(("LD_PRELOAD= DIST=%s/dist tools/dist >/dev/null 2>&1 && cd %s/dist && cat SHA256SUMS && "
+        .. "sha256sum -c SHA256SUMS 2>&1"):format(folder, folder))
     end
     local first = make()
     assert.same(first, make())
     local name = "purser-" .. require "purser.version"
     assert.matches(name .. ".tar.gz: OK", table.concat(first, "\n"), 1, true)
     assert.matches(name .. ".spdx.json: OK", table.concat(first, "\n"), 1, true)
-    local file = assert(io.open(("build/dist/%s.spdx.json"):format(name)))
+    local file = assert(io.open(("%s/dist/%s.spdx.json"):format(folder, name)))
     local list = assert(require("purser.core").decode((file:read "*a")))
     file:close()
+    files.remove(folder)
     local listed = {}
     for _, part in ipairs(list.files) do listed[#listed + 1] = part.fileName:match "^%./(.*)$" end
     assert.same(lines_of "git ls-tree -r --name-only HEAD", sorted(listed))
@@ -291,6 +294,22 @@ describe("the rockspecs", function()
     for _, library in ipairs(purser.build.modules["purser.core"].libraries) do
       assert.not_equal("microhttpd", library)
     end
+  end)
+
+  it("make modules that export one function each, without flags of their own", function()
+    local folder = files.folder()
+    local object = folder .. "/module.so"
+    for _, rock in ipairs { purser, front } do
+      for name, module in pairs(rock.build.modules) do
+        if type(module) == "table" then
+          local names = lines_of(("${CC:-cc} -O0 -fPIC -shared -D%s -Isrc/core -Isrc/bind "
+            .. "$(pkg-config --cflags lua5.4) -o '%s' %s -l%s 2>&1 && nm -D --defined-only '%s' | cut -d' ' -f3"):format(module.defines[1], object,
+            table.concat(module.sources, " "), table.concat(module.libraries, " -l"), object))
+          assert.same({ ("luaopen_" .. name:gsub("%.", "_")) }, names)
+        end
+      end
+    end
+    files.remove(folder)
   end)
 
   it("agree on everything they share", function()

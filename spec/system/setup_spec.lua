@@ -17,7 +17,7 @@ case "$*" in
 esac]],
 }
 
--- What set-up said, its exit code, and what it asked root for, a command a line.
+-- Returns what set-up said, its exit code, and what it asked root for, a command a line.
 local function set_up(environment, needs)
   local log = folder .. "/log"
   files.write(log, "")
@@ -107,7 +107,7 @@ describe("tools/without-services", function()
 
   after_each(function() files.remove(place) end)
 
-  -- What a shell script says in which `without` runs a command under the policy.
+  -- Returns what a shell script says in which `without` runs a command under the policy.
   local function run(script)
     local pipe = assert(io.popen(("LD_PRELOAD= POLICY=%s PLACE=%s sh -c '%s' 2>&1"):format(policy, place,
       (([[without() { tools/without-services "$POLICY" "$@"; }

@@ -5,7 +5,7 @@ local core = require "purser.core"
 
 local lua = os.getenv "LUA" or "lua5.4"
 
--- What a program prints that is run in a process of its own.
+-- Returns what a program prints that is run in a process of its own.
 local function output_of(script)
   local pipe = assert(io.popen(("%s -e '%s' 2>&1"):format(lua, script)))
   local text = pipe:read "*a"

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What is said of options that are unknown or do not fit.
+-- Messages about options that are unknown or do not fit.
 
 local option_schema = require "purser.util.option_schema"
 

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What users hold, apart from what it works with. (spec/client/client_private_spec.lua has what a client shows.)
+-- Objects that users hold, apart from what these work with. (spec/client/client_private_spec.lua has clients.)
 
 local private = require "purser.util.private"
 

@@ -246,7 +246,7 @@ describe("purser.new", function()
   end)
 end)
 
--- How often a child that does what `code` says with the file `arg[1]`, and waits, holds each text: in memory that goes
+-- Counts how often a child that runs `code` with the file `arg[1]`, and waits, holds each text: in memory that goes
 -- into a core dump, in memory that does not, and in its environment.
 local function search(code, path, needles, environment)
   local gate, output, script, variables = new_path(), new_path(), private(code), private(environment or "")
@@ -300,8 +300,8 @@ local CLIENT = [[
   for _ = 1, 3 do assert(client:prepare("wallet.deposit_history", {})) end
 ]] .. WAIT
 
--- What SHA-256 makes of SECRET's two pads, all that an HMAC key is in use: whoever has them signs as the key does. As
--- the words lie in memory, on processors of either byte order.
+-- Returns what SHA-256 makes of SECRET's two pads, all that an HMAC key is in use: whoever has them signs as the key
+-- does. As the words lie in memory, on processors of either byte order.
 local function hmac_states()
   local states = {}
   for _, words in ipairs { "d1132e22 98efdac8 17f3b561 86132672 f50545c5 0c892943 dc2c680a 81e17995",

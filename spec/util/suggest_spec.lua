@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What an unknown name was meant to be.
+-- The name that an unknown one was meant to be.
 
 local suggest = require "purser.util.suggest"
 

@@ -4,6 +4,7 @@
 local balances = require "purser.workflow.balances"
 local purser = require "purser"
 local simulated = require "simulated"
+local stub_client = require "stub_client"
 
 describe("each_balance", function()
   local sim, main, client
@@ -50,7 +51,8 @@ describe("each_balance", function()
 
   it("returns an error for a sub-account without a name and for a balance without an asset", function()
     local accounts, list = { { note = "n" } }, { { free = "1" } }
-    local fake = { sub_account = { balances = function() return list end }, now = function() return 1700000000000 end }
+    local fake = stub_client.of { sub_account = { balances = function() return list end },
+      now = function() return 1700000000000 end }
     function fake.call(_, _, params) return params.page == 1 and accounts or {} end
     for _, words in ipairs { "a sub-account without a name", "a balance without an asset" } do
       local balance, err = balances.each(fake):next()

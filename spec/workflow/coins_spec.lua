@@ -53,19 +53,6 @@ describe("the coin configuration", function()
   end)
 end)
 
-describe("a list of coins", function()
-  it("is a set in capitals", function()
-    assert.same({ BTC = true, ETH = true }, coins.set_of { "btc", "ETH" })
-    assert.same({}, coins.set_of {})
-  end)
-
-  it("is none where a part of it would be passed over", function()
-    for _, list in ipairs { { BTC = true }, { "BTC", nil, "ETH" }, { 5 }, { "BTC", x = "ETH" } } do
-      assert.is_nil(coins.set_of(list))
-    end
-  end)
-end)
-
 describe("the names of networks", function()
   local coin = { coin = "X", networkList = {
     { netWork = "ARB", network = "Arbitrum One(ARB)" }, { netWork = "ETH", network = "Ethereum(ERC20)" },

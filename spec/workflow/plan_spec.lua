@@ -3,6 +3,7 @@
 
 local purser = require "purser"
 local simulated = require "simulated"
+local stub_client = require "stub_client"
 
 local NOW = 1700000000000
 local TRON = "TLa2f6VPqDgRE67v1736s7bJ8Ray5wYjU7"
@@ -169,6 +170,7 @@ describe("plan_withdraw", function()
   it("takes the tag of a saved address for its memo", function()
     local _, client = world()
     local call = client.call
+    stub_client.of(client)
     local function is_saved(memo, tag, given_memo)
       client.call = function(self, name, params, opts)
         if name ~= "wallet.withdrawal_addresses" then return call(self, name, params, opts) end

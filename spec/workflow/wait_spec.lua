@@ -4,6 +4,7 @@
 local errors = require "purser.call.errors"
 local purser = require "purser"
 local simulated = require "simulated"
+local stub_client = require "stub_client"
 
 local NOW, MINUTE = 1700000000000, 60000
 local TRON = "TLa2f6VPqDgRE67v1736s7bJ8Ray5wYjU7"
@@ -45,7 +46,7 @@ describe("wait_withdrawal", function()
   it("ends at once when the goal can no longer be reached", function()
     local sim, client = world()
     local id = withdraw(client)
-    assert(sim:fail_withdrawal(id))
+    assert(sim:set_withdrawal(id, "FAILED"))
     local record, err = client.wallet:wait_withdrawal(id)
     assert.is_nil(record)
     assert.same({ "workflow", "rejected", 8 }, { err.kind, err.outcome, err.details.record.status })
@@ -183,9 +184,8 @@ end)
 
 describe("wait_deposit where sources disagree", function()
   it("calls state 12 neither success nor rejection", function()
-    local client = { now = function() return NOW end, sleep = function() error "it waits" end, call = function()
-      return { { txId = "x:0", transHash = "x", insertTime = NOW - 5, status = 12 } }
-    end }
+    local client = stub_client.of { now = function() return NOW end, sleep = function() error "it waits" end,
+      call = function() return { { txId = "x:0", transHash = "x", insertTime = NOW - 5, status = 12 } } end }
     local record, err = require("purser.workflow.wait").deposit(client, { txId = "x" })
     assert.is_nil(record)
     assert.same({ "workflow", "unknown", 12 }, { err.kind, err.outcome, err.details.record.status })
@@ -196,7 +196,7 @@ describe("wait_deposit where sources disagree", function()
   it("finds a deposit by the chain's own hash, with the number of an output after it or apart", function()
     for _, record in ipairs { { txId = "ab:0" }, { txId = "ab" }, { txId = "z", transHash = "ab" } } do
       record.insertTime, record.status = NOW - 5, 5
-      local client = { now = function() return NOW end, call = function() return { record } end }
+      local client = stub_client.of { now = function() return NOW end, call = function() return { record } end }
       assert.equal(record, (require("purser.workflow.wait").deposit(client, { txId = "ab" })))
     end
   end)

@@ -3,6 +3,7 @@
 
 local errors = require "purser.call.errors"
 local simulated = require "simulated"
+local stub_client = require "stub_client"
 local watch_module = require "purser.workflow.watch"
 
 local NOW, MINUTE, HOUR = 1700000000000, 60000, 3600000
@@ -92,7 +93,7 @@ describe("watch_deposits over equal deposits", function()
   -- its pauses.
   local function client_of(looks)
     local now, number = NOW, 0
-    local client = { asleep = {} }
+    local client = stub_client.of { asleep = {} }
     function client.now() return now end
     function client.sleep(_, ms)
       assert(ms >= 1 and ms <= 3 * 86400000, "a pause of " .. tostring(ms))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the command line and the journal must know about files and terminals, and Lua's own library does not offer. */
+/* Facts about files and terminals for the command line and the journal, which Lua's own library does not offer. */
 #include "lpu.h"
 
 #include <errno.h>
@@ -17,7 +17,8 @@ static int failed(lua_State *L, int code)
 }
 
 /* file_mode(path or open file) -> permission bits, whether the file belongs to this user or to root, a text that no
- * other file on this machine has, "file", "folder" or "other" (a pipe, a device), and how many names it has | nil, reason. Of an open file it describes what was opened, whatever has its name now. */
+ * other file on this machine has, "file", "folder" or "other" (a pipe, a device), and how many names it has | nil,
+    reason. Of an open file it describes what was opened, whatever has its name now. */
 static int file_mode(lua_State *L)
 {
     struct stat about;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the command line needs of a terminal, and the checksums of addresses. */
+/* The terminal for the command line, and the checksums of addresses. */
 #include <limits.h>
 #include <string.h>
 

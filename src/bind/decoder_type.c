@@ -107,7 +107,7 @@ static uint16_t scalar_type(lua_State *L, const char *name)
     return 0;
 }
 
-/* Whether the table at `index` has `name`; its value is pushed when it has. */
+/* Tells whether the table at `index` has `name`; its value is pushed when it has. */
 static bool push_member(lua_State *L, int index, const char *name)
 {
     lua_getfield(L, index, name);

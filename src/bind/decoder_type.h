@@ -5,6 +5,7 @@
 
 #include "lpu.h"
 #include "shape.h"
+#pragma GCC visibility push(hidden)
 
 /* Compiles and seals the type at stack place 1. Place 3 holds an empty table, for its use. Raises what is wrong. */
 void lpu_compile_type(lua_State *L, pu_plan *plan);
@@ -12,4 +13,5 @@ void lpu_compile_type(lua_State *L, pu_plan *plan);
 /* Pushes a type that compiled as people write it: `deposit_record[]`. */
 void lpu_push_type_text(lua_State *L, int index);
 
+#pragma GCC visibility pop
 #endif

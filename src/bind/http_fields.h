@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* What the blocking and the multi transport share in the binding: the object itself, and options, requests and responses
- * as Lua tables. */
+/* Shared by the bindings of the blocking and the multi transport: the object itself, and options, requests and
+ * responses as Lua tables. */
 #ifndef PURSER_BIND_HTTP_FIELDS_H
 #define PURSER_BIND_HTTP_FIELDS_H
 
 #include "lpu.h"
 
 #include "http_easy.h"
+#pragma GCC visibility push(hidden)
 
 typedef struct lpu_http_object lpu_http_object;
 
@@ -50,4 +51,5 @@ int lpu_http_push_response(lua_State *L, const pu_http_response *response);
 /* `discard` of Lua: no later request goes out on the connection whose id is at 2. */
 int lpu_http_discard(lua_State *L, pu_http_sockets *sockets);
 
+#pragma GCC visibility pop
 #endif

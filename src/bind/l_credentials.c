@@ -25,7 +25,7 @@ static enum entry find_entry(const pu_key_lines *lines)
 
 enum { PATH = 1, WHOLE, SECRET, RESULT }; /* stack places */
 
-/* What messages call the source. A command is not quoted: a token may stand in it. */
+/* Returns what messages call the source. A command is not quoted: a token may stand in it. */
 static const char *source_name(lua_State *L)
 {
     const char *source = lua_tostring(L, PATH);
@@ -38,7 +38,7 @@ static bool is_in_quotes(const pu_key_lines *line)
     return (first == '"' || first == '\'') && line->value_len > 1 && line->value[line->value_len - 1] == first;
 }
 
-/* What is wrong with a line, or with the beginning of the file; NULL where nothing is. */
+/* Returns what is wrong with a line, or with the beginning of the file; NULL where nothing is. */
 static const char *line_problem(const pu_key_lines *line, enum entry entry, const pu_secret_text *file)
 {
     if (entry == ENTRIES && line->number == 1 && file->len > 2 && memcmp(file->data, "\xEF\xBB\xBF", 3) == 0)

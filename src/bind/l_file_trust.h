@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* What is said of a file that was not taken. */
+/* Messages about files that were not taken. */
 #ifndef PURSER_BIND_L_FILE_TRUST_H
 #define PURSER_BIND_L_FILE_TRUST_H
 
 #include "file_trust.h"
 #include "lpu.h"
+#pragma GCC visibility push(hidden)
 
 /* Pushes why the file was not taken. The path is quoted, nothing of the file is. */
 void lpu_push_file_fault(lua_State *L, const char *path, enum pu_file_fault fault, int code);
@@ -15,4 +16,5 @@ int lpu_return_file_fault(lua_State *L, const char *path, enum pu_file_fault fau
 /* Returns nil and the message on top. */
 int lpu_return_message(lua_State *L);
 
+#pragma GCC visibility pop
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What l_signer.c needs of a layout: the object inside the userdata and its values read from a Lua table. */
+/* The layout for l_signer.c: the object inside the userdata and its values read from a Lua table. */
 #ifndef PURSER_BIND_L_LAYOUT_H
 #define PURSER_BIND_L_LAYOUT_H
 
@@ -8,6 +8,7 @@
 #include "lpu.h"
 #include "buf.h"
 #include "layout.h"
+#pragma GCC visibility push(hidden)
 
 /* A request's query or body is never longer; a service rejects far less. */
 enum { LPU_TEXT_MAX = 1 << 20 };
@@ -53,4 +54,5 @@ static inline int lpu_push_built(lua_State *L, const pu_buf *text, const unsigne
 /* Empties a buffer that is kept between calls, and gives back what one huge text made it grow to. */
 void lpu_reset_buf(pu_buf *buf);
 
+#pragma GCC visibility pop
 #endif

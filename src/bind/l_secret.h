@@ -5,6 +5,7 @@
 
 #include "lpu.h"
 #include "secret_text.h"
+#pragma GCC visibility push(hidden)
 
 /* The text of the secret at `index`, or an argument error. It may be closed. */
 const pu_secret_text *lpu_check_secret(lua_State *L, int index);
@@ -15,4 +16,5 @@ pu_secret_text *lpu_push_secret(lua_State *L);
 /* Reads the file at `path` as a key into `text`. Returns false with a message pushed. */
 bool lpu_read_key(lua_State *L, pu_secret_text *text, const char *path);
 
+#pragma GCC visibility pop
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What every file of the binding uses. */
+/* Helpers of every file of the binding. */
 #include "lpu.h"
 
 void lpu_new_type(lua_State *L, const char *name, const luaL_Reg *methods, const luaL_Reg *meta)

@@ -14,6 +14,7 @@
 
 #include "compat.h"
 #include "guarded.h"
+#pragma GCC visibility push(hidden)
 
 /* Each expects the module table on top of the stack and leaves it there. Those of purser.core: */
 void lpu_bind_clock(lua_State *L);
@@ -29,6 +30,7 @@ void lpu_bind_terminal(lua_State *L);
 void lpu_bind_files(lua_State *L);
 void lpu_bind_file_trust(lua_State *L);
 void lpu_bind_library(lua_State *L);
+void lpu_bind_archive(lua_State *L);
 
 /* Those of purser.http: */
 void lpu_bind_http_easy(lua_State *L);
@@ -40,4 +42,5 @@ void lpu_new_type(lua_State *L, const char *name, const luaL_Reg *methods, const
 /* Gives the value on top of the stack the metatable `name`. */
 void lpu_set_type(lua_State *L, const char *name);
 
+#pragma GCC visibility pop
 #endif

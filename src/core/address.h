@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#pragma GCC visibility push(hidden)
 
 enum pu_address_check { PU_ADDRESS_GOOD, PU_ADDRESS_BAD, PU_ADDRESS_UNCHECKED };
 
@@ -23,4 +24,5 @@ bool pu_address_seal_bech32(char *text, size_t len);
 /* EIP-55: the case of the letters of 0x and 40 hexadecimal digits. UNCHECKED where all letters have one case. */
 enum pu_address_check pu_address_eip55(const char *text, size_t len);
 
+#pragma GCC visibility pop
 #endif

@@ -11,6 +11,7 @@
 #include <stddef.h>
 
 #include "error.h"
+#pragma GCC visibility push(hidden)
 
 typedef struct pu_buf {
     char *data;
@@ -29,4 +30,5 @@ enum pu_code pu_buf_reserve(pu_buf *buf, size_t more);
 
 enum pu_code pu_buf_append(pu_buf *buf, const void *bytes, size_t len);
 
+#pragma GCC visibility pop
 #endif

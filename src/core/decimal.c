@@ -166,7 +166,7 @@ enum pu_code pu_decimal_mul(pu_decimal *out, const pu_decimal *a, const pu_decim
     return settle(out, product, a->scale + b->scale);
 }
 
-/* Whether the integer quotient moves away from zero by one. `rest` is what the division left, with the sign of the
+/* Tells if the integer quotient moves away from zero by one. `rest` is what the division left, with the sign of the
  * dividend or zero; it is doubled here. */
 static bool moves_away(const BIGNUM *quotient, BIGNUM *rest, const BIGNUM *divisor, enum pu_rounding mode,
                        bool *moves)

@@ -14,6 +14,7 @@
 #include <openssl/bn.h>
 
 #include "error.h"
+#pragma GCC visibility push(hidden)
 
 enum {
     PU_DECIMAL_TEXT_MAX = 256, /* longest text that is read, and longest canonical text */
@@ -36,7 +37,7 @@ enum pu_code pu_decimal_add(pu_decimal *out, const pu_decimal *a, const pu_decim
 enum pu_code pu_decimal_sub(pu_decimal *out, const pu_decimal *a, const pu_decimal *b);
 enum pu_code pu_decimal_mul(pu_decimal *out, const pu_decimal *a, const pu_decimal *b);
 
-/* What becomes of a remainder: towards zero, away from zero, or to the nearest value, where a half goes away
+/* Rounds a remainder towards zero, away from zero, or to the nearest value, where a half goes away
  * from zero or to the even digit. */
 enum pu_rounding { PU_ROUND_DOWN, PU_ROUND_UP, PU_ROUND_HALF_UP, PU_ROUND_HALF_EVEN };
 
@@ -65,4 +66,5 @@ int pu_decimal_sign(const pu_decimal *d);
  * asked for, PU_TOO_LARGE when `places` is over PU_DECIMAL_SCALE_MAX. */
 enum pu_code pu_decimal_text(const pu_decimal *d, unsigned places, char *text, size_t *len);
 
+#pragma GCC visibility pop
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How it comes close to the cost of the tables alone (docs/decoding.md has the figures):
+/* It comes close to the cost of the tables alone (docs/decoding.md has the figures):
  *   - No member name is hashed as long as members come in the order of the previous record: the bytes `"name":` are
  *     compared with those of the key that followed last time, in two 8-byte words. One miss is forgiven (an optional
  *     member left out) by trying the key after it; only then is the name scanned and looked up.
@@ -32,7 +32,7 @@ static const char *enter(walk *w, const char *p)
     return pu_json_space(p + 1, w->end);
 }
 
-/* What is known of the record being read. */
+/* Facts of the record that is being read. */
 typedef struct record {
     pu_shape *shape;
     uint16_t guess;    /* the key expected next */
@@ -83,7 +83,7 @@ static inline pu_entry *next_entry(walk *w, record *r)
     return &w->entries[w->count];
 }
 
-/* Whether the member at `p` begins with the key's token. Of tokens over 16 bytes the last eight are compared as one
+/* Tells if the member at `p` begins with the key's token. Of tokens over 16 bytes the last eight are compared as one
  * word more, which overlaps the others or, beyond 24 bytes, leaves the middle to memcmp. */
 static inline bool token_at(const walk *w, const pu_key *key, const char *p)
 {
@@ -151,8 +151,8 @@ static const char *read_name(walk *w, record *r, const char *p, uint16_t *number
     return p + 1;
 }
 
-/* Whether a name that came before may come again: the last of equal names wins in objects of type `any`, and everywhere
- * in a plan that says so. A document that says two things about what was done says neither. */
+/* Tells if a name that came before may come again: the last of equal names wins in objects of type `any`, and
+ * everywhere in a plan that says so. A document that says two things about what was done says neither. */
 static bool may_repeat(const walk *w, const record *r)
 {
     return w->plan->last_wins || r->shape == &w->plan->shapes[0];
@@ -383,7 +383,7 @@ static const char *read_record(walk *w, const char *p, pu_shape *shape)
     return p + 1;
 }
 
-/* How many elements to expect of a list whose first begins at `p`. A guess: too few costs a growth, too many costs
+/* Guesses how many elements a list has whose first begins at `p`: too few costs a growth, too many costs
  * memory that is bounded by the document's size. */
 static size_t expected_length(const walk *w, const char *p, const pu_type *type)
 {

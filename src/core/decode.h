@@ -15,6 +15,7 @@
 #define PURSER_CORE_DECODE_H
 
 #include "shape.h"
+#pragma GCC visibility push(hidden)
 
 enum {
     PU_MAX_DEPTH = 64, /* containers inside one another */
@@ -74,4 +75,5 @@ typedef struct pu_decode_error {
  * `fault` is filled then, and what the sink was given so far is to be thrown away. */
 enum pu_code pu_decode(pu_plan *plan, const char *text, size_t len, pu_sink *sink, pu_decode_error *fault);
 
+#pragma GCC visibility pop
 #endif

@@ -4,6 +4,7 @@
 #define PURSER_CORE_DIGEST_H
 
 #include "error.h"
+#pragma GCC visibility push(hidden)
 
 enum { PU_MD5_HEX = 32 };
 
@@ -17,4 +18,5 @@ enum pu_code pu_random_token(char *out, size_t len, pu_error *error);
 /* Lower-case hex of `len` bytes into 2 * len bytes of `out`, no NUL. */
 void pu_hex_write(char *out, const unsigned char *bytes, size_t len);
 
+#pragma GCC visibility pop
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How the C floor reports a failure: a code, a constant message, and where in the input it happened.
+/* Failures of the C floor: a code, a constant message, and where in the input it happened.
  *
  * Messages are string literals: they are never freed and never carry a secret. */
 #ifndef PURSER_CORE_ERROR_H

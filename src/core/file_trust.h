@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Whether a file may be believed: one that holds keys, says who is paid, or sets the rules for that. */
+/* Judges whether a file may be believed: one that holds keys, says who is paid, or sets the rules for that. */
 #ifndef PURSER_CORE_FILE_TRUST_H
 #define PURSER_CORE_FILE_TRUST_H
 
 #include <sys/stat.h>
+#pragma GCC visibility push(hidden)
 
 /* Why a file was rejected. */
 enum pu_file_fault {
@@ -28,4 +29,5 @@ enum {
  * owner may have one of the bits `others`. */
 enum pu_file_fault pu_file_judge(const char *path, const struct stat *about, mode_t others, int *code);
 
+#pragma GCC visibility pop
 #endif

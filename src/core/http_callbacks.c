@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What libcurl calls during a transfer. */
+/* Functions that libcurl calls during a transfer. */
 #include "http_easy.h"
 
 #include <netinet/in.h>
@@ -15,7 +15,7 @@ enum {
 
 /* The callbacks: they see a pu_http_easy and nothing of Lua. */
 
-/* Whether a request may go out on the connection that libcurl has chosen. Bytes wait on a new one over TLS, because
+/* Tells if a request may go out on the connection that libcurl chose. Bytes wait on a new one over TLS, because
  * session tickets follow the handshake; on any other they are no response to what was not sent yet. */
 static bool may_use(pu_http_easy *easy, pu_http_socket *socket)
 {
@@ -101,7 +101,7 @@ static int on_progress(void *context, curl_off_t total, curl_off_t now, curl_off
     return 1;
 }
 
-/* Whether the line is a length that is no number or differs from an earlier one. It is not certain then where the
+/* Tells whether the line is a length that is no number or differs from an earlier one. It is not certain then where the
  * response ends, and its end may be that of another response. libcurl believes the last one. */
 static bool is_misframed(pu_http_easy *easy, const char *line, size_t len)
 {

@@ -251,7 +251,7 @@ static bool same_name(const char *line, size_t len, const char *name)
     return name[len] == '\0';
 }
 
-/* What frames the body, and what one connection or a change of protocol is about. */
+/* Returns what frames the body, and what one connection or a change of protocol is about. */
 static bool is_the_transports(const char *line, size_t len)
 {
     static const char *const names[] = {"content-length", "transfer-encoding", "host", "expect",
@@ -261,7 +261,7 @@ static bool is_the_transports(const char *line, size_t len)
     return false;
 }
 
-/* Whether a line in front of the one at `at` has its name, whatever their letters' case: which of both a service would
+/* Tells if a line in front of the one at `at` has its name, in any letters: which of both a service would
  * believe is not known. */
 static bool is_there_twice(pu_http_text block, size_t at, size_t name)
 {
@@ -444,7 +444,7 @@ void pu_http_easy_finish(pu_http_easy *easy, CURLcode code)
     easy->stale = code == CURLE_OPERATION_TIMEDOUT && easy->send_count > 0 && pu_http_easy_shares(easy);
 }
 
-/* What the first attempt has left of the request's time. */
+/* Returns what the first attempt has left of the request's time. */
 static long time_left(const pu_http_easy *easy, const pu_http_request *request)
 {
     if (!easy->distrusted) return 0;

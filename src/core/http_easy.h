@@ -25,6 +25,7 @@
 #include "http_options.h"
 #include "http_request.h"
 #include "http_sockets.h"
+#pragma GCC visibility push(hidden)
 
 typedef struct pu_http_easy {
     CURL *curl; /* NULL: closed */
@@ -32,7 +33,7 @@ typedef struct pu_http_easy {
     pid_t owner; /* the process whose connections these are; 0: there are none */
     pu_http_sockets own, *sockets; /* where its connections are noted: there, or in those of a multi handle */
 
-    /* What was set in the handle last, so that only what changes is set again. */
+    /* Settings of the handle, so that only what changes is set again. */
     pu_buf base;         /* URL of the base, NUL-terminated */
     size_t base_prefix;  /* where the path in `base` begins */
     bool base_secure;    /* https */
@@ -79,10 +80,10 @@ void pu_http_easy_close(pu_http_easy *easy);
 /* Sets the callbacks of a new handle. False: no memory. */
 bool pu_http_easy_watch(pu_http_easy *easy);
 
-/* Whether libcurl is to close the connection after the exchange. */
+/* Sets whether libcurl closes the connection after the exchange. */
 bool pu_http_easy_forbid_reuse(pu_http_easy *easy, bool forbid);
 
-/* Whether the next transfer is to make a connection of its own. */
+/* Sets whether the next transfer makes a connection of its own. */
 void pu_http_easy_set_fresh(pu_http_easy *easy, bool fresh);
 
 /* For the handles of a multi handle, whose connections are noted in `sockets`. */
@@ -92,11 +93,11 @@ void pu_http_easy_share(pu_http_easy *easy, pu_http_sockets *sockets);
  * handle is ready for the same request on a new connection then, within `timeout_ms`. At most once an exchange. */
 bool pu_http_easy_reconnects(pu_http_easy *easy, long timeout_ms);
 
-/* Whether another process owns it; without an owner it becomes this process's. */
+/* Tells whether another process owns it; without an owner it becomes this process's. */
 bool pu_http_is_of_other_process(pid_t *owner);
 extern const char *const pu_http_other_process;
 
-/* Whether its requests may share an HTTP/2 connection. */
+/* Tells whether its requests may share an HTTP/2 connection. */
 bool pu_http_easy_shares(const pu_http_easy *easy);
 
 /* Readies the handle. The request's body must live until the transfer ends; everything else is copied. False: the
@@ -113,4 +114,5 @@ void pu_http_easy_set_error(pu_http_easy *easy, enum pu_http_failure failure, co
  * two questions less (2 % of a call); but when memory ends in one, libcurl 7.88 forgets to wait, or divides by zero. */
 bool pu_http_send(pu_http_easy *easy, const pu_http_request *request);
 
+#pragma GCC visibility pop
 #endif

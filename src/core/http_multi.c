@@ -274,7 +274,7 @@ static void collect(pu_http_multi *multi)
     }
 }
 
-/* What is started goes out at once on a kept connection, without a step and its question to the system in between. */
+/* A started request goes out at once on a kept connection, without a step and its question to the system in between. */
 static void start_queued(pu_http_multi *multi)
 {
     if (!multi->queued.first) return;

@@ -12,6 +12,7 @@
 
 #include "http_easy.h"
 #include "http_watch.h"
+#pragma GCC visibility push(hidden)
 
 enum pu_http_job_state { PU_JOB_QUEUED, PU_JOB_RUNNING, PU_JOB_DONE };
 
@@ -73,7 +74,7 @@ int64_t pu_http_multi_submit(pu_http_multi *multi, const pu_http_request *reques
 /* Does what can be done without waiting. */
 void pu_http_multi_step(pu_http_multi *multi);
 
-/* How long to wait at most before the next step when no descriptor becomes ready; -1: for ever. */
+/* Returns how long to wait at most before the next step when no descriptor becomes ready; -1: for ever. */
 int64_t pu_http_multi_timeout(const pu_http_multi *multi);
 
 /* A finished job, or NULL. It stays the caller's until released. */
@@ -93,4 +94,5 @@ int pu_http_multi_watch_fd(pu_http_multi *multi, size_t place);
 /* Waits until a descriptor of one of them is ready, one's timeout is over, or `ms` have passed. No step is made. */
 void pu_http_wait(pu_http_multi *const *multis, size_t count, int64_t ms);
 
+#pragma GCC visibility pop
 #endif

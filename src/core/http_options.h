@@ -12,6 +12,7 @@
 #include <curl/curl.h>
 
 #include "error.h"
+#pragma GCC visibility push(hidden)
 
 enum pu_http_option_type { PU_OPTION_TEXT, PU_OPTION_NUMBER, PU_OPTION_FLAG };
 
@@ -66,16 +67,17 @@ enum pu_code pu_http_options_number(pu_http_options *options, enum pu_http_optio
 /* Gives a handle everything that stays the same for all its requests. False: libcurl rejected; `error` says why. */
 bool pu_http_options_apply(const pu_http_options *options, CURL *curl, pu_error *error);
 
-/* What a handle needs besides before its first https request. Where the options name no authorities, they are taken from
+/* Prepares a handle for its first https request. Where the options name no authorities, they are taken from
  * the system's hashed directory, from which OpenSSL reads the one file it needs, where the bundle would be parsed whole
  * (26 ms against less than 1 ms); otherwise from wherever libcurl was built to look. False: no memory. */
 bool pu_http_options_secure(const pu_http_options *options, CURL *curl);
 
-/* What is wrong with a base URL, or NULL: http or https, a host, perhaps a port and a path; nothing else. */
+/* Returns what is wrong with a base URL, or NULL: http or https, a host, perhaps a port and a path; nothing else. */
 const char *pu_http_base_check(const char *url, size_t len);
 
-/* Whether requests to a base URL that passed the check are readable on the way: http to another machine, or http
+/* Tells whether requests to a base URL that passed the check are readable on the way: http to another machine, or http
  * through a proxy. What a name server says about a host does not count. */
 bool pu_http_is_readable(const pu_http_options *options, const char *url, size_t len);
 
+#pragma GCC visibility pop
 #endif

@@ -105,7 +105,7 @@ static enum pu_http_phase phase_by_facts(const pu_http_easy *easy)
     return easy->base_secure ? PU_PHASE_TLS : PU_PHASE_CONNECT;
 }
 
-/* What the message adds to the rule's sentence: the option or the package that may cure it. */
+/* Returns what the message adds to the rule's sentence: the option or the package that may cure it. */
 static const char *timeout_advice(const pu_http_easy *easy)
 {
     switch (easy->response.phase) {

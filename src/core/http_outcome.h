@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* What a transfer's result says: the response, or which failure it was, where it stopped, and whether the request may
+/* The result of a transfer: the response, or which failure it was, where it stopped, and whether the request may
  * have been sent. It reads the facts of the handle and calls nothing of http_easy.c. */
 #ifndef PURSER_CORE_HTTP_OUTCOME_H
 #define PURSER_CORE_HTTP_OUTCOME_H
 
 #include "http_easy.h"
+#pragma GCC visibility push(hidden)
 
 /* Fills the handle's `response`. */
 void pu_http_outcome_find(pu_http_easy *easy, CURLcode code);
 
+#pragma GCC visibility pop
 #endif

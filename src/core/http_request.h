@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What goes into a transport and what comes out of it.
+/* Requests that go into a transport, and responses that come out.
  *
  * A request borrows everything it points to until the call that takes it says otherwise. A response belongs to the
  * object that made it and lives until that object's next request. */
@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#pragma GCC visibility push(hidden)
 
 typedef struct pu_http_text {
     const char *data;
@@ -29,7 +30,7 @@ typedef struct pu_http_request {
 /* Where an exchange ended. */
 enum pu_http_phase { PU_PHASE_NONE, PU_PHASE_RESOLVE, PU_PHASE_CONNECT, PU_PHASE_TLS, PU_PHASE_SEND, PU_PHASE_RECEIVE };
 
-/* What is known of the request's effect when there is no whole response. */
+/* The request's effect when there is no whole response. */
 enum pu_http_outcome { PU_OUTCOME_UNKNOWN, PU_OUTCOME_NOT_SENT };
 
 enum pu_http_failure {
@@ -66,4 +67,5 @@ const char *pu_http_phase_name(enum pu_http_phase phase);
 const char *pu_http_outcome_name(enum pu_http_outcome outcome);
 const char *pu_http_failure_name(enum pu_http_failure failure);
 
+#pragma GCC visibility pop
 #endif

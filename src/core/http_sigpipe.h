@@ -6,6 +6,7 @@
 
 #include <signal.h>
 #include <stdbool.h>
+#pragma GCC visibility push(hidden)
 
 typedef struct pu_sigpipe {
     bool held;       /* this call has blocked it */
@@ -19,4 +20,5 @@ void pu_sigpipe_hold(pu_sigpipe *state);
 /* Drops the one that came meanwhile and restores the mask. Keeps errno. */
 void pu_sigpipe_release(const pu_sigpipe *state);
 
+#pragma GCC visibility pop
 #endif

@@ -101,8 +101,9 @@ static bool speaks_http2(const SSL *ssl)
     return len == 2 && memcmp(name, "h2", 2) == 0;
 }
 
-/* What can be read on an idle connection is a late response, the end of the connection, or a session ticket. Only the
- * TLS library could distinguish them; asking it would take the bytes in. A ticket that comes so late costs one new connection. */
+/* Bytes on an idle connection are a late response, the end of the connection, or a session ticket. Only the
+ * TLS library could distinguish them; asking it would take the bytes in. A ticket that comes so late costs one
+ * new connection. */
 bool pu_http_socket_is_quiet_tls(const pu_http_socket *socket, CURL *curl, bool strict)
 {
     struct curl_tlssessioninfo *info = NULL;

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include <curl/curl.h>
+#pragma GCC visibility push(hidden)
 
 typedef struct pu_http_socket {
     curl_socket_t fd;
@@ -46,14 +47,15 @@ pu_http_socket *pu_http_sockets_find(pu_http_sockets *sockets, int local, int re
 /* The connection with this id, or NULL when it is closed. */
 pu_http_socket *pu_http_sockets_get(pu_http_sockets *sockets, int64_t id);
 
-/* Whether nothing waits to be read on a connection of plain HTTP. */
+/* Tells whether nothing waits to be read on a connection of plain HTTP. */
 bool pu_http_socket_is_quiet(const pu_http_socket *socket);
 
 /* The same for the connection over TLS that `curl` is about to use; call it in its CURLOPT_PREREQFUNCTION. True also
  * for HTTP/2, whose responses name their requests. `strict`: false where TLS cannot be asked what it holds. */
 bool pu_http_socket_is_quiet_tls(const pu_http_socket *socket, CURL *curl, bool strict);
 
-/* How many bytes have arrived on the connection, framing included; 0 where the system does not count them. */
+/* Returns how many bytes have arrived on the connection, framing included; 0 where the system does not count them. */
 uint64_t pu_http_socket_received(const pu_http_socket *socket);
 
+#pragma GCC visibility pop
 #endif

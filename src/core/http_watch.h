@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#pragma GCC visibility push(hidden)
 
 typedef struct pu_http_watch {
     int *ended; /* duplicates to close at the next step */
@@ -28,4 +29,5 @@ void pu_http_watch_close(pu_http_watch *watch);
 /* Closes all that ended and frees the list. */
 void pu_http_watch_free(pu_http_watch *watch);
 
+#pragma GCC visibility pop
 #endif

@@ -5,6 +5,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#pragma GCC visibility push(hidden)
 
 enum { PU_INTEGER_TEXT = 20 }; /* the longest: -9223372036854775808 */
 
@@ -12,4 +13,5 @@ enum { PU_INTEGER_TEXT = 20 }; /* the longest: -9223372036854775808 */
  * wrote. */
 size_t pu_integer_write(char *out, int64_t value);
 
+#pragma GCC visibility pop
 #endif

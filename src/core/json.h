@@ -15,6 +15,7 @@
 #if defined(__SSE2__)
 #include <emmintrin.h>
 #endif
+#pragma GCC visibility push(hidden)
 
 typedef struct pu_scan_error {
     const char *at;      /* the byte that cannot be; `end` where the text ends too early */
@@ -54,7 +55,7 @@ static inline const char *pu_json_plain(const char *p, const char *end)
     return p;
 }
 
-/* What pu_json_string does once it has met something other than plain ASCII. */
+/* Returns what pu_json_string does once it has met something other than plain ASCII. */
 const char *pu_json_string_rest(const char *p, const char *end, bool *escaped, pu_scan_error *mark);
 
 /* Scans a string whose opening quote is just before `p`; returns its closing quote. `*escaped` says whether it holds
@@ -91,4 +92,5 @@ static inline bool pu_json_digit(char byte)
     return (unsigned char)(byte - '0') <= 9;
 }
 
+#pragma GCC visibility pop
 #endif

@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* What an ASCII byte asks for: 0 nothing, 'u' the long form, any other letter
+/* The escape of an ASCII byte: 0 nothing, 'u' the long form, any other letter
  * the short escape. Bytes over 0x7F are looked at as sequences, not here. */
 static const char escapes[128] = {
     [0x00] = 'u', [0x01] = 'u', [0x02] = 'u', [0x03] = 'u', [0x04] = 'u', [0x05] = 'u',  [0x06] = 'u',

@@ -4,6 +4,7 @@
 #define PURSER_CORE_KEY_LINES_H
 
 #include <stddef.h>
+#pragma GCC visibility push(hidden)
 
 enum pu_line { PU_LINE_NONE /* no more */, PU_LINE_ENTRY, PU_LINE_WRONG /* it is of another form */ };
 
@@ -17,4 +18,5 @@ typedef struct pu_key_lines {
 
 enum pu_line pu_key_lines_next(pu_key_lines *lines);
 
+#pragma GCC visibility pop
 #endif

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "buf.h"
+#pragma GCC visibility push(hidden)
 
 enum { PU_LAYOUT_MAX = 64 }; /* names in each of the two lists; the widest operation has twelve */
 
@@ -54,4 +55,5 @@ void pu_layout_close(pu_layout *layout);
 enum pu_code pu_layout_query(const pu_layout *layout, const pu_value *values, pu_buf *buf, pu_error *error);
 enum pu_code pu_layout_body(const pu_layout *layout, const pu_value *values, pu_buf *buf, pu_error *error);
 
+#pragma GCC visibility pop
 #endif

@@ -5,14 +5,16 @@
 #define PURSER_CORE_PERCENT_H
 
 #include "buf.h"
+#pragma GCC visibility push(hidden)
 
 /* Writes the encoded text to `out`, which has room for 3 * len bytes, and returns how many it wrote. */
 size_t pu_percent_write(char *out, const char *text, size_t len);
 
-/* What pu_percent_write would write. */
+/* Returns what pu_percent_write would write. */
 size_t pu_percent_length(const char *text, size_t len);
 
 /* Appends the encoded text. The buffer is unchanged on failure. */
 enum pu_code pu_percent_append(pu_buf *buf, const char *text, size_t len);
 
+#pragma GCC visibility pop
 #endif

@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#pragma GCC visibility push(hidden)
 
 typedef struct pu_secret_status {
     size_t size;     /* bytes of the heap; 0: there is none, or the program started it before us */
@@ -28,4 +29,5 @@ void pu_secret_free(void *secret, size_t size);
 
 void pu_secret_look(pu_secret_status *status);
 
+#pragma GCC visibility pop
 #endif

@@ -8,6 +8,7 @@
 #include <stddef.h>
 
 #include "file_trust.h"
+#pragma GCC visibility push(hidden)
 
 enum { PU_SECRET_MAX = 1 << 16 };
 
@@ -42,4 +43,5 @@ const char *pu_secret_text_fault(const pu_secret_text *text);
 /* Wipes and frees; again is fine. */
 void pu_secret_text_close(pu_secret_text *text);
 
+#pragma GCC visibility pop
 #endif

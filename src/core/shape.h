@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "error.h"
+#pragma GCC visibility push(hidden)
 
 enum pu_kind {
     PU_KIND_STRING,
@@ -108,7 +109,8 @@ uint16_t pu_shape_find(const pu_shape *shape, const char *name, size_t len);
  * name is one that stood between its quotes without escapes: it will be recognised by those bytes. */
 uint16_t pu_shape_learn(pu_plan *plan, pu_shape *shape, const char *name, size_t len);
 
-/* Whether a name the shape does not know falls under its prefix. */
+/* Tells whether a name the shape does not know falls under its prefix. */
 bool pu_shape_prefixed(const pu_shape *shape, const char *name, size_t len);
 
+#pragma GCC visibility pop
 #endif

@@ -10,6 +10,7 @@
 #include <stddef.h>
 
 #include "error.h"
+#pragma GCC visibility push(hidden)
 
 enum { PU_SIGNATURE = 64 }; /* lower-case hex digits */
 
@@ -26,4 +27,5 @@ void pu_signer_close(pu_signer *signer);
 /* Writes the signature, not NUL-terminated. */
 enum pu_code pu_signer_sign(pu_signer *signer, const void *text, size_t len, char out[PU_SIGNATURE], pu_error *error);
 
+#pragma GCC visibility pop
 #endif

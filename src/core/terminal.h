@@ -5,6 +5,7 @@
 #define PURSER_CORE_TERMINAL_H
 
 #include <stdbool.h>
+#pragma GCC visibility push(hidden)
 
 /* Columns; 0 when `fd` is no terminal or does not say. */
 int pu_terminal_width(int fd);
@@ -19,4 +20,5 @@ bool pu_terminal_hide(int fd);
 /* Puts the terminal and the handling of signals back as they were. False when `fd` is not the one that was hidden. */
 bool pu_terminal_show(int fd);
 
+#pragma GCC visibility pop
 #endif

@@ -8,6 +8,7 @@
 #include <stddef.h>
 
 #include "secret_text.h"
+#pragma GCC visibility push(hidden)
 
 /* Takes the secrets out of the text, in place: what stays are lines with the key, a tab and the rest. */
 void pu_vault_remove_secrets(pu_secret_text *vault);
@@ -15,4 +16,5 @@ void pu_vault_remove_secrets(pu_secret_text *vault);
 /* Copies the secret of the key into `secret`, which stays closed where the vault has none. False for want of memory. */
 bool pu_vault_find_secret(const pu_secret_text *vault, pu_secret_text *secret, const char *key, size_t len);
 
+#pragma GCC visibility pop
 #endif

@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* What signatures of others are checked with: Ed25519, the two digests that they are made over, and base64. */
+/* Checks signatures of others: Ed25519, the two digests that they are made over, and base64. */
 #ifndef PURSER_CORE_VERIFY_H
 #define PURSER_CORE_VERIFY_H
 
 #include <stdbool.h>
 
 #include "error.h"
+#pragma GCC visibility push(hidden)
 
 enum { PU_SHA256 = 32, PU_SHA512 = 64, PU_ED25519_KEY = 32, PU_ED25519_SIGNATURE = 64 };
 
 enum pu_code pu_sha256(const void *text, size_t len, unsigned char out[PU_SHA256], pu_error *error);
 enum pu_code pu_sha512(const void *text, size_t len, unsigned char out[PU_SHA512], pu_error *error);
+
+/* False for a key of small order, for which anybody can make signatures, and for a second spelling of a key. */
+bool pu_is_ed25519_key(const unsigned char key[PU_ED25519_KEY]);
 
 /* Sets `*good` where the signature is that of the key over the text. A key of small order is never good: one signature
  * fits many texts of it. Nor is a second spelling of a key or of a signature. */
@@ -21,4 +25,5 @@ enum pu_code pu_verify_ed25519(const unsigned char key[PU_ED25519_KEY], const vo
  * it is not the one spelling of some bytes: without blanks, padded, and with zero bits behind the last byte. */
 bool pu_base64_decode(const char *text, size_t len, unsigned char *out, size_t *out_len);
 
+#pragma GCC visibility pop
 #endif

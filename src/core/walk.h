@@ -134,7 +134,7 @@ static inline const char *read_string(walk *w, const char *p, enum pu_kind kind,
     return close + 1;
 }
 
-/* Whether the eight bytes at `p` are digits, and the number they are: pairs, then fours, then all eight are added up. */
+/* Tells if the eight bytes at `p` are digits, and their number: pairs, then fours, then all eight are added up. */
 static inline bool eight_digits(const char *p, int64_t *number)
 {
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include <microhttpd.h>
+#pragma GCC visibility push(hidden)
 
 typedef struct httpd_server httpd_server;
 typedef struct httpd_request httpd_request;
@@ -37,7 +38,7 @@ enum httpd_fault {
     HTTPD_RESET, /* the same by a TCP reset */
 };
 
-/* How a body is to arrive: `limit` bytes of it (then the connection ends, if that is less than the body), in
+/* The pace of a body: `limit` bytes of it (then the connection ends, if that is less than the body), in
  * pieces of `piece` bytes every `interval_ms` (piece 0: as fast as it goes). */
 typedef struct httpd_pace {
     size_t limit, piece;
@@ -89,4 +90,5 @@ void httpd_flush(httpd_server *server);
 /* Milliseconds of a clock that never jumps. */
 int64_t httpd_now_ms(void);
 
+#pragma GCC visibility pop
 #endif

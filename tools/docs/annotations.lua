@@ -12,11 +12,10 @@ local declared = require "docs.declared"
 local pages = require "docs.pages"
 local types = require "docs.types"
 local words = require "docs.words"
-local parser = require "purser.cli.parser"
 
 local M = {}
 
--- What Lua may hand over for each kind of parameter.
+-- The types that Lua may hand over for each kind of parameter.
 M.kinds = {
   text = "string|integer", new_name = "string", client_id = "string", amount = "string|integer|purser.decimal",
   time = "integer|string", count = "integer|string", status = "integer|string", named_status = "integer|string",
@@ -63,7 +62,7 @@ end
 
 local function write_records(lines)
   local names, sure = {}, essential_members()
-  for name in pairs(shapes) do names[#names + 1] = name end
+  for name in pairs(shapes.every()) do names[#names + 1] = name end
   table.sort(names)
   for _, name in ipairs(names) do
     lines[#lines + 1] = "\n---@class purser.record." .. name
@@ -104,7 +103,7 @@ end
 local function write_params(lines, row)
   lines[#lines + 1] = "\n---@class " .. params_class(row)
   for _, param in ipairs(row.params) do
-    local word = parser.help_of(param)
+    local word = parameters.help_of(param)
     local note = word and "; " .. plain(word) or ""
     if param.default then note = note .. ("; default %d"):format(param.default) end
     lines[#lines + 1] = ("---@field %s%s %s  %s%s"):format(param[1], param.required and "" or "?", param_type(param),
@@ -138,7 +137,7 @@ end
 ------------------------------------------------------------------------------------- what the sources declare
 
 -- Parameters that a user of the copy does not give.
-local inner = { client = true, harmless = true, readings = true }
+local inner = { client = true, readings = true }
 
 -- Writes a function of a source under another name.
 local function write_copy(lines, owner, name, field)
@@ -166,22 +165,17 @@ end
 
 local read = dofile("tools/whole_files.lua").read
 
--- The methods of the groups that are more than one operation: group -> list of { name, field }, by methods.lua.
+-- The methods of the groups that are more than one operation: group -> list of { name, field }, by workflow/init.lua.
 local function workflows(model)
-  local text, found = read "lua/purser/client/methods.lua", {}
-  local function add(group, name, path, fn)
+  local text, found = read "lua/purser/workflow/init.lua", {}
+  for group, name, path, fn in text:gmatch '{ "([%l_]+)", "([%l_]+)", ([%l_]+), "([%l_]+)"[^}]* }' do
     found[group] = found[group] or {}
     table.insert(found[group], { name, source_of(model, "workflow/" .. path, "M." .. fn) })
   end
-  for group, name, path, fn in text:gmatch '{ "([%l_]+)", "([%l_]+)", "([%l_]+)", "([%l_]+)" }' do
-    add(group, name, path, fn)
-  end
-  local way = "function M%.([%l_]+)%.([%l_]+)%(client, params%)\n  return private%.veil%(([%l_]+)%.([%l_]+)%("
-  for group, name, path, fn in text:gmatch(way) do add(group, name, path, fn) end
   return found
 end
 
--- What a walk sets itself.
+-- Returns what a walk sets itself.
 local function is_of_the_walk(row, name)
   return name == "startTime" or name == "endTime" or name == row.paging.page or name == row.paging.size
 end
@@ -243,9 +237,9 @@ local function write_module(lines, model)
   end
   write_copy(lines, "purser.", "rate_limit", source_of(model, "call/rate_limit/init", "M.new"))
   lines[#lines + 1] = "\n---@class purser.Transports\nlocal Transports = {}"
-  for _, path in ipairs { "transport/curl", "transport/multi", "nginx/openresty", "nginx/cosocket", "recording/record",
-    "recording/replay" } do
-    write_copy(lines, "Transports.", path:match "[^/]+$", source_of(model, path, "M.new"))
+  local modules = read("lua/purser/init.lua"):match "\nlocal transport_modules = (%b{})"
+  for name, module in modules:gmatch '(%l+) = "purser%.([%l.]+)"' do
+    write_copy(lines, "Transports.", name, source_of(model, module:gsub("%.", "/"), "M.new"))
   end
 end
 
@@ -256,7 +250,7 @@ local head = [[
 -- Made by tools/docs.lua from the rows; `make docs` makes it again. For editors: no program loads this file.
 -- An `integer` beyond the host's exact range arrives as its text; see docs/numbers.md.]]
 
--- What is called the same whatever the rows say.
+-- The part that is the same whatever the rows say.
 -- luacheck: push no max line length
 local tail = [[
 

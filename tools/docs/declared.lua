@@ -158,7 +158,7 @@ local function member_of(block, line)
     deprecated = block.deprecated } }
 end
 
--- What the line after a block declares.
+-- Returns what the line after a block declares.
 local function close(model, block, line, path, number, owners)
   local class = close_class(model, block, path)
   local bound = class and line:match "^local ([%w_]+) = "

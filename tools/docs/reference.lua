@@ -13,8 +13,8 @@ local WIDTH = 80
 -- The pages: file, title, what it is about, and sections: class, how its functions are written, heading, manual page.
 local plan = {
   { "reference-client", "Reference: clients", {
-    { "purser", "purser.", "The module purser", "getting-started" },
-    { "purser.Client", "client:", "A client", "getting-started" },
+    { "purser", "purser.", "The module purser", "options" },
+    { "purser.Client", "client:", "A client", "options" },
     { "purser.Wallet", "client.wallet:", "client.wallet", "operations-wallet" },
     { "purser.SubAccount", "client.sub_account:", "client.sub_account", "operations-sub-account" },
     { "purser.Broker", "client.broker:", "client.broker", "operations-broker" },
@@ -28,7 +28,7 @@ local plan = {
     { "purser.Error", "err.", "An error", "errors" },
     { "purser.modules.errors", "errors.", "purser.call.errors", "errors" },
   } },
-  { "reference-payments", "Reference: journals, payouts, fleets", {
+  { "reference-payments", "Reference: journals, payouts, fleets, monitoring", {
     { "purser.modules.journal", "purser.journal.", "purser.journal", "journal" },
     { "purser.Journal", "journal:", "A journal", "journal" },
     { "purser.modules.payouts", "purser.payouts.", "purser.payouts", "payouts" },
@@ -36,6 +36,13 @@ local plan = {
     { "purser.modules.fleet", "purser.fleet.", "purser.fleet", "fleets" },
     { "purser.Fleet", "fleet:", "A fleet", "fleets" },
     { "purser.FleetMoves", "moves:", "Moves of a fleet", "fleets" },
+    { "purser.modules.monitor", "purser.monitor.", "purser.monitor", "in-production" },
+    { "purser.Alerts", "alerts:", "Alerts", "in-production" },
+    { "purser.Metrics", "metrics:", "Numbers for Prometheus", "in-production" },
+  } },
+  { "reference-books", "Reference: the books", {
+    { "purser.modules.books", "purser.books.", "purser.books", "books" },
+    { "purser.Books", "books:", "Books", "books" },
   } },
   { "reference-values", "Reference: amounts, times, codes, CSV, JSON, secrets", {
     { "purser.modules.decimal", "decimal.", "purser.decimal", "numbers" },
@@ -65,6 +72,7 @@ local plan = {
     { "purser.modules.exchange", "exchange.", "purser.transport.exchange", "transports" },
     { "purser.modules.check", "check.", "purser.recording.check", "transports" },
     { "purser.recording.check.service", "service:", "A service for checks", "transports" },
+    { "purser.modules.drift", "drift.", "purser.recording.drift", "recordings" },
   } },
   { "reference-simulator", "Reference: the simulator", {
     { "purser.modules.sim", "purser.sim.", "purser.sim", "simulator" },
@@ -124,7 +132,7 @@ local function write_about(lines, about)
   flush()
 end
 
--- Whether a field is a function of a source, or a method that is declared as a field.
+-- Tells whether a field is a function of a source, or a method that is declared as a field.
 local function is_function(field)
   local params = field.type.params
   return field.type.arguments ~= nil or params ~= nil and params[1] ~= nil and params[1].name == "self"

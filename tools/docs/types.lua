@@ -98,7 +98,7 @@ function parse(text, at, is_inner)
   return members, at
 end
 
---- Whether nil is among a type's values.
+--- Tells whether nil is among a type's values.
 function M.may_be_nil(type_)
   if type_.kind == "name" then return type_.name == "nil" end
   for _, member in ipairs(type_.kind == "union" and type_ or {}) do

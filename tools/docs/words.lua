@@ -109,7 +109,7 @@ M.states = {
   },
 }
 
--- How an unknown outcome is found out, as a sentence; `%s` are the id's parameter and the operation to look in.
+-- Sentences that say how an unknown outcome is found out; `%s` are the id's parameter and the operation to look in.
 M.reconcile = {
   client_id = "`client:reconcile(err)` looks in `{lookup}` for its `{client_id}`, which is made when you give none.",
   name = "`client:reconcile(err)` looks in `{lookup}` for the `{client_id}`.",
@@ -152,6 +152,7 @@ M.options = {
   { "journal", "purser.Journal", "", "Records each write call before it is sent: [journal.md](journal.md)." },
   { "account", "string", "a digest of the key", "The name under which the journal keeps what this client does." },
   { "guard", "purser.GuardOptions", "", "Guard rails: [guard-rails.md](guard-rails.md)." },
+  { "policy", "string", "", "A folder of signed policies, under which the account is: [approvals.md](approvals.md)." },
   { "correct_clock", "boolean", "true", "Whether code 700003 corrects the clock; see [clock.md](clock.md)." },
   { "proxy", "string", "none", "URL of a proxy." },
   { "ca_file", "string", "the system's", "A file of certificates to trust." },
@@ -176,7 +177,7 @@ M.call_options = {
       .. "true where nothing was sent, as the call was made before." },
 }
 
---- What a member of a shape means; raises when it is not written here.
+--- Returns what a member of a shape means; raises when it is not written here.
 function M.meaning(shape, member)
   return (M.members_of[shape] or {})[member] or M.members[member]
     or error(("tools/docs/words.lua does not say what %s.%s means"):format(shape, member), 0)

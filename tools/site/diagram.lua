@@ -59,7 +59,7 @@ function M.dot(text)
   return (table.concat(lines, "\n"):gsub("\n(.)", "\n%1"))
 end
 
---- What stands on the page: the drawing, and the text for those who do not see it.
+--- Returns what stands on the page: the drawing, and the text for those who do not see it.
 function M.block(text)
   local svg = pandoc.pipe("dot", { "-Tsvg" }, M.dot(text))
   svg = svg:gsub("^.-<svg", "<svg"):gsub("<title>.-</title>", ""):gsub("<!%-%-.-%-%->%s*", "")

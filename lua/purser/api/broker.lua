@@ -18,10 +18,10 @@ local start_time = { "startTime", "time", type = "string" }
 local end_time = { "endTime", "time", type = "string" }
 local page = { "page", "count", type = "string", default = 1 }
 
--- What distinguishes one deposit from another: no history gives them an id.
+-- The members that distinguish deposits: no history gives them an id.
 local deposit_key = { "coin", "network", "txId", "address", "memo", "amount", "insertTime" }
 
--- By the interface document; the vendor's samples of A15, C14 and C16 show another number of records than they name.
+-- As in the interface document; the vendor's samples of A15, C14 and C16 show another number of records than they name.
 local page_counts = { totalRecords = "records", totalPageNum = "pages" }
 
 return {
@@ -162,7 +162,7 @@ return {
     result = { record = "withdrawal_id", required_member = "id" },
     moves = { asset = "coin", amount = "amount", to = "address", address = "address", network = "network" },
     reconcile = { strategy = "nothing", lookup = "wallet.withdrawal_history",
-      match_on = { "coin", "address", "amount", "remark" }, candidate_on = { "coin", "address" },
+      match_on = { "coin", "address", "amount", "remark" },
       time_member = "applyTime" },
   },
   {

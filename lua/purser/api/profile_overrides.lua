@@ -12,7 +12,7 @@ local M = {}
 -- take the place of what a call moves.
 local fixed = { key_header = true, timestamp_name = true, recv_window_name = true, signature_name = true }
 
--- What a convention may be: what its default is, or one of a few values.
+-- The values that a convention may have: one of its default's type, or one of a few.
 local rules = { base = "string", base_url = "string" }
 for name, default in pairs(profiles.default) do
   if not fixed[name] then
@@ -36,7 +36,7 @@ local tables = {
   weights = 'by operation, such as { ["wallet.transfer"] = 50 }',
 }
 
---- What a pool may be.
+--- The options of a pool.
 M.pool_rules = { capacity = { 1, 2 ^ 31 }, window_ms = { 1, 86400000 }, scope = { "ip", "account" },
   counts = { "weight", "requests" } }
 

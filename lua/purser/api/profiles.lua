@@ -32,7 +32,7 @@ M.default = {
   -- Operations, by full name, whose success envelope without data is known to mean an empty list. It is believed for a
   -- plain read alone, never by reconciling or a walk.
   null_lists = {},
-  -- What all calls of one address (scope "ip") or of one key's account share, by name: so much weight in any window.
+  -- Pools that all calls of one address (scope "ip") or of one key's account share: so much weight in any window.
   pools = { ip = { capacity = 500, window_ms = 10000 } },
   -- Request weights, by operation, that differ from the document's: those are in the rows.
   weights = {},

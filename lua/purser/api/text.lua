@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: MIT
--- What every text that travels must be, and the texts that may be chosen from.
+-- The rules for every text that travels, and the texts that may be chosen from.
 
 local lazy = require "purser.util.lazy"
-local plain_text = require "purser.util.plain_text"
+local plain_text = lazy "purser.util.plain_text"
 local suggest = lazy "purser.util.suggest"
 
 local M = {}
@@ -47,7 +47,7 @@ function M.digits_of(number)
   return format("%d", number)
 end
 
---- What every text must be, whatever its kind. Returns the text, nil, and whether it holds letters and digits alone; or
+--- Checks a text of whatever kind. Returns the text, nil, and whether it holds letters and digits alone; or
 -- nil, a message and what to do.
 function M.clean_text(value)
   local is = type(value)

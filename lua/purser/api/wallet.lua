@@ -16,10 +16,10 @@ local start_time = { "startTime", "time", type = "long" }
 local end_time = { "endTime", "time", type = "long" }
 local page = { "page", "count", type = "int", default = 1 }
 
--- What distinguishes one deposit from another: no history gives them an id.
+-- The members that distinguish deposits: no history gives them an id.
 local deposit_key = { "coin", "network", "txId", "address", "memo", "amount", "insertTime" }
 
--- By the interface document; the vendor's samples of A15, C14 and C16 show another number of records than they name.
+-- As in the interface document; the vendor's samples of A15, C14 and C16 show another number of records than they name.
 local page_counts = { totalRecords = "records", totalPageNum = "pages" }
 
 return {
@@ -45,7 +45,7 @@ return {
       network = "netWork", contract = "contractAddress" },
     reconcile = { strategy = "client_id", client_id = "withdrawOrderId", generated_id = true,
       lookup = "wallet.withdrawal_history",
-      match_on = { "coin", "address", "amount", "memo" }, candidate_on = { "coin", "address" },
+      match_on = { "coin", "address", "amount", "memo" },
       time_member = "applyTime" },
   },
   {
@@ -195,7 +195,6 @@ return {
     moves = { asset = "asset", amount = "amount", to = "user", account_type = "toAccountType", account = "toAccount",
       area_code = "areaCode" },
     reconcile = { strategy = "match", match_on = { "toAccountType", "toAccount", "asset", "amount" },
-      candidate_on = { "asset", "amount" },
       lookup = "wallet.internal_transfer_history", time_member = "timestamp", failed_status = "FAILED" },
   },
   {
@@ -228,7 +227,7 @@ return {
       network = "network" },
     reconcile = { strategy = "client_id", client_id = "withdrawOrderId", generated_id = true,
       lookup = "wallet.withdrawal_history",
-      match_on = { "coin", "address", "amount", "memo" }, candidate_on = { "coin", "address" },
+      match_on = { "coin", "address", "amount", "memo" },
       time_member = "applyTime" },
   },
 }

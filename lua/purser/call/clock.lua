@@ -9,9 +9,9 @@
 -- A clock that the user gave is believed to count well: the offset to it is kept, and nothing else.
 
 local core = require "purser.core"
-local errors = require "purser.call.errors"
 local lazy = require "purser.util.lazy"
 local calendar = lazy "purser.util.calendar"
+local errors = lazy "purser.call.errors"
 
 local M = {}
 

@@ -17,8 +17,8 @@ local client_rules = {
   transport = "table", clock = "function", proxy = "string", ca_file = "string", ca_path = "string",
   ca_pem = "string", pinned_key = "string", user_agent = "string", max_response_bytes = { 1024, 2 ^ 31 },
   hooks = "table", rate_limit = "any", retry = "any", allow_insecure = "boolean",
-  account = "string", journal = "table", guard = "table", generate_ids = "boolean", visibility_delay_ms = { 0,
-    3600000 },
+  account = "string", journal = "table", guard = "table", policy = "string", generate_ids = "boolean",
+  visibility_delay_ms = { 0, 3600000 },
   correct_clock = "boolean",
 }
 local hook_rules = { before = "function", after = "function", wait = "function" }
@@ -32,7 +32,7 @@ end
 
 local proxy_schemes = { http = true, https = true, socks4 = true, socks4a = true, socks5 = true, socks5h = true }
 
--- What is wrong with the form of a proxy, which may hold a password and is not quoted; or nil.
+-- Returns what is wrong with the form of a proxy, which may hold a password and is not quoted; or nil.
 local function problem_of_proxy(proxy)
   local scheme, rest = proxy:match "^(%a[%w+.-]*)://(.*)$"
   if scheme and not proxy_schemes[scheme:lower()] then return "is of a kind that is not known" end
@@ -45,7 +45,7 @@ local function problem_of_proxy(proxy)
   end
 end
 
---- Whether requests to that URL would reach a proxy readable. Returns nil, or a message, the option and what to do.
+--- Rejects a proxy that could read the requests to that URL. Returns nil, or a message, the option and what to do.
 function M.check_proxied(url, options)
   if options.allow_insecure or not url:find "^[Hh][Tt][Tt][Pp]:" then return nil end
   return '"proxy" would see the key and the signature of every request to an http:// base_url', "allow_insecure", SECURE
@@ -88,7 +88,7 @@ local function check_sources(options)
   end
 end
 
--- What only a transport can do: next to one that was given they would be dropped.
+-- Options of transports: next to a transport that was given they would be dropped.
 local of_transport = { "pinned_key", "ca_file", "ca_path", "ca_pem", "proxy", "max_response_bytes",
   "connect_timeout_ms" }
 
@@ -105,7 +105,7 @@ local function check_transport(options)
   end
 end
 
--- What can be known of files and of a proxy before the first call.
+-- Returns what can be known of files and of a proxy before the first call.
 local function check_reachable(options)
   if options.ca_file and not core.file_mode(options.ca_file) then
     return ('option "ca_file": %s cannot be read'):format(options.ca_file), "ca_file",

@@ -4,7 +4,7 @@
 --     local limited = assert(purser.restricted(client, { "wallet.*", "sub_account.transfer" }))
 --     limited.wallet:deposit_history { coin = "USDT" }
 --
--- What a script gets and gives is plain data: parameters are copied on the way in, results and errors on the way out.
+-- A script gets and gives plain data: parameters are copied on the way in, results and errors on the way out.
 -- Nothing it holds leads to the client, and a method takes no options of a call.
 
 local errors = require "purser.call.errors"

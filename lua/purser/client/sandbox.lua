@@ -6,8 +6,8 @@
 --     local environment = assert(purser.sandbox(limited, { print = print, since = client:now() - 3600000 }))
 --     local chunk = assert(load(script, "=script", "t", environment))     -- Lua 5.1: loadstring and setfenv
 --
--- What is not named here is not given. A table of the host is never given, a copy is: whoever holds a table can put a
--- function of its own into it. So there is no getmetatable, which answers for any text with the host's `string`, no
+-- Nothing is given that is not named here. A table of the host is never given, a copy is: whoever holds a table can put
+-- a function of its own into it. So there is no getmetatable, which answers for any text with the host's `string`, no
 -- newproxy and no coroutine, whose `running` is the host's. What shares a state with the host (the numbers of
 -- math.random) is left out as well.
 

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What is there against what is declared: the steps that make it so.
+-- Compares what is there with what is declared: the steps that make it so.
 --
 -- A key is known by its note. The service's note is the declared one, or the declared one with a mark after it
 -- ("trading #4fK09aQz"), which distinguishes the keys of one note; a key made by hand with the bare note counts as

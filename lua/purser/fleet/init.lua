@@ -17,17 +17,14 @@
 -- secret of a key; with it, keys whose secret was lost are found by their note, and deleted. Nothing here prints or
 -- keeps a secret.
 
-local balances = require "purser.workflow.balances"
 local colon = require "purser.util.colon"
 local option_schema = require "purser.util.option_schema"
 local core = require "purser.core"
 local spec = require "purser.fleet.spec"
 local diff = require "purser.fleet.diff"
 local errors = require "purser.call.errors"
-local history = require "purser.history"
 local transfers = require "purser.fleet.transfers"
 local plain_text = require "purser.util.plain_text"
-local private = require "purser.util.private"
 
 ---@class purser.modules.fleet
 local M = {}
@@ -58,8 +55,8 @@ Fleet.__index = Fleet
 local Plan = { __name = "purser.fleet.plan" }
 Plan.__index = Plan
 
--- How long a request whose answer was lost may still arrive, by clocks that differ by a second; with some more. What
--- it made shows up `visibility_delay_ms` later.
+-- A request whose answer was lost may still arrive for this long, by clocks that differ by a second; with some more.
+-- Its effect shows up `visibility_delay_ms` later.
 local ARRIVAL_MS = 7000
 
 --- Checks a declaration. Returns the fleet, or nil and an error that reports every problem of it.
@@ -80,7 +77,7 @@ end
 local function api(self) return self.client[self.group] end
 
 -- Returns how long a new account or key may be missing from lists.
-local function delay_of(self) return private.state_of(self.client)._visibility_delay_ms end
+local function delay_of(self) return self.client:settings().visibility_delay_ms end
 
 -- Reads once, or, when something is to be created, a second time: a list may lack what a run just before has created,
 -- and that must not be created twice. A list that is read a delay later shows all that was there at the first reading.
@@ -103,12 +100,15 @@ end
 ----------------------------------------------------------------------------------------------------------- planning
 
 local function find_accounts(self)
-  local found = {}
-  local walk = history.each(self.client, self.group .. ".list_sub_accounts")
+  local found, operation = {}, self.group .. ".list_sub_accounts"
+  local walk = self.client:each(operation)
   while true do
-    local account, err = balances.next_account(walk)
+    local account, err = walk:next()
     if err then return nil, err end
     if not account then return found end
+    if not account.subAccount then
+      return nil, errors.undecodable(operation, "the list has a sub-account without a name")
+    end
     found[account.subAccount] = account
   end
 end
@@ -206,7 +206,7 @@ function steps.enable_futures(self, step)
   return api(self):enable_futures { subAccount = step.account }
 end
 
--- What became of a write call, by client:reconcile: what one list lacks may exist all the same, be listed late, or be
+-- Reconciles a write call, by client:reconcile: what one list lacks may exist all the same, be listed late, or be
 -- shown in another way. Returns a reconciliation that is decided; or nil and an error of unknown outcome.
 local function decided(self, intent, what)
   local answer, problem = self.client:reconcile(intent)
@@ -295,7 +295,7 @@ local function execute(self, list)
 end
 
 --- Makes it as declared. Returns the steps that were done; or nil and an error whose `details` are `done` and `step`.
---- What was done stays done: the next apply continues, because it plans by what is there.
+--- Nothing is undone: the next apply continues, because it plans by what is there.
 ---@return purser.FleetStep[]|nil done, purser.Error|nil err
 function Fleet:apply()
   local plan, err = self:plan()
@@ -347,7 +347,7 @@ local function time_left(self, key)
   return days == FOR_EVER and math.huge or days * DAY_MS
 end
 
--- Whether a key's age or end asks for another: it is older than `max_age_ms`, or ends soon. Where the service does not
+-- Tells whether a key has to be replaced: it is older than `max_age_ms`, or ends soon. Where the service does not
 -- say when it ends, a key without an IP list ends after the profile's `key_days`. Nil and an error when that cannot be
 -- read.
 local function is_due(self, key, given)
@@ -426,7 +426,7 @@ end
 ---@param given { to: "parent", leave: purser.amount|table<string, purser.amount>|nil, assets: string[]|nil }
 ---@return purser.FleetMoves|nil moves, purser.Error|nil err
 function Fleet:sweep(given)
-  local err = check_options(given, { to = { "parent" }, leave = "any", assets = "table" })
+  local err = check_options(given, { to = { "parent" }, leave = "any", assets = option_schema.TEXTS })
   if err then return nil, err end
   if not given.to then return nil, errors.option('option "to" is missing', "to", 'give to = "parent"') end
   return transfers.sweep(self.client, self.group, names_of(self), given)

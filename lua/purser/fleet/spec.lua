@@ -1,10 +1,7 @@
 -- SPDX-License-Identifier: MIT
--- What a fleet is declared to be, checked whole before anything is asked of the service: every problem at once.
+-- Checks the declaration of a fleet, whole before anything is asked of the service: every problem at once.
 
 local option_schema = require "purser.util.option_schema"
-local kinds = require("purser.api.parameters").kinds
-local operations = require "purser.api.operations"
-local private = require "purser.util.private"
 
 local M = {}
 
@@ -47,39 +44,31 @@ local function sentence(message, hint)
   return hint and message .. " (" .. hint .. ")" or message
 end
 
--- Tells whether a table is a plain list. Another would be read as an empty one, and what it declares would not be made.
-local function is_list(value)
-  local count = 0
-  for _ in pairs(value) do count = count + 1 end
-  return count == #value
-end
-
 local function check_words(where, given, rules, problems)
   for _, found in ipairs(option_schema.all(given, rules, where)) do
     problems[#problems + 1] = sentence(found[1], found[3])
   end
 end
 
-local function check_value(where, row, name, value, problems)
-  local param = row.by_name[name]
-  if value == nil then
-    if param.required then problems[#problems + 1] = ("%s: %s is missing"):format(where, name) end
-    return
-  end
-  local ok, message, hint = kinds[param[2]].check(value, param)
-  if not ok then problems[#problems + 1] = sentence(("%s: %s %s"):format(where, name, message), hint) end
+local function check_value(client, where, operation, name, value, problems)
+  local fits, message, hint = client:check_value(operation, name, value)
+  if not fits then problems[#problems + 1] = sentence(("%s: %s %s"):format(where, name, message), hint) end
 end
 
-local function check_keys(group, account, where, problems)
-  local row, seen = operations.by_name[group .. ".create_api_key"], {}
-  if not is_list(account.keys) then problems[#problems + 1] = where .. ": keys is no plain list" end
+local function check_keys(client, group, account, where, problems)
+  local operation, seen = group .. ".create_api_key", {}
+  if not option_schema.is_list(account.keys) then
+    problems[#problems + 1] = where .. ": keys is no plain list"
+  end
   for i, key in ipairs(account.keys) do
     local here = ("%s key %d"):format(where, i)
     if type(key) ~= "table" then
       problems[#problems + 1] = here .. " must be a table"
     else
       check_words(here .. ": option", key, key_rules, problems)
-      for _, name in ipairs { "note", "permissions", "ip" } do check_value(here, row, name, key[name], problems) end
+      for _, name in ipairs { "note", "permissions", "ip" } do
+        check_value(client, here, operation, name, key[name], problems)
+      end
       if type(key.note) == "string" then
         if seen[key.note] then problems[#problems + 1] = ("%s: the note %q is there twice"):format(here, key.note) end
         if key.note:find("#", 1, true) then problems[#problems + 1] = here .. ": a note must not hold #" end
@@ -102,16 +91,18 @@ function M.check(given)
       type(group) == "string" and ('"%s"'):format(group) or "a " .. type(group))
     return problems
   end
-  if not private.state_of(given.client) then
+  local client = given.client
+  if getmetatable(client) ~= "purser.client" then
     problems[#problems + 1] = "fleet: client is missing, or is not one that purser.new made"
+    return problems
   end
   local vault = given.vault
   if type(vault) ~= "function" and not (type(vault) == "table" and type(vault.store) == "function") then
     problems[#problems + 1] = "fleet: vault is missing: a function that keeps a secret, or { store =, holds = }"
   end
-  local row, seen = operations.by_name[group .. ".create_sub_account"], {}
+  local operation, seen = group .. ".create_sub_account", {}
   local accounts = type(given.accounts) == "table" and given.accounts or {}
-  if not is_list(accounts) then problems[#problems + 1] = "fleet: accounts is no plain list" end
+  if not option_schema.is_list(accounts) then problems[#problems + 1] = "fleet: accounts is no plain list" end
   for i, account in ipairs(accounts) do
     local where = ("account %d"):format(i)
     if type(account) ~= "table" then
@@ -119,14 +110,14 @@ function M.check(given)
     else
       if type(account.name) == "string" then where = "account " .. account.name end
       check_words(where .. ": option", account, account_rules, problems)
-      check_value(where, row, "subAccount", account.name, problems)
-      check_value(where, row, "note", account.note or account.name, problems)
+      check_value(client, where, operation, "subAccount", account.name, problems)
+      check_value(client, where, operation, "note", account.note or account.name, problems)
       if seen[account.name or ""] then problems[#problems + 1] = where .. " is there twice" end
       seen[account.name or ""] = true
       if account.futures and group ~= "broker" then
         problems[#problems + 1] = where .. ": only a broker enables futures"
       end
-      if type(account.keys) == "table" then check_keys(group, account, where, problems) end
+      if type(account.keys) == "table" then check_keys(client, group, account, where, problems) end
     end
   end
   return problems

@@ -3,15 +3,12 @@
 -- none is made twice. A move whose outcome is unknown is reconciled (client:reconcile, by its id) before anything more
 -- is sent: it is made again only when it is certain that it was not made.
 
-local balances = require "purser.workflow.balances"
-local coins = require "purser.workflow.coins"
 local colon = require "purser.util.colon"
 local core = require "purser.core"
 local decimal = require "purser.decimal"
 local digest = require "purser.util.digest"
 local errors = require "purser.call.errors"
 local plain_text = require "purser.util.plain_text"
-local private = require "purser.util.private"
 
 local M = {}
 
@@ -42,8 +39,7 @@ local function name_error(client, name)
   if name == "" or name:find "%c" or plain_text.has_hidden(name) then
     return errors.option('option "name" is empty, or holds what cannot be seen', "name", "give a text")
   end
-  local state = private.state_of(client)
-  if not state or state._journal then return nil end
+  if client:settings().has_journal then return nil end
   return errors.config("a distribution with a name needs a journal, which knows by it what was moved",
     "give purser.new the option journal", "name")
 end
@@ -165,7 +161,7 @@ local function amount_of(what, text)
   return value
 end
 
--- How much stays of an asset, as a function of its name: `leave` is a decimal for every asset, or a table by asset. Or
+-- Returns how much stays of an asset, as a function: `leave` is a decimal for every asset, or a table by asset. Or
 -- nil and an error.
 local function kept_of(leave)
   local by_asset, rest = {}, leave or "0"
@@ -185,17 +181,18 @@ end
 --- to the parent; `assets` limits them to a list. Reads each account's balances (B8).
 ---@return table|nil moves, purser.Error|nil err
 function M.sweep(client, group, names, options)
-  local only = options.assets and coins.set_of(options.assets)
-  if options.assets and not only then
-    return nil, errors.option('option "assets" is no plain list of assets', "assets", 'give { "USDT", "BTC" }')
-  end
+  local only = options.assets and {}
+  for _, asset in ipairs(options.assets or {}) do only[asset:upper()] = true end
   local kept, err = kept_of(options.leave)
   if not kept then return nil, err end
   local list = {}
   for _, name in ipairs(names) do
-    local held, problem = balances.read(client, name)
+    local held, problem = client.sub_account:balances { subAccount = name, accountType = "SPOT" }
     if not held then return nil, problem end
     for _, balance in ipairs(held) do
+      if not balance.asset then
+        return nil, errors.undecodable("sub_account.balances", "the list has a balance without an asset")
+      end
       if not only or only[balance.asset:upper()] then
         local free = decimal(balance.free)
         if not free then

@@ -270,10 +270,10 @@ local own_rules = {
   day_offset_minutes = { -840, 840, says = "the minutes by which the service's days are ahead of UTC (-840 to 840)" },
 }
 
--- What the command calls the times of a walk.
+-- The names that the command has for the times of a walk.
 local shell_names = { since = "from", ["until"] = "to" }
 
--- What travels with every request: the check of the call has its own message for it.
+-- Parameters of every request: the check of the call has its own message for it.
 local travels_along = { timestamp = true, signature = true, recvWindow = true }
 
 -- The operation's parameters that the walk sets.

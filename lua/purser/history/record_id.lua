@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What distinguishes one record of a history from another, as a text; and the digest of that text, which cursors keep.
+-- A text that distinguishes one record of a history from another; and the digest of that text, which cursors keep.
 
 local digest = require "purser.util.digest"
 
@@ -15,7 +15,7 @@ local function text_of(value)
   return "{" .. table.concat(parts, "\31") .. "}"
 end
 
--- What distinguishes payments. None of it changes while a record stays in a history.
+-- Members that distinguish payments. None changes while a record stays in a history.
 local CONTENT = { "clientTranId", "withdrawOrderId", "asset", "coin", "amount", "address", "fromAccountType",
   "toAccountType", "fromAccount", "toAccount" }
 

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- How far a history reaches back, and how long a window of it may be: the row's `window` in milliseconds.
+-- The reach of a history, and the length of its windows: the row's `window` in milliseconds.
 
 local calendar = require "purser.util.calendar"
 

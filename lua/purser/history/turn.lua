@@ -2,7 +2,7 @@
 -- Turning the pages of a list or of one window, until all that is on them was seen, or it is known that they cannot
 -- show it.
 --
--- What is believed of pages:
+-- Pages are believed as follows:
 --   * A page that is not full is not the last one. The last is followed by an empty one, or agrees with a total and is
 --     shorter than another page was. A total alone ends nothing, and throws away no record: where more came than it
 --     says, it counts something else. Where it says more than came, the list is not whole.

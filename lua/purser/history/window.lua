@@ -19,9 +19,9 @@ local failed = pages.failed
 
 local M = {}
 
--- How many pages a window may have before it is divided. One second is not, so it may have any number.
+-- A window of more pages is divided. One second is not, so it may have any number.
 local MAX_PAGES = 10
--- How far outside of what was asked a record may lie: a service that counts in seconds is distinguished from one that
+-- A record may lie this far outside of what was asked: a service that counts in seconds is distinguished from one that
 -- filters by another time than the one it shows.
 local TOLERANCE_MS = 2000
 

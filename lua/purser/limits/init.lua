@@ -61,7 +61,7 @@ function M.open(options)
   return database_store.new(options)
 end
 
--- What a text of the command line names.
+-- Stores that a text of the command line may name.
 local forms = {
   { "^sqlite:(.+)$", function(path) return { sqlite = path } end },
   { "^redis:(/[^/].*)$", function(path) return { redis = { path = path } } end },

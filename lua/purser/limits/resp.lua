@@ -72,7 +72,7 @@ function Connection:rest()
   if self.in_nginx then self.socket:setkeepalive(60000, 32) end
 end
 
---- Whether it was used before.
+--- Tells whether it was used before.
 function Connection:is_used()
   return self.in_nginx and self.socket:getreusedtimes() > 0
 end
@@ -104,7 +104,7 @@ local function plain_socket(options, timeout_ms)
   return socket
 end
 
--- Whether cosockets can be used here.
+-- Tells whether cosockets can be used here.
 local function in_nginx()
   if not ngx or not ngx.socket then return false end
   local phase = ngx.get_phase()

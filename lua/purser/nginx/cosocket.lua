@@ -42,7 +42,7 @@ local function left_ms(call)
   return math.max(1, call.ends_ms - core.monotonic_ms())
 end
 
--- What nginx says of a missing setting names no cure.
+-- Returns what nginx says of a missing setting names no cure.
 local function with_cure(message)
   message = tostring(message)
   if message:find("no resolver", 1, true) then return message .. "; nginx.conf needs a `resolver`" end
@@ -58,9 +58,9 @@ end
 local NOT_ACCEPTED = "the certificate is not accepted: it is of another name than base_url has, or of an authority "
   .. "that is not trusted"
 
--- What waits to be read on a kept connection has nginx close it, but only when nginx looks at its events. A timer of no
+-- Bytes that wait on a kept connection have nginx close it, but only when nginx looks at its events. A timer of no
 -- time ends after that look, and the semaphore after what nginx had put off. Calls that come before it share it.
--- Whether nginx has looked; not so in a worker that ends.
+-- Returns whether nginx has looked; not so in a worker that ends.
 local function let_nginx_look(self)
   local look = self.look
   if not look then
@@ -197,7 +197,7 @@ local function await(call, thread)
   return nil, failure
 end
 
--- What a call needs; nil and a failure when nothing may be sent.
+-- Returns what a call needs; nil and a failure when nothing may be sent.
 local function prepare(self, request)
   local call = { transport = self, request = request, sends = 0, done = false, last_bytes = 0,
     timeout_ms = request.timeout_ms or self.options.timeout_ms, began_ms = core.monotonic_ms() }

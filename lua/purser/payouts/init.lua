@@ -420,17 +420,22 @@ end
 ---@type fun(progress: purser.PayoutsProgress): string
 M.progress_line = progress.line
 
----@class purser.UnsettledQueue
+---@class purser.QueueCounts  how many payments of a queue have each state
 ---@field account string
 ---@field queue string
----@field sent integer
----@field undecided integer
+---@field waiting integer
+---@field taken integer
+---@field sent integer       their end is not known yet
+---@field done integer
+---@field failed integer
+---@field undecided integer  a person must look
+---@field dropped integer
 
---- The queues of a journal that have payments whose end is not known, of every account.
+--- Returns the queues of a journal, of every account, with how many payments each state has.
 ---@param journal purser.Journal
----@return purser.UnsettledQueue[]|nil queues, purser.Error|nil err
-function M.unsettled(journal)
-  local list, problem = journal.db:transaction(queue.unsettled)
+---@return purser.QueueCounts[]|nil queues, purser.Error|nil err
+function M.queues(journal)
+  local list, problem = journal.db:transaction(queue.queues)
   if not list then return problem_of(problem) end
   return list
 end

@@ -227,16 +227,15 @@ function M.other_accounts(tx, queue, account)
   end
 end
 
---- The queues that have payments whose end is not known, of every account: a list of { account =, queue =, sent =,
---- undecided = }.
-function M.unsettled(tx)
+--- Returns the queues of a journal, of every account: { account =, queue =, and how many payments each stage has }.
+function M.queues(tx)
   local list = {}
   for _, row in ipairs(tx:rows [[SELECT account, queue, stage, CAST(count(*) AS TEXT) AS number FROM purser_calls
-    WHERE queue <> '' AND stage IN ('sent', 'undecided') GROUP BY account, queue, stage
-    ORDER BY account, queue, stage]]) do
+    WHERE queue <> '' GROUP BY account, queue, stage ORDER BY account, queue, stage]]) do
     local last = list[#list]
     if not last or last.account ~= row.account or last.queue ~= row.queue then
-      last = { account = row.account, queue = row.queue, sent = 0, undecided = 0 }
+      last = { account = row.account, queue = row.queue, waiting = 0, taken = 0, sent = 0, done = 0, failed = 0,
+        undecided = 0, dropped = 0 }
       list[#list + 1] = last
     end
     last[row.stage] = tonumber(row.number)

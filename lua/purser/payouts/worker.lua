@@ -105,8 +105,8 @@ end
 local function reconcile(self, payment, intent)
   local failures = { tries = 0, rejections = 0 }
   while not self.stopping and not self.problem do
-    local answer, err = self.client:reconcile(intent, self.reconcile_options, payment.readings or self.readings,
-      payment)
+    local window = payment.window or { readings = self.readings, payment = payment }
+    local answer, err = self.client:reconcile(intent, self.reconcile_options, window)
     if answer then break end
     if err.phase == "journal" then
       self.problem = err
@@ -174,6 +174,9 @@ local function not_admitted(self, payment, err)
     release(self, payment, { stage = "waiting", due_in = (err.retry_after or 1) * 1000, message = err.message })
   elseif err.code == "guard.no_duplicates" then
     hold_back(self, payment, err.message)
+  elseif err.code == "guard.approval" then -- it waits for persons, or only for time
+    local due_in = err.details.due_in
+    release(self, payment, { stage = "waiting", due_in = due_in, blocked = not due_in, message = err.message })
   elseif err.code ~= "payouts.lease" then
     release(self, payment, { stage = "failed", message = err.message })
   end
@@ -184,10 +187,10 @@ end
 local function was_made(self, payment)
   if not payment.approved or not payment.client_id or not payment.intent then return false end
   local entries = self.journal:entries { id = payment.intent }
-  local intent = entries and entries[1] and rejected.widen(self, payment, entries[1].intent)
+  local intent = entries and entries[1] and entries[1].intent
   if not intent then return false end
   intent.id = nil
-  local answer = self.client:reconcile(intent, self.reconcile_options)
+  local answer = self.client:reconcile(intent, self.reconcile_options, rejected.window_of(self, payment, intent))
   if not answer or answer.outcome ~= "done" then return false end
   release(self, payment, { stage = "done", record_id = intents.id_of(answer.record) })
   return true
@@ -211,7 +214,7 @@ local function send(self, payment)
 end
 
 local function pay(self, payment)
-  if payment.readings then return reconcile(self, payment, payment.intent_to_find) end
+  if payment.window then return reconcile(self, payment, payment.intent_to_find) end
   if payment.state == "sent" then return reconcile_abandoned(self, payment) end
   local known = history_check.look(self, payment)
   if self.problem or self.stopping then return end

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What happens to the simulator without a request: accounts open, deposits arrive, rebates accrue, someone is frozen.
+-- Events without a request: accounts open, deposits arrive, rebates accrue, someone is frozen.
 
 local accounts = require "purser.sim.accounts"
 local addresses = require "purser.sim.addresses"
@@ -7,7 +7,6 @@ local option_schema = require "purser.util.option_schema"
 local core = require "purser.core"
 local decimal = require "purser.decimal"
 local deposits = require "purser.sim.deposits"
-local keys = require "purser.sim.keys"
 local ledger = require "purser.sim.ledger"
 local rebates = require "purser.sim.rebates"
 local rules = require "purser.sim.rules"
@@ -19,10 +18,15 @@ local withdrawals = require "purser.sim.withdrawals"
 ---@class purser.Sim
 local World = {}
 
+-- The histories of a simulator.
+local histories = {
+  "deposits", "withdrawals", "family_transfers", "wallet_transfers", "internal_transfers", "conversions", "rebates",
+}
+
 local reference = "string or table"
 local time = { 0, option_schema.EXACT, says = "a time in epoch milliseconds" }
 
--- What each method takes. An amount that is a number is rejected where its digits would count.
+-- The options of each method. An amount that is a number is rejected where its digits would count.
 ---@class purser.SimAccountOptions
 ---@field name string|nil
 ---@field role "broker"|"main"|"user"|"sub"|nil  default "main"
@@ -62,6 +66,11 @@ local time = { 0, option_schema.EXACT, says = "a time in epoch milliseconds" }
 ---@field type string|nil  "spot" or "futures"
 ---@field uid string|nil   the user who brought it
 ---@field time integer|nil  epoch ms. Default: now
+---@field grows boolean|nil  adds to the rebate of the same day, user, asset and type
+
+---@class purser.SimTradeOptions
+---@field account string|table
+---@field changes table<string, string>  by asset: what comes, or with a minus what goes
 
 ---@class purser.SimAddressOptions
 ---@field account string|table
@@ -84,7 +93,9 @@ local rules_of = {
   },
   rebate = {
     account = reference, asset = "string", amount = "string or number", type = "string", uid = "string", time = time,
+    grows = "boolean",
   },
+  trade = { account = reference, changes = "table" },
   save_address = { account = reference, coin = "string", network = "string", address = "string", memo = "string" },
   freeze = { account = reference, frozen = "boolean" },
 }
@@ -104,28 +115,32 @@ local function find(sim, requested)
   return nil, ("there is no account %s"):format(tostring(requested))
 end
 
--- A map of amounts as decimals, or nil and a message.
-local function read_amounts(amounts)
+-- Reads a map of amounts as decimals: from 0 on, unless they are changes. Returns nil and a message where it is none.
+local function read_amounts(amounts, are_changes)
   local read = {}
   for asset, text in pairs(amounts or {}) do
     local amount = type(text) ~= "number" and type(asset) == "string" and decimal(text) or nil
-    if not amount or amount:sign() < 0 then
-      return nil, ("the balance of %s must be the text of a decimal from 0 on, under the coin's name")
-        :format(tostring(asset))
+    if not amount or amount:sign() < 0 and not are_changes then
+      return nil, ("the %s of %s must be the text of a decimal%s, under the coin's name"):format(
+        are_changes and "change" or "balance", tostring(asset), are_changes and "" or " from 0 on")
     end
     read[asset] = amount
   end
   return read
 end
 
+-- Gives an account these amounts, or takes those that are negative.
 local function grant(sim, account, business, amounts)
+  local place = ledger.place(account.uid, business)
   for asset, amount in pairs(amounts) do
-    sim.ledger:move(asset, amount, ledger.WORLD, ledger.place(account.uid, business))
+    local is_taken = amount:sign() < 0
+    assert(sim.ledger:move(asset, is_taken and amount:negate() or amount, is_taken and place or ledger.WORLD,
+      is_taken and ledger.WORLD or place))
     sim.granted[asset] = tostring(decimal(sim.granted[asset] or "0"):add(amount))
   end
 end
 
--- What is wrong with how an account would be known: two with one name of it would be mixed up.
+-- Returns what is wrong with the names of a new account, or nil: two with one name of it would be mixed up.
 local function check_identity(sim, fields)
   local uid, password = fields.uid, fields.funds_password
   if uid and not uid:find("^%w+$") then return "uid must be letters and digits" end
@@ -153,9 +168,9 @@ local function check_account(sim, fields)
   return role, parent
 end
 
--- What is wrong with a key that is given; or nil. A secret that is not given is drawn.
+-- Returns what is wrong with a key that is given, or nil. A secret that is not given is drawn.
 local function check_key(sim, api_key, secret_key)
-  if api_key and not keys.is_api_key(api_key) then return "api_key must be 8 to 64 letters and digits" end
+  if api_key and not accounts.is_api_key(api_key) then return "api_key must be 8 to 64 letters and digits" end
   if api_key and sim.keys.by_key[api_key] then return "that api_key is taken" end
   if not secret_key then return nil end
   local signer, message = core.signer("hmac-sha256", secret_key)
@@ -199,7 +214,7 @@ function World:account(fields)
   })
   grant(self, account, "SPOT", spot)
   grant(self, account, "FUTURES", futures)
-  local key = keys.add(self, account, {
+  local key = accounts.add_key(self, account, {
     permissions = permissions or rules.all_permissions, ip = ip, note = "first key",
     api_key = fields.api_key, secret_key = fields.secret_key,
   })
@@ -223,7 +238,7 @@ function World:deposit(fields)
   if not owner then return nil, network end
   if record.time and record.time > self:now() then return nil, "the time lies in the future" end
   local arrived = deposits.arrive(self, owner, network, record)
-  local public = deposits.public(arrived, self:now())
+  local public = deposits.public(arrived, self)
   public.id = arrived.id
   return public
 end
@@ -242,8 +257,47 @@ function World:rebate(fields)
   if not fields.asset or not amount then return nil, "a rebate needs an asset and the text of an amount" end
   return rebates.public(rebates.add(self, broker, {
     asset = fields.asset, amount = tostring(amount), type = fields.type, time = fields.time,
-    uid = fields.uid or self.dice:text(8, prng.DIGITS),
+    uid = fields.uid or self.dice:text(8, prng.DIGITS), grows = fields.grows,
   }))
+end
+
+--- Changes free spot balances as a trade does: no operation shows a record of it. Returns the account's balances.
+---@param fields purser.SimTradeOptions
+---@return { asset: string, free: string, locked: string }[]|nil balances, string|nil message
+function World:trade(fields)
+  local ok, message = check_words("trade", fields)
+  if not ok then return nil, message end
+  local account
+  account, message = find(self, fields.account)
+  if not account then return nil, message end
+  local changes
+  changes, message = read_amounts(fields.changes, true)
+  if not changes then return nil, message end
+  self:run_due()
+  for asset, amount in pairs(changes) do
+    if self.ledger:balance(ledger.place(account.uid, "SPOT"), asset):add(amount):sign() < 0 then
+      return nil, "the account has less " .. asset
+    end
+  end
+  grant(self, account, "SPOT", changes)
+  return accounts.balances(self, account, "SPOT")
+end
+
+--- Takes a record out of every history, though what it says happened; with `false` it is shown again. A conversion has
+--- the id of its first coin, a deposit and a rebate that of the method that made it.
+---@param id string
+---@param hidden boolean|nil
+---@return { id: string, hidden: boolean }|nil record, string|nil message
+function World:hide(id, hidden)
+  self:run_due()
+  for _, name in ipairs(histories) do
+    local record = self[name].by_id[id]
+    if record then
+      self[name]:hide(record, hidden ~= false)
+      return { id = id, hidden = hidden ~= false }
+    end
+  end
+  return nil, "there is no such record"
 end
 
 --- Saves a withdrawal address in an account's address book.
@@ -275,14 +329,6 @@ function World:freeze(requested, frozen)
   return { uid = account.uid, frozen = account.frozen == true }
 end
 
---- Ends a withdrawal as failed before it is sent; its funds come back.
----@param id string
----@return any ended, string|nil message
-function World:fail_withdrawal(id)
-  self:run_due()
-  return withdrawals.fail(self, id)
-end
-
 --- Puts a deposit into a state: its id, and the state's number (1 to 12) or name. It stays there until it is put into
 --- another. Returns the deposit as histories show it; nil and why not.
 ---@param id string|integer
@@ -291,7 +337,6 @@ end
 function World:set_deposit(id, status)
   self:run_due()
   local deposit, wrong = deposits.set(self, id, states.number("deposit", status) or tonumber(status))
-  self:check()
   return deposit, wrong
 end
 
@@ -302,7 +347,6 @@ end
 function World:set_withdrawal(id, status)
   self:run_due()
   local withdrawal, wrong = withdrawals.set(self, id, states.number("withdrawal", status) or tonumber(status))
-  self:check()
   return withdrawal, wrong
 end
 

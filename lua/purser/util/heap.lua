@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- What is due when: a binary heap of entries with `at` and `order`. Of equal times the lower order comes first. A heap
--- is a plain list, and its first entry is the next.
+-- Orders what is due: a binary heap of entries with `at` and `order`. Of equal times the lower order comes first. A
+-- heap is a plain list, and its first entry is the next.
 
 local M = {}
 

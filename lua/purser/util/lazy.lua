@@ -5,7 +5,7 @@
 ---     local suggest = lazy "purser.util.suggest"
 ---     suggest.hint(name, names)
 ---
---- What stands for the module reads its fields and calls it, and no more: `pairs` finds nothing, so a module that is
+--- The stand-in reads the module's fields and calls it, and no more: `pairs` finds nothing, so a module that is
 --- handed on as a value is taken with `require`. Once the module is loaded this makes nothing, so that it cannot fail.
 
 -- Answers the first read of a field; from then on the module itself is looked in.

@@ -5,7 +5,7 @@ local core = require "purser.core"
 
 local M = {}
 
---- Whether a host, as it stands in a URL or as an address, is this machine. A name that is no address is not, but for
+--- Tells if a host, as it stands in a URL or as an address, is this machine. A name that is no address is not, but for
 --- `localhost`: a resolver is asked what it stands for.
 ---@param host string
 ---@return boolean

@@ -1288,6 +1288,12 @@ function Wallet:plan_withdraw(given, operation, without_balance) end
 ---@return purser.Error|nil err
 function Wallet:plan_create_deposit_address(given) end
 
+--- The network of a coin by whatever name people use for it ("TRX", "trc20", "Tron(TRC20)"), with the coin's own name.
+---@param given purser.NetworkQuery
+---@return purser.record.network|nil network
+---@return purser.Error|nil err
+function Wallet:find_network(given) end
+
 --- Converts every small balance that can be (C12, C13): `only` and `except` are lists of coins. When a batch fails it
 --- returns nil and its error, whose `details` hold the `report` so far and `assets`, the coins of that batch. With
 --- outcome "unknown" look in conversion_history for them before you convert them again. No batch after it is sent.
@@ -1392,6 +1398,7 @@ function Live:uid(params, opts) end
 ---@field journal? purser.Journal  Records each write call before it is sent.
 ---@field account? string  The name under which the journal keeps what this client does. Default: a digest of the key.
 ---@field guard? purser.GuardOptions  Guard rails.
+---@field policy? string  A folder of signed policies, under which the account is.
 ---@field correct_clock? boolean  Whether code 700003 corrects the clock; see [clock.md](clock.md). Default: true.
 ---@field proxy? string  URL of a proxy. Default: none.
 ---@field ca_file? string  A file of certificates to trust. Default: the system's.
@@ -1461,6 +1468,16 @@ local Client = {}
 ---@return purser.Error|nil err
 function Client:call(name, params, opts) end
 
+--- Tells whether a parameter of an operation takes a value, without a call. Returns true; or nil, what is wrong, which
+--- completes the sentence `parameter "x" ...`, and the cure.
+---@param name string  full name of the operation
+---@param parameter string
+---@param value any
+---@return true|nil fits
+---@return string|nil message
+---@return string|nil hint
+function Client:check_value(name, parameter, value) end
+
 --- Checks, builds and signs a request without sending it. With `info` in opts, `info.intent` is what client:parse and
 --- client:reconcile take of a write call.
 ---@param name string  full name of the operation
@@ -1484,10 +1501,10 @@ function Client:parse(name, status, body, headers, intent) end
 --- or its intent.
 ---@param unreconciled purser.Error|purser.Intent
 ---@param options? purser.ReconcileOptions
----@param payment? table  of purser.payouts: the payment that the call is of
+---@param window? purser.reconcile.Window  of purser.payouts: when its record can have been made
 ---@return purser.Reconciliation|nil answer
 ---@return purser.Error|nil err
-function Client:reconcile(unreconciled, options, payment) end
+function Client:reconcile(unreconciled, options, window) end
 
 --- The name under which the journal keeps what this client does: its option `account`, or a digest of its API key.
 ---@return string
@@ -1510,6 +1527,10 @@ function Client:server_time(opts) end
 ---@return purser.Error|nil err
 function Client:sync_clock() end
 
+--- Returns those options of purser.new that programs on top need to know.
+---@return purser.Settings
+function Client:settings() end
+
 --- The service's time as far as the client knows it, in epoch milliseconds: what a request is stamped with.
 ---@return integer
 function Client:now() end
@@ -1518,12 +1539,21 @@ function Client:now() end
 ---@param ms integer
 function Client:sleep(ms) end
 
+--- Wipes the secret and closes the connections that this client opened itself. May be called again.
+function Client:close() end
+
 --- Walks every record of a history or list: client:each("wallet.deposit_history", { from = ... }); docs/histories.md.
 ---@param name string  full name of the operation
 ---@param params? table  purser.WalkParams, and those of the operation
 ---@param opts? purser.CallOptions  of each call
 ---@return purser.Walk
 function Client:each(name, params, opts) end
+
+--- Returns the earliest epoch ms from which a history can be walked now. Returns nil where the service documents none.
+---@param name string  full name of the operation
+---@param now? integer  another time than the client's
+---@return integer|nil earliest
+function Client:earliest(name, now) end
 
 --- Returns what the pools of the rate limit hold now, and what blocks them; nil and an error where the store cannot be
 --- used. A client without a rate limit has none.
@@ -1536,9 +1566,6 @@ function Client:limits() end
 ---@return any value
 ---@return purser.Error|nil err
 function Client:wait_for(options) end
-
---- Wipes the secret and closes the connections that this client opened itself. May be called again.
-function Client:close() end
 
 ---@class purser
 local purser = {}

@@ -4,6 +4,7 @@
 --   "string", "string or table", "any"  types
 --   { 1, 3600000 }                       a whole number between these; { 1 }: or infinite
 --   { "wait", "reject" }                 one of these texts
+--   M.TEXTS                              a plain list of texts
 
 local lazy = require "purser.util.lazy"
 local suggest = lazy "purser.util.suggest"
@@ -17,9 +18,31 @@ M.EXACT = 2 ^ 53
 
 M.TIME = { 1e12, 1e13 - 1, says = "a time in epoch milliseconds (13 digits)" }
 
+M.TEXTS = { is_list = true, says = 'a list such as { "A", "B" }' }
+
+--- Tells whether a table is a list without holes and without other members: any other would be read in part, or as an
+--- empty one.
+---@param value table
+---@return boolean
+function M.is_list(value)
+  local count, last = 0, 0
+  for _ in pairs(value) do count = count + 1 end
+  for i in ipairs(value) do last = i end
+  return count == last
+end
+
+local function is_list_of_texts(value)
+  if type(value) ~= "table" or not M.is_list(value) then return false end
+  for _, text in ipairs(value) do
+    if type(text) ~= "string" then return false end
+  end
+  return true
+end
+
 local function matches(value, rule)
   local is = type(value)
   if type(rule) == "string" then return is == rule or rule == "any" or rule:find(is, 1, true) ~= nil end
+  if rule.is_list then return is_list_of_texts(value) end
   if type(rule[1]) == "number" then
     return is == "number" and value == floor(value) and value >= rule[1] and value <= (rule[2] or infinite)
   end
@@ -37,7 +60,7 @@ local function all_fit(given, rules)
   return true
 end
 
---- Whether a value is what a rule says.
+--- Tells whether a value is what a rule says.
 M.matches = matches
 
 -- Returns what a rule asks for, of the option `name`.
@@ -54,6 +77,7 @@ end
 
 -- Returns what was given instead. A value is quoted only where texts or numbers are chosen from, so that no secret is.
 local function instead(value, rule)
+  if type(rule) == "table" and rule.is_list then return "is no plain list of texts" end
   if type(rule) ~= "table" or type(value) ~= type(rule[1]) then return "is a " .. type(value) end
   return (type(value) == "string" and 'is "%s"' or "is %.14g"):format(value)
 end

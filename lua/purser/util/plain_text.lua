@@ -73,7 +73,7 @@ function M.is_utf8(text)
   return true
 end
 
--- What is at byte `at`, which is no printable ASCII character: how many bytes, and where it has to be replaced what it
+-- Looks at byte `at`, which is no printable ASCII character. Returns how many bytes, and to replace them what it
 -- is and its escape.
 local function look_at(text, at)
   local point, length = character(text, at)
@@ -86,8 +86,8 @@ local function look_at(text, at)
   return length, ("%s U+%04X"):format(kind, point), ("\\u{%X}"):format(point)
 end
 
---- Whether clean() would leave the text as it is, whatever its length; and if not, the name of the first character that
---- it would replace.
+--- Tells if clean() would leave the text as it is, whatever its length; and if not, the name of the first character
+--- that it would replace.
 ---@param text string
 ---@return boolean plain, string|nil offending_name
 function M.is_plain(text)

@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: MIT
--- What users hold, apart from what it works with. Whoever has a client, one of its groups or a walk can read and change
--- every field of that table; so the inner state (keys, signer, transport, guard rails) lives here, by the table that
--- stands for it. Only modules of this package know this one: code that can require it, or has `debug`, is not kept out.
+-- Keeps what users hold apart from what it works with. Whoever has a client, one of its groups or a walk can read and
+-- change every field of that table; so the inner state (keys, signer, transport, guard rails) lives here, by the table
+-- that stands for it. Only modules of this package know this one: code that can require it, or has `debug`, is not kept
+-- out.
 --
 -- No inner state refers to a table that stands for it: on Lua 5.1 neither would ever be collected.
 
@@ -23,7 +24,7 @@ end
 
 local veiled = setmetatable({}, { __mode = "k" }) -- table that users hold -> the object
 
--- What users hold of an object, each kind of object with one metatable.
+-- The metatables of what users hold, one for each kind of object.
 local faces = {}
 
 local function forward(name)

@@ -38,7 +38,7 @@ local fields = {
   { "year", 4, 0, 9999, "^" }, { "month", 2, 1, 12, "^%-" }, { "day", 2, 1, 31, "^%-" },
   { "hour", 2, 0, 23, "^[T ]" }, { "minute", 2, 0, 59, "^:" }, { "second", 2, 0, 59, "^:" },
 }
--- What may follow once so many fields are read. A date alone is a time; an hour alone is none.
+-- A time may end once so many fields are read. A date alone is a time; an hour alone is none.
 local is_whole = { [3] = true, [5] = true, [6] = true }
 
 -- Reads the fields from the first byte on. Returns their values and the byte after them; or nil, a byte and what is
@@ -79,7 +79,7 @@ local function read_fraction(text, at)
   return tonumber((digits .. "00"):sub(1, 3)), at + 1 + #digits
 end
 
--- By how many minutes the time is ahead of UTC, and the byte after the zone; or nil, a byte and what is wrong there.
+-- Returns the minutes by which the time is ahead of UTC, and the byte after; or nil, a byte and what is wrong there.
 local function read_zone(text, at)
   if text:find("^Z", at) then return 0, at + 1 end
   local sign, hours, minutes = text:match("^([+-])(%d%d):?(%d%d)", at)

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
--- Whether the form of an address can belong to a network: its first characters, its length, and its checksum where the
--- form has one. A form that is not known here is not judged. It proves no address: it finds the wrong network and the
--- mistyped character.
+-- Judges if an address can belong to a network, by its form: the first characters, the length, and the checksum where
+-- the form has one. A form that is not known here is not judged. It proves no address: it finds the wrong network and
+-- the mistyped character.
 
 local coins = require "purser.workflow.coins"
 local core = require "purser.core"
@@ -61,7 +61,7 @@ end
 -- The network whose addresses look like this one, where only one kind does.
 local distinct = { { "evm", "Ethereum and the networks like it" }, { "tron", "Tron" }, { "stellar", "Stellar" } }
 
---- What is wrong with an address of this network as far as its form shows; nil when nothing is, or when the form of the
+--- Returns what is wrong with an address of this network by its form; nil when nothing is, or when the form of the
 --- network's addresses is not known.
 ---@param network table  of the coin configuration: netWork, network
 ---@param address string

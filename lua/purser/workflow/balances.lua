@@ -4,8 +4,6 @@
 --     for balance in client.sub_account:each_balance() do print(balance.subAccount, balance.asset, balance.free) end
 
 local errors = require "purser.call.errors"
-local history = require "purser.history"
-local operations = require "purser.api.operations"
 
 ---@class purser.SubAccountBalance: purser.record.balance
 ---@field subAccount string
@@ -22,37 +20,26 @@ BalanceWalk.__index = BalanceWalk
 
 local M = {}
 
---- The next account of a walk over sub-accounts; nil at the end; nil and an error, also for one without a name.
----@param accounts purser.Walk
-function M.next_account(accounts)
-  local account, err = accounts:next()
-  if not account or account.subAccount then return account, err end
-  return nil, errors.undecodable(accounts.source.row.full_name, "the list has a sub-account without a name")
-end
+local LIST = "sub_account.list_sub_accounts"
 
---- The spot balances of one sub-account (B8), each with its asset; or nil and an error.
----@param client purser.Client
----@param account string
----@return purser.record.balance[]|nil balances, purser.Error|nil err
-function M.read(client, account)
-  local list, err = client.sub_account:balances { subAccount = account, accountType = "SPOT" }
-  for _, balance in ipairs(list or {}) do
+-- Reads the next account, then its balances (B8). Returns true; nil at the end; nil and an error. A repetition
+-- continues where it failed.
+local function read_account(self)
+  if not self.account then
+    local account, err = self.accounts:next()
+    if not account then return nil, err end
+    if not account.subAccount then
+      return nil, errors.undecodable(LIST, "the list has a sub-account without a name")
+    end
+    self.account = account.subAccount
+  end
+  local list, err = self.client.sub_account:balances { subAccount = self.account, accountType = "SPOT" }
+  if not list then return nil, err end
+  for _, balance in ipairs(list) do
     if not balance.asset then
       return nil, errors.undecodable("sub_account.balances", "the list has a balance without an asset")
     end
   end
-  return list, err
-end
-
--- The next account, then its balances; nil at the end; nil and an error. A repetition continues where it failed.
-local function read_account(self)
-  if not self.account then
-    local account, err = M.next_account(self.accounts)
-    if not account then return nil, err end
-    self.account = account.subAccount
-  end
-  local list, err = M.read(self.client, self.account)
-  if not list then return nil, err end
   self.balances, self.at = list, 0
   return true
 end
@@ -80,8 +67,7 @@ BalanceWalk.__call = errors.iterate
 ---@param params? purser.sub_account.each_sub_account.params  which accounts
 ---@return purser.BalanceWalk
 function M.each(client, params)
-  return setmetatable({ client = client, at = 0,
-    accounts = history.walk(client, operations.by_name["sub_account.list_sub_accounts"], params) }, BalanceWalk)
+  return setmetatable({ client = client, at = 0, accounts = client:each(LIST, params) }, BalanceWalk)
 end
 
 return M

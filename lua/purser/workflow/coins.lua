@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- The coin configuration (C1), remembered for a while, and the networks of a coin by whatever name people use for them.
 
+local errors = require "purser.call.errors"
 local suggest = require "purser.util.suggest"
 
 local M = {}
@@ -31,20 +32,6 @@ function M.find(coins, name)
   local coin = coins[name] or type(name) == "string" and coins[name:upper()]
   if coin then return coin end
   return nil, ("the coin %s does not exist%s"):format(tostring(name), suggest.among(name, coins))
-end
-
---- The coins of a list as a set, in capitals as the service shows them; nil when it is no plain list of texts: one that
---- is read as empty would leave out what was named, or keep nothing back.
----@param list table
----@return table<string, boolean>|nil
-function M.set_of(list)
-  local set, count = {}, 0
-  for _ in pairs(list) do count = count + 1 end
-  for i = 1, count do
-    if type(list[i]) ~= "string" then return nil end
-    set[list[i]:upper()] = true
-  end
-  return set
 end
 
 local function plain(text) return (text:lower():gsub("[^%w]", "")) end
@@ -86,6 +73,28 @@ function M.network(coin, name)
     if #found > 1 then return nil, ("the network %s may be %s; say which"):format(name, listing(found)) end
   end
   return nil, ("%s has no network %s; it has %s"):format(coin.coin, name, listing(networks))
+end
+
+---@class purser.NetworkQuery
+---@field coin string             in capitals or not
+---@field network string|nil      by any name people use; nil where the coin has one alone
+---@field max_age_ms integer|nil  how old the coin configuration may be. Default: 300000
+
+--- The network of a coin by whatever name people use for it ("TRX", "trc20", "Tron(TRC20)"), with the coin's own name.
+---@param client purser.Client
+---@param given purser.NetworkQuery
+---@return purser.record.network|nil network, purser.Error|nil err
+function M.find_network(client, given)
+  local all, problem = M.read(client, given.max_age_ms or 300000)
+  if not all then return nil, problem end
+  local coin, unknown = M.find(all, given.coin)
+  if not coin then return nil, errors.argument("coin", unknown) end
+  local network, message = M.network(coin, given.network)
+  if not network then return nil, errors.argument("network", message) end
+  local found = {}
+  for name, value in pairs(network) do found[name] = value end
+  found.coin = coin.coin
+  return found
 end
 
 return M

@@ -4,7 +4,6 @@
 --     local report, err = client.wallet:convert_all { except = { "BTC" } }
 
 local option_schema = require "purser.util.option_schema"
-local coins = require "purser.workflow.coins"
 local decimal = require "purser.decimal"
 local errors = require "purser.call.errors"
 
@@ -19,13 +18,13 @@ local errors = require "purser.call.errors"
 local M = {}
 
 local BATCH = 15
-local rules = { only = "table", except = "table" }
+local rules = { only = option_schema.TEXTS, except = option_schema.TEXTS }
 
--- The coins of a list that may be missing; or nil and an error.
-local function set_of(list, name)
-  local set = list and coins.set_of(list)
-  if set or not list then return set end
-  return nil, errors.argument(name, ('parameter "%s" is no plain list of coins'):format(name), 'give { "BTC", "ETH" }')
+-- Returns the coins of a list as a set, in capitals as the service shows them; nil without a list.
+local function set_of(list)
+  local set = list and {}
+  for _, coin in ipairs(list or {}) do set[coin:upper()] = true end
+  return set
 end
 
 -- Sorts the balances into those that can be converted and those that cannot, with the reason; or nil and an error.
@@ -73,12 +72,9 @@ function M.convert_all(client, params, opts)
   params = params or {}
   local message, name, hint = option_schema.check(params, rules, "parameter")
   if message then return nil, errors.argument(name, message, hint) end
-  local only, except, balances, err
-  only, err = set_of(params.only, "only")
-  if not err then except, err = set_of(params.except, "except") end
-  if not err then balances, err = client.wallet:convertible_balances() end
-  if err then return nil, err end
-  local requested, skipped = sort_out(balances, only, except)
+  local balances, err = client.wallet:convertible_balances()
+  if not balances then return nil, err end
+  local requested, skipped = sort_out(balances, set_of(params.only), set_of(params.except))
   if not requested then return nil, skipped end
   local report = { converted = {}, failed = {}, skipped = skipped, totalConvert = "0", convertFee = "0", batches = 0 }
   for first = 1, #requested, BATCH do

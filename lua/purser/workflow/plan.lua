@@ -12,8 +12,6 @@ local coins = require "purser.workflow.coins"
 local core = require "purser.core"
 local decimal = require "purser.decimal"
 local errors = require "purser.call.errors"
-local history = require "purser.history"
-local parameters = require "purser.api.parameters"
 local plain_text = require "purser.util.plain_text"
 
 local M = {}
@@ -205,7 +203,7 @@ local function check_amount(plan, network, amount, given)
   end
 end
 
-local function check_destination(plan, network, given)
+local function check_destination(plan, client, network, given)
   local address, memo = given.address, given.memo
   line(plan, "to", "%s%s", tostring(address or "?"), memo and (" with memo " .. tostring(memo)) or "")
   if type(address) ~= "string" or address == "" then
@@ -213,12 +211,12 @@ local function check_destination(plan, network, given)
     return
   end
   for _, name in ipairs { "address", "memo" } do
-    local fine, message = true, nil
-    if given[name] then fine, message = parameters.kinds[name].check(given[name]) end
-    if not fine then problem(plan, "the " .. name .. " " .. message) end
+    local fits, message = client:check_value(plan.operation, name, given[name])
+    if not fits then problem(plan, "the " .. name .. " " .. message) end
   end
   if not network then return end
-  local doubt = parameters.kinds.address.check(address) and addresses.problem(network, address)
+  local fits = client:check_value(plan.operation, "address", address)
+  local doubt = fits and addresses.problem(network, address)
   plan.has_doubtful_address = doubt and true or false
   if doubt then (given.unchecked_address and warn or problem)(plan, "%s", doubt) end
   if network.sameAddress then
@@ -238,7 +236,7 @@ end
 
 -- Looks the address up among those that were saved. Returns an error when they cannot be read.
 local function require_saved_address(plan, client, network, given)
-  local walk = history.each(client, "wallet.withdrawal_addresses", { coin = plan.coin })
+  local walk = client:each("wallet.withdrawal_addresses", { coin = plan.coin })
   while true do
     local saved, err = walk:next()
     if err then return err end
@@ -311,7 +309,7 @@ local function check_withdrawal(plan, client, network, given, with_balance)
   if given.network and given.netWork and given.network ~= given.netWork then
     problem(plan, "network and netWork are both given; give one")
   end
-  check_destination(plan, network, given)
+  check_destination(plan, client, network, given)
   local amount = take_amount(plan, given)
   if not network then return amount end
   if network.withdrawEnable == false then
@@ -327,7 +325,8 @@ local function check_withdrawal(plan, client, network, given, with_balance)
   return amount, err
 end
 
--- What is not sent under its name: the network is named as the operation does, and includeFee is an extra parameter.
+-- Parameters that are not sent under their names: the network is named as the operation does, and includeFee is an
+-- extra parameter.
 local of_the_plan = { network = true, netWork = true, includeFee = true, require_saved_address = true,
   unchecked_address = true, max_age_ms = true }
 

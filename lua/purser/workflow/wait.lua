@@ -10,7 +10,6 @@
 
 local coins = require "purser.workflow.coins"
 local errors = require "purser.call.errors"
-local history = require "purser.history"
 local lazy = require "purser.util.lazy"
 local option_schema = require "purser.util.option_schema"
 local suggest = require "purser.util.suggest"
@@ -163,7 +162,7 @@ local function finder(client, operation, time_of, since, params, matches, has_fa
     -- Nothing is concluded from a record that is missing, so one that was found needs no proof of what else there is.
     local query = { from = at or since, to = at, shows_at_least = at and MAX_SHOWN or nil }
     for name, value in pairs(params) do query[name] = value end
-    local walk, failed = history.each(client, operation, query), nil
+    local walk, failed = client:each(operation, query), nil
     while true do
       local record, err = walk:next()
       if err then return nil, err end
@@ -208,7 +207,7 @@ local deposit_states = {
   "too small to be credited", "delayed", "large and delayed", "pending", "successful", "auditing", "rejected",
   "refunded", "credited early", "invalid", "restricted", "returned or completed (sources disagree)",
 }
--- What sources disagree about is no success that money may be spent on, and no proof that it came back either.
+-- A state that sources disagree about is no success that money may be spent on, and no proof that it came back.
 local deposit_goals = {
   credited = { [1] = "failed", [5] = "done", [7] = "failed", [8] = "failed", [10] = "failed", [12] = "unclear" },
   seen = {},
@@ -221,14 +220,14 @@ local deposit_members = {
   txId = "string", coin = "string", network = "string", address = "string", memo = "string", amount = "string",
 }
 
--- Whether a record is of the transaction: the id of the service may have the number of an output after the chain's
+-- Tells if a record is of the transaction: the id of the service may have the number of an output after the chain's
 -- own, which is in another member then.
 local function is_transaction(record, id)
   return record.txId == id or record.transHash == id
     or type(record.txId) == "string" and record.txId:match "^(.+):%d+$" == id
 end
 
--- Whether a name of a network is that of the requested one: records call it TRX, TRC20 or Tron(TRC20). Other names than
+-- Knows the requested network by any of its names: records call it TRX, TRC20 or Tron(TRC20). Other names than
 -- the requested one are known where the coin is, and the coins can be read.
 local function network_matcher(client, requested)
   local name = requested.network

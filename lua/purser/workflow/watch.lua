@@ -18,22 +18,20 @@
 
 local decimal = require "purser.decimal"
 local option_schema = require "purser.util.option_schema"
+local digest = require "purser.util.digest"
 local errors = require "purser.call.errors"
-local history = require "purser.history"
-local record_id = require "purser.history.record_id"
-local retention = require "purser.history.retention"
-local operations = require "purser.api.operations"
 
 local M = {}
 
 local DAY = 86400000
 -- success, rejected, refunded, invalid, returned: nothing comes after these.
 local final = { [5] = true, [7] = true, [8] = true, [10] = true, [12] = true }
--- What may come before success, and 0 for what is no number. After success such a state is an old answer, of a part of
--- the service that lags.
+-- States that may come before success; 0 stands for no number. After success such a state is an old answer, of a part
+-- of the service that lags.
 local SUCCESS = 5
 local early = { [0] = true, [1] = true, [2] = true, [3] = true, [4] = true, [6] = true, [9] = true, [11] = true }
 local MAX_PAUSE_MS = 3 * DAY
+local MARGIN_MS = 540000 -- the next look begins this much later than the earliest time
 
 ---@class purser.WatchParams
 ---@field cursor string|nil   of an earlier watch: continues there
@@ -154,8 +152,8 @@ local function key_of(record, without)
   local address = tostring(record.address or ""):lower()
   local memo = ":" .. tostring(record.memo or ""):lower()
   if memo ~= ":" and address:sub(-#memo) == memo then address = address:sub(1, -#memo - 1) end
-  return record_id.digest(table.concat({ transaction, address, amount_of(record.amount),
-    transaction == "" and tostring(record.insertTime) or "" }, "\30"))
+  return digest.of(table.concat({ transaction, address, amount_of(record.amount),
+    transaction == "" and tostring(record.insertTime) or "" }, "\30")):sub(1, 16)
 end
 
 -- Returns what is known of the deposits of a key. One that had no transaction, and is not shown without it any more, is
@@ -185,7 +183,7 @@ end
 -- Looks once: collects the events since the last look.
 local function look(self)
   local now = self.client:now()
-  local walk = history.each(self.client, self.row.full_name,
+  local walk = self.client:each(self.operation,
     { from = self.since + 1, coin = self.coin, shows_at_least = self.shows_at_least })
   local found, order = {}, {}
   while true do
@@ -217,8 +215,8 @@ local function forget(self)
       if not final[math.abs(entry.state)] then horizon = math.min(horizon, entry.time - 1) end
     end
   end
-  -- What the service no longer shows cannot be watched.
-  horizon = math.max(horizon, retention.earliest(self.row.window, self.looked_at) + 600000)
+  -- A deposit that the service no longer shows cannot be watched.
+  horizon = math.max(horizon, self.client:earliest(self.operation, self.looked_at) + MARGIN_MS)
   if horizon <= self.since then return end
   self.since = horizon
   for digits, entries in pairs(self.known) do
@@ -300,15 +298,14 @@ function Watch:cursor()
   return text_of(self)
 end
 
-local function argument_error(row, name, message, hint)
+local function argument_error(operation, name, message, hint)
   local err = errors.argument(name, message, hint)
-  err.operation = row.group .. ".watch_deposits"
+  err.operation = operation:gsub("%..*", ".watch_deposits")
   return err
 end
 
-local function watch(client, row, params)
-  local self = setmetatable({ client = client, row = row, events = {}, known = {} },
-    Watch)
+local function watch(client, operation, params)
+  local self = setmetatable({ client = client, operation = operation, events = {}, known = {} }, Watch)
   params = params or {}
   local message, name, hint = option_schema.check(params, rules, "parameter")
   if not message then
@@ -316,7 +313,7 @@ local function watch(client, row, params)
     name = "sub_accounts"
   end
   if message then
-    self.problem = argument_error(row, name, message, hint)
+    self.problem = argument_error(operation, name, message, hint)
     return self
   end
   self.coin, self.poll_ms, self.late_arrival_ms = params.coin, params.poll_ms or 10000, params.late_arrival_ms or 600000
@@ -325,7 +322,8 @@ local function watch(client, row, params)
   self.since = (params.since or client:now()) - 1
   message = params.cursor and read_cursor(self, params.cursor)
   if message then
-    self.problem = argument_error(row, "cursor", 'parameter "cursor" ' .. message, "give a text of watch:cursor()")
+    self.problem = argument_error(operation, "cursor", 'parameter "cursor" ' .. message,
+      "give a text of watch:cursor()")
   end
   return self
 end
@@ -335,7 +333,7 @@ end
 ---@param params purser.WatchParams|nil
 ---@return purser.Watch
 function M.deposits(client, params)
-  return watch(client, operations.by_name["wallet.deposit_history"], params)
+  return watch(client, "wallet.deposit_history", params)
 end
 
 --- The same for the deposits of all sub-accounts (A11), and `sub_accounts`, by whose addresses an event is named.
@@ -343,7 +341,7 @@ end
 ---@param params purser.SubAccountWatchParams|nil
 ---@return purser.Watch
 function M.sub_account_deposits(client, params)
-  return watch(client, operations.by_name["broker.all_deposit_history"], params)
+  return watch(client, "broker.all_deposit_history", params)
 end
 
 return M

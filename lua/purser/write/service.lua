@@ -17,13 +17,12 @@ Service.__index = Service
 
 ---@param client purser.State
 ---@param readings table|nil  what several calls that are reconciled share: see evidence/reading.lua
----@param payment table|nil   of a queue: payment:after(outcome, reason) returns what becomes of it
 ---@return purser.reconcile.Service
-function M.of(client, readings, payment)
+function M.of(client, readings)
   return setmetatable({ client = client, recent_calls = write_call.recent_calls_of(client), journal = client._journal,
     memory = not client._journal and write_call.journal_of(client) or nil,
     visibility_delay_ms = client._visibility_delay_ms, recv_window = client._recv_window or 5000,
-    readings = readings, payment = payment }, Service)
+    readings = readings }, Service)
 end
 
 --- Runs an operation as the client does.

@@ -19,7 +19,7 @@ player_backend = dummy
 auth_backend = files
 ]]
 
--- What the page says of the mod's folder, and the server.
+-- The mod's folder as the page says, and the server.
 local START = [[
 set -e
 cp ROOT/build/bundle/purser.lua ROOT/build/luajit/purser/core.so ROOT/build/luajit/purser/http.so worldmods/purser/

@@ -7,7 +7,7 @@ local files = require "files"
 
 local folder, path, db
 
--- What the journal's schema has of it.
+-- Returns what the journal's schema has of it.
 local function open()
   local one = assert(database.open { sqlite = path })
   assert(one:rows [[CREATE TABLE IF NOT EXISTS purser_generations (name TEXT PRIMARY KEY, generation TEXT NOT NULL,

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- How a database's server is reached: what is asked of one that may be another machine. (spec/torture/on_postgresql.lua
+-- The way to a database's server: what is asked of one that may be another machine. (spec/torture/on_postgresql.lua
 -- has the servers.)
 
 local command = require "command"

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- How a database in a file is opened, and what is looked at before every transaction.
+-- A database in a file: how it is opened, and what is looked at before every transaction.
 
 local core = require "purser.core"
 local database = require "purser.util.database"

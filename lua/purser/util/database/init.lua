@@ -2,7 +2,7 @@
 -- A connection to SQLite or PostgreSQL through LuaDBI, with nothing of LuaDBI's traps: every column is text, every
 -- statement is prepared once, every result is read to its end, and a transaction is either whole or nothing.
 --
--- What fails returns nil and a message. A connection that was lost is opened again by the next transaction.
+-- A failure is nil and a message. A connection that was lost is opened again by the next transaction.
 
 local core = require "purser.core"
 local generations = require "purser.util.database.generations"

@@ -37,7 +37,7 @@ local function setting(value, variable)
   return value ~= nil and value ~= "" and value or environment(variable)
 end
 
--- Whether the connection cannot leave this machine. Without a host libpq takes that of its environment, or a socket of
+-- Tells if the connection cannot leave this machine. Without a host libpq takes that of its environment, or a socket of
 -- this machine. An address or a service in the environment may lead elsewhere. For libpq a comma begins another host,
 -- which it tries when the one before does not answer.
 local function is_local(options)
@@ -123,7 +123,7 @@ function M.connect(driver, options)
   return nil, explained(tostring(message), given)
 end
 
---- What a statement returns that shows on which session it ran.
+--- The end of a statement that shows on which session it ran.
 M.returning_session = " RETURNING current_setting('purser.session', true) AS session"
 
 M.POOLED = "the connection leads to a session of the server that is shared with other connections, as a pooler's in "

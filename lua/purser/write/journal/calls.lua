@@ -2,6 +2,8 @@
 -- The rows of a journal in a database: how a row is taken, how it ends, and what the rows say of other calls.
 -- memory.lua has the same of a client that has no journal.
 
+local approval_rows = require "purser.write.guard.approval_rows"
+local approved = require "purser.write.guard.approved"
 local core = require "purser.core"
 local errors = require "purser.call.errors"
 local intents = require "purser.write.intent"
@@ -26,6 +28,7 @@ local M = {}
 ---@field record_id string|nil  of the record that it made
 ---@field record table|nil      what the service answered, or keeps
 ---@field answered boolean      the id came from its own answer, or from a record that shows the call's id
+---@field found boolean|nil     from a record: perhaps of an attempt that this journal lacks
 ---@field digest string         equal calls have the same
 ---@field intent purser.Intent  of its latest attempt
 
@@ -42,7 +45,8 @@ function M.call_of(row)
   return { id = row.id, key = row.key ~= "" and row.key or nil, operation = row.operation, intent = intent,
     params = intent.params, sent_at = intent.sent_at, recv_window = intent.recv_window,
     state = row.state, record_id = row.record_id ~= "" and row.record_id or nil,
-    record = row.record ~= "" and core.decode(row.record) or nil, answered = row.answered ~= "", digest = row.digest }
+    record = row.record ~= "" and core.decode(row.record) or nil, answered = row.answered ~= "",
+    found = row.answered == "found", digest = row.digest }
 end
 
 ----------------------------------------------------------------------------------------------------- how a row is taken
@@ -155,6 +159,7 @@ function M.begin(self, intent, row, guard, key, payment)
     local known = nil
     if payment then begin_payment(tx, intent, payment) else known = take(tx, intent, row, key) end
     if known then return { known = known } end
+    approved.admit(tx, intent, row, guard and guard.approved, payment, key)
     local charges = guard and guard:admit(tx, intent, row, intents.digest(row, intent.params)) or ""
     if charges ~= "" then M.update(tx, { charges = charges }, "id = ?", intent.id) end
     return {}
@@ -240,13 +245,14 @@ local function write_end(tx, intent, ending)
   if verdict.done_before then verdict.record = known.record ~= "" and core.decode(known.record) or {} end
   if not verdict.counts then return verdict end
   local set = { state = ending.state, record_id = ending.record_id, record = keep(ending.record),
-    message = text_of(ending.message), answered = ending.record_id ~= "" and ending.answered and "yes" or "",
+    message = text_of(ending.message), answered = ending.record_id ~= "" and ending.answered or "",
     ended_at = time_text(core.now_ms()) }
   local change = known.queue ~= "" and (ending.change or STAGES[ending.state] and { stage = STAGES[ending.state],
     message = ending.message })
   for name, value in pairs(change and M.staged(tx, change) or {}) do set[name] = value end
-  if intents.SPENT_NOTHING[ending.state] and known.charges ~= "" then
-    spending.give_back(tx, known.charges)
+  if intents.SPENT_NOTHING[ending.state] then
+    approval_rows.give_back(tx, known.id)
+    if known.charges ~= "" then spending.give_back(tx, known.charges) end
     set.charges = ""
   end
   M.update(tx, set, "id = ?", known.id)
@@ -272,7 +278,7 @@ end
 ---@param self purser.Journal
 function M.finish(self, intent, value, err, change)
   local verdict, problem = end_call(self, intent, { state = not err and "done" or err.outcome, record = value,
-    answered = not err, message = err and err.message, change = change })
+    answered = not err and "yes", message = err and err.message, change = change })
   if not verdict then return nil, problem end
   return not verdict.is_taken
 end
@@ -283,7 +289,7 @@ end
 ---@param self purser.Journal
 function M.reconciled(self, intent, answer, change)
   return end_call(self, intent, { state = answer.outcome, record = answer.record, message = answer.reason,
-    answered = intents.shows_id(intent, answer.record), change = change })
+    answered = intents.shows_id(intent, answer.record) and "found", change = change })
 end
 
 ---------------------------------------------------------------------------------------------- what is known of others
@@ -321,16 +327,18 @@ local function each_row(self, sql, account, ids, use)
   return true
 end
 
---- Returns which of these ids are those of calls of an account, sent or planned, by an operation of `names`; or nil and
---- a message. A record that shows one is that call's, though its answer is not known here.
+--- Returns the calls of an account, sent or planned, by an operation of `names`, that have one of these ids, by id; or
+--- nil and a message. A record that shows one is that call's, though its answer is not known here.
 ---@param client_ids string[]
 ---@param names table<string, boolean>
----@return table<string, boolean>|nil planned, string|nil message
+---@return table<string, table>|nil planned, string|nil message
 ---@param self purser.Journal
 function M.planned(self, account, client_ids, names)
   local planned = {}
   local ok, message = each_row(self, PLANNED, account, client_ids, function(row)
-    if names[row.operation] then planned[row.key] = true end
+    if names[row.operation] then
+      planned[row.key] = { operation = row.operation, params = core.decode(row.params), answered = true }
+    end
   end)
   if not ok then return nil, message end
   return planned

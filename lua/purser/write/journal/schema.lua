@@ -2,6 +2,7 @@
 -- The journal's tables. Every column is text: LuaDBI reads 64-bit integers as 32-bit ones. Times are 13 digits of epoch
 -- milliseconds, so that their order as text is their order; amounts are decimals as they travel.
 
+local approval_rows = require "purser.write.guard.approval_rows"
 local core = require "purser.core"
 
 local M = { version = 2 }
@@ -24,7 +25,7 @@ local calls = [[CREATE TABLE purser_calls (id TEXT PRIMARY KEY,
   first_sent_at TEXT NOT NULL DEFAULT '', sent_at TEXT NOT NULL DEFAULT '', recv_window TEXT NOT NULL DEFAULT '0',
   charges TEXT NOT NULL DEFAULT '',     -- to spending limits
   record_id TEXT NOT NULL DEFAULT '', record TEXT NOT NULL DEFAULT '',
-  answered TEXT NOT NULL DEFAULT '',    -- 'yes': its answer named the record, or the record shows its id
+  answered TEXT NOT NULL DEFAULT '',    -- 'yes': its answer named the record; 'found': the record shows its id
   message TEXT NOT NULL DEFAULT '', ended_at TEXT NOT NULL DEFAULT '',
   queue TEXT NOT NULL DEFAULT '', payment TEXT NOT NULL DEFAULT '', -- its name in the queue
   stage TEXT NOT NULL DEFAULT '',       -- waiting, taken (until the lease ends), sent, done, failed, undecided, dropped
@@ -78,6 +79,7 @@ local function create(tx)
   -- what a spending limit has been charged with in one period: `bucket` names account, asset and period
   tx:rows "CREATE TABLE purser_spending (bucket TEXT PRIMARY KEY, amount TEXT NOT NULL)"
   tx:rows(generations)
+  for _, sql in ipairs(approval_rows.TABLES) do tx:rows(sql) end
   set(tx, "version", ("%d"):format(M.version))
   set_id(tx)
 end

@@ -1,0 +1,400 @@
+-- SPDX-License-Identifier: MIT
+--- The books: a copy of an account's histories in SQLite or PostgreSQL that never loses a change, and statements that
+--- add up. See docs/books.md.
+---
+---     local books = assert(purser.books.open { sqlite = "books.db", client = parent, keys = { desk1 = sub_client } })
+---     local report = assert(books:sync())
+---     print(assert(books:statement { from = "2026-10-01", to = "2026-11-01", format = "hledger" }))
+
+local core = require "purser.core"
+local digest = require "purser.util.digest"
+local errors = require "purser.call.errors"
+local model = require "purser.books.model"
+local option_schema = require "purser.util.option_schema"
+local outbox = require "purser.books.outbox"
+local record = require "purser.books.record"
+local sinks = require "purser.transport.sinks"
+local sources = require "purser.books.sources"
+local stores = require "purser.books.store"
+local sync = require "purser.books.sync"
+local utc = require "purser.util.utc"
+local writers = require "purser.books.writers"
+
+---@class purser.modules.books
+local M = {}
+
+---@class purser.Books
+local Books = { __name = "purser.books" }
+Books.__index = Books
+
+---@class purser.BooksOptions
+---@field sqlite string|nil                  a file; made when it is missing
+---@field postgresql purser.PostgresqlOptions|nil
+---@field client purser.Client|nil           the account's own key; needed by `sync` alone
+---@field keys table<string, purser.Client>|nil  a client of each sub-account, by its name
+---@field account string|nil                 the account's name in the books. Default: "Account"
+---@field group "sub_account"|"broker"|nil   which operations list the sub-accounts. Default: found out
+---@field pairs string[][]|nil               { from, to }: sub-accounts between which transfers are looked for
+---@field identities table<string, string>|nil  what other users call an owner (UID, e-mail): "Main" or a sub-account
+---@field addresses table<string, string>|nil  deposit address (or address:memo) -> "Main" or a sub-account
+---@field since_ms integer|nil               how far back the first reading goes. Default: 180 days
+---@field every_ms integer|nil               how often an owner is read of whom something is new. Default: 60000
+---@field sinks purser.SinkOptions[]|nil     where each change goes as an event: { command } or { webhook, secret }
+---@field fee "on_top"|"inside"|nil          where the fee of a withdrawal stands when nothing shows it
+
+local rules = { sqlite = "string", postgresql = "table", client = "any", keys = "table", account = "string",
+  group = { "sub_account", "broker" }, pairs = "table", identities = "table", addresses = "table",
+  since_ms = { 0, option_schema.EXACT }, every_ms = { 1000, 86400000 }, fee = { "on_top", "inside" }, sinks = "table" }
+
+--- Opens the books. Returns them; or nil and an error of kind "config".
+---@param options purser.BooksOptions
+---@return purser.Books|nil books, purser.Error|nil err
+function M.open(options)
+  local message, name, hint = option_schema.check(options, rules, "option")
+  if not message and (options.sqlite == nil) == (options.postgresql == nil) then
+    message, name = "give sqlite = FILE or postgresql = {...}, one of them", "sqlite"
+  end
+  local account = options.account or "Account"
+  if not message and not account:find "^[A-Z][A-Za-z0-9-]*$" then
+    message, name = "option account is no name of letters, digits and hyphens that begins with a capital", "account"
+  end
+  if message then return nil, errors.config(message, hint, name) end
+  local store
+  store, message = stores.open(options)
+  if not store then return nil, errors.config("the books cannot be opened: " .. message) end
+  local self = setmetatable({ store = store, account = account, group = options.group, pairs = options.pairs or {},
+    since = options.since_ms or 180 * sources.DAY, every = options.every_ms or 60000, fee = options.fee,
+    keys = options.keys or {}, identities = {}, addresses = options.addresses or {}, problems = {},
+    main = { name = "Main", is_main = true, client = options.client } }, Books)
+  for text, owner in pairs(options.identities or {}) do
+    self.identities[text] = owner == "Main" and owner or self:owner_name(owner)
+  end
+  self.is_own = function(text) return text and self.identities[tostring(text)] or "" end
+  self.asset = function(coin) return self:asset_of(coin) end
+  self.by_address = function(deposit)
+    local owner = self.addresses[("%s:%s"):format(tostring(deposit.address), tostring(deposit.memo))]
+      or self.addresses[tostring(deposit.address)]
+    return not owner and "" or owner == "Main" and owner or self:owner_name(owner)
+  end
+  self.senders, message = outbox.open(store, options.sinks or {})
+  if not self.senders then return nil, errors.config(message, nil, "sinks") end
+  return self
+end
+
+--- The name of an owner in the books: "" is the parent.
+function Books.owner_name(_, sub) return sub == "" and "Main" or "Sub-" .. sub end
+
+-- The asset that a coin of a history is: live ones carry their network, as USDT-TRX. What the service lists as a coin
+-- stays whole.
+function Books:asset_of(coin)
+  local name = tostring(coin)
+  if not name:find("-", 1, true) then return name end
+  if not self.coins then
+    local list, err = self.main.client:call "wallet.coins"
+    if not list then error(err, 0) end
+    self.coins = {}
+    for _, one in ipairs(list) do self.coins[one.coin] = true end
+  end
+  return self.coins[name] and name or name:match "^(.+)%-[^-]*$" or name
+end
+
+-------------------------------------------------------------------------------------------------------- owners
+
+-- The sub-accounts by whichever operation the key may use; nil and an error.
+local function list_subs(self)
+  local err
+  for _, group in ipairs(self.group and { self.group } or { "broker", "sub_account" }) do
+    local found
+    found, err = self.main.client:each(group .. ".list_sub_accounts"):collect()
+    if found then
+      self.group = group
+      return found
+    end
+    if err.outcome ~= "rejected" then return nil, err end
+  end
+  return nil, err
+end
+
+local SUBS = { list = "sub_accounts" }
+
+-- Opens or ends the gap of a sub-account that has no key of its own.
+local function note_key(self, owner)
+  local list = { list = "key" }
+  local state = sync.state_of(self, owner, list)
+  local now = self.main.client:now()
+  if not owner.client and state.error == "" then
+    sync.note_gap(self, owner, list, state, now - self.since, { message = "the sub-account's own key is not at hand: "
+      .. "its withdrawals, conversions and transfers with others are not read" })
+  elseif owner.client and state.error ~= "" then
+    assert(sync.end_gap(self, owner, list))
+  end
+end
+
+-- The owners there are; what cannot be listed is a problem of the run.
+local function owners_of(self)
+  local owners, by_name, now = { self.main }, {}, self.main.client:now()
+  local found, err = list_subs(self)
+  local rows, context = {}, { account = self.account, owner = "Main", asset = self.asset,
+    source = sync.source_name(self, self.main, SUBS) }
+  for _, sub in ipairs(found or {}) do
+    for _, row in ipairs(record.rows("sub_account", sub, context)) do rows[#rows + 1] = row end
+    local owner = { name = self:owner_name(sub.subAccount), sub = sub.subAccount, client = self.keys[sub.subAccount] }
+    owners[#owners + 1], by_name[sub.subAccount] = owner, owner
+    self.identities[sub.subAccount] = self.identities[sub.subAccount] or owner.name
+    if sub.uid then self.identities[tostring(sub.uid)] = owner.name end
+  end
+  for name, client in pairs(self.keys) do
+    if not by_name[name] then
+      owners[#owners + 1] = { name = self:owner_name(name), sub = name, client = client }
+    end
+  end
+  table.sort(owners, function(a, b)
+    if a.is_main ~= b.is_main then return a.is_main or false end
+    return a.name < b.name
+  end)
+  if found then sync.keep_plain(self, SUBS.list, rows, now)
+  else sync.note_gap(self, self.main, SUBS, sync.state_of(self, self.main, SUBS), now - self.since, err) end
+  local uid = not self.uid and self.main.client:call "live.uid"
+  if uid then self.uid, self.identities[tostring(uid.uid)] = true, "Main" end
+  return owners
+end
+
+-- Tells whether an owner is due, and takes it: another run that asks meanwhile finds it taken.
+local function take_due(self, owner, now)
+  local _, changed = self.store.db:rows("UPDATE purser_books_owner SET due = $1 WHERE account = $2 AND owner = $3 "
+    .. "AND due <= $4", record.time_text(now + self.every), self.account, owner.name, record.time_text(now))
+  if changed == 1 then return true end
+  return not self.store:rows("SELECT due FROM purser_books_owner WHERE account = $1 AND owner = $2", self.account,
+    owner.name)[1]
+end
+
+---@class purser.BooksReport
+---@field owners integer      how many were read
+---@field changes integer     records that are new or changed
+---@field problems table[]    { owner, list, message, is_rejected }: what could not be read
+---@field next_due integer    epoch ms: when an owner is due again
+
+---@class purser.BooksSyncParams
+---@field due boolean|nil     only owners that are due
+---@field progress (fun(owner: string, at: integer, of: integer))|nil
+
+-- Returns the error of a database or of a call that ended a run.
+local function problem_of(problem)
+  return errors.is(problem) and problem or errors.new { kind = "workflow", outcome = "not_sent",
+    message = tostring(problem) }
+end
+
+--- Reads what the keys may read. What could not be read is in `problems`, and in the gaps of each statement.
+---@param params purser.BooksSyncParams|nil
+---@return purser.BooksReport|nil report, purser.Error|nil err
+function Books:sync(params)
+  params = params or {}
+  if not self.main.client then return nil, errors.config("the books were opened without a client", nil, "client") end
+  self.problems = {}
+  local went, report = pcall(function()
+    local now = self.main.client:now()
+    if not self.owners or now - self.owners_at >= sources.DAY or not params.due then
+      self.owners, self.owners_at = owners_of(self), now
+    end
+    local counts = { owners = 0, changes = 0, problems = self.problems }
+    for i, owner in ipairs(self.owners) do
+      if not params.due or take_due(self, owner, now) then
+        if params.progress then params.progress(owner.name, i, #self.owners) end
+        if owner.sub then note_key(self, owner) end
+        counts.owners, counts.changes = counts.owners + 1, counts.changes + sync.owner(self, owner).changes
+      end
+    end
+    local due = self.store:rows("SELECT min(due) AS due FROM purser_books_owner WHERE account = $1", self.account)[1]
+    counts.next_due = math.floor(tonumber(due.due) or now)
+    return counts
+  end)
+  if not went then return nil, problem_of(report) end
+  return report
+end
+
+-------------------------------------------------------------------------------------------------------- statements
+
+---@class purser.StatementParams
+---@field from string|integer   a date, a time or epoch ms; counts
+---@field to string|integer     does not count
+---@field rev integer|nil       the books as they were at this revision. Default: the newest
+---@field format "hledger"|"beancount"|"csv"|"jsonl"|"html"|nil  default "hledger", which ledger reads, too
+
+local function time_of(name, value)
+  local ms, message = value, nil
+  if type(value) == "string" then ms, message = utc.ms(value) end
+  if type(ms) == "number" and ms >= 1e12 and ms < 1e13 then return record.time_text(math.floor(ms)) end
+  return nil, errors.argument(name, ("%s is no time: %s"):format(name, message or "give 2026-10-31 or epoch ms"))
+end
+
+-- Returns the statement as data; or nil and an error.
+local function statement_of(self, params)
+  local from, err = time_of("from", params.from)
+  if not from then return nil, err end
+  local to
+  to, err = time_of("to", params.to)
+  if not to then return nil, err end
+  if to <= from then return nil, errors.argument("to", "to is not later than from") end
+  local went, made = pcall(function()
+    return model.statement(self, from, to, params.rev and ("%012d"):format(params.rev) or self.store:rev())
+  end)
+  if not went then return nil, problem_of(made) end
+  return made
+end
+
+--- Writes a statement. Returns its text, and the data it was made of; or nil and an error.
+---@param params purser.StatementParams
+---@return string|nil text, table|purser.Error made
+function Books:statement(params)
+  local made, err = statement_of(self, params)
+  if not made then return nil, err end
+  local write = writers[params.format or "hledger"]
+  if not write then return nil, errors.argument("format", "format is none of hledger, beancount, csv, jsonl, html") end
+  local text, message = write(made)
+  if not text then return nil, problem_of(message) end
+  return text, made
+end
+
+--- Each record of the books in the order of its time, as a table of texts by column; `raw` is the service's.
+---@param entity string|nil  of this kind alone: deposit, withdrawal, transfer ...
+---@return fun(): table|nil
+function Books:each(entity)
+  local rows, at, last = {}, 0, { time = "", rid = "" }
+  return function()
+    at = at + 1
+    if not rows[at] then
+      rows, at = self.store:rows([[SELECT * FROM purser_books_record WHERE account = $1 AND (time > $2 OR time = $3 AND
+        rid > $4) AND ($5 = '' OR entity = $6) ORDER BY time, rid LIMIT 1000]], self.account, last.time, last.time,
+        last.rid, entity or "", entity or ""), 1
+    end
+    last = rows[at] or last
+    return rows[at]
+  end
+end
+
+-------------------------------------------------------------------------------------------------------- words
+
+-- The one record whose id begins so; or nil and an error.
+local function record_of(self, id, entity)
+  local rows = type(id) == "string" and id:find "^%x+$" and #id >= 6 and self.store:rows(
+    "SELECT rid, entity, class FROM purser_books_record WHERE account = $1 AND rid >= $2 AND rid < $3 LIMIT 2",
+    self.account, id, id .. "g") or {}
+  if #rows ~= 1 then
+    return nil, errors.argument("id", ("%s records begin with the id %s"):format(#rows == 0 and "no" or "several",
+      tostring(id)))
+  end
+  if entity and rows[1].entity ~= entity then
+    return nil, errors.argument("id", ("%s is a %s, no %s"):format(id, rows[1].entity, entity))
+  end
+  return rows[1]
+end
+
+local function say(self, verb, rid, value)
+  local ok, message = self.store:write(function(tx, rev)
+    tx:rows("INSERT INTO purser_books_word (account, rev, at, verb, rid, value) VALUES ($1, $2, $3, $4, $5, $6)",
+      self.account, rev(), record.time_text(math.floor(tx:now())), verb, rid, value)
+  end)
+  if not ok then return nil, problem_of(message) end
+  return true
+end
+
+--- Says how a record ended that the service shows no more.
+---@param id string               or as much of its beginning as no other has
+---@param how "success"|"failed"
+---@return true|nil done, purser.Error|nil err
+function Books:settle(id, how)
+  if how ~= "success" and how ~= "failed" then return nil, errors.argument("how", "how is success or failed") end
+  local found, err = record_of(self, id)
+  if not found then return nil, err end
+  if record.is_final(found.class) then return nil, errors.argument("id", "the record is final by itself") end
+  return say(self, "settle", found.rid, how)
+end
+
+--- Says that a deposit is the other side of a withdrawal.
+---@param withdrawal string
+---@param deposit string
+---@return true|nil done, purser.Error|nil err
+function Books:match(withdrawal, deposit)
+  local left, err = record_of(self, withdrawal, "withdrawal")
+  if not left then return nil, err end
+  local right
+  right, err = record_of(self, deposit, "deposit")
+  if not right then return nil, err end
+  return say(self, "match", left.rid, right.rid)
+end
+
+--- Says that a withdrawal went to somebody else, whatever its address.
+---@param withdrawal string
+---@return true|nil done, purser.Error|nil err
+function Books:outside(withdrawal)
+  local found, err = record_of(self, withdrawal, "withdrawal")
+  if not found then return nil, err end
+  return say(self, "outside", found.rid, "")
+end
+
+--- Closes what lies before a day: its statements keep their bytes, and what is learned later is a correction on that
+--- day.
+---@param ends string|integer  the first open day
+---@return string|nil digest, purser.Error|nil err  of all that is closed
+function Books:close_before(ends)
+  local time, err = time_of("ends", ends)
+  if not time then return nil, err end
+  local last = self.store:rows("SELECT max(ends) AS ends FROM purser_books_period WHERE account = $1", self.account)[1]
+  if last.ends and last.ends >= time then
+    return nil, errors.argument("ends", ("it is closed up to %s"):format(model.date(last.ends)))
+  end
+  local went, sum = pcall(function()
+    local text = writers.jsonl(model.statement(self, "1000000000000", time, self.store:rev()))
+    local made = digest.of(text:match "\n(.*)$") -- without the head, which names the revision
+    assert(self.store:write(function(tx, rev)
+      tx:rows("INSERT INTO purser_books_period (account, ends, rev, digest) VALUES ($1, $2, $3, $4)",
+        self.account, time, rev(), made)
+    end))
+    return made
+  end)
+  if not went then return nil, problem_of(sum) end
+  return sum
+end
+
+--- Returns what could not be read and still is not: a list of { owner, list, starts, ends, why }.
+---@return table[]
+function Books:gaps()
+  return self.store:rows("SELECT owner, list, starts, ends, why FROM purser_books_gap WHERE account = $1 AND "
+    .. "closed_rev = '' ORDER BY owner, list, starts", self.account)
+end
+
+-------------------------------------------------------------------------------------------------------- events
+
+--- Sends the events that are due to the sinks that the books were opened with.
+---@return integer|nil delivered, integer|purser.Error failed  how many, and how many failed and are sent again
+function Books:deliver()
+  local went, delivered, failed = pcall(outbox.deliver, self.store, self.senders,
+    self.main.client and self.main.client:now() or core.now_ms())
+  if not went then return nil, problem_of(delivered) end
+  return delivered, failed
+end
+
+--- Returns what waits for each sink: a list of { sink, waiting, parked, oldest, error }.
+---@return table[]
+function Books:events() return outbox.waiting(self.store) end
+
+--- Lets events that failed, also parked ones, go with the next `deliver`.
+function Books:retry_events() outbox.retry(self.store) end
+
+--- Forgets a sink, and the events that wait for it.
+---@param sink string  its command or URL
+---@return boolean known
+function Books:forget_sink(sink) return outbox.forget(self.store, sink) end
+
+--- Returns whether an event that a webhook got is from who has the secret, and was sent at most five minutes ago.
+---@param secret string|userdata
+---@param head string  Purser-Signature of the request's head
+---@param body string
+---@param now integer|nil  epoch s; default: this machine's clock
+---@return boolean is_genuine
+function M.verify(secret, head, body, now) return sinks.verify(secret, head, body, now) end
+
+--- Closes the database.
+function Books:close() self.store:close() end
+
+return M

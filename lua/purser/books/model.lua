@@ -1,0 +1,196 @@
+-- SPDX-License-Identifier: MIT
+-- A statement as data: what an account held, what happened, what it holds, what adds up and what needs a person. It
+-- depends on a revision, a span and nothing else, so the same question has the same bytes for ever.
+
+local decimal = require "purser.decimal"
+local ledger = require "purser.books.ledger"
+local postings = require "purser.books.postings"
+local utc = require "purser.util.utc"
+
+local M = {}
+
+local ZERO = decimal(0)
+
+--- The date of a time that is kept as text.
+function M.date(time) return utc.text(math.floor(tonumber(time))):sub(1, 10) end
+
+local function sums_of(entries, before)
+  local sums = {}
+  for _, entry in ipairs(entries) do
+    if entry.time < before then
+      for _, leg in ipairs(entry.legs) do
+        local key = ("%s\30%s\30%s"):format(entry.rid, leg[1], leg[2])
+        sums[key] = (sums[key] or ZERO) + leg[3]
+      end
+    end
+  end
+  return sums
+end
+
+-- Returns what the books now say of closed days beyond what they said when these were closed: an entry a record, on
+-- the first open day.
+local function corrections(now, closed, start)
+  local new, old, by_rid, list = sums_of(now.entries, start), sums_of(closed, start), {}, {}
+  for key in pairs(old) do new[key] = new[key] or ZERO end
+  local times = {}
+  for _, entry in ipairs(now.entries) do times[entry.rid] = times[entry.rid] or entry end
+  for key, sum in pairs(new) do
+    local left = sum - (old[key] or ZERO)
+    if not left:is_zero() then
+      local rid, account, asset = key:match "^(.-)\30(.-)\30(.*)$"
+      if not by_rid[rid] then
+        local known = times[rid]
+        by_rid[rid] = { time = start, rid = rid, legs = {}, row = known and known.row, fact = known and known.fact,
+          corrects = M.date(known and known.time or start):sub(1, 7), text = "correction" }
+        list[#list + 1] = by_rid[rid]
+      end
+      table.insert(by_rid[rid].legs, { account, asset, left })
+    end
+  end
+  table.sort(list, function(a, b) return a.rid < b.rid end)
+  for _, entry in ipairs(list) do
+    table.sort(entry.legs, function(a, b) return a[1] .. a[2] < b[1] .. b[2] end)
+  end
+  return list
+end
+
+-- The entries as they stand: closed spans as they were closed, then what is open.
+local function composed(books, rev, ends_before)
+  local periods = books.store:rows("SELECT ends, rev FROM purser_books_period WHERE account = $1 AND rev <= $2 "
+    .. "ORDER BY ends", books.account, rev)
+  local entries, start = {}, ""
+  for i = 1, #periods + 1 do
+    local period = periods[i] or { ends = "9", rev = rev }
+    local now = ledger.at(books, period.rev)
+    local more = start ~= "" and corrections(now, entries, start) or {}
+    for _, entry in ipairs(now.entries) do
+      if entry.time >= start and entry.time < period.ends then more[#more + 1] = entry end
+    end
+    for _, entry in ipairs(more) do entries[#entries + 1] = entry end
+    start = period.ends
+    if period.ends >= ends_before then return entries, now, period.rev end
+  end
+end
+
+local function sorted_keys(map)
+  local keys = {}
+  for key in pairs(map) do keys[#keys + 1] = key end
+  table.sort(keys)
+  return keys
+end
+
+-- Balances of accounts, in order: a list of { account, asset, amount }.
+local function legs_of(balances, keep)
+  local legs = {}
+  for _, key in ipairs(sorted_keys(balances)) do
+    local account, asset = key:match "^(.-)\30(.*)$"
+    if keep(account, balances[key]) then legs[#legs + 1] = { account, asset, balances[key] } end
+  end
+  return legs
+end
+
+local function add(balances, legs)
+  for _, leg in ipairs(legs) do
+    local key = leg[1] .. "\30" .. leg[2]
+    balances[key] = (balances[key] or ZERO) + leg[3]
+  end
+end
+
+local function is_asset(account) return account:find "^Assets:" ~= nil end
+
+-- The entry that a span begins with: what the accounts held, against the opening account.
+local function opening_of(balances, chart, from)
+  local legs, against = legs_of(balances, function(account, amount)
+    return is_asset(account) and not amount:is_zero()
+  end), {}
+  for _, leg in ipairs(legs) do against[leg[2]] = (against[leg[2]] or ZERO) - leg[3] end
+  for _, asset in ipairs(sorted_keys(against)) do
+    if not against[asset]:is_zero() then legs[#legs + 1] = { chart.opening, asset, against[asset] } end
+  end
+  return { time = from, rid = "", text = "brought forward", legs = legs, is_opening = true }
+end
+
+-- Which accounts a balance was never read for, of those that hold something or moved.
+local function unread(now, closing)
+  local list = {}
+  local read = {}
+  for owner in pairs(now.readings) do
+    read[now.chart.owner(owner, "Spot")], read[now.chart.owner(owner, "Leaving")] = true, true
+  end
+  for _, leg in ipairs(closing) do
+    local place = leg[1]:match "[^:]+$"
+    if not read[leg[1]] and (place == "Spot" or place == "Leaving" or place == "Futures")
+      and list[#list] ~= leg[1] then
+      list[#list + 1] = leg[1]
+    end
+  end
+  return list
+end
+
+-- Returns what is open of the records that existed by the end of the span.
+local function open_of(now, to)
+  local open = {}
+  for _, row in ipairs(now.records) do
+    local fact, class = now.facts[row.rid], postings.class_of(row)
+    local why = class == "unreadable" and "an amount or a time of it cannot be read"
+      or row.class == "lost_sight" and not row.said and "out of sight: the service shows it no more"
+      or fact.candidates and ("%d deposits may be its other side"):format(#fact.candidates)
+      or row.entity == "internal_transfer" and row.from_owner == "" and row.to_owner == "" and "which side is the "
+        .. "account's is not known: name the identities"
+      or row.entity == "deposit" and row.to_owner == "" and "whose it is is not known: name the address"
+      or fact.transit and not fact.pair and class ~= "pending" and row.entity == "withdrawal" and "on its way to an "
+        .. "own address: no deposit of it is seen yet"
+      or (class == "pending" or class == "sent" or class == "early") and "not final: " .. row.entity .. " in state "
+        .. row.state
+    if why and row.time < to then
+      open[#open + 1] = { rid = row.rid, time = row.time, why = why, row = row, is_pending = class == "pending" }
+    end
+  end
+  table.sort(open, function(a, b)
+    if a.time ~= b.time then return a.time < b.time end
+    return a.rid < b.rid
+  end)
+  return open
+end
+
+--- Returns the statement of a span, `from` and `to` as the tables keep times: `from` counts, `to` does not.
+---@param books purser.Books
+---@param from string
+---@param to string
+---@param rev string
+function M.statement(books, from, to, rev)
+  local entries, now, effective = composed(books, rev, to)
+  local balances, inside, lines, lowest, assumed = {}, {}, {}, {}, 0
+  for _, entry in ipairs(entries) do
+    if entry.time < from then add(balances, entry.legs) end
+  end
+  local opening = opening_of(balances, now.chart, from)
+  balances = {}
+  add(balances, opening.legs)
+  if #opening.legs > 0 then inside[1] = opening end
+  for _, entry in ipairs(entries) do
+    if entry.time >= from and entry.time < to then
+      inside[#inside + 1] = entry
+      add(balances, entry.legs)
+      for _, leg in ipairs(entry.legs) do
+        local key = leg[1] .. "\30" .. leg[2]
+        if is_asset(leg[1]) and balances[key]:sign() < 0 and not lowest[key] then
+          lowest[key] = { account = leg[1], asset = leg[2], amount = balances[key], entry = entry }
+        end
+      end
+      if entry.is_unexplained then lines[#lines + 1] = entry end
+      if entry.fact and entry.fact.is_assumed and not entry.is_pending then assumed = assumed + 1 end
+    end
+  end
+  local closing = legs_of(balances, is_asset)
+  local negative = {}
+  for _, key in ipairs(sorted_keys(lowest)) do negative[#negative + 1] = lowest[key] end
+  local gaps = books.store:rows("SELECT owner, list, starts, ends, why FROM purser_books_gap WHERE account = $1 AND "
+    .. "rev <= $2 AND (closed_rev = '' OR closed_rev > $3) AND starts < $4 AND (ends = '' OR ends > $5) "
+    .. "ORDER BY owner, list, starts", books.account, effective, effective, to, from)
+  return { account = books.account, from = from, to = to, rev = effective, entries = inside, closing = closing,
+    all = legs_of(balances, function() return true end), open = open_of(now, to), unexplained = lines, gaps = gaps,
+    unread = unread(now, closing), checks = now.checks, negative = negative, assumed = assumed }
+end
+
+return M

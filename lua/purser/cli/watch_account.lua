@@ -1,0 +1,93 @@
+-- SPDX-License-Identifier: MIT
+-- `purser watch account`: what changes of an account is told once; see docs/in-production.md.
+
+local activity = require "purser.cli.activity"
+local connection = require "purser.cli.connection"
+local core = require "purser.core"
+local credentials = require "purser.cli.credentials"
+local purser = require "purser"
+local report = require "purser.cli.report"
+local values = require "purser.cli.values"
+
+local M = {}
+
+--- The options of the command, as a group of a grammar.
+M.group = { "Account",
+  { "--network", "<name>", "Tell when withdrawals or deposits of COIN/NETWORK close or open.", many = true },
+  { "--below", "<name=value>", "Tell when a free balance falls below: USDT=500, or desk1/USDT=500 of a sub-account.",
+    many = true },
+  { "--key-days", "<n>", "Tell when the key ends within so many days." },
+  { "--permissions", "Tell when the key's permissions or IP list change." },
+  { "--journal", "<file>", "Tell of this journal's write calls that are undecided or stuck." },
+  { "--stuck", "<duration>", "With --journal: how long a call may have no known end; default 10m." },
+  { "--run", "<command>", "Command of the shell that gets each event, a line of JSON, on its standard input." },
+  { "--webhook", "<url>", "URL that each event is posted to." },
+  { "--secret-file", "<file>", "With --webhook: file with the key of its signatures, readable by you alone." },
+  { "--state", "<file>", "File that keeps what was told; made at the first run." },
+  { "--metrics", "<file>", "File for Prometheus, written at each look." },
+  { "--every", "<duration>", "Look again after so long: 60s, 5m; without it, once." },
+}
+
+-- Returns the options of purser.monitor.alerts; or nil and a message.
+local function options_of(options)
+  local made = { networks = #options.network > 0 and options.network or nil, key_days = options.key_days,
+    permissions = options.permissions, state = options.state, command = options.run, webhook = options.webhook,
+    stuck_ms = options.stuck }
+  for _, pair in ipairs(options.below) do
+    if not pair[2]:find "^[%d.]+$" then
+      return nil, ("--below '%s=%s' is not NAME=AMOUNT; write USDT=500"):format(pair[1], pair[2])
+    end
+    made.below = made.below or {}
+    made.below[pair[1]] = pair[2]
+  end
+  if options.webhook and not options.secret_file then return nil, "--webhook needs --secret-file FILE" end
+  if options.secret_file then
+    local message
+    made.secret, message = purser.secrets.from_file(options.secret_file)
+    if not made.secret then return nil, "--secret-file: " .. message end
+  end
+  return made
+end
+
+local function show(event)
+  return ("%s  %s: %s%s\n"):format(values.show_time(event.at, "local"), event.condition,
+    event.before and event.before .. " -> " or "", event.state)
+end
+
+-- Looks once. Returns whether all could be read, told and written.
+local function look(alerts, metrics, options, journal)
+  local events, problems = alerts:check()
+  for _, event in ipairs(events) do report.write(show(event)) end
+  if options.metrics then
+    local ok, problem = metrics:write(options.metrics, journal)
+    if not ok then problems[#problems + 1] = ("--metrics %s: %s"):format(options.metrics, tostring(problem)) end
+  end
+  for _, problem in ipairs(problems) do report.say("%s", problem) end
+  return #problems == 0
+end
+
+--- Runs the command. Returns its exit code.
+function M.start(options)
+  local made, message = options_of(options)
+  if not made then return report.bad_input("%s", message) end
+  local path = options.journal or credentials.variable "PURSER_JOURNAL"
+  if path and not core.file_mode(path) then -- to look must make none
+    return report.bad_input("watch: there is no file %s; give the --journal that the write calls were given", path)
+  end
+  local metrics = purser.monitor.metrics()
+  local client, sources
+  client, message, sources = connection.open(options, { hooks = metrics:hooks(activity.hooks(options.debug)) })
+  if not client then return report.bad_input("%s", message) end
+  made.journal = sources.journal
+  local alerts, err = purser.monitor.alerts(client, made)
+  if not alerts then return report.bad_input("%s", report.sentence(err)) end
+  local is_well = look(alerts, metrics, options, sources.journal)
+  while options.every do
+    client:sleep(options.every)
+    look(alerts, metrics, options, sources.journal)
+  end
+  client:close()
+  return is_well and report.DONE or report.NOT_SENT
+end
+
+return M

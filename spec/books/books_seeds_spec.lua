@@ -1,0 +1,19 @@
+-- SPDX-License-Identifier: MIT
+-- make test: 10 s
+-- Random lives: books beside a simulator, see spec/support/books_seeds.lua; books_seeds_test.lua lives a thousand.
+
+local books_seeds = require "books_seeds"
+local files = require "files"
+
+describe("Books of a random life", function()
+  after_each(files.remove_kept)
+
+  it("equal the simulator at every quiet reading, and have every record's state at the end", function()
+    local looks = 0
+    for seed = 1, 30 do
+      looks = looks + books_seeds.live(seed)
+      files.remove_kept()
+    end
+    assert.equal(210, looks)
+  end)
+end)

@@ -1,0 +1,110 @@
+-- SPDX-License-Identifier: MIT
+-- What alerts tell of: networks, balances, the key and write calls, each change once.
+
+local files = require "files"
+local monitored = require "monitored"
+local purser = require "purser"
+
+local folder, number
+
+setup(function() folder, number = files.folder(), 0 end)
+teardown(function() files.remove(folder) end)
+
+local function new_path()
+  number = number + 1
+  return ("%s/%d"):format(folder, number)
+end
+
+local world, sim, owner, client
+local told = monitored.told
+
+before_each(function()
+  world = monitored.world()
+  sim, owner, client = world.sim, world.owner, world.client
+end)
+
+describe("a network", function()
+  it("that closes is told once, and once when it opens again", function()
+    local alerts = assert(purser.monitor.alerts(client, { networks = { "USDT/TRX" } }))
+    assert.same({}, told(alerts))
+    world.closed = '"TRX"'
+    local list, problems, events = told(alerts)
+    assert.same({ { "withdrawals of USDT/TRX: open -> closed" }, {} }, { list, problems })
+    assert.same({ "withdrawals of USDT/TRX: closed", true, "treasury", 1700000000000 },
+      { events[1].text, events[1].is_bad, events[1].account, events[1].at })
+    assert.same({}, told(alerts))
+    world.closed = nil
+    assert.same({ "withdrawals of USDT/TRX: closed -> open" }, told(alerts))
+    assert.same({}, told(alerts))
+  end)
+
+  it("that is closed or not listed at the first check is told at once", function()
+    world.closed = '"TRX"'
+    local alerts = assert(purser.monitor.alerts(client, { networks = { "USDT/TRX", "USDT/NONE" } }))
+    assert.same({ "withdrawals of USDT/TRX: nil -> closed", "withdrawals of USDT/NONE: nil -> not listed",
+      "deposits of USDT/NONE: nil -> not listed" }, told(alerts))
+    assert.same({}, told(alerts))
+  end)
+end)
+
+describe("a balance", function()
+  it("that falls below its bound is told once, and when it is enough again", function()
+    local alerts = assert(purser.monitor.alerts(client, { below = { USDT = "500", BTC = "0.1" } }))
+    assert.same({ "balance of BTC: nil -> below 0.1" }, told(alerts))
+    assert(client.wallet:transfer { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT",
+      amount = "500.00000001" })
+    local list, _, events = told(alerts)
+    assert.same({ "balance of USDT: enough -> below 500" }, list)
+    assert.equal("USDT has 499.99999999 free; the bound is 500", events[1].text)
+    assert(client.wallet:transfer { fromAccountType = "FUTURES", toAccountType = "SPOT", asset = "USDT", amount = "1" })
+    assert.same({ "balance of USDT: below 500 -> enough" }, told(alerts))
+  end)
+
+  it("of a sub-account is one, too", function()
+    assert(client.sub_account:create_sub_account { subAccount = "desk1xxxx", note = "n" })
+    local alerts = assert(purser.monitor.alerts(client, { below = { ["desk1xxxx/USDT"] = "1" } }))
+    assert.same({ "balance of desk1xxxx/USDT: nil -> below 1" }, told(alerts))
+  end)
+end)
+
+describe("the key", function()
+  it("is told of when it ends soon, once", function()
+    local alerts = assert(purser.monitor.alerts(client, { key_days = 14 }))
+    assert.same({}, told(alerts))
+    sim:advance(77 * 86400000)
+    assert.same({ "key: valid -> ends within 14 days" }, told(alerts))
+    sim:advance(86400000)
+    assert.same({}, told(alerts))
+  end)
+
+  it("is told of when its addresses or permissions change", function()
+    local alerts = assert(purser.monitor.alerts(client, { permissions = true }))
+    assert.same({}, told(alerts))
+    assert(client.live:change_api_key { apiKey = owner.api_key, ipWhiteList = "127.0.0.1" })
+    local list = told(alerts)
+    assert.equal(1, #list)
+    assert.matches("from 127.0.0.1$", list[1])
+    assert.same({}, told(alerts))
+  end)
+end)
+
+describe("a write call", function()
+  it("without a known end is told when it is stuck, and when it is settled", function()
+    local journal = assert(purser.journal.open { sqlite = new_path() })
+    client = monitored.client(world, { journal = journal })
+    sim:fault { kind = "lost_answer", operation = "wallet.transfer" }
+    local alerts = assert(purser.monitor.alerts(client, { journal = journal, stuck_ms = 60000 }))
+    local done, err = client.wallet:transfer { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT",
+      amount = "5" }
+    assert.same({ nil, "unknown" }, { done, err.outcome })
+    assert.same({}, told(alerts))
+    sim:advance(60000)
+    local list = told(alerts)
+    assert.same({ ("call %s attempt 1: nil -> stuck"):format(err.intent.id) }, list)
+    assert.same({}, told(alerts))
+    assert(journal:recover(client))
+    assert.same({ ("call %s attempt 1: stuck -> settled"):format(err.intent.id) }, told(alerts))
+    assert.same({}, told(alerts))
+    journal:close()
+  end)
+end)

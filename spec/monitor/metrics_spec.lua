@@ -1,0 +1,109 @@
+-- SPDX-License-Identifier: MIT
+-- The numbers for Prometheus: each request and wait is counted, and what the journal holds is shown.
+
+local core = require "purser.core"
+local files = require "files"
+local purser = require "purser"
+local simulated = require "simulated"
+
+local folder
+
+setup(function() folder = files.folder() end)
+teardown(function() files.remove(folder) end)
+
+-- The samples of a text: { ["name{labels}"] = value }. Each line is a comment or a sample, and each name has one TYPE.
+local function samples_of(text)
+  local samples, types = {}, {}
+  for line in text:gmatch "([^\n]*)\n" do
+    local name, kind = line:match "^# TYPE ([%w_]+) (%l+)$"
+    if name then
+      assert.is_nil(types[name])
+      types[name] = kind
+    elseif not line:find "^# HELP [%w_]+ %u" then
+      local sample, value = line:match "^([%w_]+%b{}) ([%d.]+)$"
+      if not sample then sample, value = line:match "^([%w_]+) ([%d.]+)$" end
+      assert.is_string(sample, line)
+      assert.is_string(types[sample:match "^[%w_]+"], line)
+      samples[sample] = value
+    end
+  end
+  return samples, types
+end
+
+describe("the numbers", function()
+  it("count requests by operation and outcome, and call the hooks of the program as well", function()
+    local called = 0
+    local metrics = purser.monitor.metrics()
+    local sim, client = simulated.world({}, { role = "main", balances = { USDT = "10" } },
+      { hooks = metrics:hooks { after = function() called = called + 1 end }, retry = false })
+    assert(client.wallet:coins())
+    assert(client.wallet:coins())
+    assert.is_nil(client.wallet:transfer { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT",
+      amount = "11" })
+    sim:fault { kind = "lost_answer", operation = "wallet.transfer" }
+    assert.is_nil(client.wallet:transfer { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT",
+      amount = "1" })
+    local samples, types = samples_of(assert(metrics:text()))
+    assert.same({ "2", "1", "1", "0", "0.000" }, {
+      samples['purser_requests_total{operation="wallet.coins",outcome="done"}'],
+      samples['purser_requests_total{operation="wallet.transfer",outcome="rejected"}'],
+      samples['purser_requests_total{operation="wallet.transfer",outcome="unknown"}'],
+      samples.purser_waits_total, samples.purser_wait_seconds_total })
+    assert.equal("counter", types.purser_requests_total)
+    assert.equal(4, called)
+  end)
+
+  it("count the waits for the rate limit", function()
+    local metrics = purser.monitor.metrics()
+    local limit = assert(purser.rate_limit { pools = { ip = { capacity = 10, window_ms = 100 } } })
+    local sim = purser.sim.new { clock = "real" }
+    local client = simulated.client(sim, sim:account { role = "main" }, { hooks = metrics:hooks(), rate_limit = limit })
+    assert(client.wallet:coins())
+    assert(client.wallet:coins())
+    local samples = samples_of(assert(metrics:text()))
+    assert.is_true(tonumber(samples.purser_waits_total) >= 1)
+    assert.is_true(tonumber(samples.purser_wait_seconds_total) > 0)
+  end)
+
+  it("show the payments of each queue by state, and the age of the oldest open call", function()
+    local journal = assert(purser.journal.open { sqlite = folder .. "/journal" })
+    local metrics = purser.monitor.metrics()
+    local sim = purser.sim.new { start_time = core.now_ms() - 5000 }
+    local client = simulated.client(sim, sim:account { role = "main", balances = { USDT = "10" } },
+      { journal = journal, hooks = metrics:hooks(), account = "treasury", rate_limit = false })
+    local queue = assert(purser.payouts.new { client = client, journal = journal, queue = "june" })
+    for i = 1, 3 do
+      assert(queue:add("p" .. i, "wallet.transfer",
+        { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT", amount = "1" }))
+    end
+    sim:fault { kind = "lost_answer", operation = "wallet.transfer" }
+    local _, err = client.wallet:transfer { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT",
+      amount = "2" }
+    assert.equal("unknown", err.outcome)
+    local path = folder .. "/purser.prom"
+    assert.is_true(metrics:write(path, journal))
+    local samples, types = samples_of(files.read(path))
+    local queued = 'purser_payments{account="treasury",queue="june",state="%s"}'
+    assert.same({ "3", "0", "gauge" }, { samples[queued:format "waiting"], samples[queued:format "done"],
+      types.purser_payments })
+    assert.is_true(tonumber(samples['purser_oldest_call_seconds{state="unknown"}']) >= 5)
+    assert.equal("0.000", samples['purser_oldest_call_seconds{state="undecided"}'])
+    assert.equal(0, #files.read(path):gsub("[^\r]", ""))
+    journal:close()
+  end)
+
+  it("are a file that others can read, written in one step", function()
+    local metrics = purser.monitor.metrics()
+    local path = folder .. "/numbers.prom"
+    assert.is_true(metrics:write(path))
+    assert.equal(4, math.floor(core.file_mode(path) % 8 / 4) * 4)
+    assert.is_nil(core.file_mode(path .. ".new"))
+    assert.is_nil((metrics:write(folder .. "/no/such/file")))
+  end)
+
+  it("hold no quote or line break of a name", function()
+    local metrics = purser.monitor.metrics()
+    metrics:hooks().after { operation = 'a"b\\c\nd', outcome = "done" }
+    assert.equal("1", samples_of(assert(metrics:text()))['purser_requests_total{operation="a_b_c_d",outcome="done"}'])
+  end)
+end)

@@ -1,0 +1,18 @@
+-- SPDX-License-Identifier: MIT
+-- Clients that are made of a `call` and a `now`, for rooms on top.
+
+local history = require "purser.history"
+local retention = require "purser.history.retention"
+local operations = require "purser.api.operations"
+
+local M = {}
+
+--- Gives a client the walks that go through its own `call`.
+---@param client table
+function M.of(client)
+  function client:each(name, params, opts) return history.each(self, name, params, opts) end
+  function client:earliest(name, now) return retention.default(operations.by_name[name].window, now or self:now()) end
+  return client
+end
+
+return M

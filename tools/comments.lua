@@ -1,0 +1,62 @@
+-- SPDX-License-Identifier: MIT
+-- Holds how comments begin: with a verb or a noun ("Returns", "Marks", "Errors for"), never with What, Whether, How or
+-- By, which leave out who does it. A line within a comment may begin so.
+--
+-- Closes with `N passed, N failed`; `lua tools/comments.lua`, and `make lint` runs it. `lua tools/comments.lua FOLDER`
+-- names each that is left there.
+
+local lines_of = dofile("tools/whole_files.lua").lines_of
+
+-- Rooms that still have such comments, and how many at most. A number may only fall.
+local left = {
+  ["lua/purser/call/"] = 36, ["lua/purser/cli/"] = 58, ["lua/purser/payouts/"] = 34, ["lua/purser/recording/"] = 3,
+  ["lua/purser/transport/"] = 7, ["lua/purser/write/"] = 76, ["spec/call/"] = 5,
+  ["spec/cli/"] = 18, ["spec/payouts/"] = 4, ["spec/torture/"] = 15,
+  ["spec/transport/"] = 6, ["spec/write/"] = 35,
+}
+
+local FILES = "git ls-files --cached --others --exclude-standard '*.lua' '*.c' '*.h' '*.mk' 'bin/*' 'tools/*' Makefile "
+  .. "':!lua/purser/util/meta.lua'"
+
+-- Returns the room of a file: its folder in lua/purser, spec or src; else its first folder.
+local function room_of(path)
+  return path:match "^lua/purser/%l+/" or path:match "^spec/[%l_]+/" or path:match "^src/%l+/" or path:match "^[^/]+"
+end
+
+-- Returns the text of a line that is a comment and nothing else, or nil.
+local function comment_of(line)
+  return line:match "^%s*%-%-+%s+(.*)" or line:match "^%s*/%*+%s+(.*)" or line:match "^%s*//+%s+(.*)"
+    or line:match "^#+%s+(.*)"
+end
+
+local found, places = {}, {}
+for _, path in ipairs(lines_of(FILES)) do
+  local before, file = nil, io.open(path)
+  for line in file and file:lines() or function() end do
+    local text = comment_of(line)
+    -- the first line of a comment, or the first of a sentence in it
+    local is_first = not before or before:find "[.:;]$" or before == "" or before:find "^SPDX"
+    if text and is_first and (text:find "^What%f[%W]" or text:find "^Whether%f[%W]" or text:find "^How%f[%W]"
+      or text:find "^By%f[%W]") then
+      local room = room_of(path)
+      found[room] = (found[room] or 0) + 1
+      if arg[1] and path:sub(1, #arg[1]) == arg[1] then places[#places + 1] = path .. ": " .. text end
+    end
+    before = text
+  end
+  if file then file:close() end
+end
+
+local passed, failed = 0, 0
+for room, count in pairs(found) do
+  if count > (left[room] or 0) then
+    failed = failed + 1
+    print(("comments: %s has %d that begin with What, Whether, How or By, %d may be left; `lua tools/comments.lua %s`")
+      :format(room, count, left[room] or 0, room))
+  else
+    passed = passed + 1
+  end
+end
+for _, place in ipairs(places) do print(place) end
+print(("%d passed, %d failed"):format(passed + 1, failed))
+os.exit(failed == 0)
