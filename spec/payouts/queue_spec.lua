@@ -319,17 +319,6 @@ describe("the journal's knowledge of a payment", function()
     assert.is_false(equal_call().in_queue)
   end)
 
-  it("has the records that calls of the account have made; the others may be the payment's", function()
-    local records = { { tranId = "r1" }, { tranId = "r2" }, { tranId = "r3" }, { tranId = "r4" }, { amount = "1" } }
-    write { id = "equal", record_id = "r1" }
-    write { id = "other", digest = "another", record_id = "r2" }
-    write { id = "stranger", digest = "another", account = "b", record_id = "r4" }
-    insert "b"
-    set "record_id = 'r3'"
-    assert.same({ { tranId = "r4" }, { amount = "1" } },
-      (within(function(tx) return queue.unclaimed(tx, one, payment, records) end)))
-  end)
-
   it("says when a payment was first sent", function()
     local function first() return (within(function(tx) return queue.first_sent_at(tx, one, payment) end)) end
     assert.is_nil(first())

@@ -248,37 +248,6 @@ function M.equal_call(tx, self, payment)
     over_at = tonumber(row.sent_at) + tonumber(row.recv_window) }
 end
 
--- Whether a call or payment of this account, as far as the journal knows, has made the record `id` of the history that
--- shows `operation`. Each history counts its ids for itself, so one of another history is another record's.
-local function is_known(tx, account, operation, id)
-  local history = intents.history_of(operations.by_name[operation])
-  for _, from in ipairs { "purser_intents", "purser_payments" } do
-    local rows = tx:rows("SELECT DISTINCT operation FROM " .. from .. " WHERE account = $1 AND record_id = $2", account,
-      id)
-    for _, row in ipairs(rows) do
-      local other = operations.by_name[row.operation]
-      if other and intents.history_of(other) == history then return true end
-    end
-  end
-  return false
-end
-
---- Those of the records that no call of this account, as far as the journal knows, has made: the equal ones are asked
---- first, because that takes no search.
-function M.unclaimed(tx, self, payment, records)
-  local claimed, left = {}, {}
-  for _, row in ipairs(tx:rows("SELECT record_id FROM purser_intents WHERE digest = $1 AND account = $2",
-    intents.digest(operations.by_name[payment.operation], payment.params), self.account)) do
-    claimed[row.record_id] = true
-  end
-  for _, record in ipairs(records) do
-    local id = intents.id_of(record)
-    local known = id and (claimed[id] or is_known(tx, self.account, payment.operation, id))
-    if not known then left[#left + 1] = record end
-  end
-  return left
-end
-
 --- The payments in a state, or all, in the order of their keys.
 function M.list(tx, queue, account, state)
   local selection = "SELECT " .. columns .. " FROM purser_payments WHERE account = $1 AND queue = $2"
