@@ -321,8 +321,8 @@ local function hidden_calls(question, shown, witnesses)
   return hidden
 end
 
--- Parts the candidates and the hidden calls from those that are each other's: nothing is as late, so an unclaimed record
--- that agrees with an answered call is its, under another id than it was answered with.
+-- Parts the candidates and the hidden calls from those that are each other's: nothing is as late, so an unclaimed
+-- record that agrees with an answered call is its, under another id than it was answered with.
 local function without_hidden(question, shown, list, hidden, witnesses)
   local left, calls, owned = {}, { newest = hidden.newest }, {}
   for _, call in ipairs(hidden) do
