@@ -9,6 +9,7 @@ local frozen = lazy "purser.util.frozen"
 local limits = lazy "purser.limits"
 local operations = lazy "purser.api.operations"
 local rate_limit = lazy "purser.call.rate_limit"
+local resolve_profile = lazy "purser.api.resolve_profile"
 local restricted = lazy "purser.client.restricted"
 local sandbox = lazy "purser.client.sandbox"
 local workflow = lazy "purser.workflow"
@@ -69,13 +70,22 @@ function M.client_id()
   return core.random_token(32)
 end
 
+--- The conventions of a client with this option `profile`, all of them: of a name, or of a table that overrides single
+--- ones. A copy.
+---@param requested string|table|nil
+---@return table|nil profile, string|nil message
+function M.profile(requested)
+  local profile, message = resolve_profile(requested)
+  return profile and operations.copy(profile), message
+end
+
 local profiles = "purser.api.profiles"
 
 -- Members that are loaded or made at their first use: a module, a member of one, or a function that makes the member.
 local members = {
   decimal = "purser.decimal", secrets = "purser.util.secrets", fleet = "purser.fleet", sim = "purser.sim",
   vault = "purser.fleet.vault", states = "purser.api.states", utc = "purser.util.utc", codes = "purser.codes",
-  csv = "purser.util.csv", json = "purser.json", transport = "purser.client.transports",
+  csv = "purser.util.csv", json = "purser.json", transport = "purser.transports",
   journal = "purser.write.journal", payouts = "purser.payouts",
   monitor = "purser.monitor", books = "purser.books",
   run = "purser.schedule run", spawn = "purser.schedule spawn", join = "purser.schedule join",

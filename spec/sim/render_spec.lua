@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What the simulator answers: each variant of the interface document's form, rejections and samples.
+-- The simulator's answers: each variant of the interface document's form, rejections and samples.
 
 local answers = require "answers"
 local cjson = require "cjson"
@@ -249,7 +249,7 @@ describe("a rejection", function()
   end
 
   it("is HTTP 400 with a numeric code and msg", function()
-    assert.equal('400 {"code":700002,"msg":"Signature for this request is not valid."}',
+    assert.equal('400 {"code":700002,"msg":"The signature is not valid."}',
       rejected("700002", nil, nil, withdraw))
     assert.equal('400 {"code":10101,"msg":"not enough"}', rejected(10101, "not enough", "document", create))
     assert.equal('400 {"code":700002,"msg":"x"}', rejected("700002", "x", "document", nil))
@@ -275,12 +275,12 @@ describe("a sample", function()
   end)
 end)
 
--- What a client makes of it: the same result, whatever the variant.
+-- Returns what a client makes of it: the same result, whatever the variant.
 describe("the client reads the same result", function()
   local unwrap = require "purser.call.unwrap"
   local lossy = { states_null = true }
 
-  -- What some switches say otherwise: the same amount with more zeros, the same transaction with its output.
+  -- Differences that some switches make: the same amount with more zeros, the same transaction with its output.
   local function is_same(want, have)
     if type(have) ~= "string" or type(want) ~= "string" then return want == have end
     return have == want or have == want .. ":0" or have:gsub("0+$", "") == want:gsub("0+$", "")

@@ -19,7 +19,7 @@ local function world()
   return sim, house, client
 end
 
--- What is free and what is locked of House.
+-- Returns what is free and what is locked of House.
 local function funds(sim)
   local spot = sim:state().accounts[1].spot[1]
   return spot.free .. " " .. spot.locked
@@ -33,7 +33,7 @@ local function withdraw(sim, house, address)
   return get(sim, house, "C2", { coin = "USDT", netWork = "TRX", address = address or PAYEE, amount = "20" }).id
 end
 
--- What the account has in each state, with 7 of a deposit and, of 100, 20 of a withdrawal with a fee of 1.
+-- The account's balances in each state, with 7 of a deposit and, of 100, 20 of a withdrawal with a fee of 1.
 local of_deposit = { [5] = "107 0", [9] = "100 7" }
 local of_withdrawal = { "79 21", "79 21", "79 21", "79 21", "79 21", "79 0", "79 0", "100 0", "100 0", "79 21" }
 

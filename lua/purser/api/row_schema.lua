@@ -20,14 +20,18 @@ local shapes = require "purser.api.shapes"
 ---@field effect "read"|"create"|"change"|"transfer"  only a read is ever sent twice
 ---@field signer "main"|"sub"|nil
 ---@field body "object"|"array"|nil  its parameters travel in a JSON body
----@field params table[]         name and kind at 1 and 2, with `required`, `default`, `max`, `choices`
+---@field params table[]         name and kind at 1 and 2, with `required`, `default`, `max`, `choices`; `rule`, `help`
+--- and `values` are for people
 ---@field required string[]      names of parameters
 ---@field names string[]
+---@field members string[]       names of its result's members, in all spellings
 ---@field by_name table<string, table>
 ---@field rules table|nil
 ---@field window table|nil       what a history covers
 ---@field paging table|nil
 ---@field result table
+---@field shape string           of its records
+---@field members table[]        of its records: `name`, `type`, and `members` of a list of records
 ---@field moves table|nil        what a write call moves, and where to
 ---@field reconcile table|nil    how an unknown outcome is found out
 ---@field deprecated string|nil  what to call instead

@@ -185,6 +185,9 @@ local function not_admitted(self, payment, err)
     release(self, payment, { state = "waiting", due_in = (err.retry_after or 1) * 1000, message = err.message })
   elseif err.code == "guard.no_duplicates" then
     hold_back(self, payment, err.message)
+  elseif err.code == "guard.approval" then -- it waits for persons, or only for time
+    local due_in = err.details.due_in
+    release(self, payment, { state = "waiting", due_in = due_in, blocked = not due_in, message = err.message })
   elseif err.code ~= "payouts.lease" then
     release(self, payment, { state = "failed", message = err.message })
   end

@@ -4,7 +4,7 @@
 -- `forms` says what the document answers; a set of switches (lua/purser/sim/variants.lua) says how this answer differs.
 -- Nothing here knows what a result means: handlers return canonical results, exact texts and integers, and no more.
 
-local codes = require "purser.sim.codes"
+local codes = require "purser.codes"
 local coins = require "purser.sim.coins"
 local prng = require "purser.sim.prng"
 local response_formats = require "purser.sim.response_formats"
@@ -195,7 +195,7 @@ local function has_member(members, name)
   return false
 end
 
--- Whether this record's address carries the memo, so that the member `memo` stays empty.
+-- Tells whether this record's address carries the memo, so that the member `memo` stays empty.
 local function memo_is_in_address(out, members, member, record)
   if member.canonical ~= "memo" then return false end
   for _, other in ipairs(members) do
@@ -336,9 +336,11 @@ function M.rejection(code, message, variant, row)
   local set = variants.resolve(variant)
   local out = new_writer(set, row and row.id)
   local text = digits(code)
+  local known = codes.get(text)
   local parts = {
     out.member("code", is_integer_text(text) and not set.error_code_text and text or out.text(text)),
-    out.member(set.error_message and "message" or "msg", out.text(message or codes[text] or "Request failed")),
+    out.member(set.error_message and "message" or "msg",
+      out.text(message or known and known.meaning or "Request failed")),
   }
   if set.error_extra_members then
     table.insert(parts, 1, out.member("success", "false"))

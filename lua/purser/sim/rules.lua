@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What each parameter of each operation may be, written from the interface document and nothing else: the simulator
+-- The rules of each operation's parameters, written from the interface document and nothing else: the simulator
 -- does not share the client's own checks, so that a mistake there is seen here.
 --
 -- A rule is { name, kind, required = code when missing, ... }; a kind turns the text that arrived into the value the

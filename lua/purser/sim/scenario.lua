@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What happens to the simulator without a request: accounts open, deposits arrive, rebates accrue, someone is frozen.
+-- Events without a request: accounts open, deposits arrive, rebates accrue, someone is frozen.
 
 local accounts = require "purser.sim.accounts"
 local addresses = require "purser.sim.addresses"
@@ -7,7 +7,6 @@ local option_schema = require "purser.util.option_schema"
 local core = require "purser.core"
 local decimal = require "purser.decimal"
 local deposits = require "purser.sim.deposits"
-local keys = require "purser.sim.keys"
 local ledger = require "purser.sim.ledger"
 local rebates = require "purser.sim.rebates"
 local rules = require "purser.sim.rules"
@@ -20,14 +19,14 @@ local withdrawals = require "purser.sim.withdrawals"
 local World = {}
 
 -- The histories of a simulator.
-local with_records = {
+local histories = {
   "deposits", "withdrawals", "family_transfers", "wallet_transfers", "internal_transfers", "conversions", "rebates",
 }
 
 local reference = "string or table"
 local time = { 0, option_schema.EXACT, says = "a time in epoch milliseconds" }
 
--- What each method takes. An amount that is a number is rejected where its digits would count.
+-- The options of each method. An amount that is a number is rejected where its digits would count.
 ---@class purser.SimAccountOptions
 ---@field name string|nil
 ---@field role "broker"|"main"|"user"|"sub"|nil  default "main"
@@ -141,7 +140,7 @@ local function grant(sim, account, business, amounts)
   end
 end
 
--- What is wrong with how an account would be known: two with one name of it would be mixed up.
+-- Returns what is wrong with the names of a new account, or nil: two with one name of it would be mixed up.
 local function check_identity(sim, fields)
   local uid, password = fields.uid, fields.funds_password
   if uid and not uid:find("^%w+$") then return "uid must be letters and digits" end
@@ -169,9 +168,9 @@ local function check_account(sim, fields)
   return role, parent
 end
 
--- What is wrong with a key that is given; or nil. A secret that is not given is drawn.
+-- Returns what is wrong with a key that is given, or nil. A secret that is not given is drawn.
 local function check_key(sim, api_key, secret_key)
-  if api_key and not keys.is_api_key(api_key) then return "api_key must be 8 to 64 letters and digits" end
+  if api_key and not accounts.is_api_key(api_key) then return "api_key must be 8 to 64 letters and digits" end
   if api_key and sim.keys.by_key[api_key] then return "that api_key is taken" end
   if not secret_key then return nil end
   local signer, message = core.signer("hmac-sha256", secret_key)
@@ -215,7 +214,7 @@ function World:account(fields)
   })
   grant(self, account, "SPOT", spot)
   grant(self, account, "FUTURES", futures)
-  local key = keys.add(self, account, {
+  local key = accounts.add_key(self, account, {
     permissions = permissions or rules.all_permissions, ip = ip, note = "first key",
     api_key = fields.api_key, secret_key = fields.secret_key,
   })
@@ -239,7 +238,7 @@ function World:deposit(fields)
   if not owner then return nil, network end
   if record.time and record.time > self:now() then return nil, "the time lies in the future" end
   local arrived = deposits.arrive(self, owner, network, record)
-  local public = deposits.public(arrived, self:now())
+  local public = deposits.public(arrived, self)
   public.id = arrived.id
   return public
 end
@@ -281,7 +280,6 @@ function World:trade(fields)
     end
   end
   grant(self, account, "SPOT", changes)
-  self:check()
   return accounts.balances(self, account, "SPOT")
 end
 
@@ -292,7 +290,7 @@ end
 ---@return { id: string, hidden: boolean }|nil record, string|nil message
 function World:hide(id, hidden)
   self:run_due()
-  for _, name in ipairs(with_records) do
+  for _, name in ipairs(histories) do
     local record = self[name].by_id[id]
     if record then
       self[name]:hide(record, hidden ~= false)
@@ -331,14 +329,6 @@ function World:freeze(requested, frozen)
   return { uid = account.uid, frozen = account.frozen == true }
 end
 
---- Ends a withdrawal as failed before it is sent; its funds come back.
----@param id string
----@return any ended, string|nil message
-function World:fail_withdrawal(id)
-  self:run_due()
-  return withdrawals.fail(self, id)
-end
-
 --- Puts a deposit into a state: its id, and the state's number (1 to 12) or name. It stays there until it is put into
 --- another. Returns the deposit as histories show it; nil and why not.
 ---@param id string|integer
@@ -347,7 +337,6 @@ end
 function World:set_deposit(id, status)
   self:run_due()
   local deposit, wrong = deposits.set(self, id, states.number("deposit", status) or tonumber(status))
-  self:check()
   return deposit, wrong
 end
 
@@ -358,7 +347,6 @@ end
 function World:set_withdrawal(id, status)
   self:run_due()
   local withdrawal, wrong = withdrawals.set(self, id, states.number("withdrawal", status) or tonumber(status))
-  self:check()
   return withdrawal, wrong
 end
 
