@@ -9,19 +9,15 @@ local modules = {
   openresty = "purser.nginx.openresty", cosocket = "purser.nginx.cosocket",
   record = "purser.recording.record", replay = "purser.recording.replay",
 }
-local names = { "curl", "multi", "openresty", "cosocket", "record", "replay" }
 
 local function no_transport(name)
+  local names = suggest.names_of(modules)
   error(('purser.transport has no "%s"%s; there are %s, and an object of your own is given as it is'):format(
     tostring(name), suggest.hint(tostring(name), names), table.concat(names, ", ")), 3)
 end
 
 return setmetatable({}, { __index = function(made, requested)
-  for _, name in ipairs(names) do
-    if name == requested then
-      made[name] = require(modules[name]).new
-      return made[name]
-    end
-  end
-  no_transport(requested)
+  if not modules[requested] then no_transport(requested) end
+  made[requested] = require(modules[requested]).new
+  return made[requested]
 end })

@@ -7,6 +7,7 @@
 -- group, and does without the check.
 
 local lazy = require "purser.util.lazy"
+local parameters = lazy "purser.api.parameters"
 local row_schema = lazy "purser.api.row_schema"
 local shapes = lazy "purser.api.shapes"
 
@@ -87,27 +88,41 @@ function M.copy(value)
   return result
 end
 
--- Adds the names of a shape's members to a list: all spellings, and those of the records inside.
-local function add_members(names, shape)
-  for _, field in ipairs(shapes[shape]) do
-    local inner = type(field[2]) == "table" and (field[2].list or field[2])
-    names[#names + 1] = field[1]
-    for _, alias in ipairs(field.aliases or {}) do names[#names + 1] = alias end
-    if type(inner) == "table" then add_members(names, inner.record) end
+-- The members of a record, in the document's order; those of a list of records that it holds in `members`.
+local function members_of(shape)
+  local members = {}
+  for i, field in ipairs(shapes[shape]) do
+    local inner = type(field[2]) == "table" and (field[2].record or type(field[2].list) == "table"
+      and field[2].list.record)
+    members[i] = { name = field[1], type = inner and "records" or type(field[2]) == "table" and "list" or field[2],
+      members = inner and members_of(inner) or nil, aliases = M.copy(field.aliases) }
   end
-  return names
+  return members
 end
 
---- A copy of all rows, with the names of their result's members: those of the document in its order, and all by full
---- name. Changing it changes nothing.
+local function public_row(row)
+  local public = M.copy(row)
+  public.by_name = {}
+  for _, param in ipairs(public.params) do
+    param.help, param.rule = parameters.help_of(param), parameters.kinds[param[2]].text
+    param.values = M.copy(parameters.choices[param.choices])
+    public.by_name[param[1]] = param
+  end
+  local form = row.result
+  public.shape = form.list or form.record or form.page or form.rows
+  public.members = members_of(public.shape)
+  return public
+end
+
+--- A copy of all rows, in the document's order and by full name: what a user may look at. Changing it changes nothing.
+--- Those of the live service have their names alone.
 ---@return table
 function M.public()
   local result = {}
   for _, row in ipairs(M.every) do
-    local public, shape = M.copy(row), row.result
-    public.members = add_members({}, shape.record or shape.list or shape.page or shape.rows)
-    result[row.full_name] = public
+    local public = public_row(row)
     if not row.live then result[#result + 1] = public end
+    result[row.full_name] = public
   end
   return result
 end

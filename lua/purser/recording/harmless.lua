@@ -31,18 +31,27 @@ local known = set_of [[
   subAccounts timestamp recvWindow signature _extend traceId sign]]
 local segments = {} -- of paths
 
+local function learn_name(name)
+  known[name] = true
+  for _, word in ipairs(words_of(name) or {}) do name_words[word] = true end
+end
+
+local function learn_members(members)
+  for _, member in ipairs(members) do
+    learn_name(member.name)
+    for _, alias in ipairs(member.aliases or {}) do learn_name(alias) end
+    learn_members(member.members or {})
+  end
+end
+
 -- Learns the names and the paths of all rows, at first use.
 local function learn_rows()
   if next(segments) then return end
   local paths = { purser.profiles.default.ping_path, purser.profiles.default.time_path }
   for _, row in pairs(purser.operations) do
     paths[#paths + 1] = row.path
-    for _, names in ipairs { row.names, row.members } do
-      for _, name in ipairs(names) do
-        known[name] = true
-        for _, word in ipairs(words_of(name) or {}) do name_words[word] = true end
-      end
-    end
+    for _, name in ipairs(row.names) do learn_name(name) end
+    learn_members(row.members)
   end
   for _, path in ipairs(paths) do
     for segment in path:gmatch "[^/]+" do segments[segment] = true end

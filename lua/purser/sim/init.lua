@@ -39,6 +39,8 @@ local transfers = require "purser.sim.transfers"
 local variants = require "purser.sim.variants"
 local withdrawals = require "purser.sim.withdrawals"
 local control = lazy "purser.sim.control"
+local server = lazy "purser.sim.serve"
+local state_file = lazy "purser.sim.state_file"
 local transport = lazy "purser.sim.transport"
 
 ---@class purser.modules.sim
@@ -186,6 +188,32 @@ function M.restore(state)
   if state.rate_limit then rate_limit.restore(sim.rate_limit_state, state.rate_limit) end
   return sim
 end
+
+--- A simulator that continues where a file of `save` left it. Nil alone where there is no such file; nil and a message
+--- for one that holds no whole state.
+---@param path string
+---@return purser.Sim|nil sim, string|nil message
+function M.load(path)
+  local state, message = state_file.read(path)
+  if not state then return nil, message end
+  local ok, sim = pcall(M.restore, state)
+  if ok then return sim end
+  return nil, ("%s: %s"):format(path, (tostring(sim):gsub("^purser%.sim: ", "")))
+end
+
+--- Writes the state of a simulator in place of a file, or leaves the file as it was. It holds secret keys.
+---@param sim purser.Sim
+---@param path string
+---@return true|nil ok, string|nil reason
+function M.save(sim, path) return state_file.write(path, sim:snapshot()) end
+
+--- Serves a simulator over HTTP on a loopback port until it is stopped, with the endpoints under /sim/ and the page
+--- /console. Needs purser.httpd.
+---@param sim purser.Sim
+---@param options purser.sim.world_options
+---@return integer? served, string? message  how many requests came; nil when the port cannot be had
+---@return string? cause  "in_use" or "remote", where it is one of these
+function M.serve(sim, options) return server.world(sim, options) end
 
 --- The service's time, epoch ms.
 ---@return integer
