@@ -353,7 +353,8 @@ describe("the console", function()
     -- the status stands at the right edge, with a code behind it or without one
     assert.same({}, browser:run [[const right = (cell) => Math.round(cell.getBoundingClientRect().right);
       return [...document.querySelectorAll('#requests tbody tr:not(.detail)')].filter((row) =>
-        right(row.children[2]) !== Math.max(right(row.children[3]), right(row.children[4]))).map((row) => row.outerHTML)]])
+        right(row.children[2]) !== Math.max(right(row.children[3]), right(row.children[4])))
+        .map((row) => row.outerHTML)]])
     browser:run "scrollTo(0, 0)"
     browser:screenshot "build/console-narrow.png"
     browser:resize(1280, 1000)
