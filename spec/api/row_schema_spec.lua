@@ -37,13 +37,6 @@ local wrong = {
   },
 }
 
-local function copy(value)
-  if type(value) ~= "table" then return value end
-  local made = {}
-  for key, member in pairs(value) do made[key] = copy(member) end
-  return made
-end
-
 describe("a row", function()
   for name, cases in pairs(wrong) do
     for _, case in ipairs(cases) do

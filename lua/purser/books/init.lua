@@ -81,11 +81,13 @@ function M.open(options)
   return self
 end
 
---- The name of an owner in the books: "" is the parent.
+-- Returns the name of an owner in the books: "" is the parent.
+---@private
 function Books.owner_name(_, sub) return sub == "" and "Main" or "Sub-" .. sub end
 
 -- The asset that a coin of a history is: live ones carry their network, as USDT-TRX. What the service lists as a coin
 -- stays whole.
+---@private
 function Books:asset_of(coin)
   local name = tostring(coin)
   if not name:find("-", 1, true) then return name end

@@ -122,7 +122,7 @@ local function walk_of(self, row)
     local given, err = take(row.full_name, params, opts)
     local walk = given and history.walk(self, row, given)
     walk = walk or { next = function() return nil, err end, collect = function() return nil, err end }
-    return private.veil(setmetatable({ walk = walk }, Walk))
+    return private.public_view(setmetatable({ walk = walk }, Walk))
   end
 end
 

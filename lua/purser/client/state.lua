@@ -232,7 +232,7 @@ end
 ---@param opts purser.CallOptions|nil  of each call
 ---@return purser.Walk
 function State:each(name, params, opts)
-  return private.veil(history.each(self, name, params, opts))
+  return private.public_view(history.each(self, name, params, opts))
 end
 
 --- Returns the earliest epoch ms from which a history can be walked now. Returns nil where the service documents none.
