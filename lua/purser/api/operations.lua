@@ -49,31 +49,9 @@ M.groups = setmetatable({}, { __index = function(groups, group)
   return rows
 end })
 
--- Loads what is asked over all groups.
-local function load_all()
-  local list, every, by_name, by_id = {}, {}, {}, {}
-  for _, group in ipairs(M.all_group_names) do
-    for _, row in ipairs(M.groups[group]) do
-      row_schema.check(row)
-      assert(not by_name[row.full_name], row.full_name .. ": defined twice")
-      assert(not by_id[row.id], row.full_name .. ": its id is taken")
-      every[#every + 1] = row
-      if not row.live then list[#list + 1] = row end
-      by_name[row.full_name], by_id[row.id] = row, row
-    end
-  end
-  for _, row in ipairs(list) do
-    local reconcile = row.reconcile or {}
-    for _, other in pairs { row.deprecated, reconcile.lookup, reconcile.delete_operation, reconcile.second_list } do
-      assert(by_name[other], row.full_name .. ": refers to an unknown operation")
-    end
-  end
-  M.list, M.every, M.by_name, M.by_id = list, every, by_name, by_id
-end
-
 setmetatable(M, { __index = function(_, name)
   if name == "list" or name == "every" or name == "by_name" or name == "by_id" then
-    load_all()
+    M.list, M.every, M.by_name, M.by_id = row_schema.check_all(M.all_group_names, M.groups)
     return rawget(M, name)
   end
 end })

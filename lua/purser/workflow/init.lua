@@ -3,7 +3,7 @@
 -- a function(client, ...). purser.new hands this table to the client; for editors, tools/docs/annotations.lua reads it.
 
 local lazy = require "purser.util.lazy"
-local private = require "purser.util.private"
+local veil = require "purser.util.veil"
 local balances = lazy "purser.workflow.balances"
 local dust = lazy "purser.workflow.dust"
 local plan = lazy "purser.workflow.plan"
@@ -28,7 +28,7 @@ for _, entry in ipairs {
   { "sub_account", "each_balance", balances, "each", veiled = true },
 } do
   local module, fn = entry[3], entry[4]
-  M[entry[1]][entry[2]] = entry.veiled and function(...) return private.veil(module[fn](...)) end
+  M[entry[1]][entry[2]] = entry.veiled and function(...) return veil(module[fn](...)) end
     or function(...) return module[fn](...) end
 end
 
