@@ -68,9 +68,9 @@ local function make_rate_limit(given, profile, open_store)
   return rate_limit.make(given, profile, open_store)
 end
 
-local function make_guard(options)
-  if not options.guard then return nil end
-  return guard.new(options.guard, options)
+local function make_guard(options, base_url)
+  if not options.guard and not options.policy then return nil end
+  return guard.new(options.guard or {}, options, base_url)
 end
 
 local function use_keys(self, options)
@@ -131,7 +131,7 @@ function M.fill(self, options, open_store)
   self._recv_window = options.recv_window and math.floor(options.recv_window) or false -- 5e3 is a float
   self._generate_ids, self._visibility_delay_ms = options.generate_ids ~= false, options.visibility_delay_ms or 30000
   self._journal, self._account = options.journal, options.account
-  self._guard, wrong, hint = make_guard(options)
+  self._guard, wrong, hint = make_guard(options, self._origin .. self._prefix)
   if wrong then return wrong, hint, "guard" end
   self._transport, wrong, hint = make_transport(options, self._origin)
   self._own_transport = options.transport == nil
