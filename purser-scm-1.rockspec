@@ -120,6 +120,7 @@ build = {
     ["purser.api.parameters"] = "lua/purser/api/parameters.lua",
     ["purser.api.profile_overrides"] = "lua/purser/api/profile_overrides.lua",
     ["purser.api.profiles"] = "lua/purser/api/profiles.lua",
+    ["purser.api.public"] = "lua/purser/api/public.lua",
     ["purser.api.resolve_profile"] = "lua/purser/api/resolve_profile.lua",
     ["purser.api.row_schema"] = "lua/purser/api/row_schema.lua",
     ["purser.api.shapes"] = "lua/purser/api/shapes.lua",

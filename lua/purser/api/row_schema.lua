@@ -24,7 +24,6 @@ local shapes = require "purser.api.shapes"
 --- and `values` are for people
 ---@field required string[]      names of parameters
 ---@field names string[]
----@field members string[]       names of its result's members, in all spellings
 ---@field by_name table<string, table>
 ---@field rules table|nil
 ---@field window table|nil       what a history covers
