@@ -7,7 +7,7 @@ local version = require "purser.version"
 local clients = lazy "purser.client"
 local frozen = lazy "purser.util.frozen"
 local limits = lazy "purser.limits"
-local operations = lazy "purser.api.operations"
+local public = lazy "purser.api.public"
 local rate_limit = lazy "purser.call.rate_limit"
 local resolve_profile = lazy "purser.api.resolve_profile"
 local restricted = lazy "purser.client.restricted"
@@ -76,7 +76,7 @@ end
 ---@return table|nil profile, string|nil message
 function M.profile(requested)
   local profile, message = resolve_profile(requested)
-  return profile and operations.copy(profile), message
+  return profile and public.copy(profile), message
 end
 
 local profiles = "purser.api.profiles"
@@ -96,7 +96,7 @@ local members = {
 
 return setmetatable(M, {
   __index = function(module, name)
-    if name == "operations" then return operations.public() end -- each reader has its own copy
+    if name == "operations" then return public.rows() end -- each reader has its own copy
     local member = members[name]
     if not member then return nil end
     if type(member) == "function" then

@@ -52,23 +52,6 @@ describe("the rows", function()
     package.loaded["purser.api.operations"], package.loaded["purser.api.wallet"] = operations, kept
   end)
 
-  it("cannot be changed through what users see", function()
-    local public = require("purser").operations
-    public["wallet.withdraw"].params[1].required = false
-    assert.is_true(operations.by_name["wallet.withdraw"].params[1].required)
-    assert.equal(#operations.list, #public)
-  end)
-
-  it("say which members their results have, in all spellings, those of records inside too", function()
-    local public = operations.public()
-    local members = public["wallet.convert"].members
-    assert.same({ "successList", "failedList", "totalConvert", "convertFee" },
-      { members[1].name, members[2].name, members[3].name, members[4].name })
-    assert.equal("message", members[2].members[2].name)
-    assert.same({ "apikey" }, public["broker.create_api_key"].members[3].aliases)
-    assert.equal("live", public["live.account"].group)
-  end)
-
   it("reconcile a call by what its list shows and takes", function()
     for _, row in ipairs(operations.list) do
       local reconcile = row.reconcile or {}

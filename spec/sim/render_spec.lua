@@ -277,6 +277,7 @@ end)
 
 -- Returns what a client makes of it: the same result, whatever the variant.
 describe("the client reads the same result", function()
+  local decoders = require "purser.call.decoders"
   local unwrap = require "purser.call.unwrap"
   local lossy = { states_null = true }
 
@@ -302,7 +303,7 @@ describe("the client reads the same result", function()
 
   local function read(row, variant)
     local body = answer(row.id, variant)
-    local value, message, offset = unwrap.decoder(row):decode(body)
+    local value, message, offset = decoders.of(row):decode(body)
     assert(value, ("%s: %s at byte %s"):format(row.id, tostring(message), tostring(offset)))
     return assert(unwrap.take(row, value, body))
   end
