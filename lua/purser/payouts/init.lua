@@ -109,7 +109,7 @@ local function prepare(self, key, operation, params)
   local content = intents.digest(row, values, true)
   if row.reconcile.generated_id then
     local client_id = row.reconcile.client_id
-    if values[client_id] then
+    if values[client_id] and values[client_id] ~= made_id(self, key) then -- as a plan has it
       content = digest.of(content .. " " .. values[client_id])
       return { key = key, operation = operation, digest = content, json = json.encode(values), client_id = client_id,
         id = values[client_id] }
@@ -188,6 +188,13 @@ local function hides_payments(list)
     if type(place) ~= "number" and type(value) == "table" then return true end
   end
   return false
+end
+
+--- What will travel for a payment of a queue, with the id that the queue gives; or nil and an error.
+---@return table<string, string>|nil params, purser.Error|nil err
+function M.params(account, queue_name, key, operation, params)
+  local payment, err = prepare({ account = account, queue = queue_name }, key, operation, params)
+  return payment and core.decode(payment.json), err
 end
 
 local ADD_LOCK = 7078803

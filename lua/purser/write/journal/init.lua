@@ -275,6 +275,7 @@ local function entry_of(row)
   return {
     intent = calls.intent_of(row), state = row.state, record = row.record ~= "" and core.decode(row.record) or nil,
     message = row.message ~= "" and row.message or nil, key = row.key ~= "" and row.key or nil,
+    queue = row.queue ~= "" and row.queue or nil,
   }
 end
 
@@ -302,11 +303,12 @@ function Journal:mismatch(intent)
 end
 
 local columns = [[id, account, operation, key, params, attempt, sent_at, recv_window, state, record_id, record, message,
-  ended_at]]
+  ended_at, queue]]
 
 ---@class purser.JournalEntry
 ---@field intent purser.Intent
 ---@field key string|nil     the caller's: it is used once
+---@field queue string|nil   of purser.payouts
 ---@field state "open"|"unknown"|"done"|"rejected"|"not_sent"|"not_done"|"undecided"
 ---@field record table|nil   what the service answered, or what it keeps
 ---@field message string|nil
