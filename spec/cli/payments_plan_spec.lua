@@ -101,7 +101,7 @@ describe("a plan as text", function()
     end
   end)
 
-  it("of 500 fits a screen: sums, payees, the 10 largest, equal texts as one, and the errors last", function()
+  it("of 500 fits a screen: sums, the 10 largest, equal texts as one, and the errors last", function()
     local list = {}
     for i = 1, 500 do
       list[i] = payment("inv-" .. i, "wallet.withdraw", { coin = "USDT", netWork = i < 400 and "TRX" or "ETH",
@@ -120,7 +120,7 @@ describe("a plan as text", function()
     end
     assert.is_true(#lines < 36, #lines)
     assert.equal("500 payments: wallet.withdraw (500); over TRX (399), ETH (101)", lines[1])
-    for _, part in ipairs { "this account  USDT        500  125250", "5 of 5 payees get more than one payment\n",
+    for _, part in ipairs { "this account  USDT        500  125250",
       "the 10 largest of 500; --output FILE writes all\n", " 501  inv-500     500  USDT   TTTT" } do
       assert.is_truthy(text:find(part, 1, true), part .. "\nis not in\n" .. text)
     end

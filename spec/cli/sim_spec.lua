@@ -302,10 +302,10 @@ describe("a world over HTTP", function()
       local client = client_of(world, running.url, acme, { transport = transport })
       note(client.wallet:deposit_history {})
       local drawn = assert(client.wallet:withdraw {
-        coin = "USDT", netWork = "TRX", amount = "20",
+        coin = "USDT", netWork = "TRX", amount = "20", withdrawOrderId = "drawn",
         address = assert(client.wallet:create_deposit_address { coin = "USDT", network = "Tron(TRC20)" }).address,
       })
-      note(world:set_withdrawal(drawn.id, "FAILED"))
+      note(assert(world:set_withdrawal(drawn.id, "FAILED")).status)
       note(world:set_withdrawal("0", 8))
       note(world:fail_transfer "0")
       assert(world:fault { kind = "throttle", operation = "wallet.coins", probability = 0.25 })

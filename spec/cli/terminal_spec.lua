@@ -93,16 +93,6 @@ describe("what is printed", function()
     assert.equal("purser: waiting: the rate limit has room in 60 s (wallet.coins)\n", err)
   end)
 
-  it("goes through PAGER where it is longer than the terminal and the command only reads", function()
-    local LONG = 'terminal.settings.is_table = true; terminal.write(("line\\n"):rep(20))'
-    local function paged(code, pager) return on_terminal(80, code, "PAGER=" .. command.quote(pager)) end
-    assert.matches("^PAGED:line\n", paged("terminal.settings.may_page = true; " .. LONG, "sed s/^/PAGED:/"))
-    for code, pager in pairs { [LONG] = "sed s/^/PAGED:/", ["terminal.settings.may_page = true; " .. LONG] = "no-such",
-      ["terminal.settings.may_page = true; " .. LONG:gsub("20", "5")] = "sed s/^/PAGED:/" } do
-      assert.matches("^line\n", paged(code, pager))
-    end
-  end)
-
   it("is printed by this module alone", function()
     local pipe = assert(io.popen [[grep -lE 'io\.(write|stdout:write|stderr:write|stdin:read)|print\(' \
       lua/purser/cli/*.lua]])

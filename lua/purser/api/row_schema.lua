@@ -20,14 +20,18 @@ local shapes = require "purser.api.shapes"
 ---@field effect "read"|"create"|"change"|"transfer"  only a read is ever sent twice
 ---@field signer "main"|"sub"|nil
 ---@field body "object"|"array"|nil  its parameters travel in a JSON body
----@field params table[]         name and kind at 1 and 2, with `required`, `default`, `max`, `choices`
+---@field params table[]         name and kind at 1 and 2, with `required`, `default`, `max`, `choices`; `rule`, `help`
+--- and `values` are for people
 ---@field required string[]      names of parameters
 ---@field names string[]
+---@field members string[]       names of its result's members, in all spellings
 ---@field by_name table<string, table>
 ---@field rules table|nil
 ---@field window table|nil       what a history covers
 ---@field paging table|nil
 ---@field result table
+---@field shape string           of its records
+---@field members table[]        of its records: `name`, `type`, and `members` of a list of records
 ---@field moves table|nil        what a write call moves, and where to
 ---@field reconcile table|nil    how an unknown outcome is found out
 ---@field deprecated string|nil  what to call instead
@@ -92,7 +96,6 @@ local reconcile_words = {
   client_id = "string", -- parameter by which the caller names the one record
   generated_id = "boolean", -- Purser makes that id when the caller gave none
   match_on = "table",  -- without an id: what has to be equal in the call and in its record
-  candidate_on = "table", -- what makes a record that is not equal a candidate (default: the same as `match_on`)
   time_member = "string", -- member that says when the record was made
   failed_status = "string", -- status of a record of what was not done
   target_state = "string", -- strategy "state": present, absent or cancelled

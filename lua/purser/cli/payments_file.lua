@@ -2,9 +2,9 @@
 -- A list of payments as CSV: a header with the names of parameters, then a payment a line. `key` names a payment for
 -- good; `operation` may stand in a column or come from the command. Cells are separated by commas, semicolons or tabs.
 
+local catalogue = require "purser.cli.catalogue"
 local csv = require "purser.util.csv"
 local files = require "purser.util.files"
-local operations = require "purser.api.operations"
 local plain_text = require "purser.util.plain_text"
 local suggest = require "purser.util.suggest"
 
@@ -24,12 +24,9 @@ end
 
 -- The operation of a payment; nil and a message.
 local function row_of(name)
-  local row = operations.by_name[(name:gsub("[ :/]", ".", 1):gsub("%-", "_"))]
+  local row, short = catalogue.find(name), catalogue.by_name["wallet." .. name]
   if row and row.effect == "transfer" then return row end
-  local known, short = {}, operations.by_name["wallet." .. name]
-  for _, candidate in ipairs(operations.list) do
-    if candidate.effect == "transfer" then known[#known + 1] = candidate.full_name end
-  end
+  local known = catalogue.names(function(candidate) return candidate.effect == "transfer" end)
   local hint = suggest.hint(short and short.full_name or name, known)
   return nil, ("%q is no operation that moves funds%s; there are %s"):format(name, hint, table.concat(known, ", "))
 end

@@ -2,17 +2,13 @@
 -- What a list of payments would do: each one checked, the sums by asset, and the balances that can be read; and that as
 -- text for a person: sums, the largest payments, then warnings, then errors, equal ones as one.
 
-local coins = require "purser.workflow.coins"
+local catalogue = require "purser.cli.catalogue"
 local decimal = require "purser.decimal"
-local output = require "purser.cli.output"
 local plain_text = require "purser.util.plain_text"
-local plans = require "purser.workflow.plan"
+local tables = require "purser.cli.tables"
 local terminal = require "purser.cli.terminal"
-local validate = require "purser.call.validate"
 
 local M = {}
-
-local MAX_AGE_MS = 300000
 
 local function asset_of(payment) return payment.params.coin or payment.params.asset or "?" end
 
@@ -21,16 +17,20 @@ local function destination_of(payment)
   return params.address or params.toAccount or params.toAccountType or ""
 end
 
--- The parameters without the network, whose name the plan completes.
-local function check_params(payment)
-  local values, err = validate.check(payment.row, payment.params)
-  return not values and err.message .. (err.hint and "; " .. err.hint or "") or nil
+-- Guard rails that judge what is recorded: the queue asks them when it records the payment.
+local of_the_record = { ["guard.no_duplicates"] = true, ["guard.spending_limit"] = true }
+
+-- Returns what is wrong with the parameters of a payment, or nil.
+local function check_params(client, payment)
+  local request, err = client:prepare(payment.operation, payment.params)
+  if request or of_the_record[err.code] then return nil end
+  return err.message .. (err.hint and "; " .. err.hint or "")
 end
 
 local function plan_withdrawal(client, payment, unchecked)
   local given = { unchecked_address = unchecked or nil }
   for name, value in pairs(payment.params) do given[name] = value end
-  local plan, err = plans.withdraw(client, given, payment.operation, true)
+  local plan, err = client.wallet:plan_withdraw(given, payment.operation, true)
   if not plan then return err end
   payment.warnings, payment.fee = plan.warnings, plan.fee
   for _, problem in ipairs(plan.problems) do payment.problems[#payment.problems + 1] = problem end
@@ -50,14 +50,11 @@ end
 ---@return purser.Error|nil
 function M.check(client, payments, unchecked)
   for _, payment in ipairs(payments) do
-    if plans.withdraws(payment.operation) then
-      local all, err = coins.read(client, MAX_AGE_MS)
-      if not all then return err end
-      err = plan_withdrawal(client, payment, unchecked)
+    if payment.row and catalogue.withdraws(payment.row) then
+      local err = plan_withdrawal(client, payment, unchecked)
       if err then return err end
     end
-    local wrong = not payment.problems[1] and check_params(payment)
-    if wrong then payment.problems[1] = wrong end
+    if payment.row and not payment.problems[1] then payment.problems[1] = check_params(client, payment) end
   end
 end
 
@@ -208,30 +205,6 @@ local function add_groups(out, payments, path, kind, name, everything)
   end
 end
 
--- The payees that get more than one payment, those that get most of an asset first.
-local function payees(payments)
-  local list, by_payee = {}, {}
-  for _, payment in ipairs(payments) do
-    local amount, to = decimal(payment.params.amount or ""), destination_of(payment)
-    local name = asset_of(payment) .. "\n" .. to
-    local payee = by_payee[name]
-    if amount and not payee then
-      payee = { count = 0, amount = decimal(0), asset = asset_of(payment), to = to }
-      by_payee[name], list[#list + 1] = payee, payee
-    end
-    if amount then payee.count, payee.amount = payee.count + 1, payee.amount + amount end
-  end
-  local several = {}
-  for _, payee in ipairs(list) do
-    if payee.count > 1 then
-      several[#several + 1] = { ("%d"):format(payee.count), tostring(payee.amount), payee.asset,
-        plain_text.clean(payee.to), sum = payee.amount }
-    end
-  end
-  table.sort(several, function(a, b) return a[3] < b[3] or a[3] == b[3] and a.sum:compare(b.sum) > 0 end)
-  return several, #list
-end
-
 -- The payments with the highest amounts of each asset, or all in the order of the file.
 local function largest(payments, everything)
   if everything or #payments <= 2 * LARGEST then return payments end
@@ -257,7 +230,7 @@ local function add_sums(out, totals)
       tostring(total.amount + total.fees), total.balance or "not shown",
       total.is_short and "NOT COVERED" or total.balance and "covered" or "" }
   end
-  out[#out + 1] = output.aligned({ "from", "asset", "payments", "amount", "fees", "sum", "balance", "" }, sums)
+  out[#out + 1] = tables.aligned({ "from", "asset", "payments", "amount", "fees", "sum", "balance", "" }, sums)
   if has_fees then out[#out + 1] = "the fees are assumed to come on top of the amounts\n" end
 end
 
@@ -307,7 +280,6 @@ end
 ---@return string
 function M.show(payments, totals, path, made, everything)
   local out, shown, made_count = {}, largest(payments, everything), 0
-  local several, all_payees = payees(payments)
   for _, payment in ipairs(payments) do made_count = made_count + (made[payment.key] and 1 or 0) end
   local networks = counts_of(payments, network_of)
   local names = counts_of(payments, function(payment) return payment.operation end)
@@ -318,18 +290,11 @@ function M.show(payments, totals, path, made, everything)
   if made_count > 0 then
     out[#out + 1] = ("%d of %d payments are made already; the sums are of the others\n"):format(made_count, #payments)
   end
-  if several[1] then
-    local all = #several
-    while #several > SHOWN and not everything do several[#several] = nil end
-    out[#out + 1] = ("\n%d of %d payees get more than one payment%s\n"):format(all, all_payees,
-      all > #several and ", those that get most are" or "")
-    out[#out + 1] = output.aligned({ "payments", "amount", "asset", "to" }, several)
-  end
   local cells = {}
   for i, payment in ipairs(shown) do cells[i] = row_of(payment) end
   out[#out + 1] = #shown == #payments and "\n"
     or ("\nthe %d largest of %d; --output FILE writes all\n"):format(#shown, #payments)
-  out[#out + 1] = output.aligned({ "line", "key", "amount", "asset", "to" }, cells)
+  out[#out + 1] = tables.aligned({ "line", "key", "amount", "asset", "to" }, cells)
   for _, note in ipairs(everything and M.notes(payments, totals, path, true) or {}) do
     out[#out + 1] = plain_text.clean(note) .. "\n"
   end

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- `purser payouts FILE.csv --journal FILE`: a list of payments, each made once; see docs/payouts.md.
 
-local confirm = require "purser.cli.confirm"
+local catalogue = require "purser.cli.catalogue"
 local connection = require "purser.cli.connection"
 local core = require "purser.core"
 local credentials = require "purser.cli.credentials"
@@ -13,52 +13,50 @@ local payments_file = require "purser.cli.payments_file"
 local payments_odd = require "purser.cli.payments_odd"
 local payments_plan = require "purser.cli.payments_plan"
 local report = require "purser.cli.report"
-local rows = require "purser.cli.rows"
 local terminal = require "purser.cli.terminal"
 local values = require "purser.cli.values"
 local purser = lazy "purser"
 
-local M = { summary = "Pay a list of payments, each once, however often it is started or killed." }
+local M = {}
 
 local actions = {}
 
-function M.define(command)
-  command:description("Pay a list of payments, each once, however often the command is started or killed.\n"
-    .. "The first line of FILE names columns: key, and the parameters of the operation.\n"
-    .. "A key names its payment for good.\n"
-    .. "  plan FILE    what would be paid, with sums and balances; nothing is sent\n"
-    .. "  run [FILE]   add the payments, and make those that are not made;\n"
-    .. "               without FILE go on where it stopped\n"
-    .. "  status       how many are in which state; sends nothing\n"
-    .. "  report       every payment with its state and the service's id\n"
-    .. "  retry KEY    look again for one that failed or is undecided, and put it\n"
-    .. "               back when it was not made\n"
-    .. "  drop KEY     the same, and give it up\n"
-    .. "  replace KEY FILE  the same, and make it what FILE now has under the key\n"
-    .. "`purser payouts FILE` is `purser payouts run FILE`.\n"
-    .. "run and status exit with 4 while a payment is sent or undecided, else with 1 while one\n"
-    .. "is failed, else with 3 while one is blocked (not sent before a person has acted),\n"
-    .. "else with 0: for status that means that others may still be waiting to be sent.")
-  command:argument("action", "plan, run, status, report, retry, drop, replace; or the file.")
-    :argname("<action>").suggested = { "plan", "run", "status", "report", "retry", "drop", "replace" }
-  command:argument("file", "The file; of retry, drop and replace the key."):target("subject"):argname("<file>")
-    :args("?")
-  command:argument("list", "replace: the file."):target("list"):argname("<list>"):args("?")
-  command:option("--operation", "The operation of payments without a column `operation`, such as wallet.withdraw.")
-    :argname("<name>")
-  command:option("--queue", "Name of the queue (default)."):argname("<name>")
-  command:option("--worker", "Name of this worker (shell); one running process may have it at a time.")
-    :argname("<name>")
-  command:flag("--unchecked", "plan, run, replace: take addresses as they are, whatever their form and checksum say.")
-  command:flag("--allow-equal", "run: with --yes pay rows that look like a mistake, too: equal ones, keys that differ "
-    .. "only in case, what was paid in the last 7 days, an amount far above the others.")
-  command:flag("--dry-run", "The same as plan.")
-  command:flag("--force", "retry, drop, replace: you know that it was not made; nothing is "
-    .. "looked for.")
-  command:flag("--yes", "Do it without asking.")
-  output.define(command, nil, { filters = true })
-  connection.define_writes(command)
-  connection.define(command)
+function M.grammar()
+  return {
+    text = "Pay a list of payments, each once, however often the command is started or killed.\n"
+      .. "The first line of FILE names columns: key, and the parameters of the operation.\n"
+      .. "A key names its payment for good.\n"
+      .. "  plan FILE    what would be paid, with sums and balances; nothing is sent\n"
+      .. "  run [FILE]   add the payments, and make those that are not made; without FILE go on where it stopped\n"
+      .. "  status       how many are in which state; sends nothing\n"
+      .. "  report       every payment with its state and the service's id\n"
+      .. "  retry KEY    look again for one that failed or is undecided, and put it back when it was not made\n"
+      .. "  drop KEY     the same, and give it up\n"
+      .. "  replace KEY FILE  the same, and make it what FILE now has under the key\n"
+      .. "`purser payouts FILE` is `purser payouts run FILE`.\n"
+      .. "run and status exit with 4 while a payment is sent or undecided, else with 1 while one is failed, else with "
+      .. "3 while one is blocked (not sent before a person has acted), else with 0: for status that means that others "
+      .. "may still be waiting to be sent.",
+    arguments = {
+      { "action", "plan, run, status, report, retry, drop, replace; or the file.",
+        values = { "plan", "run", "status", "report", "retry", "drop", "replace", "<file>" } },
+      { "file", "The file; of retry, drop and replace the key.", target = "subject", optional = true },
+      { "list", "replace: the file.", optional = true },
+    },
+    { "Options",
+      { "--operation", "<operation>", "That of payments without a column `operation`, such as wallet.withdraw.",
+        values = function() return catalogue.names(function(row) return row.effect == "transfer" end) end },
+      { "--queue", "<name>", "Name of the queue (default)." },
+      { "--worker", "<name>", "Name of this worker (shell); one running process may have it at a time." },
+      { "--unchecked", "plan, run, replace: take addresses as they are, whatever their form and checksum say." },
+      { "--allow-equal", "run: with --yes pay rows that look like a mistake, too: equal ones, keys that differ only in "
+        .. "case, what was paid in the last 7 days, an amount far above the others." },
+      { "--dry-run", "The same as plan." },
+      { "--force", "retry, drop, replace: you know that it was not made; nothing is looked for." },
+      { "--yes", "Do it without asking." },
+    },
+    output.group { filters = true }, connection.safety, connection.service, connection.messages,
+  }
 end
 
 -- A command for the same list, with what this one was given for it.
@@ -130,7 +128,7 @@ local function failure(err, payments, path)
     report.say("%s", tostring(err))
     return err.outcome == "unknown" and report.UNKNOWN or report.NOT_SENT
   end
-  return confirm.failure(err)
+  return report.workflow_failure(err)
 end
 
 -- The keys of the payments that a queue has, and of those that it has made already; or nil and an error.
@@ -176,8 +174,8 @@ local function show_plan(plan, options)
     for _, note in ipairs(payments_plan.notes(plan.payments, plan.totals, plan.path)) do report.say("%s", note) end
     return ok
   end
-  return report.write(rows.render(payments_plan.TITLES, payments_plan.cells(plan.payments, plan.made), options,
-    { is_number = { [4] = true, [8] = true } }), options.raw)
+  return report.write(output.rows(payments_plan.TITLES, payments_plan.cells(plan.payments, plan.made), options),
+    options.raw)
 end
 
 -- Says that a plan has errors, and in which lines. Returns the exit code.
@@ -232,7 +230,7 @@ local function show_list(list, options)
     cells[i] = { payment.key, payment.state, params.amount or "", params.coin or params.asset or "",
       params.address or params.toAccount or "", payment.record_id or "", payment.message or "" }
   end
-  return report.write(rows.render(TITLES, cells, options, { is_number = { [3] = true } }), options.raw)
+  return report.write(output.rows(TITLES, cells, options), options.raw)
 end
 
 local STATES = { "total", "done", "waiting", "taken", "sent", "failed", "undecided", "blocked", "dropped" }
@@ -245,7 +243,7 @@ local function show_counts(counts, format)
   end
   local line = {}
   for i, name in ipairs(STATES) do line[i] = counts[name] end
-  return report.write(rows.render(STATES, { line }, { format = format }))
+  return report.write(output.rows(STATES, { line }, { format = format }))
 end
 
 -- The exit code that the state of a queue asks for. A run leaves nothing to make but what is blocked.
@@ -329,7 +327,7 @@ local function add(options, at)
     if plan.odd > 0 and not options.allow_equal then
       fields[#fields + 1] = { "warning", ("%d payments look like a mistake: see odd, above"):format(plan.odd) }
     end
-    code = confirm.ask(options, "This moves money", at.sources, fields)
+    code = report.ask(options, "This moves money", at.sources, fields)
     if code then return code end
   end
   local list = {}
@@ -350,7 +348,7 @@ function actions.run(options)
     local counts, err = at.queue:report()
     if not counts then return failure(err) end
     local left = counts.waiting + counts.taken + counts.sent
-    code = left > 0 and confirm.ask(options, "This moves money", at.sources,
+    code = left > 0 and report.ask(options, "This moves money", at.sources,
       { { "journal", at.path }, { "payments", ("%d of %d are left"):format(left, counts.total) } }) or nil
   end
   if code then return code end
@@ -400,7 +398,7 @@ local function act_on(options, words, act)
   if not found then
     return report.bad_input('payouts %s: no payment has the key "%s"', options.action, options.subject)
   end
-  code = confirm.ask(options, words[1], at.sources, {
+  code = report.ask(options, words[1], at.sources, {
     { "key", options.subject }, { "state", found.state }, { "message", found.message or "" },
     { "looks", options.force and "no: --force is given" or "yes, whether it was made" } })
   if code then return code end
@@ -456,7 +454,7 @@ end
 
 function M.start(options)
   local is_plan = options.action == "plan" or options.dry_run
-  local message = rows.message(is_plan and payments_plan.TITLES or TITLES, options)
+  local message = output.message(options, is_plan and payments_plan.TITLES or TITLES)
   if message then return report.bad_input("payouts: %s", message) end
   if not actions[options.action] then
     if options.subject then

@@ -24,22 +24,23 @@ local history = require "purser.sim.history"
 local lazy = require "purser.util.lazy"
 local ledger = require "purser.sim.ledger"
 local live = require "purser.sim.live"
-local operations = require "purser.api.operations"
 local option_schema = require "purser.util.option_schema"
 local plain = require "purser.sim.plain"
 local prng = require "purser.sim.prng"
+local purser = require "purser"
 local rate_limit = require "purser.sim.rate_limit"
 local rebates = require "purser.sim.rebates"
 local render = require "purser.sim.render"
 local request_log = require "purser.sim.request_log"
 local request_parser = require "purser.sim.request_parser"
-local resolve_profile = require "purser.api.resolve_profile"
 local rules = require "purser.sim.rules"
 local scenario = require "purser.sim.scenario"
 local transfers = require "purser.sim.transfers"
 local variants = require "purser.sim.variants"
 local withdrawals = require "purser.sim.withdrawals"
 local control = lazy "purser.sim.control"
+local server = lazy "purser.sim.serve"
+local state_file = lazy "purser.sim.state_file"
 local transport = lazy "purser.sim.transport"
 
 ---@class purser.modules.sim
@@ -60,12 +61,10 @@ end
 
 -- path -> method -> row
 local routes = {}
-for _, rows in ipairs { operations.list, operations.groups.live } do
-  for _, row in ipairs(rows) do
-    assert(handlers[row.id] and rules.by_id[row.id], row.id .. ": the simulator lacks it")
-    routes[row.path] = routes[row.path] or {}
-    routes[row.path][row.method] = row
-  end
+for _, row in pairs(purser.operations) do
+  assert(handlers[row.id] and rules.by_id[row.id], row.id .. ": the simulator lacks it")
+  routes[row.path] = routes[row.path] or {}
+  routes[row.path][row.method] = row
 end
 
 -- The functions of the schedule's items, called when their time has come.
@@ -115,17 +114,23 @@ local function switches_of(options)
   return switches
 end
 
+-- Returns the profile of the option `rate_limit`: the simulator's own, another one, or one with these pools.
+local function limits_of(profile, requested)
+  if not requested or requested == true then return profile end
+  return purser.profile(type(requested) == "table" and { pools = requested } or requested)
+end
+
 -- Makes what a new simulator and a restored one have in common.
 local function build(options)
   local profile, wrong = nil, option_schema.text(options, rules_of_options, "option")
-  if not wrong then profile, wrong = resolve_profile(options.profile) end
-  local limits = profile
-  if profile and type(options.rate_limit) == "string" then limits, wrong = resolve_profile(options.rate_limit) end
+  local limits
+  if not wrong then profile, wrong = purser.profile(options.profile) end
+  if profile then limits, wrong = limits_of(profile, options.rate_limit) end
   if not limits then error("purser.sim: " .. wrong, 0) end
   local sim = setmetatable({
     options = options, profile = profile, variant = variants.resolve(options.variant), seed = options.seed or 1,
     dice = prng.new(options.seed or 1, "service"), granted = {}, switches = switches_of(options),
-    rate_limit_state = rate_limit.new(options.rate_limit, limits),
+    rate_limit_state = options.rate_limit and rate_limit.new(limits) or nil,
   }, meta)
   sim.fault_state = faults.new { seed = sim.seed, variant = options.variant, now = function() return sim:now() end }
   for name, keys in pairs(histories) do sim[name] = history.new(keys) end
@@ -183,6 +188,32 @@ function M.restore(state)
   if state.rate_limit then rate_limit.restore(sim.rate_limit_state, state.rate_limit) end
   return sim
 end
+
+--- A simulator that continues where a file of `save` left it. Nil alone where there is no such file; nil and a message
+--- for one that holds no whole state.
+---@param path string
+---@return purser.Sim|nil sim, string|nil message
+function M.load(path)
+  local state, message = state_file.read(path)
+  if not state then return nil, message end
+  local ok, sim = pcall(M.restore, state)
+  if ok then return sim end
+  return nil, ("%s: %s"):format(path, (tostring(sim):gsub("^purser%.sim: ", "")))
+end
+
+--- Writes the state of a simulator in place of a file, or leaves the file as it was. It holds secret keys.
+---@param sim purser.Sim
+---@param path string
+---@return true|nil ok, string|nil reason
+function M.save(sim, path) return state_file.write(path, sim:snapshot()) end
+
+--- Serves a simulator over HTTP on a loopback port until it is stopped, with the endpoints under /sim/ and the page
+--- /console. Needs purser.httpd.
+---@param sim purser.Sim
+---@param options purser.sim.world_options
+---@return integer? served, string? message  how many requests came; nil when the port cannot be had
+---@return string? cause  "in_use" or "remote", where it is one of these
+function M.serve(sim, options) return server.world(sim, options) end
 
 --- The service's time, epoch ms.
 ---@return integer

@@ -1288,6 +1288,12 @@ function Wallet:plan_withdraw(given, operation, without_balance) end
 ---@return purser.Error|nil err
 function Wallet:plan_create_deposit_address(given) end
 
+--- The network of a coin by whatever name people use for it ("TRX", "trc20", "Tron(TRC20)"), with the coin's own name.
+---@param given purser.NetworkQuery
+---@return purser.record.network|nil network
+---@return purser.Error|nil err
+function Wallet:find_network(given) end
+
 --- Converts every small balance that can be (C12, C13): `only` and `except` are lists of coins. When a batch fails it
 --- returns nil and its error, whose `details` hold the `report` so far and `assets`, the coins of that batch. With
 --- outcome "unknown" look in conversion_history for them before you convert them again. No batch after it is sent.
@@ -1495,9 +1501,10 @@ function Client:parse(name, status, body, headers, intent) end
 --- or its intent.
 ---@param unreconciled purser.Error|purser.Intent
 ---@param options? purser.ReconcileOptions
+---@param window? purser.reconcile.Window  of purser.payouts: when its record can have been made
 ---@return purser.Reconciliation|nil answer
 ---@return purser.Error|nil err
-function Client:reconcile(unreconciled, options) end
+function Client:reconcile(unreconciled, options, window) end
 
 --- The name under which the journal keeps what this client does: its option `account`, or a digest of its API key.
 ---@return string

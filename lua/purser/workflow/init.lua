@@ -5,6 +5,7 @@
 local lazy = require "purser.util.lazy"
 local private = require "purser.util.private"
 local balances = lazy "purser.workflow.balances"
+local coins = lazy "purser.workflow.coins"
 local dust = lazy "purser.workflow.dust"
 local plan = lazy "purser.workflow.plan"
 local wait = lazy "purser.workflow.wait"
@@ -22,6 +23,7 @@ for _, entry in ipairs {
   { "sub_account", "wait_transfer", wait, "sub_account_transfer" },
   { "wallet", "plan_withdraw", plan, "withdraw" },
   { "wallet", "plan_create_deposit_address", plan, "create_deposit_address" },
+  { "wallet", "find_network", coins, "find_network" },
   { "wallet", "convert_all", dust, "convert_all" },
   { "wallet", "watch_deposits", watch, "deposits", veiled = true },
   { "broker", "watch_deposits", watch, "sub_account_deposits", veiled = true },
