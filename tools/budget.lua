@@ -18,17 +18,18 @@ local budgets = {
   { "workflow", 1510, 8, 420 },
   { "fleet", 1150, 5, 450 },
   { "monitor", 520, 4, 230 },
+  { "books", 2700, 14, 400 },
   { "limits", 650, 6, 200 },
   { "nginx", 500, 2, 320 },
   { "hosts", 100, 3, 30 },
   { "recording", 2320, 14, 250 },
   { "sim", 5450, 30, 410 },
-  { "cli", 6000, 34, 480 },
+  { "cli", 6720, 39, 490 }, -- with approve, approvals and policy
   { "src/core", 6480, 65, 510 },
   { "src/bind", 3090, 28, 400 },
   { "src/embed", 50, 1, 40 },
   { "src/httpd", 1000, 6, 480 },
-  { "approvals", 1100, 5, 370 }, -- review and check are larger than planned: flags, and a grid of calls
+  { "approvals", 1170, 5, 380 }, -- review and check are larger than planned: flags, and a grid of calls
 }
 
 local lines_of = dofile("tools/whole_files.lua").lines_of

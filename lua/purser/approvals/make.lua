@@ -4,9 +4,11 @@
 local approval_rows = require "purser.write.guard.approval_rows"
 local approved = require "purser.write.guard.approved"
 local errors = require "purser.call.errors"
+local files = require "purser.util.files"
 local option_schema = require "purser.util.option_schema"
 local payouts = require "purser.payouts"
 local plan_text = require "purser.write.guard.plan_text"
+local policy = require "purser.write.guard.policy"
 local policy_chain = require "purser.write.guard.policy_chain"
 local rules = require "purser.write.guard.rules"
 local utc = require "purser.util.utc"
@@ -188,6 +190,38 @@ function M.add(options)
   result = verified(plan, own.chain, all.statements, known)
   result.added = all.added
   return result
+end
+
+--- What a signature is of; see purser.approvals.
+function M.kind(text, armoured)
+  local statement, code = approved.statement_of(text, armoured)
+  if not statement then return bad(code) end
+  return statement.kind
+end
+
+---@class purser.InstallOptions
+---@field policy string            the folder
+---@field account string
+---@field text string              of the new version
+---@field signatures string[]
+
+--- Installs a version of a policy; see purser.approvals.
+function M.install(options)
+  local new, message = policy.read(options.text)
+  if not new then return bad("policy", message) end
+  local at, chain = ("%s/%d"):format(options.policy, new.version), nil
+  if new.version > 1 then chain, message = policy_chain.open(options.policy, options.account) end
+  if new.version > 1 and not chain then return bad("policy", message) end
+  if new.account ~= options.account then return bad "account" end
+  if files.read(at .. ".json") then return bad("policy", at .. ".json is there already") end
+  local signatures = table.concat(options.signatures)
+  message = policy_chain.problem(new, chain and chain.latest, signatures)
+  if message then return bad("policy", message) end
+  local ok
+  ok, message = files.replace(at .. ".sigs", signatures)
+  if ok then ok, message = files.replace(at .. ".json", options.text) end
+  if not ok then return bad("policy", message) end
+  return new.version
 end
 
 ---@class purser.PlanStatus: purser.Verified

@@ -363,6 +363,17 @@ function M.known_of(journal, account)
   return known
 end
 
-M.facts_of = facts_of
+--- What the rows of a plan pay, as records for the next review; see purser.approvals.
+function M.facts(text, now)
+  local plan, message = plan_text.read(text)
+  if not plan then return nil, approved.error("changed", message) end
+  local facts = {}
+  for i, row in ipairs(plan.rows) do
+    local fact = facts_of(row)
+    facts[i] = { payee = fact.payee, coin = fact.coin, network = fact.network, address = fact.address,
+      memo = fact.memo, amount = tostring(fact.amount), at = now }
+  end
+  return facts
+end
 
 return M
