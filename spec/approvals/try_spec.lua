@@ -13,9 +13,9 @@ after_each(own.finish)
 
 local function pay(tx, id, at, amount, more)
   more = more or {}
-  tx:rows([[INSERT INTO purser_intents (id, account, operation, params, digest, sent_at, recv_window, queue, payment,
-    charges, state, record_id, record, message, ended_at)
-    VALUES ($1, $2, 'wallet.withdraw', $3, $1, $4, '5000', $5, '', '', $6, '', '', '', '')]], id,
+  tx:rows([[INSERT INTO purser_calls (id, account, operation, history, key, content, params, digest, sent_at,
+    recv_window, queue, payment, state)
+    VALUES ($1, $2, 'wallet.withdraw', '', '', '', $3, $1, $4, '5000', $5, $1, $6)]], id,
     more.account or "treasury", ('{"address":"%s","amount":"%s","coin":"%s","netWork":"TRX"}'):format(
     more.address or "TPayee", amount, more.coin or "USDT"), own.time_text(at), more.queue or "", more.state or "done")
 end
