@@ -24,12 +24,12 @@ local budgets = {
   { "hosts", 70, 3, 25 },
   { "recording", 2260, 14, 250 },
   { "sim", 5450, 30, 410 },
-  { "cli", 6000, 34, 480 },
+  { "cli", 6720, 39, 490 }, -- with approve, approvals and policy
   { "src/core", 6480, 65, 510 },
   { "src/bind", 3090, 28, 400 },
   { "src/embed", 50, 1, 40 },
   { "src/httpd", 1000, 6, 480 },
-  { "approvals", 700, 6, 250 },
+  { "approvals", 1170, 5, 380 }, -- review and check are larger than planned: flags, and a grid of calls
 }
 
 local lines_of = dofile("tools/whole_files.lua").lines_of
