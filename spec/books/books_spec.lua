@@ -9,7 +9,8 @@ describe("purser.books", function()
   after_each(files.remove_kept)
 
   it("rejects options that make no sense, with what is wrong", function()
-    for expected, options in pairs { ["give sqlite = FILE or postgresql"] = {}, ['did you mean "sqlite"'] = { sqlit = "x" },
+    for expected, options in pairs { ["give sqlite = FILE or postgresql"] = {},
+      ['did you mean "sqlite"'] = { sqlit = "x" },
       ["begins with a capital"] = { sqlite = "x", account = "my account" },
       ["cannot be opened"] = { sqlite = "/nonexistent/books.db" } } do
       local books, err = purser.books.open(options)

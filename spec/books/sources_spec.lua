@@ -11,8 +11,7 @@ local function names(books, owner)
 end
 
 describe("The lists of an owner", function()
-  local books = { group = "sub_account", pairs = { { "a", "b" } }, main = { client = {} },
-    owner_name = function(_, sub) return sub == "" and "Main" or "Sub-" .. sub end }
+  local books = { group = "sub_account", pairs = { { "a", "b" } }, main = { client = {} } }
 
   it("are its own key's, and the parent's for the transfers between accounts", function()
     local own = "conversion, deposit, "

@@ -10,6 +10,11 @@ M.HOUR, M.DAY = HOUR, DAY
 
 local pairs_of_places = { { "SPOT", "SPOT" }, { "SPOT", "FUTURES" }, { "FUTURES", "SPOT" }, { "FUTURES", "FUTURES" } }
 
+--- Returns the name of an owner in the books: "" is the parent.
+---@param sub string
+---@return string
+function M.owner_name(sub) return sub == "" and "Main" or "Sub-" .. sub end
+
 -- The lists that an owner's own key shows.
 local function own_lists(owner)
   local lists = {
@@ -37,7 +42,7 @@ local function family_lists(books, from, to)
   for _, places in ipairs(pairs_of_places) do
     lists[#lists + 1] = { list = ("family %s>%s %s %s"):format(from, to, places[1], places[2]), entity = "transfer",
       operation = books.group .. ".transfer_history", client = books.main.client,
-      from = books:owner_name(from), to = books:owner_name(to),
+      from = M.owner_name(from), to = M.owner_name(to),
       params = { fromAccount = from ~= "" and from or nil, toAccount = to ~= "" and to or nil,
         fromAccountType = places[1], toAccountType = places[2] } }
   end

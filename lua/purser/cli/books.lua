@@ -25,16 +25,6 @@ function M.database(text)
   return found
 end
 
---- The sinks that texts name: a URL, or a command.
-function M.sinks(texts)
-  local list = {}
-  for i, text in ipairs(texts or {}) do
-    list[i] = text:find "^https?://" and { webhook = text, secret = credentials.variable "PURSER_SINK_SECRET" }
-      or { command = text }
-  end
-  return list
-end
-
 function M.define(command)
   command:description("Say what the service no longer shows, and look at what is open.\n"
     .. "settle ID success|failed   how a record ended that is out of sight\n"

@@ -25,8 +25,11 @@ function M.define(command)
   command:option("--every", "Go on, and read each owner so often while something happens there: 60s, 5m.")
     :argname("<duration>")
   command:option("--since", "How far back the first reading goes; default 180d."):argname("<duration>")
-  command:option("--sink", "Where each change goes as an event: a command, or an https:// URL, whose events "
-    .. "PURSER_SINK_SECRET signs."):argname("<url or command>"):count("*")
+  command:option("--run", "Command of the shell that gets each change as a line of JSON on its standard input.")
+    :argname("<command>")
+  command:option("--webhook", "URL that each change is posted to."):argname("<url>")
+  command:option("--secret-file", "With --webhook: file with the key of its signatures, readable by you alone.")
+    :argname("<file>")
   command:flag("--json", "The result as JSON.")
   connection.define(command)
 end
@@ -51,6 +54,17 @@ local function clients_of(path, options, shared)
   return clients
 end
 
+-- Where the events go; nil and a message.
+local function sinks_of(options)
+  local sinks = { options.run and { command = options.run } or nil }
+  if not options.webhook then return sinks end
+  if not options.secret_file then return nil, "--webhook needs --secret-file FILE" end
+  local secret, message = purser.secrets.from_file(options.secret_file)
+  if not secret then return nil, "--secret-file: " .. message end
+  sinks[#sinks + 1] = { webhook = options.webhook, secret = secret }
+  return sinks
+end
+
 -- Opens the books with the keys that are named; nil and a message.
 local function open(options)
   local book_options, message = books_command.database(options.to)
@@ -61,7 +75,8 @@ local function open(options)
       return nil, ("--%s %q is no duration; give 60s, 5m or 180d"):format(name, options[name])
     end
   end
-  book_options.sinks = books_command.sinks(options.sink)
+  book_options.sinks, message = sinks_of(options)
+  if not book_options.sinks then return nil, message end
   local sources
   book_options.client, message, sources = connection.open(options, { shares_limit = true })
   if not book_options.client then return nil, message end
