@@ -135,7 +135,8 @@ local function owners_of(self)
     source = sync.source_name(self, self.main, SUBS) }
   for _, sub in ipairs(found or {}) do
     for _, row in ipairs(record.rows("sub_account", sub, context)) do rows[#rows + 1] = row end
-    local owner = { name = sources.owner_name(sub.subAccount), sub = sub.subAccount, client = self.keys[sub.subAccount] }
+    local name = sub.subAccount
+    local owner = { name = sources.owner_name(name), sub = name, client = self.keys[name] }
     owners[#owners + 1], by_name[sub.subAccount] = owner, owner
     self.identities[sub.subAccount] = self.identities[sub.subAccount] or owner.name
     if sub.uid then self.identities[tostring(sub.uid)] = owner.name end
