@@ -12,7 +12,7 @@ local records = lazy "purser.call.record"
 
 local M = {}
 
--- What is known of results beside what they show: `beside` (members), `status` (where it was not 200), `doubt`.
+-- What is known of results beside what they show: `beside` (members), `status` (where it was not 200), `is_lone`.
 local notes = setmetatable({}, { __mode = "k" })
 
 local function note(answer, word, value)
@@ -170,8 +170,7 @@ function M.take(row, value, body, values, profile, status)
     local paging = row.paging
     local page = values and paging and paging.page and tonumber(values[paging.page]) or 1
     taken, problem = take[decoders.form_of(row.result)](row.result, value,
-      { body = body, page = page, null_is_none = profile and profile.null_lists[row.full_name],
-        success_codes = profile and profile.success_codes })
+      { body = body, page = page, success_codes = profile and profile.success_codes })
   end
   if taken and status and status ~= 200 and row.effect == "read" then note(taken, "status", status) end
   return taken, problem
