@@ -21,6 +21,7 @@ M.own = {
   { "limits", "Show the pools of the rate limit, and blocks." },
   { "login", "Keep a key for --account NAME, typed without being shown." },
   { "sim", "Serve the simulator over HTTP." },
+  { "test", "Run a program against the simulator with each fault, and tell where it paid wrongly." },
   { "completion", "Print a completion script for a shell." },
 }
 
