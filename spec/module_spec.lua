@@ -33,6 +33,16 @@ describe("purser", function()
     ]])
   end)
 
+  it("gives the conventions of a profile, complete and as a copy", function()
+    local profile = assert(purser.profile { base = "mexc", object_body = "query" })
+    assert.same({ "query", "signature" }, { profile.object_body, profile.signature_name })
+    purser.profile().signature_name = "x"
+    assert.are_not.equal("x", purser.profile().signature_name)
+    local none, message = purser.profile "mex"
+    assert.is_nil(none)
+    assert.matches("mexc", message)
+  end)
+
   it("has each member as the same thing each time, but a copy of the rows for each reader", function()
     for _, name in ipairs { "decimal", "secrets", "fleet", "sim", "vault", "states", "utc", "journal", "payouts",
       "profiles", "rate_limit", "run", "spawn", "join", "all", "sleep", "transport" } do

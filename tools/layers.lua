@@ -8,7 +8,7 @@
 -- Closes with `N passed, N failed`; `lua tools/layers.lua`, and `make lint` runs it.
 
 -- From the lowest layer up. A file on top of lua/purser is a public name; those named here belong to a layer.
-local order = { "base", "util", "transport", "api", "sim", "call", "history", "write", "client", "top", "cli" }
+local order = { "base", "util", "transport", "api", "call", "history", "write", "client", "top", "cli" }
 local base = { core = true, http = true, httpd = true, version = true, decimal = true,
   codes = true }
 local layer_of_public = { json = "util", schedule = "util" }
@@ -41,8 +41,6 @@ local public = set_of [[purser purser.call.errors purser.write.journal purser.fl
 -- shrink; an entry that no module needs any more is an error.
 local holes = {
   payouts = { "write call history api", "what asks for a lost call's outcome" },
-  recording = { "api", "which members are public" },
-  sim = { "api", "rows, and how profiles are put together" },
 }
 
 -- Returns the folder that a room may not require from, or nil.

@@ -9,6 +9,7 @@ local frozen = lazy "purser.util.frozen"
 local limits = lazy "purser.limits"
 local operations = lazy "purser.api.operations"
 local rate_limit = lazy "purser.call.rate_limit"
+local resolve_profile = lazy "purser.api.resolve_profile"
 local restricted = lazy "purser.client.restricted"
 local sandbox = lazy "purser.client.sandbox"
 local workflow = lazy "purser.workflow"
@@ -67,6 +68,15 @@ end
 ---@return string|nil id, string|nil message
 function M.client_id()
   return core.random_token(32)
+end
+
+--- The conventions of a client with this option `profile`, all of them: of a name, or of a table that overrides single
+--- ones. A copy.
+---@param requested string|table|nil
+---@return table|nil profile, string|nil message
+function M.profile(requested)
+  local profile, message = resolve_profile(requested)
+  return profile and operations.copy(profile), message
 end
 
 local profiles = "purser.api.profiles"

@@ -48,7 +48,7 @@ describe("a row", function()
   for name, cases in pairs(wrong) do
     for _, case in ipairs(cases) do
       it(("like %s in which %s is rejected"):format(name, case[1]), function()
-        local row = copy(operations.by_name[name])
+        local row = operations.copy(operations.by_name[name])
         row_schema.check(row)
         case[2](row)
         local ok, message = pcall(row_schema.check, row)

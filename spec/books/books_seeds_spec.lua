@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 -- make test: 10 s
--- Random lives: books beside a simulator. See spec/support/books_seeds.lua; a thousand of them are in books_seeds_test.lua.
+-- Random lives: books beside a simulator, see spec/support/books_seeds.lua; books_seeds_test.lua lives a thousand.
 
 local books_seeds = require "books_seeds"
 local files = require "files"

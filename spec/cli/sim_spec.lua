@@ -305,7 +305,7 @@ describe("a world over HTTP", function()
         coin = "USDT", netWork = "TRX", amount = "20", withdrawOrderId = "drawn",
         address = assert(client.wallet:create_deposit_address { coin = "USDT", network = "Tron(TRC20)" }).address,
       })
-      note(world:set_withdrawal(drawn.id, "FAILED"))
+      note(assert(world:set_withdrawal(drawn.id, "FAILED")).status)
       note(world:set_withdrawal("0", 8))
       note(world:fail_transfer "0")
       assert(world:fault { kind = "throttle", operation = "wallet.coins", probability = 0.25 })

@@ -221,7 +221,7 @@ describe("the annotation file", function()
   end)
 
   it("knows the options of purser.new and of a call, as their pages do", function()
-    local page = read "docs/getting-started.md"
+    local page = read "docs/options.md"
     for class, vocabulary in pairs { Options = options.vocabulary.client, CallOptions = options.vocabulary.call,
       Hooks = options.vocabulary.hooks } do
       local names = {}

@@ -372,7 +372,9 @@ describe("a check by the annotations", function()
   local meant = {
     ["examples/tour.lua"] = { "purser.wallet.withdraw.params has no member adress",
       "purser.wallet.withdraw.params lacks address" },
-    ["docs/getting-started.md"] = { "purser.wallet.withdraw.params has no member adress",
+    ["docs/guide.md"] = { "purser.wallet.withdraw.params has no member adress",
+      "purser.wallet.withdraw.params lacks address" },
+    ["docs/options.md"] = { "purser.wallet.withdraw.params has no member adress",
       "purser.wallet.withdraw.params lacks address" },
     ["docs/errors.md"] = { "purser.Options has no member timeout", "purser.Wallet has no member withdrawl" },
   }

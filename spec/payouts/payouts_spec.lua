@@ -205,7 +205,8 @@ describe("a run", function()
     assert(payouts:add("a", "sub_account.transfer", move("1")))
     at.sim:fault { kind = "lost_answer", operation = "sub_account.transfer" }
     local reconcile, asked = at.client.reconcile, 0
-    at.client.reconcile = function(self, intent)
+    at.client.reconcile = function(self, intent, options, window)
+      if window.is_planned then return reconcile(self, intent, options, window) end -- before it was sent
       asked = asked + 1
       return reconcile(self, intent, { visibility_delay_ms = asked == 1 and 0 or 60000 })
     end

@@ -166,7 +166,7 @@ local function look(life)
   return made
 end
 
--- What the books cannot explain must be what was traded.
+-- Holds what the books cannot explain against what was traded.
 local function check_unexplained(life, made)
   local left, expected = {}, {}
   for _, line in ipairs(made.unexplained) do

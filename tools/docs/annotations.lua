@@ -137,7 +137,7 @@ end
 ------------------------------------------------------------------------------------- what the sources declare
 
 -- Parameters that a user of the copy does not give.
-local inner = { client = true, harmless = true, readings = true }
+local inner = { client = true, readings = true }
 
 -- Writes a function of a source under another name.
 local function write_copy(lines, owner, name, field)
@@ -237,9 +237,9 @@ local function write_module(lines, model)
   end
   write_copy(lines, "purser.", "rate_limit", source_of(model, "call/rate_limit/init", "M.new"))
   lines[#lines + 1] = "\n---@class purser.Transports\nlocal Transports = {}"
-  for _, path in ipairs { "transport/curl", "transport/multi", "nginx/openresty", "nginx/cosocket", "recording/record",
-    "recording/replay" } do
-    write_copy(lines, "Transports.", path:match "[^/]+$", source_of(model, path, "M.new"))
+  local modules = read("lua/purser/init.lua"):match "\nlocal transport_modules = (%b{})"
+  for name, module in modules:gmatch '(%l+) = "purser%.([%l.]+)"' do
+    write_copy(lines, "Transports.", name, source_of(model, module:gsub("%.", "/"), "M.new"))
   end
 end
 

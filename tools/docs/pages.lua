@@ -238,7 +238,7 @@ operation shares (key, signature, clock, permission) are in [errors.md](errors.m
 what the service also writes `SPOT_ACCOUNT_R` is `SPOT_ACCOUNT_READ`, and `SPOT_TRANSFER_W` is `SPOT_TRANSFER_WRITE`. A
 member that is absent or `null` is `nil`; members that the service adds later come through under their own names. In the
 examples `client` signs with the main account's key, `desk` with a sub-account's, and `saved_address` is in the
-account's address book; [getting-started.md](getting-started.md) says how a client is made.
+account's address book; [guide.md](guide.md) says how a client is made.
 ]]
 
 --- The text of docs/operations-<group>.md.
@@ -260,7 +260,7 @@ function M.page(group)
   return table.concat(lines, "\n") .. "\n"
 end
 
---- A table of options, for docs/getting-started.md.
+--- A table of options, for docs/options.md.
 ---@param options table  words.options or words.call_options
 ---@return string
 function M.options(options)

@@ -13,8 +13,8 @@ local WIDTH = 80
 -- The pages: file, title, what it is about, and sections: class, how its functions are written, heading, manual page.
 local plan = {
   { "reference-client", "Reference: clients", {
-    { "purser", "purser.", "The module purser", "getting-started" },
-    { "purser.Client", "client:", "A client", "getting-started" },
+    { "purser", "purser.", "The module purser", "options" },
+    { "purser.Client", "client:", "A client", "options" },
     { "purser.Wallet", "client.wallet:", "client.wallet", "operations-wallet" },
     { "purser.SubAccount", "client.sub_account:", "client.sub_account", "operations-sub-account" },
     { "purser.Broker", "client.broker:", "client.broker", "operations-broker" },

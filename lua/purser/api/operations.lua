@@ -80,10 +80,11 @@ setmetatable(M, { __index = function(_, name)
   end
 end })
 
-local function copy(value)
+--- A copy of plain data, and of the tables in it.
+function M.copy(value)
   if type(value) ~= "table" then return value end
   local result = {}
-  for k, v in pairs(value) do result[copy(k)] = copy(v) end
+  for name, inner in pairs(value) do result[name] = M.copy(inner) end
   return result
 end
 
@@ -94,17 +95,17 @@ local function members_of(shape)
     local inner = type(field[2]) == "table" and (field[2].record or type(field[2].list) == "table"
       and field[2].list.record)
     members[i] = { name = field[1], type = inner and "records" or type(field[2]) == "table" and "list" or field[2],
-      members = inner and members_of(inner) or nil, aliases = copy(field.aliases) }
+      members = inner and members_of(inner) or nil, aliases = M.copy(field.aliases) }
   end
   return members
 end
 
 local function public_row(row)
-  local public = copy(row)
+  local public = M.copy(row)
   public.by_name = {}
   for _, param in ipairs(public.params) do
     param.help, param.rule = parameters.help_of(param), parameters.kinds[param[2]].text
-    param.values = copy(parameters.choices[param.choices])
+    param.values = M.copy(parameters.choices[param.choices])
     public.by_name[param[1]] = param
   end
   local form = row.result

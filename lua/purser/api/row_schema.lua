@@ -24,6 +24,7 @@ local shapes = require "purser.api.shapes"
 --- and `values` are for people
 ---@field required string[]      names of parameters
 ---@field names string[]
+---@field members string[]       names of its result's members, in all spellings
 ---@field by_name table<string, table>
 ---@field rules table|nil
 ---@field window table|nil       what a history covers
@@ -95,7 +96,6 @@ local reconcile_words = {
   client_id = "string", -- parameter by which the caller names the one record
   generated_id = "boolean", -- Purser makes that id when the caller gave none
   match_on = "table",  -- without an id: what has to be equal in the call and in its record
-  candidate_on = "table", -- what makes a record that is not equal a candidate (default: the same as `match_on`)
   time_member = "string", -- member that says when the record was made
   failed_status = "string", -- status of a record of what was not done
   target_state = "string", -- strategy "state": present, absent or cancelled

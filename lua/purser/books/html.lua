@@ -74,7 +74,7 @@ end
 
 local WIDTH, HEIGHT = 720, 120
 
--- What the accounts hold of an asset through the span, as steps. A picture may round.
+-- Draws what the accounts hold of an asset through the span, as steps. A picture may round.
 local function chart_of(statement, asset)
   local points, held, least, most = {}, ZERO, 0, 0
   local from, to = tonumber(statement.from), tonumber(statement.to)

@@ -356,7 +356,7 @@ function Books:close_before(ends)
   return sum
 end
 
---- What could not be read and still is not: a list of { owner, list, starts, ends, why }.
+--- Returns what could not be read and still is not: a list of { owner, list, starts, ends, why }.
 ---@return table[]
 function Books:gaps()
   return self.store:rows("SELECT owner, list, starts, ends, why FROM purser_books_gap WHERE account = $1 AND "
@@ -374,7 +374,7 @@ function Books:deliver()
   return delivered, failed
 end
 
---- What waits for each sink: a list of { sink, waiting, parked, oldest, error }.
+--- Returns what waits for each sink: a list of { sink, waiting, parked, oldest, error }.
 ---@return table[]
 function Books:events() return outbox.waiting(self.store) end
 

@@ -28,7 +28,7 @@ local function versions_of(books, rev)
   return by_rid, rids
 end
 
--- What people said up to a revision, the last word of each kind about each record.
+-- Returns what people said up to a revision, the last word of each kind about each record.
 local function words_of(books, rev)
   local said = { settle = {}, match = {}, outside = {} }
   for _, row in ipairs(books.store:rows("SELECT at, rev, verb, rid, value FROM purser_books_word WHERE account = $1 "

@@ -27,8 +27,8 @@ local function sums_of(entries, before)
   return sums
 end
 
--- What the books now say of closed days beyond what they said when these were closed: an entry a record, on the first
--- open day.
+-- Returns what the books now say of closed days beyond what they said when these were closed: an entry a record, on
+-- the first open day.
 local function corrections(now, closed, start)
   local new, old, by_rid, list = sums_of(now.entries, start), sums_of(closed, start), {}, {}
   for key in pairs(old) do new[key] = new[key] or ZERO end
@@ -127,7 +127,7 @@ local function unread(now, closing)
   return list
 end
 
--- What is open of the records that existed by the end of the span.
+-- Returns what is open of the records that existed by the end of the span.
 local function open_of(now, to)
   local open = {}
   for _, row in ipairs(now.records) do

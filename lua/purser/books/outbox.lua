@@ -87,7 +87,7 @@ function M.deliver(store, senders, now)
   return delivered, failed
 end
 
---- What waits, by sink: { sink, waiting, parked, oldest, error }.
+--- Returns what waits, by sink: { sink, waiting, parked, oldest, error }.
 function M.waiting(store)
   return store:rows([[SELECT s.sink AS sink, count(d.rid) || '' AS waiting,
     sum(CASE WHEN d.due = '9999999999999' THEN 1 ELSE 0 END) || '' AS parked, min(d.created) AS oldest,

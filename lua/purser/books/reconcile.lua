@@ -43,7 +43,7 @@ local function each_move(entries, readings, chart, found)
   end
 end
 
--- What moved by owner, reading and asset.
+-- Sums what moved by owner, reading and asset.
 local function moved(entries, readings, chart, found)
   local sums = {}
   each_move(entries, readings, chart, function(owner, number, asset, amount, entry)

@@ -178,7 +178,7 @@ end
 --- Tells whether nothing is expected to come after a class.
 function M.is_final(class) return class == "done" or class == "void" end
 
--- What a state changes of a record: equal records are told apart by nothing else.
+-- A state changes this of a record: equal records are told apart by nothing else.
 local CHANGING = { "state", "tx", "fee", "amount", "network", "address" }
 
 --- The text of what may change about a row.

@@ -10,7 +10,7 @@ M.HOUR, M.DAY = HOUR, DAY
 
 local pairs_of_places = { { "SPOT", "SPOT" }, { "SPOT", "FUTURES" }, { "FUTURES", "SPOT" }, { "FUTURES", "FUTURES" } }
 
--- What an owner's own key shows.
+-- The lists that an owner's own key shows.
 local function own_lists(owner)
   local lists = {
     { list = "deposit", entity = "deposit", operation = "wallet.deposit_history", reach = 90 * DAY, back = 6.9 * DAY,

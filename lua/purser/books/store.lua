@@ -120,7 +120,7 @@ function Store:change(tx, rid, members, asked_at, rev)
   replace(self, tx, rid, members, { asked_at = asked_at, changes = 0 }, rev)
 end
 
--- What is known of a list: what its source showed before of this time, and the same records from other sources.
+-- Returns what is known of a list: what its source showed before of this time, and the same records from other sources.
 local function known_of(tx, batch, groups)
   local known, from_list, asked = {}, {}, {}
   if batch.from then
@@ -161,7 +161,7 @@ end
 
 local function is_lower(source) return source:find("broker_deposits", 1, true) ~= nil end
 
--- What a second source adds: payer and payee each know one side, and a broker's list names no owner.
+-- Adds what a second source knows: payer and payee each know one side, and a broker's list names no owner.
 local function merge(old, row)
   if old.source ~= row.source and is_lower(row.source) then return nil end
   for _, name in ipairs { "owner", "from_owner", "to_owner" } do

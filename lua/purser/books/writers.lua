@@ -83,7 +83,7 @@ local function last_day(statement) return model.date(tonumber(statement.to) - 1)
 --- The journal that hledger and ledger read.
 function M.hledger(statement)
   local out = {}
-  for _, line in ipairs(M.remarks(statement)) do out[#out + 1] = "; " .. plain(line) end
+  for _, line in ipairs(M.remarks(statement)) do out[#out + 1] = "; " .. line:gsub("%c", " ") end
   local accounts, assets, places = names_of(statement)
   for _, tag in ipairs(TAGS) do out[#out + 1] = "tag " .. tag end
   for _, account in ipairs(accounts) do out[#out + 1] = "account " .. account end
@@ -125,7 +125,7 @@ end
 --- The journal that beancount reads. Nil and a message where it would round.
 function M.beancount(statement)
   local out = {}
-  for _, line in ipairs(M.remarks(statement)) do out[#out + 1] = "; " .. plain(line) end
+  for _, line in ipairs(M.remarks(statement)) do out[#out + 1] = "; " .. line:gsub("%c", " ") end
   local accounts, assets, places = names_of(statement)
   local long = too_long(statement, places)
   if long then return nil, ("the sums of %s need more than the %d digits of beancount"):format(long, DIGITS) end

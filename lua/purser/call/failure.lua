@@ -22,6 +22,8 @@ local codes = lazy "purser.codes"
 
 local clean = plain_text.clean
 
+local error_decoder = unwrap.make_error_decoder()
+
 local M = {}
 
 local function header(headers, name)
@@ -44,7 +46,7 @@ end
 -- The service's own words in an error body: code and message, or nil when the body is not the service's. An empty code
 -- is none, and an empty text says nothing.
 local function code_and_message(body)
-  local value = body ~= "" and unwrap.error_decoder:decode(body)
+  local value = body ~= "" and error_decoder:decode(body)
   if not value or not (value.code or value.msg or value.message) then return nil end
   return filled(value.code, CODE_BYTES), message_of(value) or ""
 end

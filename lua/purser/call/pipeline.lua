@@ -11,12 +11,12 @@ local call_options = require "purser.call.call_options"
 local core = require "purser.core"
 local responses = require "purser.call.response"
 local lazy = require "purser.util.lazy"
-local retry = require "purser.call.retry"
 local service_clock = require "purser.call.clock"
 local unwrap = require "purser.call.unwrap"
 local validate = require "purser.call.validate"
 local errors = lazy "purser.call.errors"
 local hooks = lazy "purser.call.hooks"
+local retry = lazy "purser.call.retry"
 local setbacks = lazy "purser.call.setbacks"
 local unlisted = lazy "purser.call.unlisted"
 local unsigned = lazy "purser.call.unsigned"
@@ -260,7 +260,7 @@ function M.run(self, row, params, opts, verify)
   local values, layout = M.check_call(self, row, params, opts)
   if not values then return nil, layout end
   local started, attempt, corrected = core.monotonic_ms(), 0, false
-  M.attend_clock(self, row)
+  if self._clock.offset then M.attend_clock(self, row) end
   while true do
     local request, err = M.next_request(self, row, layout, values, opts)
     if not request then return nil, err end

@@ -118,7 +118,10 @@ function M.decoder(row)
   return decoder
 end
 
-M.error_decoder = core.decoder { record = { name = "error", fields = envelope } }
+--- Makes what decodes an error alone.
+function M.make_error_decoder()
+  return core.decoder { record = { name = "error", fields = envelope } }
+end
 
 ------------------------------------------------------------------------------------------------ what an answer shows
 

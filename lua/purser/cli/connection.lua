@@ -222,6 +222,10 @@ function M.open(options, overrides)
     account = keys.account, hooks = activity.hooks(options.debug), rate_limit = rate_limit,
   }
   for name, value in pairs(overrides or {}) do requested[name] = value end
+  if requested.shares_limit then -- with clients of other keys, which come later
+    rate_limit.profile, requested.shares_limit = service.profile, nil
+    requested.rate_limit = purser.rate_limit(rate_limit)
+  end
   if requested.concurrent then
     local profile = purser.profiles[service.profile or "default"]
     requested.concurrent = nil
@@ -249,7 +253,7 @@ function M.open(options, overrides)
   terminal.settings.has_odd_key = keys.api_key:sub(1, 3) ~= "mx0"
   local place, sources = describe(client, service, keys)
   M.tell_of_open_calls(safe.journal, client, options)
-  sources.journal, sources.is_named = safe.journal, keys.account ~= nil
+  sources.journal, sources.is_named, sources.rate_limit = safe.journal, keys.account ~= nil, requested.rate_limit
   return client, place, sources
 end
 

@@ -63,7 +63,7 @@ local function dispatch(options, names)
 end
 
 -- Commands whose exit code says what they found: their result is whole all the same.
-local reports_states = { payouts = true, doctor = true, journal = true }
+local reports_states = { payouts = true, doctor = true, journal = true, statement = true }
 
 -- Runs it with the result in the file of --output, which is there whole or not at all.
 local function run_into_file(options, names)

@@ -15,7 +15,7 @@
 ---@field _correct_clock boolean        whether the service may set the clock right
 ---@field _timeout_ms integer
 ---@field _recv_window integer|false
----@field _retry table                  the policy
+---@field _retry table|false            the policy; false: that of a client without the option
 ---@field _rate_limit table|false
 ---@field _own_rate_limit boolean       whether closing the client closes the rate limit
 ---@field _hooks table|false
@@ -37,11 +37,11 @@ local options_ = require "purser.client.options"
 local pipeline = require "purser.call.pipeline"
 local rate_limit = require "purser.call.rate_limit"
 local resolve_profile = require "purser.api.resolve_profile"
-local retry = require "purser.call.retry"
 local service_clock = require "purser.call.clock"
 local version = require "purser.version"
 local curl = lazy "purser.transport.curl"
 local guard = lazy "purser.write.guard"
+local retry = lazy "purser.call.retry"
 local secrets = lazy "purser.util.secrets"
 
 local M = {}
@@ -67,9 +67,9 @@ local function make_rate_limit(given, profile, open_store)
   return rate_limit.make(given, profile, open_store)
 end
 
-local function make_guard(options)
-  if not options.guard then return nil end
-  return guard.new(options.guard, options)
+local function make_guard(options, base_url)
+  if not options.guard and not options.policy then return nil end
+  return guard.new(options.guard or {}, options, base_url)
 end
 
 local function use_keys(self, options)
@@ -113,7 +113,8 @@ function M.fill(self, options, open_store)
   end
   self._user_agent, wrong, hint = user_agent_of(options)
   if wrong then return wrong, hint end
-  self._retry, wrong, hint = retry.policy(options.retry)
+  self._retry = false
+  if options.retry ~= nil then self._retry, wrong, hint = retry.policy(options.retry) end
   if wrong then return wrong, hint end
   self._rate_limit, wrong, hint = make_rate_limit(options.rate_limit, self.profile, open_store)
   if wrong then return wrong, hint end
@@ -129,7 +130,7 @@ function M.fill(self, options, open_store)
   self._recv_window = options.recv_window and math.floor(options.recv_window) or false -- 5e3 is a float
   self._generate_ids, self._visibility_delay_ms = options.generate_ids ~= false, options.visibility_delay_ms or 30000
   self._journal, self._account = options.journal, options.account
-  self._guard, wrong, hint = make_guard(options)
+  self._guard, wrong, hint = make_guard(options, self._origin .. self._prefix)
   if wrong then return wrong, hint, "guard" end
   self._transport, wrong, hint = make_transport(options, self._origin)
   self._own_transport = options.transport == nil

@@ -81,7 +81,8 @@ local function operation_of(group, name)
   end
 end
 
--- A method that is more than one operation, of the client or of a room on top. It is given what users hold: it may keep that in what it returns.
+-- A method that is more than one operation, of the client or of a room on top. It is given what users hold: it may keep
+-- that in what it returns.
 local function workflow_of(group, name)
   local workflow = methods_[group][name] or build.added[group][name]
   return workflow and function(held, ...)
@@ -107,7 +108,7 @@ for _, group in ipairs(operations.all_group_names) do
   group_types[group] = { __name = "purser." .. group, __metatable = "purser." .. group, __index = methods }
 end
 
---- Makes a client. See docs/getting-started.md for the options.
+--- Makes a client. See docs/options.md for the options.
 ---@param options table
 ---@param open_store (fun(options: table): table|nil, string|nil)|nil  makes a store of the rate limit that is named
 ---@param methods table|nil  those that a room on top adds, by group and name

@@ -17,8 +17,8 @@ local client_rules = {
   transport = "table", clock = "function", proxy = "string", ca_file = "string", ca_path = "string",
   ca_pem = "string", pinned_key = "string", user_agent = "string", max_response_bytes = { 1024, 2 ^ 31 },
   hooks = "table", rate_limit = "any", retry = "any", allow_insecure = "boolean",
-  account = "string", journal = "table", guard = "table", generate_ids = "boolean", visibility_delay_ms = { 0,
-    3600000 },
+  account = "string", journal = "table", guard = "table", policy = "string", generate_ids = "boolean",
+  visibility_delay_ms = { 0, 3600000 },
   correct_clock = "boolean",
 }
 local hook_rules = { before = "function", after = "function", wait = "function" }

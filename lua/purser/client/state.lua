@@ -149,9 +149,9 @@ end
 --- or its intent.
 ---@param unreconciled purser.Error|purser.Intent
 ---@param options purser.ReconcileOptions|nil
----@param readings table|nil  of purser.payouts: what several calls that are reconciled share
+---@param window purser.reconcile.Window|nil  of purser.payouts: when its record can have been made
 ---@return purser.Reconciliation|nil answer, purser.Error|nil err
-function State:reconcile(unreconciled, options, readings)
+function State:reconcile(unreconciled, options, window)
   local intent = unreconciled
   if errors.is(unreconciled) then intent = unreconciled.intent end
   if self._journal and type(intent) == "table" then
@@ -159,7 +159,7 @@ function State:reconcile(unreconciled, options, readings)
     local mismatch = unreconciled.id and self._journal:mismatch(unreconciled)
     if mismatch then return nil, mismatch end
   end
-  return reconcile.reconcile(reconcile_service.of(self, readings), unreconciled, options)
+  return reconcile.reconcile(reconcile_service.of(self, window and window.readings), unreconciled, options, window)
 end
 
 --- The name under which the journal keeps what this client does: its option `account`, or a digest of its API key.

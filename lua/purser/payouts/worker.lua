@@ -110,7 +110,7 @@ local function reconcile(self, payment, intent)
   local id, failures = intent.id, { tries = 0, rejections = 0 }
   self.journal:attach(id, payment)
   while not self.stopping and not self.problem do
-    local answer, err = self.client:reconcile(intent, self.reconcile_options, payment.readings or self.readings)
+    local answer, err = self.client:reconcile(intent, self.reconcile_options, payment.window or self.window)
     if answer then break end
     if err.phase == "journal" then
       self.problem = err
@@ -185,6 +185,9 @@ local function not_admitted(self, payment, err)
     release(self, payment, { state = "waiting", due_in = (err.retry_after or 1) * 1000, message = err.message })
   elseif err.code == "guard.no_duplicates" then
     hold_back(self, payment, err.message)
+  elseif err.code == "guard.approval" then -- it waits for persons, or only for time
+    local due_in = err.details.due_in
+    release(self, payment, { state = "waiting", due_in = due_in, blocked = not due_in, message = err.message })
   elseif err.code ~= "payouts.lease" then
     release(self, payment, { state = "failed", message = err.message })
   end
@@ -195,10 +198,11 @@ end
 local function was_made(self, payment)
   if not payment.approved or not payment.client_id or not payment.intent then return false end
   local entries = self.journal:entries { id = payment.intent }
-  local intent = entries and entries[1] and rejected.widen(self, payment, entries[1].intent)
-  if not intent then return false end
+  local intent = entries and entries[1] and entries[1].intent
+  local window = intent and rejected.window_of(self, payment, intent)
+  if not window then return false end
   intent.id = nil
-  local answer = self.client:reconcile(intent, self.reconcile_options)
+  local answer = self.client:reconcile(intent, self.reconcile_options, window)
   if not answer or answer.outcome ~= "done" then return false end
   release(self, payment, { state = "done", record_id = intents.id_of(answer.record) })
   return true
@@ -223,7 +227,7 @@ local function send(self, payment)
 end
 
 local function pay(self, payment)
-  if payment.readings then return reconcile(self, payment, payment.intent_to_find) end
+  if payment.window then return reconcile(self, payment, payment.intent_to_find) end
   if payment.state == "sent" then return reconcile_abandoned(self, payment) end
   local known = history_check.look(self, payment)
   if self.problem or self.stopping then return end
@@ -353,7 +357,7 @@ end
 function M.run(self)
   self.hand, self.look_for_abandoned_at, self.refill_at, self.sending = {}, 0, 0, 0
   self.take_rejected_at = self.clock() + rejected.TOGETHER_MS
-  self.readings = reading.share() -- of those whose answer was lost
+  self.window = { readings = reading.share() } -- of those whose answer was lost
   rejected.begin(self)
   self.is_sleeping, self.waiting_for, self.raised, self.busy = false, nil, nil, 0
   local ok, problem = self.journal.db:transaction(function(tx)

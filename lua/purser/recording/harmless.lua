@@ -1,11 +1,9 @@
 -- SPDX-License-Identifier: MIT
--- What of an exchange may be kept as it is: the list for util/redact. A value stays when its member or parameter is
--- listed here and its text has the form that is listed. What is not listed is redacted.
+-- The list of what may stay in a recording: a value stays when its member or parameter is listed here, or is of the
+-- rows, and its text has the form of its kind. Everything else becomes a token.
 
-local operations = require "purser.api.operations"
-local parameters = require "purser.api.parameters"
-local profiles = require "purser.api.profiles"
-local shapes = require "purser.api.shapes"
+local lazy = require "purser.util.lazy"
+local purser = lazy "purser"
 
 local M = {}
 
@@ -31,24 +29,38 @@ end
 local known = set_of [[
   code msg message data success result totalCount total totalRecords totalPage totalPageNum page rows serverTime
   subAccounts timestamp recvWindow signature _extend traceId sign]]
+local segments = {} -- of paths
 
-local function learn(name)
+local function learn_name(name)
   known[name] = true
   for _, word in ipairs(words_of(name) or {}) do name_words[word] = true end
 end
 
-for _, shape in pairs(shapes.every()) do
-  for _, field in ipairs(shape) do
-    learn(field[1])
-    for _, alias in ipairs(field.aliases or {}) do learn(alias) end
+local function learn_members(members)
+  for _, member in ipairs(members) do
+    learn_name(member.name)
+    for _, alias in ipairs(member.aliases or {}) do learn_name(alias) end
+    learn_members(member.members or {})
   end
 end
-for _, row in ipairs(operations.every) do
-  for _, name in ipairs(row.names) do learn(name) end
+
+-- Learns the names and the paths of all rows, at first use.
+local function learn_rows()
+  if next(segments) then return end
+  local paths = { purser.profiles.default.ping_path, purser.profiles.default.time_path }
+  for _, row in pairs(purser.operations) do
+    paths[#paths + 1] = row.path
+    for _, name in ipairs(row.names) do learn_name(name) end
+    learn_members(row.members)
+  end
+  for _, path in ipairs(paths) do
+    for segment in path:gmatch "[^/]+" do segments[segment] = true end
+  end
 end
 
 --- Returns true for a name that may stay: one of the interface's, or made of the words of such names alone.
 function M.is_name(name)
+  learn_rows()
   if known[name] then return true end
   local words = words_of(name)
   if not words then return false end
@@ -66,11 +78,6 @@ local network_words = set_of [[
   litecoin ltc matic mainnet near network one op optimism polygon pol ripple xrp smart sol solana stellar xlm sui
   terra tezos xtz ton toncoin trc20 tron trx usdt usdc zec zcash zksync era linea mantle monero xmr brc20 omni erc]]
 
-local permission_names = {}
-for _, list in pairs(parameters.choices) do
-  for _, name in ipairs(list) do permission_names[name] = true end
-end
-
 local state_words = set_of [[
   SUCCESS FAILED FAIL WAIT PENDING PROCESSING CANCELED CANCELLED REJECTED SMALL TIME_DELAY LARGE_DELAY AUDITING REFUND
   PRE_SUCCESS INVALID RESTRICTED COMPLETED NORMAL FROZEN VALID DELETE ERROR]]
@@ -82,6 +89,11 @@ local function every(text, pattern, set)
     if not set[word] then return false end
   end
   return text ~= ""
+end
+
+-- Takes the name of a permission out of a list of them.
+local function permission(text)
+  return (text:find "^SPOT_" or text:find "^CONTRACT_") and (text:find "_READ,$" or text:find "_WRITE,$") and "" or nil
 end
 
 local kinds = {
@@ -101,9 +113,7 @@ local kinds = {
   code = function(text) return #text <= 7 and text:find "^%-?%d+$" ~= nil end,
   flag = function(text) return text == "true" or text == "false" or text == "0" or text == "1" end,
   account_type = function(text) return account_types[text] == true end,
-  permissions = function(text)
-    return text:find "^[%u_,]+$" ~= nil and every(text, "[^,]+", permission_names)
-  end,
+  permissions = function(text) return #text <= 400 and (text .. ","):gsub("%u[%u_]*_%u+,", permission) == "" end,
   days = function(text) return text:find "^%-?%d%d?%d?$" ~= nil end,
   time = function(text)
     if text:find "^1%d%d%d%d%d%d%d%d%d%d%d%d$" then return "time" end
@@ -156,16 +166,11 @@ end
 
 --------------------------------------------------------------------------------------------------- paths and headers
 
-local segments = {}
-local function learn_path(path)
-  for segment in path:gmatch "[^/]+" do segments[segment] = true end
-end
-for _, row in ipairs(operations.every) do learn_path(row.path) end
-learn_path(profiles.default.ping_path)
-learn_path(profiles.default.time_path)
-
 --- Tells whether a part of a path may stay.
-function M.is_segment(segment) return segments[segment] == true end
+function M.is_segment(segment)
+  learn_rows()
+  return segments[segment] == true
+end
 
 local media_types = set_of "application/json text/html text/plain application/octet-stream"
 
@@ -188,14 +193,14 @@ function M.header(name, value)
     local media, rest = value:lower():match "^([^;%s]+)%s*;?%s*(.*)$"
     local is_known = media_types[media] and (rest == "" or rest == "charset=utf-8")
     return is_known and true or "token"
-  elseif name == profiles.default.key_header:lower() then
+  elseif name == purser.profiles.default.key_header:lower() then
     return "token"
   elseif is_limit(name) then
     return #value <= 7 and value:find "^%d+$" ~= nil or "token"
   end
 end
 
--- What a replay does not compare: it is new with every request.
+-- Parameters that a replay does not compare: they are new with every request.
 M.of_request = set_of "timestamp recvWindow signature"
 
 return M

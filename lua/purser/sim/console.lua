@@ -9,7 +9,7 @@ local codes = require "purser.codes"
 local coins = require "purser.sim.coins"
 local control = require "purser.sim.control"
 local deposits = require "purser.sim.deposits"
-local operations = require "purser.api.operations"
+local purser = require "purser"
 local states = require "purser.api.states"
 local withdrawals = require "purser.sim.withdrawals"
 
@@ -48,7 +48,7 @@ end
 -- The choices of the page's forms.
 local function catalogue()
   local names, offered = {}, {}
-  for i, row in ipairs(operations.list) do names[i] = row.full_name end
+  for i, row in ipairs(purser.operations) do names[i] = row.full_name end
   for i, coin in ipairs(coins.list) do
     local networks = {}
     for n, network in ipairs(coin.networkList) do

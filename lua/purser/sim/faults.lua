@@ -7,8 +7,8 @@
 
 local option_schema = require "purser.util.option_schema"
 local prng = require "purser.sim.prng"
+local purser = require "purser"
 local suggest = require "purser.util.suggest"
-local operations = require "purser.api.operations"
 local render = require "purser.sim.render"
 local variants = require "purser.sim.variants"
 
@@ -170,20 +170,24 @@ local function read_value(name, value, rule)
   return is_number and type(value) == "string" and number_of(value) or value
 end
 
--- Rows that `operation` means: a full name, the document's id, a group, or an effect (read, create, change, transfer).
-local function rows_of(requested)
+local rows = purser.operations
+
+-- The full names that `operation` means, as a set: a full name, the document's id, a group, or an effect (read, create,
+-- change, transfer). Nil for any.
+local function names_of(requested)
   if requested == nil then return nil end
-  local rows, known = {}, {}
-  for _, list in ipairs { operations.list, operations.groups.live } do
-    for _, row in ipairs(list) do
-      for _, word in ipairs { row.full_name, row.id, row.group, row.effect } do
-        if requested == word then rows[row] = true end
+  local names, known = {}, {}
+  for name, row in pairs(rows) do
+    if type(name) == "string" then
+      known[#known + 1] = name
+      if requested == name or requested == row.id or requested == row.group or requested == row.effect then
+        names[name] = true
       end
-      known[#known + 1] = row.full_name
     end
   end
-  if next(rows) == nil then fail("unknown operation %q%s", requested, suggest.hint(requested, known)) end
-  return rows
+  table.sort(known)
+  if next(names) == nil then fail("unknown operation %q%s", requested, suggest.hint(requested, known)) end
+  return names
 end
 
 local function check_options(given, rules, label)
@@ -224,7 +228,7 @@ end
 ---@param spec purser.SimFault
 function M.arm(state, spec)
   local fault = check_fault(spec)
-  fault.rows = rows_of(fault.operation)
+  fault.names = names_of(fault.operation)
   fault.left = fault.times or not fault.probability and 1 or nil
   fault.passes = fault.skip or 0
   fault.probability = nil
@@ -252,7 +256,7 @@ end
 ---------------------------------------------------------------------------------------------------------- striking
 
 local function strikes(state, fault, row)
-  if fault.rows and not fault.rows[row] then return false end
+  if fault.names and not fault.names[row.full_name] then return false end
   if fault.passes > 0 then
     fault.passes = fault.passes - 1
     return false
@@ -319,23 +323,15 @@ end
 
 ------------------------------------------------------------------------------------------------------- snapshots
 
---- The armed faults with how often they will strike, those that happened, and where chance stands.
+--- The armed faults with how often they will strike, those that happened, and where chance stands; plain data.
 function M.snapshot(state)
-  local armed = {}
-  for i, fault in ipairs(state.armed) do
-    armed[i] = copy(fault)
-    armed[i].rows = nil
-  end
-  return { dice = state.dice.state, armed = armed, injected = M.injected(state) }
+  return { dice = state.dice.state, armed = state.armed, injected = state.injected }
 end
 
 --- Goes on where a snapshot was taken.
 ---@param snapshot table  which becomes part of the state
 function M.restore(state, snapshot)
   state.dice.state, state.injected, state.armed = snapshot.dice, snapshot.injected, snapshot.armed
-  for _, fault in ipairs(state.armed) do
-    fault.rows = rows_of(fault.operation)
-  end
 end
 
 return M

@@ -24,16 +24,15 @@ local history = require "purser.sim.history"
 local lazy = require "purser.util.lazy"
 local ledger = require "purser.sim.ledger"
 local live = require "purser.sim.live"
-local operations = require "purser.api.operations"
 local option_schema = require "purser.util.option_schema"
 local plain = require "purser.sim.plain"
 local prng = require "purser.sim.prng"
+local purser = require "purser"
 local rate_limit = require "purser.sim.rate_limit"
 local rebates = require "purser.sim.rebates"
 local render = require "purser.sim.render"
 local request_log = require "purser.sim.request_log"
 local request_parser = require "purser.sim.request_parser"
-local resolve_profile = require "purser.api.resolve_profile"
 local rules = require "purser.sim.rules"
 local scenario = require "purser.sim.scenario"
 local transfers = require "purser.sim.transfers"
@@ -63,12 +62,10 @@ end
 
 -- path -> method -> row
 local routes = {}
-for _, rows in ipairs { operations.list, operations.groups.live } do
-  for _, row in ipairs(rows) do
-    assert(handlers[row.id] and rules.by_id[row.id], row.id .. ": the simulator lacks it")
-    routes[row.path] = routes[row.path] or {}
-    routes[row.path][row.method] = row
-  end
+for _, row in pairs(purser.operations) do
+  assert(handlers[row.id] and rules.by_id[row.id], row.id .. ": the simulator lacks it")
+  routes[row.path] = routes[row.path] or {}
+  routes[row.path][row.method] = row
 end
 
 -- The functions of the schedule's items, called when their time has come.
@@ -118,17 +115,23 @@ local function switches_of(options)
   return switches
 end
 
+-- Returns the profile of the option `rate_limit`: the simulator's own, another one, or one with these pools.
+local function limits_of(profile, requested)
+  if not requested or requested == true then return profile end
+  return purser.profile(type(requested) == "table" and { pools = requested } or requested)
+end
+
 -- Makes what a new simulator and a restored one have in common.
 local function build(options)
   local profile, wrong = nil, option_schema.text(options, rules_of_options, "option")
-  if not wrong then profile, wrong = resolve_profile(options.profile) end
-  local limits = profile
-  if profile and type(options.rate_limit) == "string" then limits, wrong = resolve_profile(options.rate_limit) end
+  local limits
+  if not wrong then profile, wrong = purser.profile(options.profile) end
+  if profile then limits, wrong = limits_of(profile, options.rate_limit) end
   if not limits then error("purser.sim: " .. wrong, 0) end
   local sim = setmetatable({
     options = options, profile = profile, variant = variants.resolve(options.variant), seed = options.seed or 1,
     dice = prng.new(options.seed or 1, "service"), granted = {}, switches = switches_of(options),
-    rate_limit_state = rate_limit.new(options.rate_limit, limits),
+    rate_limit_state = options.rate_limit and rate_limit.new(limits) or nil,
   }, meta)
   sim.fault_state = faults.new { seed = sim.seed, variant = options.variant, now = function() return sim:now() end }
   for name, keys in pairs(histories) do sim[name] = history.new(keys) end

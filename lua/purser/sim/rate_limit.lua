@@ -5,33 +5,13 @@
 -- A request above a pool's capacity gets HTTP 429 and a Retry-After; the third one within a window gets HTTP 418 and
 -- bans the address for two minutes, twice as long each time, up to three days.
 
-local option_schema = require "purser.util.option_schema"
-
 local M = {}
 
 local FIRST_BAN_MS, MAX_BAN_MS, TOLERATED = 120000, 3 * 86400000, 2
 
-local pool_rules = {
-  capacity = { 1, option_schema.EXACT }, window_ms = { 1, option_schema.EXACT }, scope = { "ip", "account" },
-  counts = { "weight", "requests" },
-}
-
-local function check_pools(pools)
-  for name, pool in pairs(pools) do
-    local label = ("rate_limit: pool %s"):format(tostring(name))
-    local wrong = option_schema.text(pool, pool_rules, label .. ": option")
-    if not wrong and not (pool.capacity and pool.window_ms) then wrong = label .. ": give capacity and window_ms" end
-    if wrong then error("purser.sim: " .. wrong, 0) end
-  end
-end
-
---- The state of a simulator's rate limit. `requested` is a table of pools by name, or anything else that is true for
---- the pools of the profile. Raises when a pool is none.
-function M.new(requested, profile)
-  if not requested then return nil end
-  if type(requested) == "table" then check_pools(requested) end
-  return { pools = type(requested) == "table" and requested or profile.pools, weights = profile.weights, logs = {},
-    addresses = {} }
+--- The state of a simulator's rate limit: the pools and the weights of a profile, and nothing counted yet.
+function M.new(profile)
+  return { pools = profile.pools, weights = profile.weights, logs = {}, addresses = {} }
 end
 
 local function log_of(state, key)

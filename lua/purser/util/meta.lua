@@ -1398,6 +1398,7 @@ function Live:uid(params, opts) end
 ---@field journal? purser.Journal  Records each write call before it is sent.
 ---@field account? string  The name under which the journal keeps what this client does. Default: a digest of the key.
 ---@field guard? purser.GuardOptions  Guard rails.
+---@field policy? string  A folder of signed policies, under which the account is.
 ---@field correct_clock? boolean  Whether code 700003 corrects the clock; see [clock.md](clock.md). Default: true.
 ---@field proxy? string  URL of a proxy. Default: none.
 ---@field ca_file? string  A file of certificates to trust. Default: the system's.
@@ -1500,9 +1501,10 @@ function Client:parse(name, status, body, headers, intent) end
 --- or its intent.
 ---@param unreconciled purser.Error|purser.Intent
 ---@param options? purser.ReconcileOptions
+---@param window? purser.reconcile.Window  of purser.payouts: when its record can have been made
 ---@return purser.Reconciliation|nil answer
 ---@return purser.Error|nil err
-function Client:reconcile(unreconciled, options) end
+function Client:reconcile(unreconciled, options, window) end
 
 --- The name under which the journal keeps what this client does: its option `account`, or a digest of its API key.
 ---@return string

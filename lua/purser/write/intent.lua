@@ -20,7 +20,6 @@ local format, gsub, upper = string.format, string.gsub, string.upper
 ---@field account string|nil     which key signed: a digest of the API key, never the key
 ---@field call_id string|nil     the name of this call: a copy of the intent is that of the same call
 ---@field id string|nil          in the journal, when there is one
----@field was_rejected boolean|nil  the service said that it did not execute the last attempt
 ---@field attempt integer|nil    there: how often the call was sent by then
 
 --- What of the values may be kept: everything but passwords.

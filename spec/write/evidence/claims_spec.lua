@@ -50,7 +50,7 @@ describe("a record", function()
     local other = "0123456789abcdef0123456789abcdef"
     local more = { planned = function(_, _, ids)
       local planned = {}
-      for _, id in ipairs(ids) do planned[id] = true end
+      for _, id in ipairs(ids) do planned[id] = { operation = "wallet.withdraw", params = sent } end
       return planned
     end }
     local records = { { id = "w1", withdrawOrderId = other }, { id = "w2", withdrawOrderId = "" }, { id = "w3" },

@@ -4,7 +4,6 @@
 --- value of an answer. `purser doctor --drift` prints them.
 
 local compare = require "purser.recording.drift.compare"
-local harmless = require "purser.recording.harmless"
 local purser = require "purser"
 local reads = require "purser.recording.drift.reads"
 local redact = require "purser.recording.redact"
@@ -76,7 +75,7 @@ function M.capture(inner) return reads.capture(inner) end
 ---@param profile string|nil     of the client
 ---@return purser.Drift|nil result, string|nil message
 function M.compare(client, capture, profile)
-  local redactor, message = redact.new(harmless)
+  local redactor, message = redact.new()
   if not redactor then return nil, message end
   local result = setmetatable({ findings = {}, skipped = {}, seen = {}, used = {}, compared = 0, redactor = redactor,
     rename = shown_name(redactor), rows = purser.operations }, Result)

@@ -169,10 +169,17 @@ local function counted_id(reconcile, params, record, witnesses)
   return counted(name, params, record, witnesses)
 end
 
--- Without a witness coin and amount prove a difference where both differ; away from the call's time where one does.
-local function is_other_payment(seen, is_near)
-  local asset, amount = seen.coin == "unlike" or seen.asset == "unlike", seen.amount == "unlike"
-  return asset and amount or not is_near and (asset or amount or seen.note == "unlike")
+-- Without a witness coin and amount prove a difference where both differ. Away from the call's time one of them does,
+-- or a note. Of a payment that may never have been sent an amount does, too, that a fee may explain, unless who is paid
+-- agrees: to one's own accounts there is no fee.
+local function is_other_payment(reconcile, seen, where)
+  local asset, amount, to = seen.coin == "unlike" or seen.asset == "unlike", seen.amount == "unlike", nil
+  if where == "near" then return asset and amount end
+  for _, name in ipairs(reconcile.match_on or {}) do
+    if name == "address" or name == "toAccount" then to = seen[name] end
+  end
+  local is_fee = where == "far" or to == "same" or to == "may"
+  return asset or amount or seen.note == "unlike" or seen.amount == "near" and not is_fee
 end
 
 ---@alias purser.evidence.Verdict
@@ -186,9 +193,9 @@ end
 ---@param params table         what was sent
 ---@param record table
 ---@param witnesses table      what answered calls show of this service: see claims.lua
----@param is_near boolean      the record lies in the call's window
+---@param where "near"|"far"|"planned"  the record lies in the call's window or next to it; away from it; there is none
 ---@return purser.evidence.Verdict
-function M.judge(reconcile, params, record, witnesses, is_near)
+function M.judge(reconcile, params, record, witnesses, where)
   local seen, verdict = { id = counted_id(reconcile, params, record, witnesses) }, "same"
   for _, name in ipairs(reconcile.copy_params or {}) do -- the list was asked for these, and need not show them
     if not is_blank(record[name]) then seen[name] = counted(name, params, record, witnesses) end
@@ -199,7 +206,7 @@ function M.judge(reconcile, params, record, witnesses, is_near)
     if relation == "unlike" or relation == "near" then verdict = "unlike" end
     if relation == "may" and verdict == "same" then verdict = "may" end
   end
-  if is_other_payment(seen, is_near) then return "other" end
+  if is_other_payment(reconcile, seen, where) then return "other" end
   local is_told = seen.amount == "same" or seen.coin == "same" or seen.asset == "same" or params.amount == nil
   return verdict == "same" and not is_told and "may" or verdict
 end

@@ -171,7 +171,7 @@ function M.digest(text)
   return (gsub(assert(core.sha256(text)), ".", function(letter) return format("%02x", byte(letter)) end))
 end
 
----@class purser.Plan
+---@class purser.SignedPlan
 ---@field head table<string, any>  account, queue, journal, base_url, policy, maker, not_after, rows, sums
 ---@field rows table[]             { key, operation, params, payee }
 ---@field by_key table<string, table>
@@ -205,7 +205,7 @@ end
 
 --- Reads a plan. Returns nil and a message for anything else, and for another spelling of one.
 ---@param text string
----@return purser.Plan|nil plan, string|nil message
+---@return purser.SignedPlan|nil plan, string|nil message
 function M.read(text)
   local plan, message = protected(read, text)
   return plan, not plan and message or nil

@@ -64,7 +64,7 @@ local FOUND = owners_query([[queue || ' ' || key AS id, account, '' AS key, '0' 
   added_at AS sent_at, '0' AS recv_window, state, record_id, '' AS record, '' AS answered, digest]], "purser_payments")
   .. " AND state = 'done'"
 
-local PLANNED = owners_query("client_id, operation", "purser_payments", "client_id")
+local PLANNED = owners_query("client_id, operation, params", "purser_payments", "client_id")
 
 -- Calls `take` with each row that a query finds for these ids. Returns true; or nil and a message.
 local function each_row(self, sql, account, ids, take)
@@ -78,16 +78,18 @@ local function each_row(self, sql, account, ids, take)
   return true
 end
 
---- Returns which of these ids are those of payments of an account, sent or not, by an operation of `names`; or nil and
---- a message. A record that shows one is that payment's, though this journal lacks its call.
+--- Returns the payments of an account, sent or not, by an operation of `names`, that have one of these ids, by id; or
+--- nil and a message. A record that shows one is that payment's, though this journal lacks its call.
 ---@param client_ids string[]
 ---@param names table<string, boolean>
----@return table<string, boolean>|nil planned, string|nil message
+---@return table<string, table>|nil planned, string|nil message
 ---@param self purser.Journal
 function M.planned(self, account, client_ids, names)
   local planned = {}
   local ok, message = each_row(self, PLANNED, account, client_ids, function(row)
-    if names[row.operation] then planned[row.client_id] = true end
+    if names[row.operation] then
+      planned[row.client_id] = { operation = row.operation, params = core.decode(row.params), answered = true }
+    end
   end)
   if not ok then return nil, message end
   return planned

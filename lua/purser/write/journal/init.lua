@@ -8,6 +8,8 @@
 -- SQLite (with a write-ahead log and a flush at every commit) for one host, PostgreSQL where several hosts share it.
 -- What cannot be recorded is not sent. Passwords and secret keys are never written.
 
+local approval_rows = require "purser.write.guard.approval_rows"
+local approved = require "purser.write.guard.approved"
 local calls = require "purser.write.journal.calls"
 local colon = require "purser.util.colon"
 local core = require "purser.core"
@@ -119,6 +121,7 @@ function Journal:begin(intent, row, guard, payment, key)
     if payment then payment:begin(tx, intent) end
     local known = take(tx, intent, row, payment, key, digest)
     if known then return { known = known } end
+    approved.admit(tx, intent, row, guard and guard.approved, payment, key)
     local charges = guard and guard:admit(tx, intent, row, digest) or ""
     if charges ~= "" then tx:rows("UPDATE purser_intents SET charges = $1 WHERE id = $2", charges, intent.id) end
     return {}
@@ -136,6 +139,7 @@ end
 
 -- Gives back what an intent was charged with, since it spent nothing.
 local function give_back(tx, id)
+  approval_rows.give_back(tx, id)
   local row = tx:rows("SELECT charges FROM purser_intents WHERE id = $1", id)[1]
   if row and row.charges ~= "" then
     spending.give_back(tx, row.charges)

@@ -2,6 +2,7 @@
 -- The journal's tables. Every column is text: LuaDBI reads 64-bit integers as 32-bit ones. Times are 13 digits of epoch
 -- milliseconds, so that their order as text is their order; amounts are decimals as they travel.
 
+local approval_rows = require "purser.write.guard.approval_rows"
 local core = require "purser.core"
 
 local M = { version = 1 }
@@ -85,6 +86,7 @@ local function create(tx)
   tx:rows(payments)
   run_all(tx, payment_indexes)
   tx:rows(generations)
+  run_all(tx, approval_rows.TABLES)
   set(tx, "version", ("%d"):format(M.version))
   set_id(tx)
 end

@@ -1,0 +1,67 @@
+-- SPDX-License-Identifier: MIT
+-- `purser statement --from --to`: what an account held, what happened, what it holds, and what does not add up.
+
+local books_command = require "purser.cli.books"
+local connection = require "purser.cli.connection"
+local report = require "purser.cli.report"
+
+local M = {}
+
+local FORMATS = { "hledger", "beancount", "csv", "jsonl", "html" }
+
+function M.grammar()
+  return {
+    text = "Write a statement of a span: double entry, reconciled with every quiet reading of a balance.\n"
+      .. "The same books, revision and span give the same bytes. With --check the exit code is 1 where something is "
+      .. "open, unexplained or unread.",
+    { "Options", books_command.database_option "--books",
+      { "--from", "<day>", "The first day, or a time: 2026-10-01.", required = true },
+      { "--to", "<day>", "The first day that does not count.", required = true },
+      { "--format", "<format>", "hledger (which ledger reads), beancount, csv, jsonl or html.", choices = FORMATS,
+        default = "hledger" },
+      { "--rev", "<n>", "The books as they were at this revision." },
+      { "--compare", "<n>", "Print only the lines that differ from this revision." },
+      { "--check", "End with 1 where the statement needs a person." },
+      { "--output", "<file>", "File for the result, written whole or not at all." } },
+    connection.messages,
+  }
+end
+
+-- The lines of a text that another lacks, each with a sign before it.
+local function difference(old, new)
+  local function lines_of(text)
+    local counts, list = {}, {}
+    for line in text:gmatch "[^\n]+" do counts[line], list[#list + 1] = (counts[line] or 0) + 1, line end
+    return counts, list
+  end
+  local old_counts, old_list = lines_of(old)
+  local new_counts, new_list = lines_of(new)
+  local out = {}
+  for _, side in ipairs { { "- ", old_list, new_counts }, { "+ ", new_list, old_counts } } do
+    for _, line in ipairs(side[2]) do
+      local left = side[3][line] or 0
+      side[3][line] = left - 1
+      if left <= 0 then out[#out + 1] = side[1] .. line .. "\n" end
+    end
+  end
+  return table.concat(out)
+end
+
+function M.start(options)
+  local books, code = books_command.open(options)
+  if not books then return code end
+  local params = { from = options.from, to = options.to, format = options.format, rev = options.rev }
+  local text, made = books:statement(params)
+  if text and options.compare then
+    params.rev = options.compare
+    local old, err = books:statement(params)
+    text, made = old and difference(old, text), old and made or err
+  end
+  books:close()
+  if not text then return report.bad_input("%s", made.message) end
+  if not report.write(text, true) then return report.NOT_WRITTEN end
+  local needs = #made.open + #made.unexplained + #made.gaps + #made.unread + #made.negative
+  return options.check and needs > 0 and report.REJECTED or report.DONE
+end
+
+return M

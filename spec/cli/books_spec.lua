@@ -1,0 +1,45 @@
+-- SPDX-License-Identifier: MIT
+-- `purser books`: a person's words, closing, gaps and events.
+-- make test: 6 s
+
+local books_world = require "books_world"
+local command = require "command"
+local files = require "files"
+
+local DAY = 86400000
+
+describe("purser books", function()
+  after_each(files.remove_kept)
+
+  it("settles, matches, sends outside, closes, and shows gaps", function()
+    local world, path = books_world.new(), files.new_path()
+    local books = books_world.open(world, { sqlite = path, keys = {} })
+    local held = assert(world.sim:deposit { account = world.main.uid, coin = "USDT", network = "TRX", amount = "5" })
+    world.sim:set_deposit(held.id, 6)
+    local sent = assert(world.client.wallet:withdraw { coin = "USDT", netWork = "TRX", amount = "20",
+      address = "TXbuy5rFPKWTMsHX6XgYoTTyEBRKoPf7aJ" })
+    assert(sent.id)
+    assert(books:sync())
+    world.sim:advance(89 * DAY + 43200000)
+    assert(books:sync())
+    local deposit = books.store:rows "SELECT rid FROM purser_books_deposit"[1].rid
+    local withdrawal = books.store:rows "SELECT rid FROM purser_books_withdrawal"[1].rid
+    books:close()
+    local environment = { PURSER_BOOKS = "sqlite:" .. path }
+    local function run(...) return command.run({ "books", ... }, environment) end
+    assert.same({ 0, "", "" }, { run("settle", deposit:sub(1, 12), "success") })
+    assert.equal(0, (run("outside", withdrawal)))
+    assert.equal(0, (run("match", withdrawal, deposit)))
+    assert.equal(2, (run("match", deposit, withdrawal)))
+    assert.equal(2, (run("settle", withdrawal, "success"))) -- it is final by itself
+    local code, out = run "gaps"
+    assert.equal(0, code)
+    assert.matches("\nSub%-desk1,key,%d+,,", out)
+    code, out = run("close", "2023-12-01")
+    assert.equal(0, code)
+    assert.matches("^%x+\n$", out)
+    assert.equal(2, (run("close", "2023-12-01")))
+    code, out = run "events"
+    assert.same({ 0, "sink,waiting,parked,oldest,error\n" }, { code, (out:gsub("\r", "")) })
+  end)
+end)

@@ -1,0 +1,68 @@
+-- SPDX-License-Identifier: MIT
+-- `purser statement`: formats, revisions, exit codes.
+-- make test: 6 s
+
+local command = require "command"
+local books_world = require "books_world"
+local files = require "files"
+
+local DAY = 86400000
+
+describe("purser statement", function()
+  after_each(files.remove_kept)
+
+  -- The environment of a command that has books of a small world, and the world.
+  local function prepared()
+    local world, path = books_world.new(), files.new_path()
+    local books = books_world.open(world, { sqlite = path })
+    assert(books:sync())
+    world.sim:advance(DAY)
+    assert(world.sim:deposit { account = world.main.uid, coin = "USDT", network = "TRX", amount = "5" })
+    assert(books:sync())
+    books:close()
+    return { PURSER_BOOKS = "sqlite:" .. path }, world
+  end
+
+  local function run(environment, ...)
+    return command.run({ "statement", "--from", "2023-11-14", "--to", "2023-12-01", ... }, environment)
+  end
+
+  it("writes each format, the same bytes each time", function()
+    local environment = prepared()
+    for format, begins in pairs { hledger = "; statement of Account", beancount = "; statement", csv = "date,time,id",
+      jsonl = '{"account":"Account"', html = "<!doctype html>" } do
+      local code, out = run(environment, "--format", format)
+      assert.equal(0, code)
+      assert.equal(begins, out:sub(1, #begins))
+      local _, again = run(environment, "--format", format)
+      assert.equal(out, again)
+    end
+  end)
+
+  it("ends with 1 under --check where something is open, and writes it all the same", function()
+    local environment = prepared()
+    local path = files.new_path()
+    local code = run(environment, "--check", "--output", path)
+    assert.equal(1, code)
+    assert.truthy(files.read(path):find("; open: ", 1, true))
+  end)
+
+  it("shows the books as they were, and what differs", function()
+    local environment = prepared()
+    local code, old = run(environment, "--rev", "3")
+    assert.equal(0, code)
+    assert.falsy(old:find("open: ", 1, true))
+    local difference
+    code, difference = run(environment, "--compare", "3")
+    assert.equal(0, code)
+    assert.truthy(difference:find("+ ; open: ", 1, true))
+  end)
+
+  it("rejects times that are none", function()
+    local environment = prepared()
+    local code, _, err = command.run({ "statement", "--from", "soon", "--to", "2023-12-01" }, environment)
+    assert.equal(2, code)
+    assert.truthy(err:find("from is no time", 1, true))
+    assert.equal(2, (command.run({ "statement", "--from", "2024-01-01", "--to", "2023-12-01" }, environment)))
+  end)
+end)

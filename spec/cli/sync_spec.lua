@@ -1,0 +1,73 @@
+-- SPDX-License-Identifier: MIT
+-- `purser sync`, `purser statement` and `purser books` against a simulator, from a shell's point of view.
+-- make test: 8 s
+
+local command = require "command"
+local core = require "purser.core"
+local files = require "files"
+local purser = require "purser"
+local service = require "service"
+
+local sim, account, sub, environment
+
+setup(function()
+  sim = service.start()
+  account = assert(sim.world:account { role = "main", balances = { USDT = "100" } })
+  sub = assert(sim.world:account { role = "sub", name = "desk1", parent = account.uid, balances = { USDT = "7" } })
+end)
+
+teardown(function() sim.stop() end)
+
+local function run(...) return command.run({ ... }, environment) end
+
+describe("purser sync", function()
+  local database
+
+  before_each(function()
+    database = files.new_path()
+    environment = { PURSER_API_KEY = account.api_key, PURSER_SECRET_KEY = account.secret_key, PURSER_BASE_URL = sim.url,
+      PURSER_BOOKS = "sqlite:" .. database }
+  end)
+  after_each(files.remove_kept)
+
+  -- A vault with the key of the sub-account.
+  local function vault()
+    local path = files.new_path()
+    local made = assert(purser.vault.open(path, { base_url = sim.url }))
+    made.store { account = "desk1", note = "books", apiKey = sub.api_key, secretKey = sub.secret_key }
+    made:close()
+    return path
+  end
+
+  it("reads all that the keys may read, sends events, and says what it could not read", function()
+    local log = files.new_path ""
+    assert(sim.world:deposit { account = sub.uid, coin = "USDT", network = "TRX", amount = "3" })
+    local code, out, err = run("sync", "--sink", "cat >>" .. log)
+    assert.equal(0, code, err)
+    assert.matches("^read 2 owners: %d+ records are new or changed\n$", out)
+    assert.matches("Sub%-desk1: key was not read", err)
+    code, out, err = run("sync", "--keys", vault(), "--json")
+    assert.equal(0, code, err)
+    local shown = core.decode(out)
+    assert.same({ 2, 1, 0 }, { shown.owners, shown.changes, #shown.problems })
+    assert.truthy(files.read(log):find("sub_account.new", 1, true))
+    code, out = run("books", "events")
+    assert.equal(0, code)
+    assert.matches('cat >>[^,]*,1,0,', out) -- the deposit waits for a run that has the sink
+  end)
+
+  it("ends with 1 where the service rejects a list, and with 3 where it cannot be reached", function()
+    sim.world:fault { kind = "reject", code = "700007", operation = "wallet.withdrawal_history", times = 1 }
+    assert.equal(1, (run "sync"))
+    environment.PURSER_BASE_URL = "http://127.0.0.1:1"
+    assert.equal(3, (run "sync"))
+  end)
+
+  it("takes no database that it does not know, and no duration that is none", function()
+    environment.PURSER_BOOKS = nil
+    for _, words in ipairs { { "sync" }, { "sync", "--to", "redis://localhost" }, { "books", "gaps" },
+      { "sync", "--to", "sqlite:" .. database, "--every", "often" } } do
+      assert.equal(2, (command.run(words, environment)))
+    end
+  end)
+end)
