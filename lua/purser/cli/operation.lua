@@ -91,20 +91,10 @@ local function reject(plan)
   return report.BAD_INPUT
 end
 
-local PLANNED = { "operation", "coin", "amount", "fee", "total", "arrives", "arrives_at_least" }
-
 local function plan_as_json(plan)
-  local members, params, names = { { "ok", plan.ok } }, {}, {}
-  for i, name in ipairs(PLANNED) do
-    members[i + 1] = { name, plan[name] or name == "amount" and plan.params.amount or nil }
-  end
-  for name in pairs(plan.params) do names[#names + 1] = name end
-  table.sort(names)
-  for i, name in ipairs(names) do params[i] = { name, tostring(plan.params[name]) } end
-  members[#members + 1] = { "params", json.object(params) }
-  members[#members + 1] = { "errors", json.list(plan.problems) }
-  members[#members + 1] = { "warnings", json.list(plan.warnings) }
-  return output.json(json.object(members), "  ")
+  return output.plain_json({ ok = plan.ok, operation = plan.operation, coin = plan.coin, amount = plan.params.amount,
+    fee = plan.fee, total = plan.total, arrives = plan.arrives, arrives_at_least = plan.arrives_at_least,
+    params = plan.params, errors = plan.problems, warnings = plan.warnings }, "  ")
 end
 
 -- Prints a plan. Returns the exit code.

@@ -51,7 +51,6 @@ function M.grammar()
       { "--unchecked", "plan, run, replace: take addresses as they are, whatever their form and checksum say." },
       { "--allow-equal", "run: with --yes pay rows that look like a mistake, too: equal ones, keys that differ only in "
         .. "case, what was paid in the last 7 days, an amount far above the others." },
-      { "--dry-run", "The same as plan." },
       { "--force", "retry, drop, replace: you know that it was not made; nothing is looked for." },
       { "--yes", "Do it without asking." },
     },
@@ -74,7 +73,7 @@ local function open(options)
     end
   end
   local path = options.journal or credentials.variable "PURSER_JOURNAL"
-  local needs_queue = options.action ~= "plan" and not options.dry_run
+  local needs_queue = options.action ~= "plan"
   if needs_queue and not path then
     return nil, report.bad_input("payouts: the journal is missing; give --journal FILE, which is made when it is not "
       .. "there")
@@ -87,7 +86,7 @@ local function open(options)
   end
   local client, place, sources = connection.open(options, { concurrent = true })
   if not client then return nil, report.bad_input("%s", place) end
-  if options.action == "plan" or options.dry_run then
+  if options.action == "plan" then
     local queue = sources.journal and sources.is_named
       and purser.payouts.new { client = client, journal = sources.journal, queue = options.queue }
     return { client = client, sources = sources, queue = queue or nil }
@@ -340,7 +339,6 @@ local function add(options, at)
 end
 
 function actions.run(options)
-  if options.dry_run then return actions.plan(options) end
   local at, code = open(options)
   if not at then return code end
   code = options.subject and add(options, at)
@@ -453,7 +451,7 @@ function actions.replace(options)
 end
 
 function M.start(options)
-  local is_plan = options.action == "plan" or options.dry_run
+  local is_plan = options.action == "plan"
   local message = output.message(options, is_plan and payments_plan.TITLES or TITLES)
   if message then return report.bad_input("payouts: %s", message) end
   if not actions[options.action] then

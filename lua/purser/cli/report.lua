@@ -32,12 +32,6 @@ local cures = {
   ["700006"] = "the key may not be used from this address: add the address to the key, or use another key",
 }
 
-local more_cures = {
-  ["10072"] = function()
-    return terminal.settings.has_odd_key and "; an API key begins with mx0: perhaps key and secret are exchanged" or ""
-  end,
-}
-
 -- What depends on the operation.
 local function cure_of_operation(err)
   local row = catalogue.by_name[err.operation or ""]
@@ -58,8 +52,8 @@ end
 ---@return string|nil
 function M.cure(err)
   local cure = cures[err.code] or cure_of_operation(err) or err.hint
-  local more = more_cures[err.code]
-  return cure and cure .. (more and more() or "")
+  if err.code ~= "10072" or not terminal.settings.has_odd_key then return cure end
+  return cure .. "; an API key begins with mx0: perhaps key and secret are exchanged"
 end
 
 -- An argument that was typed, as it was typed: `--amount "12,5" is not a plain decimal`. Else nil.
