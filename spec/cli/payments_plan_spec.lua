@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What a list of payments would do: the sums of those that are not made, and the balances that cover them.
+-- A plan of a list of payments: the sums of those that are not made, and the balances that cover them.
 
 local at_shell = require "at_shell"
 local command = require "command"

@@ -8,7 +8,7 @@ local rehearsed = require "rehearsed"
 local ALL = { "nothing", "the answer is lost", "lost, and its record comes late", "429", "killed before it arrives",
   "killed after it is executed" }
 
--- What is wrong with each run, by its fault; "" where nothing is.
+-- Returns what is wrong with each run, by its fault; "" where nothing is.
 local function outcomes(text, options)
   local runs = assert(purser.sim.rehearse(rehearsed.program(text), options))
   local wrong, names = {}, {}

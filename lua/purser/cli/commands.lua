@@ -60,7 +60,7 @@ local function describe(param)
   return text ~= "" and (text:gsub("^%l", string.upper)) .. "." or "Text."
 end
 
--- What completion offers for a parameter: the names of its states come with their numbers.
+-- Returns what completion offers for a parameter: the names of its states come with their numbers.
 local function values_of(param)
   if param[2] ~= "status" and param[2] ~= "named_status" then return param.values or suggested[param[1]] end
   local list = {}

@@ -87,7 +87,7 @@ function actions.show(options)
   return report.write(output.plain_json(whole(entries[1]), "  ")) and report.DONE or report.NOT_WRITTEN
 end
 
--- What became of one call, as a line.
+-- Returns what became of one call, and why.
 local function outcome_of(open_call)
   local answer, err = open_call.answer, open_call.err
   if answer then return answer.outcome, answer.reason or "" end

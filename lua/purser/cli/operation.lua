@@ -305,7 +305,7 @@ local function execute(client, row, params, options, call_options, now)
   return result, err
 end
 
--- What is done after it, as a rule.
+-- The command that comes next, as a rule.
 local next_steps = {
   ["wallet.withdraw"] = "wait withdrawal %s", ["wallet.withdraw_legacy"] = "wait withdrawal %s",
   ["broker.create_sub_account"] = "broker create_api_key --subAccount %s --help",

@@ -196,7 +196,7 @@ end
 
 --------------------------------------------------------------------------------------------------------- filters
 
---- What is wrong with the output options together, or nil. A filter has to name one of `known`.
+--- Returns what is wrong with the output options together, or nil. A filter has to name one of `known`.
 ---@param options table  of the command line
 ---@param known string[]|nil
 ---@return string|nil
@@ -247,7 +247,7 @@ end
 
 --------------------------------------------------------------------------------------------------------- records
 
--- What a table shows of records that are too wide for a screen, the columns that 80 places have room for first; CSV and
+-- Columns that a table shows of records too wide for a screen, those that 80 places have room for first; CSV and
 -- JSON always hold all of it.
 local narrow = {
   coin = { "coin", "networkList.netWork", "networkList.withdrawEnable", "networkList.withdrawFee",

@@ -88,7 +88,7 @@ local function check_header(header)
   end
 end
 
--- What a file is that is no CSV; or nil.
+-- Says what a file is that is no CSV; or nil.
 local function other_kind(text)
   if text:find "^PK\3\4" or text:find "^\208\207\17\224" then
     return "is a workbook of a spreadsheet program; save it as CSV (UTF-8)"

@@ -18,7 +18,7 @@ local differs = { withdrawOrderId = true, clientTranId = true, netWork = true, n
 
 local function asset_of(params) return params.coin or params.asset or "?" end
 
--- What is paid to whom: the same text for equal payments.
+-- Returns what is paid to whom: the same text for equal payments.
 local function content_of(operation, params)
   local parts = { operation }
   for name, value in pairs(params) do

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What a list of payments would do: each one checked, the sums by asset, and the balances that can be read; and that as
+-- Plans a list of payments: each one checked, the sums by asset, the balances that can be read; and that as
 -- text for a person: sums, the largest payments, then warnings, then errors, equal ones as one.
 
 local catalogue = require "purser.cli.catalogue"
@@ -134,7 +134,7 @@ function M.add_balances(client, totals)
   end
 end
 
---- What is to be known of the sums: a list of texts.
+--- Says what is to be known of the sums: a list of texts.
 ---@return string[]
 function M.shortages(totals)
   local list = {}
@@ -234,7 +234,7 @@ local function add_sums(out, totals)
   if has_fees then out[#out + 1] = "the fees are assumed to come on top of the amounts\n" end
 end
 
--- How often each value of a payment occurs, as text: "TRX (498), ETH (2)".
+-- Counts how often each value of a payment occurs, as text: "TRX (498), ETH (2)".
 local function counts_of(payments, value_of)
   local names, count = {}, {}
   for _, payment in ipairs(payments) do
@@ -248,7 +248,7 @@ end
 
 local function network_of(payment) return payment.params.netWork or payment.params.network end
 
---- How many payments have texts of a kind: problems, warnings or odd.
+--- Counts the payments that have texts of a kind: problems, warnings or odd.
 ---@return integer
 function M.count(payments, kind)
   local count = 0

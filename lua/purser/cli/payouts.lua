@@ -274,7 +274,7 @@ end
 
 ------------------------------------------------------------------------------------------------------------- paying
 
--- What is to be said where the account has no payments in a queue in which other accounts have some: its name may be
+-- Warns where the account has no payments in a queue in which other accounts have some: its name may be
 -- misspelt, and then the list would be paid once more. Nil otherwise; or nil and an error.
 local function other_accounts(options, at)
   local counts, err = at.queue:report()
@@ -384,7 +384,7 @@ function actions.report(options)
   return show_list(list, options) and report.DONE or report.NOT_WRITTEN
 end
 
--- What a person does with one payment: `words` = { question, its past form, the command that follows }.
+-- Does what a person asks for one payment: `words` = { question, its past form, the command that follows }.
 local function act_on(options, words, act)
   if not options.subject then
     return report.bad_input("payouts %s: the key is missing; give the key of a payment", options.action)

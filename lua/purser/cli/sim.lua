@@ -142,7 +142,7 @@ local function announce(options, port)
   terminal.write(table.concat(lines, "\n") .. "\n")
 end
 
--- What is wrong with a port or a host, and the option that cures it.
+-- Says what is wrong with a port or a host, and the option that cures it.
 local function advised(options, message, cause)
   if cause == "in_use" then
     return message .. "; perhaps another simulator has it; give another --port, or --port 0 for any that is free"

@@ -9,7 +9,7 @@ local M = {}
 
 local spot = { fromAccountType = "SPOT", toAccountType = "SPOT", limit = 20 }
 
--- What the key of a client is asked of itself.
+-- Returns the parameters of a read that asks the client's key of itself.
 local function own_key(client)
   return { accessKey = assert(client:prepare "wallet.convertible_balances").headers[client.profile.key_header] }
 end
@@ -128,7 +128,7 @@ function M.key(read) return (read.probe and "probe " or "") .. read[1] end
 -- The variants whose answers are known forms of the service's.
 local variants = { "document", "live", "error_message" }
 
---- What the simulator answers to every read: key -> { forms = one a variant, statuses =, codes = }. The key "error" has
+--- The simulator's answers to every read: key -> { forms = one a variant, statuses =, codes = }. The key "error" has
 --- every form of an error.
 ---@param profile string|nil
 ---@param rename fun(name: string): string
