@@ -99,7 +99,8 @@ end
 
 -- Prints a plan. Returns the exit code.
 local function show_plan(plan, fields, options)
-  local text = options.format == "json" and plan_as_json(plan) or options.format == "table" and tostring(plan) .. "\n"
+  local folded = (tostring(plan) .. "\n"):gsub("[^\n]+", function(line) return terminal.fold(line, 11) end)
+  local text = options.format == "json" and plan_as_json(plan) or options.format == "table" and folded
     or output.rows({ "what", "text" }, fields, options)
   if not report.write(text, options.raw) then return report.NOT_WRITTEN end
   return plan.ok and report.DONE or report.BAD_INPUT

@@ -231,7 +231,7 @@ local function add_sums(out, totals)
       total.is_short and "NOT COVERED" or total.balance and "covered" or "" }
   end
   out[#out + 1] = tables.aligned({ "from", "asset", "payments", "amount", "fees", "sum", "balance", "" }, sums)
-  if has_fees then out[#out + 1] = "the fees are assumed to come on top of the amounts\n" end
+  if has_fees then out[#out + 1] = terminal.fold "the fees are assumed to come on top of the amounts" .. "\n" end
 end
 
 -- Counts how often each value of a payment occurs, as text: "TRX (498), ETH (2)".
