@@ -85,7 +85,7 @@ local profiles = "purser.api.profiles"
 local members = {
   decimal = "purser.decimal", secrets = "purser.util.secrets", fleet = "purser.fleet", sim = "purser.sim",
   vault = "purser.fleet.vault", states = "purser.api.states", utc = "purser.util.utc", codes = "purser.codes",
-  csv = "purser.util.csv", json = "purser.json", transport = "purser.transports",
+  csv = "purser.util.csv", json = "purser.json", transport = "purser.client.transports",
   journal = "purser.write.journal", payouts = "purser.payouts",
   monitor = "purser.monitor", books = "purser.books",
   run = "purser.schedule run", spawn = "purser.schedule spawn", join = "purser.schedule join",

@@ -61,7 +61,7 @@ describe("purser payouts", function()
       "--asset", "USDT", "--amount", "3", unpack(given) }, own)
     assert.equal(0, code, err)
     local opened = assert(require("purser").journal.open { sqlite = journal })
-    assert(opened.db:rows "UPDATE purser_intents SET state = 'undecided'")
+    assert(opened.db:rows "UPDATE purser_calls SET state = 'undecided'")
     opened:close()
     local path = list("blocked", "key,fromAccountType,toAccountType,asset,amount\nb-1,SPOT,FUTURES,USDT,3\n")
     code, _, err = command.run({ "payouts", path, "--operation", "wallet.transfer", "--guard", guard, "--allow-equal",

@@ -69,13 +69,13 @@ describe("a payment under a policy", function()
     at.client = at.client_with { policy = folder }
     local payouts
     payouts = at.payouts_with { progress_ms = 1, progress = function()
-      if assert(at.journal.db:rows "SELECT due_at FROM purser_payments")[1].due_at ~= "" then payouts:stop() end
+      if assert(at.journal.db:rows "SELECT due_at FROM purser_calls")[1].due_at ~= "" then payouts:stop() end
     end }
     at.add(payouts, 6, 6)
     approve(payouts, { "invoice-6" })
     assert(payouts:run())
-    local row = assert(at.journal.db:rows "SELECT state, due_at, blocked FROM purser_payments")[1]
-    assert.same({ "waiting", "" }, { row.state, row.blocked })
+    local row = assert(at.journal.db:rows "SELECT stage, due_at, blocked FROM purser_calls")[1]
+    assert.same({ "waiting", "" }, { row.stage, row.blocked })
     local later = tonumber(row.due_at) - core.now_ms()
     assert.is_true(later > 7000000 and later <= 7200000, tostring(later))
   end)
