@@ -129,7 +129,7 @@ end
 function M.key(read) return (read.probe and "probe " or "") .. read[1] end
 
 -- The variants whose answers are known forms of the service's.
-local variants = { "document", "live", "error_message" }
+local variants = { "document", "live", "error_members" }
 
 --- Returns the simulator's answers to every read: key -> { forms = one a variant, statuses =, codes = }. The key
 --- "error" has every form of an error.
