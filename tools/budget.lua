@@ -14,7 +14,7 @@ local budgets = {
   { "client", 1110, 8, 320 },
   { "transport", 1100, 5, 410 },
   { "util", 2215, 25, 330 },
-  { "payouts", 2250, 8, 550 },
+  { "payouts", 2500, 11, 550 },
   { "workflow", 1510, 8, 420 },
   { "fleet", 1135, 5, 450 },
   { "monitor", 520, 4, 230 },
@@ -22,14 +22,13 @@ local budgets = {
   { "limits", 650, 6, 195 },
   { "nginx", 485, 2, 320 },
   { "hosts", 70, 3, 25 },
-  { "recording", 2320, 14, 250 },
-  { "sim", 5450, 30, 410 },
-  { "cli", 6000, 34, 480 },
+  { "recording", 2260, 14, 250 },
+  { "sim", 5530, 31, 420 },
   { "src/core", 6480, 65, 510 },
   { "src/bind", 3090, 28, 400 },
   { "src/embed", 50, 1, 40 },
   { "src/httpd", 1000, 6, 480 },
-  { "approvals", 700, 6, 250 },
+  { "approvals", 1170, 5, 380 }, -- review and check are larger than planned: flags, and a grid of calls
 }
 
 local lines_of = dofile("tools/whole_files.lua").lines_of

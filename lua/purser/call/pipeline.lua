@@ -12,7 +12,6 @@ local core = require "purser.core"
 local responses = require "purser.call.response"
 local lazy = require "purser.util.lazy"
 local service_clock = require "purser.call.clock"
-local unwrap = require "purser.call.unwrap"
 local validate = require "purser.call.validate"
 local errors = lazy "purser.call.errors"
 local hooks = lazy "purser.call.hooks"
@@ -20,6 +19,7 @@ local retry = lazy "purser.call.retry"
 local setbacks = lazy "purser.call.setbacks"
 local unlisted = lazy "purser.call.unlisted"
 local unsigned = lazy "purser.call.unsigned"
+local unwrap = lazy "purser.call.unwrap"
 
 local floor = math.floor
 

@@ -1,129 +1,16 @@
 -- SPDX-License-Identifier: MIT
--- The last stage: from an answer to a result. The C decoder types the members by the row's shape; this file takes the
--- result out of whatever envelope it came in. An answer has to show its result: a list is an array, or a member that is
--- one; a record has the member that proves it (record.lua). What shows less is none. A read gives what is there,
--- whatever stands beside it and though a member comes twice (then its last value counts); who concludes from what is
--- missing asks M.beside and M.counts for the rest.
+-- The last stage: from an answer to a result. The C decoder types the members by the row's shape (decoders.lua); this
+-- file takes the result out of whatever envelope it came in. An answer has to show its result: a list is an array, or a
+-- member that is one; a record has the member that proves it (record.lua). What shows less is none. A read gives what
+-- is there, whatever stands beside it and though a member comes twice (then its last value counts); who concludes from
+-- what is missing asks M.beside and M.counts for the rest. A list with nothing around it needs none of this.
 
 local core = require "purser.core"
+local decoders = require "purser.call.decoders"
 local lazy = require "purser.util.lazy"
-local shapes = require "purser.api.shapes"
 local records = lazy "purser.call.record"
-local unpack = table.unpack or unpack -- luacheck: ignore
 
 local M = {}
-
-local envelope = {
-  { name = "code", type = "string" }, { name = "msg", type = "string" }, { name = "message", type = "string" },
-}
-
-local compile_fields
-
-local function compile_type(type_)
-  if type(type_) == "string" then return type_ end
-  if type_.list then return { list = compile_type(type_.list) } end
-  return { record = { name = type_.record, fields = compile_fields(type_.record) } }
-end
-
-function compile_fields(name)
-  local fields = {}
-  for i, field in ipairs(shapes[name]) do
-    fields[i] = {
-      name = field[1], type = compile_type(field[2]), aliases = field.aliases, prefix = field.prefix,
-    }
-  end
-  return fields
-end
-
--- `fields` and, after them, those of `more` whose names they lack.
-local function extend(fields, more)
-  local result, seen = {}, {}
-  for _, list in ipairs { fields, more } do
-    for _, field in ipairs(list) do
-      if not seen[field.name] then
-        seen[field.name] = true
-        result[#result + 1] = field
-      end
-    end
-  end
-  return result
-end
-
-local function form_of(result)
-  return result.list and "list" or result.record and "record" or result.page and "page" or "rows"
-end
-
-local forms = {}
-
--- The members of a wrapper that may be the list, in the order in which they are looked for.
-local function carriers_of(result)
-  return { "data", "result", unpack(result.wrappers or {}) }
-end
-
--- The members beside the records that count something.
-local function count_fields(result)
-  local fields = {}
-  for name in pairs(result.counts or {}) do
-    fields[#fields + 1] = { name = name, type = "integer", aliases = name == "totalPageNum" and { "totalPage" } or nil }
-  end
-  return fields
-end
-
--- A list: an array of records, or an object one of whose members (data, result, ...) is that array. `data` may in turn
--- be an object with such a member.
-function forms.list(result)
-  local record = { name = result.list, fields = compile_fields(result.list) }
-  local carriers = {}
-  for i, name in ipairs(carriers_of(result)) do carriers[i] = { name = name, type = { list = { record = record } } } end
-  local counts = count_fields(result)
-  if result.wrappers then
-    local wrapped = extend(record.fields, extend({ carriers[3] }, counts))
-    carriers[1] = { name = "data", type = { one_or_many = { name = result.list, fields = wrapped } } }
-  end
-  return { list = { record = record }, record = { name = "list", fields = extend(extend(carriers, counts), envelope) } }
-end
-
-local function one(name, fields)
-  local bare = { name = name, fields = fields }
-  local wrapped = extend(fields, { { name = "data", type = { one_or_many = bare } } })
-  return { list = { record = bare }, record = { name = name, fields = extend(wrapped, envelope) } }
-end
-
-function forms.record(result)
-  return one(result.record, compile_fields(result.record))
-end
-
-function forms.page(result)
-  return one("page", extend({
-    { name = "data", type = { list = { record = { name = result.page, fields = compile_fields(result.page) } } } },
-    { name = "page", type = "integer" },
-  }, count_fields(result)))
-end
-
-function forms.rows(result)
-  return one("rows", extend({
-    { name = "rows", type = { list = { record = { name = result.rows, fields = compile_fields(result.rows) } } } },
-  }, count_fields(result)))
-end
-
-local decoders = setmetatable({}, { __mode = "k" })
-
---- The decoder of a row's answers, made at its first use.
-function M.decoder(row)
-  local decoder = decoders[row]
-  if not decoder then
-    decoder = core.decoder(forms[form_of(row.result)](row.result), row.effect == "read")
-    decoders[row] = decoder
-  end
-  return decoder
-end
-
---- Makes what decodes an error alone.
-function M.make_error_decoder()
-  return core.decoder { record = { name = "error", fields = envelope } }
-end
-
------------------------------------------------------------------------------------------------- what an answer shows
 
 -- What is known of results beside what they show: `beside` (members), `status` (where it was not 200), `is_lone`.
 local notes = setmetatable({}, { __mode = "k" })
@@ -165,7 +52,7 @@ end
 -- hold what it is of, so it leaves out what carries the records.
 local function note_beside(result, answer, ...)
   local beside, carries = {}, { rows = true }
-  for _, name in ipairs(carriers_of(result)) do carries[name] = true end
+  for _, name in ipairs(decoders.carriers_of(result)) do carries[name] = true end
   for _, part in ipairs { ... } do
     for name, value in pairs(part) do
       if type(name) == "string" and not (carries[name] and type(value) == "table") then beside[name] = value end
@@ -181,7 +68,7 @@ local function find_list(result, value)
   if from and type(data) == "table" and type(data[from]) == "table" and data[1] == nil then
     return data[from], data, "data " .. from
   end
-  for _, name in ipairs(carriers_of(result)) do
+  for _, name in ipairs(decoders.carriers_of(result)) do
     if value[name] then return value[name], value, name end
   end
   return value, {}, ""
@@ -282,7 +169,7 @@ function M.take(row, value, body, values, profile, status)
   if value[1] == nil or not row.result.list then -- else it is an array with nothing around it
     local paging = row.paging
     local page = values and paging and paging.page and tonumber(values[paging.page]) or 1
-    taken, problem = take[form_of(row.result)](row.result, value,
+    taken, problem = take[decoders.form_of(row.result)](row.result, value,
       { body = body, page = page, success_codes = profile and profile.success_codes })
   end
   if taken and status and status ~= 200 and row.effect == "read" then note(taken, "status", status) end
