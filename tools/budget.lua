@@ -15,7 +15,7 @@ local budgets = {
   { "transport", 1100, 5, 410 },
   { "util", 2230, 27, 330 },
   { "payouts", 2500, 11, 555 },
-  { "workflow", 1510, 8, 420 },
+  { "workflow", 1500, 8, 415 },
   { "fleet", 1135, 5, 450 },
   { "monitor", 520, 4, 230 },
   { "books", 2700, 14, 400 },
