@@ -46,7 +46,7 @@ end
 -- Returns whether two numbers differ by so much that no rounding and no fee that is shown explains it: most records are
 -- told apart by this alone.
 local function are_apart(a, b, fee)
-  return a and b and math.abs(a - math.abs(b)) > 2 + math.abs(fee or 0) + a * 1e-9
+  return a and b and b ~= 0 and math.abs(a - math.abs(b)) > 2 + math.abs(fee or 0) + a * 1e-9
 end
 
 -- Compares amounts: "near" where a fee could make the difference. None takes half of a payment, or adds as much to it.
