@@ -277,8 +277,8 @@ describe("payments that the journal does not know to be made", function()
       local found, message = owners(...)
       if not is_over then
         is_over = true
-        assert(db:rows("UPDATE purser_intents SET state = 'done', record_id = $1", record.tranId))
-        assert(db:rows("UPDATE purser_payments SET state = 'done', record_id = $1 WHERE state = 'sent'", record.tranId))
+        assert(db:rows("UPDATE purser_calls SET state = 'done', stage = 'done', record_id = $1 WHERE stage = 'sent'",
+          record.tranId))
       end
       return found, message
     end

@@ -9,19 +9,16 @@ local plan_text = require "purser.write.guard.plan_text"
 local policies = require "policies"
 local policy = require "purser.write.guard.policy"
 local ssh_keys = require "ssh_keys"
-local whole = dofile "tools/whole_files.lua"
 
 local folder, signed_policy
 
 before_each(function()
   at.begin()
-  folder = files.folder()
-  local text = policies.text(policies.given({ plan_days = 300, rules = {
+  local text
+  folder, text = policies.folder({ plan_days = 300, rules = {
     { name = "all", effect = "allow", approvals = { { group = "treasury", count = 2 } } },
-    { name = "rest", effect = "require", when = { coin = "USDT", amount_over = "5" }, wait_hours = 2 } } }, true))
-  whole.write(folder .. "/1.json", text)
-  whole.write(folder .. "/1.sigs", ssh_keys.sign("alice", "purser-policy-1", text)
-    .. ssh_keys.sign("bob", "purser-policy-1", text))
+    { name = "rest", effect = "require", when = { coin = "USDT", amount_over = "5" }, wait_hours = 2 } } },
+    "alice", "bob")
   signed_policy = assert(policy.read(text))
 end)
 after_each(function()
@@ -69,13 +66,13 @@ describe("a payment under a policy", function()
     at.client = at.client_with { policy = folder }
     local payouts
     payouts = at.payouts_with { progress_ms = 1, progress = function()
-      if assert(at.journal.db:rows "SELECT due_at FROM purser_payments")[1].due_at ~= "" then payouts:stop() end
+      if assert(at.journal.db:rows "SELECT due_at FROM purser_calls")[1].due_at ~= "" then payouts:stop() end
     end }
     at.add(payouts, 6, 6)
     approve(payouts, { "invoice-6" })
     assert(payouts:run())
-    local row = assert(at.journal.db:rows "SELECT state, due_at, blocked FROM purser_payments")[1]
-    assert.same({ "waiting", "" }, { row.state, row.blocked })
+    local row = assert(at.journal.db:rows "SELECT stage, due_at, blocked FROM purser_calls")[1]
+    assert.same({ "waiting", "" }, { row.stage, row.blocked })
     local later = tonumber(row.due_at) - core.now_ms()
     assert.is_true(later > 7000000 and later <= 7200000, tostring(later))
   end)

@@ -218,18 +218,18 @@ end
 -- Returns the change of a payment that the answer means; nil where nothing keeps it from being paid.
 local function judge(self, payment, reconcile, answer, rejection)
   if answer and answer.outcome == "done" then
-    return { state = "done", record_id = intents.id_of(answer.record) or "", record = answer.record }
+    return { stage = "done", record_id = intents.id_of(answer.record) or "", record = answer.record }
   elseif payment.approved or answer and answer.outcome == "not_done" then
     return nil
   elseif not answer then
-    return rejection and { state = "undecided",
+    return rejection and { stage = "undecided",
       message = "whether it was made before cannot be looked for: " .. rejection }
   elseif answer.is_busy then
-    return { state = "waiting", due_in = 500, message = "an equal payment is looked for" }
+    return { stage = "waiting", due_in = 500, message = "an equal payment is looked for" }
   elseif self.unidentified == "pay" and are_unidentified(answer.candidates, reconcile.client_id) then
     return nil
   end
-  return { state = "undecided", message = answer.reason .. describe(reconcile, answer.candidates) }
+  return { stage = "undecided", message = answer.reason .. describe(reconcile, answer.candidates) }
 end
 
 --- Returns what the histories say of a payment that this worker has taken: nil when nothing keeps it from being paid,

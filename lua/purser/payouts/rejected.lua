@@ -5,7 +5,6 @@
 
 local history_check = require "purser.payouts.history_check"
 local operations = require "purser.api.operations"
-local queue = require "purser.payouts.queue"
 local reading = require "purser.write.evidence.reading"
 
 local M = {}
@@ -14,16 +13,11 @@ M.TOGETHER_MS = 60000 -- how long a payment waits for others, at most
 local HOUR = 3600000  -- a look does not begin where a history is about to end
 
 --- Returns the window of all attempts of a payment. Of one that carries an id these may be attempts that the journal
---- does not know: up to `as_of`, and since the payment was added where no history check showed them. Nil and a problem
---- when the journal cannot say when the first was made.
+--- does not know: up to `as_of`, and since the payment was added where no history check showed them.
 ---@param as_of integer|nil  the time of the question, epoch ms; now
----@return purser.reconcile.Window|nil window, any problem
+---@return purser.reconcile.Window window
 function M.window_of(self, payment, intent, as_of)
-  local first, problem = self.journal.db:transaction(function(tx)
-    return queue.first_sent_at(tx, self, payment) or false
-  end)
-  if first == nil then return nil, problem end
-  first = math.min(first or intent.sent_at, intent.sent_at)
+  local first = math.min(payment.first_sent_at or intent.sent_at, intent.sent_at)
   -- the service's own word: only what may be an attempt with this id contradicts it, not any record that nobody claims
   local window = { was_rejected = payment.rejection ~= nil }
   if payment.client_id then
@@ -76,13 +70,10 @@ local function begin_round(self, now)
     if payment.look_at > now then
       wait(rejected, payment, now)
     else
-      local window, problem = M.window_of(self, payment, payment.intent_to_find, now)
-      if not window then
-        self.problem = problem
-        return
-      end
+      local window = M.window_of(self, payment, payment.intent_to_find, now)
       shared:expect(window.since)
-      window.readings, payment.window, payment.history = shared, window, history_check.history_of(payment)
+      window.readings, window.payment = shared, payment
+      payment.window, payment.history = window, history_check.history_of(payment)
       round[#round + 1] = payment
     end
   end

@@ -28,9 +28,7 @@ local function intent_of(self, payment, as_of)
   if not entries[1] then
     return reject(payment, "payouts.not_checked", "its intent is missing from the journal" .. NOT_CHECKED)
   end
-  local window, problem = rejected.window_of(self, payment, entries[1].intent, as_of)
-  if not window then return reject(payment, "payouts.not_checked", "journal: " .. problem, nil, "journal") end
-  return entries[1].intent, window
+  return entries[1].intent, rejected.window_of(self, payment, entries[1].intent, as_of)
 end
 
 -- Looks whether the payment was made. Returns true when it certainly was not; or nil and an error. What failed was

@@ -77,6 +77,7 @@ M.ways = {
 ---@field is_planned boolean|nil  nobody knows that it was sent at all, so that its content alone proves nothing
 ---@field was_rejected boolean|nil  the service said that it did not execute the last attempt
 ---@field readings purser.evidence.Readings|nil  what several questions share
+---@field payment table|nil       of a queue: payment:after(outcome, reason) returns what becomes of it
 
 ---@class purser.reconcile.Question  which records may be of this call, and who else may own them?
 ---@field service purser.reconcile.Service
@@ -286,22 +287,32 @@ local function argument_error(message, hint)
   return nil, errors.argument(nil, message, hint)
 end
 
--- The same may have been sent again since then, and the record be of that call.
-local function over_before() return { outcome = "not_done", reason = intents.OVER } end
+-- Keeps in the journal what was found. Returns the answer, which is another where the journal knows more; nil where the
+-- record has an owner by now, so that it has to be asked again; or nil and an error.
+local function keep(question, answer)
+  local service, intent, payment = question.service, question.intent, question.window.payment
+  local journal = service.journal or service.memory
+  if not journal or not (intent.id or service.memory) or answer.not_before then return answer end
+  local verdict, message = journal:reconciled(intent, answer, payment and payment:after(answer.outcome, answer.reason))
+  if not verdict then return nil, failure.error("unknown", message) end
+  if verdict.is_taken then return nil end
+  -- the same may have been sent again since then, and the record be of that call
+  if verdict.is_over then return { outcome = "not_done", reason = intents.OVER } end
+  return verdict.done_before and { outcome = "done", record = verdict.record, reason = "its answer is in the journal" }
+    or answer
+end
 
--- Keeps in the journal what was found. Returns the answer, which is another where the journal knows more; or nil and an
--- error.
-local function keep(service, intent, answer)
-  local ok, other, is_over
-  if service.memory and not answer.not_before then
-    is_over = select(3, service.memory:reconciled(intent, answer))
-    if is_over then return over_before() end
+local MOST_OWNERS = 10 -- that may take the records which answer a question, until it is left undecided
+
+-- Asks, and keeps the answer. Returns it; or nil and an error.
+local function ask_and_keep(question)
+  for _ = 1, MOST_OWNERS do
+    local answer, err = ask_until_decided(question)
+    if not answer then return nil, err end
+    answer, err = keep(question, answer)
+    if answer or err then return answer, err end
   end
-  if not (service.journal and intent.id) or answer.not_before then return answer end
-  ok, other, is_over = service.journal:reconciled(intent, answer)
-  if not ok then return nil, failure.error("unknown", other) end
-  if is_over then return over_before() end
-  return other and { outcome = "done", record = other, reason = "its answer is in the journal" } or answer
+  return keep(question, undecided({}, "(7) each record that may be its was taken meanwhile"))
 end
 
 -- Returns the row and the intent of what is to be reconciled; or nil and an error.
@@ -338,9 +349,7 @@ function M.reconcile(service, unreconciled, options, window)
   local row, intent = take(service, unreconciled)
   if not row then return nil, intent end
   local question = M.question(service, row, intent, options, window)
-  local answer, err = ask_until_decided(question)
-  if not answer then return nil, err end
-  answer, err = keep(service, intent, answer)
+  local answer, err = ask_and_keep(question)
   if not answer then return nil, err end
   if answer.outcome ~= "undecided" then
     local id, over = answer.record and intents.id_of(answer.record), answer.outcome == "not_done"

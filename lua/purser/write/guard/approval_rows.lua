@@ -4,7 +4,6 @@
 
 local core = require "purser.core"
 local decimal = require "purser.decimal"
-local operations = require "purser.api.operations"
 local rules = require "purser.write.guard.rules"
 
 local M = {}
@@ -98,16 +97,14 @@ function M.sum(tx, account, call, limit)
   for _, row in ipairs(tx:rows([[SELECT operation, amount FROM purser_sums WHERE account = $1 AND coin = $2
     AND destination = $3 AND hour >= $4]], account, limit.coin, destination,
     hour_text(call.now - limit.hours * HOUR))) do
-    local counts = not limit.operation or rules.judge.operation(limit.operation,
-      { operation = row.operation, row = operations.by_name[row.operation] })
-    if counts then total = total + row.amount end
+    if rules.counts(limit, row.operation) then total = total + row.amount end
   end
   return total
 end
 
 --- When a destination was first paid, as far as this journal knows; false where it never was.
 function M.known_since(tx, account, destination)
-  local row = tx:rows([[SELECT sent.sent_at FROM purser_approved AS sent JOIN purser_intents AS call
+  local row = tx:rows([[SELECT sent.sent_at FROM purser_approved AS sent JOIN purser_calls AS call
     ON call.id = sent.intent WHERE sent.account = $1 AND sent.destination = $2 AND call.state = 'done'
     ORDER BY sent.sent_at LIMIT 1]], account, destination)[1]
   return row and tonumber(row.sent_at) or false
@@ -116,10 +113,10 @@ end
 -- Counts what the account sent before it had a policy.
 local function count_history(tx, account)
   local newest = hour_text(math.max(0, tx:now() - KEPT_HOURS * HOUR))
-  for _, row in ipairs(tx:rows([[SELECT id, operation, params, sent_at FROM purser_intents WHERE account = $1
-    AND state NOT IN ('rejected', 'not_sent', 'not_done')]], account)) do
+  for _, row in ipairs(tx:rows([[SELECT id, operation, params, sent_at FROM purser_calls WHERE account = $1
+    AND sent_at <> '' AND state NOT IN ('rejected', 'not_sent', 'not_done')]], account)) do
     local params = core.decode(row.params)
-    local call = operations.by_name[row.operation] and params and next(params) and rules.call(row.operation, params)
+    local call = params and next(params) and rules.call(row.operation, params)
     if call then
       call.now = tonumber(row.sent_at)
       if hour_text(call.now) < newest then call.amount = nil end -- no sum reaches so far back
@@ -191,7 +188,7 @@ end
 
 --- When the newest other call was sent, epoch ms; nil where there is none.
 function M.newest(tx, intent)
-  for _, row in ipairs(tx:rows "SELECT id, sent_at FROM purser_intents ORDER BY sent_at DESC, id DESC LIMIT 2") do
+  for _, row in ipairs(tx:rows "SELECT id, sent_at FROM purser_calls ORDER BY sent_at DESC, id DESC LIMIT 2") do
     if row.id ~= intent then return tonumber(row.sent_at) end
   end
 end

@@ -188,7 +188,7 @@ function Guard:check_prepared(row, params)
 end
 
 local function check_duplicates(tx, intent, row, digest)
-  local others = tx:rows([[SELECT id FROM purser_intents WHERE digest = $1 AND account = $2
+  local others = tx:rows([[SELECT id FROM purser_calls WHERE digest = $1 AND account = $2
     AND id <> $3 AND state IN ('open', 'unknown', 'undecided')]], digest, intent.account or "", intent.id)
   if #others > 0 then
     tx:reject(reject(row, "no_duplicates", "an equal move has no known end (journal entry " .. others[1].id
