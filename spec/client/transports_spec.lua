@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What makes transports, by name.
+-- The makers of transports, by name.
 
 local purser = require "purser"
 
