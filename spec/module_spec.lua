@@ -68,3 +68,26 @@ describe("purser", function()
     end
   end)
 end)
+
+describe("a program that makes one read call", function()
+  -- A byte of source costs some 130 instructions at a start, one of an installation 25: what is new here is paid by
+  -- every script. What a call does not use is loaded by `lazy`.
+  it("loads these modules and no other", function()
+    local loaded = run [[
+      local purser = require "purser"
+      local answer = { status = 200, body = '[{"coin":"USDT"}]', headers = "" }
+      local client = assert(purser.new { profile = "mexc", base_url = "http://127.0.0.1:1", api_key = "k",
+        secret_key = "s", transport = { send = function() return answer end } })
+      assert(#assert(client.wallet:deposit_history { coin = "USDT" }) == 1)
+      local names = {}
+      for name in pairs(package.loaded) do names[#names + 1] = name:match "^purser%.(.*)" end
+      table.sort(names)
+      print(table.concat(names, " "))
+    ]]
+    assert.equal("api.operations api.parameters api.profiles api.resolve_profile api.shapes api.text api.wallet "
+      .. "call.call_options call.clock call.decoders call.pipeline call.rate_limit call.rate_limit.options "
+      .. "call.rate_limit.process call.rate_limit.sliding_log call.response call.validate client client.build "
+      .. "client.options core module util.archive util.digest util.frozen util.lazy util.loopback util.option_schema "
+      .. "util.private version\n", loaded)
+  end)
+end)

@@ -13,6 +13,7 @@
 -- Whatever the status: a code that proves nothing (the profile's `unknown_codes`), and for a write call a code next to
 -- the id of a result, are unknown (api). Every text of an answer that ends up in an error is made plain first.
 
+local decoders = require "purser.call.decoders"
 local errors = require "purser.call.errors"
 local lazy = require "purser.util.lazy"
 local plain_text = require "purser.util.plain_text"
@@ -22,7 +23,7 @@ local codes = lazy "purser.codes"
 
 local clean = plain_text.clean
 
-local error_decoder = unwrap.make_error_decoder()
+local error_decoder = decoders.of_errors()
 
 local M = {}
 
@@ -82,7 +83,7 @@ end
 -- Whether the body of a rejection shows what a write call would have made. One that has a member twice may.
 local function shows_record(row, body)
   if row.effect == "read" then return false end
-  local value, _, _, is_repeated = unwrap.decoder(row):decode(body)
+  local value, _, _, is_repeated = decoders.of(row):decode(body)
   return is_repeated or type(value) == "table" and records.shows(row, value)
 end
 

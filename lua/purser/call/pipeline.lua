@@ -4,15 +4,14 @@
 --   check -> build -> sign -> send -> decode
 --
 -- A write call uses the same stages; write/write_call.lua runs it. `self` is the inner state of a client
--- throughout; client/build.lua says what it holds. What a first read does without is loaded when it is needed, because
--- a short script mostly waits for its modules.
+-- throughout; client/build.lua says what it holds. Modules that a first read does not need are loaded at first use,
+-- because a short script mostly waits for its modules.
 
 local call_options = require "purser.call.call_options"
 local core = require "purser.core"
 local responses = require "purser.call.response"
 local lazy = require "purser.util.lazy"
 local service_clock = require "purser.call.clock"
-local unwrap = require "purser.call.unwrap"
 local validate = require "purser.call.validate"
 local errors = lazy "purser.call.errors"
 local hooks = lazy "purser.call.hooks"
@@ -20,6 +19,7 @@ local retry = lazy "purser.call.retry"
 local setbacks = lazy "purser.call.setbacks"
 local unlisted = lazy "purser.call.unlisted"
 local unsigned = lazy "purser.call.unsigned"
+local unwrap = lazy "purser.call.unwrap"
 
 local floor = math.floor
 

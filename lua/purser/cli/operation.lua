@@ -345,7 +345,9 @@ local function complete(client, row, params, options, call_options, now, handle_
     if options.reconcile and err.outcome == "unknown" then
       return M.find_out(client, row, params, err, options)
     end
-    return report.failure(row, params, err)
+    code = report.failure(row, params, err)
+    if not (err.details and err.details.plan) then return code end
+    return report.write(err.details.plan, true) and report.NOT_SENT or code -- the plan that persons have to sign
   end
   if call_options.info.repeated then
     report.note("nothing was sent: this call was made before, and this is its result")
@@ -356,7 +358,7 @@ end
 
 -- Guard rails that let no request be prepared for another program, since the journal would not know of it. Here the
 -- call itself is made, and they judge it then.
-local needs_record = { ["guard.no_duplicates"] = true, ["guard.spending_limit"] = true }
+local needs_record = { ["guard.no_duplicates"] = true, ["guard.spending_limit"] = true, ["guard.approval"] = true }
 
 -- Returns what is wrong with the options, or nil. Notes the columns that are shown.
 local function check_options(row, options)

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- `purser payouts FILE.csv --journal FILE`: a list of payments, each made once; see docs/payouts.md.
 
+local approvals = require "purser.cli.approvals"
 local catalogue = require "purser.cli.catalogue"
 local connection = require "purser.cli.connection"
 local core = require "purser.core"
@@ -25,6 +26,8 @@ function M.grammar()
       .. "The first line of FILE names columns: key, and the parameters of the operation.\n"
       .. "A key names its payment for good.\n"
       .. "  plan FILE    what would be paid, with sums and balances; nothing is sent\n"
+      .. "               with --policy and --output the plan that persons sign (docs/approvals.md)\n"
+      .. "  show PLAN    such a plan, with what is odd first\n"
       .. "  run [FILE]   add the payments, and make those that are not made; without FILE go on where it stopped\n"
       .. "  status       how many are in which state; sends nothing\n"
       .. "  report       every payment with its state and the service's id\n"
@@ -36,8 +39,8 @@ function M.grammar()
       .. "3 while one is blocked (not sent before a person has acted), else with 0: for status that means that others "
       .. "may still be waiting to be sent.",
     arguments = {
-      { "action", "plan, run, status, report, retry, drop, replace; or the file.",
-        values = { "plan", "run", "status", "report", "retry", "drop", "replace", "<file>" } },
+      { "action", "plan, show, run, status, report, retry, drop, replace; or the file.",
+        values = { "plan", "show", "run", "status", "report", "retry", "drop", "replace", "<file>" } },
       { "file", "The file; of retry, drop and replace the key.", target = "subject", optional = true },
       { "list", "replace: the file.", optional = true },
     },
@@ -49,6 +52,11 @@ function M.grammar()
       { "--unchecked", "plan, run, replace: take addresses as they are, whatever their form and checksum say." },
       { "--allow-equal", "run: with --yes pay rows that look like a mistake, too: equal ones, keys that differ only in "
         .. "case, what was paid in the last 7 days, an amount far above the others." },
+      { "--maker", "<name>", "plan: who makes it, and so does not approve it; without it USER." },
+      { "--until", "<day>", "plan: its last day, such as 2026-11-30." },
+      { "--journal-id", "<id>", "plan: the payer's journal, where it is on another machine." },
+      { "--html", "<file>", "show: write a page for a browser." },
+      { "--records", "<file>", "show: what you signed before; what is not in it is new to you." },
       { "--force", "retry, drop, replace: you know that it was not made; nothing is looked for." },
       { "--yes", "Do it without asking." },
     },
@@ -82,7 +90,9 @@ local function open(options)
   if not needs_queue and path and not core.file_mode(path) then -- a plan makes no journal
     options.next_journal, options.journal, path = path, nil, nil
   end
-  local client, place, sources = connection.open(options, { concurrent = true })
+  local overrides = { concurrent = true }
+  if not needs_queue then overrides.policy = false end -- what makes a plan needs no journal
+  local client, place, sources = connection.open(options, overrides)
   if not client then return nil, report.bad_input("%s", place) end
   if options.action == "plan" then
     local queue = sources.journal and sources.is_named
@@ -163,14 +173,18 @@ local function reject(plan)
     payments_plan.lines(plan.payments, "problems"), is_doubtful and "; --unchecked takes addresses as they are" or "")
 end
 
+function actions.show(options) return approvals.show(options, options.subject) end
+
 function actions.plan(options)
   if not options.subject then return report.bad_input("payouts plan: the file is missing; give FILE.csv") end
   local at, code = open(options)
   if not at then return code end
   local plan
   plan, code = planned(options, at, options.subject)
+  local is_to_sign = plan and plan.bad == 0 and connection.policy(options)
+  if is_to_sign then code = approvals.write_plan(options, at, plan.payments) end
   at.client:close()
-  if not plan then return code end
+  if not plan or is_to_sign then return code end
   if not show_plan(plan, options) then return report.NOT_WRITTEN end
   if plan.bad > 0 then return reject(plan) end
   for _, total in ipairs(plan.totals) do

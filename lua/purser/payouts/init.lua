@@ -109,7 +109,7 @@ local function prepare(self, key, operation, params)
   end
   local client_id, is_given = row.reconcile.generated_id and row.reconcile.client_id, false
   if client_id then
-    is_given = values[client_id] ~= nil
+    is_given = values[client_id] ~= nil and values[client_id] ~= made_id(self, key) -- as a plan has it
     values[client_id] = values[client_id] or made_id(self, key)
   end
   return { key = key, operation = operation, params = values, content = intents.content(row, values),
@@ -174,6 +174,13 @@ local function hides_payments(list)
     if type(place) ~= "number" and type(value) == "table" then return true end
   end
   return false
+end
+
+--- What will travel for a payment of a queue, with the id that the queue gives; or nil and an error.
+---@return table<string, string>|nil params, purser.Error|nil err
+function M.params(account, queue_name, key, operation, params)
+  local payment, err = prepare({ account = account, queue = queue_name }, key, operation, params)
+  return payment and payment.params, err
 end
 
 local ADD_LOCK = 7078803

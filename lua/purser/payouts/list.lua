@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- A list of payments as CSV: a header with the names of parameters, then a payment a line. `key` names a payment for
--- good; `operation` may stand in a column or come from the command. Cells are separated by commas, semicolons or tabs.
+-- good; `payee` is for persons; `operation` may stand in a column or come from the command. Cells are separated by
+-- commas, semicolons or tabs.
 
 local csv = require "purser.util.csv"
 local files = require "purser.util.files"
@@ -39,7 +40,7 @@ local function params_of(header, cells, row, problems)
   local params, given = {}, {}
   for i, column in ipairs(header) do
     local param = by_spelling[spelling(column)]
-    if not cells[i] or column == "key" or column == "operation" or column:find "^#" then -- luacheck: ignore
+    if not cells[i] or column == "key" or column == "operation" or column == "payee" or column:find "^#" then -- luacheck: ignore
     elseif not param then
       problems[#problems + 1] = ('%s has no parameter "%s"%s; it has %s. A column whose name begins with # is left out')
         :format(row.full_name, column, suggest.hint(column, names), table.concat(names, ", "))
@@ -70,8 +71,9 @@ local function payment_of(rows, header, record, otherwise)
   end
   if name then row, message = row_of(rows, name) end
   if not row then problems[#problems + 1] = message end
-  return { key = of.key or "", operation = row and row.full_name or name or "", line = record.line, row = row,
-    params = row and params_of(header, cells, row, problems) or {}, problems = problems, warnings = {}, odd = {} }
+  return { key = of.key or "", payee = of.payee, operation = row and row.full_name or name or "",
+    line = record.line, row = row, params = row and params_of(header, cells, row, problems) or {}, problems = problems,
+    warnings = {}, odd = {} }
 end
 
 -- Makes the names of the header those of `key` and `operation` however they are spelt. Returns what is wrong, or nil.
@@ -79,7 +81,7 @@ local function check_header(header)
   local seen = {}
   for i, name in ipairs(header) do
     local plain = spelling(name)
-    if plain == "key" or plain == "operation" then header[i] = plain end
+    if plain == "key" or plain == "operation" or plain == "payee" then header[i] = plain end
     name = header[i]
     if name ~= "" and seen[name] then return ('the header names "%s" twice'):format(name) end
     seen[name] = true

@@ -11,7 +11,7 @@ local M = {}
 local function asset_of(payment) return payment.params.coin or payment.params.asset or "?" end
 
 -- Guard rails that judge what is recorded: the queue asks them when it records the payment.
-local of_the_record = { ["guard.no_duplicates"] = true, ["guard.spending_limit"] = true }
+local of_the_record = { ["guard.no_duplicates"] = true, ["guard.spending_limit"] = true, ["guard.approval"] = true }
 
 -- Returns what is wrong with the parameters of a payment, or nil.
 local function check_params(client, payment)

@@ -63,7 +63,7 @@ end
 -- path -> method -> row
 local routes = {}
 for _, row in pairs(purser.operations) do
-  assert(handlers[row.id] and rules.by_id[row.id], row.id .. ": the simulator lacks it")
+  assert(handlers[row.id], row.id .. ": the simulator lacks it")
   routes[row.path] = routes[row.path] or {}
   routes[row.path][row.method] = row
 end

@@ -8,7 +8,7 @@ local resolve_profile = require "purser.api.resolve_profile"
 
 local function same(name) return name end
 
--- Returns what is found, as lines.
+-- Returns the findings as lines.
 local function recorder()
   local found = {}
   return function(kind, path, expected, was)

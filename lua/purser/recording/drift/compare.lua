@@ -76,7 +76,7 @@ local function sorted_paths(one)
   return paths
 end
 
--- Compares what is there: what differs, or is new. A member inside of a new member is not named.
+-- Finds what is there and differs, or is new. Nothing inside of a new member is named.
 local function compare_present(add, actual, forms, names)
   for _, path in ipairs(sorted_paths(actual)) do
     local entry = actual[path]

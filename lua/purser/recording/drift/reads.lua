@@ -9,7 +9,7 @@ local M = {}
 
 local spot = { fromAccountType = "SPOT", toAccountType = "SPOT", limit = 20 }
 
--- Returns the parameters of a read that asks the client's key of itself.
+-- Returns the parameters by which the key of a client asks for itself.
 local function own_key(client)
   return { accessKey = assert(client:prepare "wallet.convertible_balances").headers[client.profile.key_header] }
 end
@@ -129,10 +129,10 @@ end
 function M.key(read) return (read.probe and "probe " or "") .. read[1] end
 
 -- The variants whose answers are known forms of the service's.
-local variants = { "document", "live", "error_message" }
+local variants = { "document", "live", "error_members" }
 
---- The simulator's answers to every read: key -> { forms = one a variant, statuses =, codes = }. The key "error" has
---- every form of an error.
+--- Returns the simulator's answers to every read: key -> { forms = one a variant, statuses =, codes = }. The key
+--- "error" has every form of an error.
 ---@param profile string|nil
 ---@param rename fun(name: string): string
 ---@return table
