@@ -304,7 +304,8 @@ describe("the rockspecs", function()
         if type(module) == "table" then
           local names = lines_of(("${CC:-cc} -O0 -fPIC -shared -D%s -Isrc/core -Isrc/bind "
             .. "$(pkg-config --cflags lua5.4) -o '%s' %s -l%s 2>&1 && nm -D --defined-only '%s' | cut -d' ' -f3")
-            :format(module.defines[1], object, table.concat(module.sources, " "), table.concat(module.libraries, " -l"), object))
+            :format(module.defines[1], object, table.concat(module.sources, " "),
+              table.concat(module.libraries, " -l"), object))
           assert.same({ ("luaopen_" .. name:gsub("%.", "_")) }, names)
         end
       end
