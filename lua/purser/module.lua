@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What `require "purser"` returns. It stands apart from init.lua, which an installation parses at each start.
+-- The module `purser`. It stands apart from init.lua, which an installation parses at each start.
 
 local core = require "purser.core"
 local lazy = require "purser.util.lazy"
@@ -7,7 +7,7 @@ local version = require "purser.version"
 local clients = lazy "purser.client"
 local frozen = lazy "purser.util.frozen"
 local limits = lazy "purser.limits"
-local operations = lazy "purser.api.operations"
+local public = lazy "purser.api.public"
 local rate_limit = lazy "purser.call.rate_limit"
 local resolve_profile = lazy "purser.api.resolve_profile"
 local restricted = lazy "purser.client.restricted"
@@ -29,6 +29,7 @@ local workflow = lazy "purser.workflow"
 ---@field sim purser.modules.sim            the simulator
 ---@field journal purser.modules.journal    journals of what is sent
 ---@field payouts purser.modules.payouts    queues of payments
+---@field approvals purser.modules.approvals  plans that persons sign, and policies
 ---@field books purser.modules.books        a copy of the histories, and statements
 ---@field monitor purser.modules.monitor    alerts and numbers for who keeps watch
 ---@field fleet purser.modules.fleet        sub-accounts and keys as they are declared
@@ -76,7 +77,7 @@ end
 ---@return table|nil profile, string|nil message
 function M.profile(requested)
   local profile, message = resolve_profile(requested)
-  return profile and operations.copy(profile), message
+  return profile and public.copy(profile), message
 end
 
 local profiles = "purser.api.profiles"
@@ -85,8 +86,9 @@ local profiles = "purser.api.profiles"
 local members = {
   decimal = "purser.decimal", secrets = "purser.util.secrets", fleet = "purser.fleet", sim = "purser.sim",
   vault = "purser.fleet.vault", states = "purser.api.states", utc = "purser.util.utc", codes = "purser.codes",
-  csv = "purser.util.csv", json = "purser.json", transport = "purser.transports",
+  csv = "purser.util.csv", json = "purser.json", transport = "purser.client.transports",
   journal = "purser.write.journal", payouts = "purser.payouts",
+  approvals = "purser.approvals",
   monitor = "purser.monitor", books = "purser.books",
   run = "purser.schedule run", spawn = "purser.schedule spawn", join = "purser.schedule join",
   all = "purser.schedule all", sleep = "purser.schedule sleep",
@@ -96,7 +98,7 @@ local members = {
 
 return setmetatable(M, {
   __index = function(module, name)
-    if name == "operations" then return operations.public() end -- each reader has its own copy
+    if name == "operations" then return public.rows() end -- each reader has its own copy
     local member = members[name]
     if not member then return nil end
     if type(member) == "function" then

@@ -175,18 +175,19 @@ local function check_unexplained(life, made)
   end
   for key, amount in pairs(left) do left[key] = not amount:is_zero() and tostring(amount) or nil end
   for key, amount in pairs(life.traded) do expected[key] = tostring(amount) end
-  same(life, "unexplained", expected, left)
+  -- where a trade hides where a fee stands, it is assumed, and the statement says so
+  if made.assumed == 0 then same(life, "unexplained", expected, left) end
 end
 
 -- Every record of the simulator in its state, counted.
 local function check_records(life)
   local expected, got = {}, {}
   local function count(map, key) map[key] = (map[key] or 0) + 1 end
-  local concepts = life.world.sim:snapshot().concepts
-  for _, row in ipairs(concepts.deposits) do
+  local histories = life.world.sim:snapshot().histories
+  for _, row in ipairs(histories.deposits) do
     count(expected, ("deposit %s %s %d"):format(life.by_uid[row.uid], tostring(decimal(row.amount)), row.status))
   end
-  for _, row in ipairs(concepts.withdrawals) do
+  for _, row in ipairs(histories.withdrawals) do
     count(expected, ("withdrawal %s %s %d"):format(life.by_uid[row.uid], tostring(decimal(row.amount)), row.status))
   end
   for row in life.books:each() do

@@ -237,7 +237,7 @@ local function write_module(lines, model)
   end
   write_copy(lines, "purser.", "rate_limit", source_of(model, "call/rate_limit/init", "M.new"))
   lines[#lines + 1] = "\n---@class purser.Transports\nlocal Transports = {}"
-  local modules = read("lua/purser/init.lua"):match "\nlocal transport_modules = (%b{})"
+  local modules = read("lua/purser/client/transports.lua"):match "\nlocal modules = (%b{})"
   for name, module in modules:gmatch '(%l+) = "purser%.([%l.]+)"' do
     write_copy(lines, "Transports.", name, source_of(model, module:gsub("%.", "/"), "M.new"))
   end
