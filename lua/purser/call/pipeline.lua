@@ -25,7 +25,7 @@ local floor = math.floor
 
 local M = {}
 
---- What a call without options has.
+--- The options of a call without options.
 M.no_options = {}
 
 --- The options of a read that finds out about a payment: it goes with the write calls where it has to wait.
@@ -211,7 +211,7 @@ local function wait_for_room(...)
   setbacks.wait_for_room(...)
 end
 
---- In how many milliseconds the rate limit has room for the next call that waits for it; nil where none does.
+--- Returns in how many milliseconds the rate limit has room for the next call that waits for it; nil where none does.
 ---@return integer|nil ms
 function M.room_ms(self)
   return setbacks.room_ms(self)
@@ -222,7 +222,7 @@ function M.give_back(self, request)
   setbacks.give_back(self, request)
 end
 
---- What a failure reports before anything else is done. Whether the clock was set right.
+--- Learns from a failure before anything else is done. Returns whether the clock was set right.
 function M.learn(self, err, request, corrected)
   return setbacks.learn(self, M.run, err, request, corrected)
 end

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What a client does besides running operations. Loaded with the first such method: a program that only reads deposits
+-- The methods of a client besides its operations. Loaded with the first such method: a program that only reads deposits
 -- does without.
 --
 -- `of_states` are the methods of the inner state, `of_clients` the same for what users hold.
