@@ -29,6 +29,7 @@ local workflow = lazy "purser.workflow"
 ---@field sim purser.modules.sim            the simulator
 ---@field journal purser.modules.journal    journals of what is sent
 ---@field payouts purser.modules.payouts    queues of payments
+---@field approvals purser.modules.approvals  plans that persons sign, and policies
 ---@field books purser.modules.books        a copy of the histories, and statements
 ---@field monitor purser.modules.monitor    alerts and numbers for who keeps watch
 ---@field fleet purser.modules.fleet        sub-accounts and keys as they are declared
@@ -87,6 +88,7 @@ local members = {
   vault = "purser.fleet.vault", states = "purser.api.states", utc = "purser.util.utc", codes = "purser.codes",
   csv = "purser.util.csv", json = "purser.json", transport = "purser.client.transports",
   journal = "purser.write.journal", payouts = "purser.payouts",
+  approvals = "purser.approvals",
   monitor = "purser.monitor", books = "purser.books",
   run = "purser.schedule run", spawn = "purser.schedule spawn", join = "purser.schedule join",
   all = "purser.schedule all", sleep = "purser.schedule sleep",

@@ -9,19 +9,16 @@ local plan_text = require "purser.write.guard.plan_text"
 local policies = require "policies"
 local policy = require "purser.write.guard.policy"
 local ssh_keys = require "ssh_keys"
-local whole = dofile "tools/whole_files.lua"
 
 local folder, signed_policy
 
 before_each(function()
   at.begin()
-  folder = files.folder()
-  local text = policies.text(policies.given({ plan_days = 300, rules = {
+  local text
+  folder, text = policies.folder({ plan_days = 300, rules = {
     { name = "all", effect = "allow", approvals = { { group = "treasury", count = 2 } } },
-    { name = "rest", effect = "require", when = { coin = "USDT", amount_over = "5" }, wait_hours = 2 } } }, true))
-  whole.write(folder .. "/1.json", text)
-  whole.write(folder .. "/1.sigs", ssh_keys.sign("alice", "purser-policy-1", text)
-    .. ssh_keys.sign("bob", "purser-policy-1", text))
+    { name = "rest", effect = "require", when = { coin = "USDT", amount_over = "5" }, wait_hours = 2 } } },
+    "alice", "bob")
   signed_policy = assert(policy.read(text))
 end)
 after_each(function()

@@ -1,8 +1,10 @@
 -- SPDX-License-Identifier: MIT
 -- Policies for specs: persons with keys that nobody has the other half of, unless ssh-keygen made them.
 
+local files = require "files"
 local json = require "purser.json"
 local ssh_keys = require "ssh_keys"
+local whole = dofile "tools/whole_files.lua"
 
 local M = {}
 
@@ -46,5 +48,14 @@ end
 
 --- The file of what is given.
 function M.text(given) return json.encode(value_of(given)) .. "\n" end
+
+--- A new folder with version 1, signed by these persons. Whoever asked for it removes it.
+function M.folder(changes, ...)
+  local folder, text, signatures = files.folder(), M.text(M.given(changes, true)), {}
+  for i, name in ipairs { ... } do signatures[i] = ssh_keys.sign(name, "purser-policy-1", text) end
+  whole.write(folder .. "/1.json", text)
+  whole.write(folder .. "/1.sigs", table.concat(signatures))
+  return folder, text
+end
 
 return M

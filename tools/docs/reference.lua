@@ -33,6 +33,7 @@ local plan = {
     { "purser.Journal", "journal:", "A journal", "journal" },
     { "purser.modules.payouts", "purser.payouts.", "purser.payouts", "payouts" },
     { "purser.Payouts", "payouts:", "A queue of payments", "payouts" },
+    { "purser.modules.approvals", "purser.approvals.", "purser.approvals", "approvals" },
     { "purser.modules.fleet", "purser.fleet.", "purser.fleet", "fleets" },
     { "purser.Fleet", "fleet:", "A fleet", "fleets" },
     { "purser.FleetMoves", "moves:", "Moves of a fleet", "fleets" },

@@ -4,8 +4,8 @@
 --   check -> build -> sign -> send -> decode
 --
 -- A write call uses the same stages; write/write_call.lua runs it. `self` is the inner state of a client
--- throughout; client/build.lua says what it holds. What a first read does without is loaded when it is needed, because
--- a short script mostly waits for its modules.
+-- throughout; client/build.lua says what it holds. Modules that a first read does not need are loaded at first use,
+-- because a short script mostly waits for its modules.
 
 local call_options = require "purser.call.call_options"
 local core = require "purser.core"

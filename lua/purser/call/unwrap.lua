@@ -12,7 +12,7 @@ local records = lazy "purser.call.record"
 
 local M = {}
 
--- Notes on results beside what they show: `beside` (members), `status` (where it was not 200), `doubt`.
+-- Notes on results beside what they show: `beside` (members), `status` (where it was not 200), `is_lone`.
 local notes = setmetatable({}, { __mode = "k" })
 
 local function note(answer, word, value)
@@ -40,13 +40,12 @@ function M.counts(row, answer)
   return of.records, of.pages, of.either
 end
 
---- Returns why nothing may be concluded from a record that this list lacks; nil where that may be done.
----   assumed  nothing but the profile's `null_lists` says that it is empty
----   lone     one record came where a list belongs, so there may be others
+--- Tells whether one record came where a list belongs: there may be others, so nothing may be concluded from one that
+--- this list lacks.
 ---@param list table
----@return "assumed"|"lone"|nil
-function M.doubt_of(list)
-  return notes[list] and notes[list].doubt
+---@return boolean
+function M.is_lone(list)
+  return notes[list] ~= nil and notes[list].is_lone == true
 end
 
 -- Notes what stands beside the records of `answer` in the wrappers around them, the innermost last. A note must not
@@ -106,12 +105,10 @@ local function contradiction(result, count, holder, page)
   end
 end
 
--- A list that is no array: one record where the row knows that form, or none where the profile knows that. Also why it
--- proves less than an array.
-local function list_without_array(result, value, path, answer)
+-- Returns the list of the one record that came in place of an array, where the row knows that form; or nil.
+local function list_of_one(result, value)
   local lone = result.lone and value.data
-  if lone and type(lone[result.lone]) == "string" and lone[result.lone]:find "%S" then return { lone }, "lone" end
-  if path == "" and value.code and answer.null_is_none then return {}, "assumed" end
+  return lone and type(lone[result.lone]) == "string" and lone[result.lone]:find "%S" and { lone } or nil
 end
 
 local take = {}
@@ -119,10 +116,9 @@ local take = {}
 function take.list(result, value, answer)
   local list, holder, path = find_list(result, value)
   if list[1] == nil and (next(list) ~= nil or not shows_array(answer.body, path)) then
-    local doubt
-    list, doubt = list_without_array(result, value, path, answer)
+    list = list_of_one(result, value)
     if not list then return nil, "the answer shows no list" end
-    note(list, "doubt", doubt)
+    note(list, "is_lone", true)
     holder = {}
   end
   local problem = contradiction(result, #list, holder, answer.page)
@@ -166,7 +162,7 @@ end
 ---@param value table   the decoded body
 ---@param body string   what it was decoded from
 ---@param values table<string, any>|nil  what was sent, by name: on a page after the first no record may be left
----@param profile table|nil  its null_lists and success_codes
+---@param profile table|nil  its success_codes
 ---@param status integer|nil  of HTTP
 function M.take(row, value, body, values, profile, status)
   local taken, problem = value, nil
@@ -174,8 +170,7 @@ function M.take(row, value, body, values, profile, status)
     local paging = row.paging
     local page = values and paging and paging.page and tonumber(values[paging.page]) or 1
     taken, problem = take[decoders.form_of(row.result)](row.result, value,
-      { body = body, page = page, null_is_none = profile and profile.null_lists[row.full_name],
-        success_codes = profile and profile.success_codes })
+      { body = body, page = page, success_codes = profile and profile.success_codes })
   end
   if taken and status and status ~= 200 and row.effect == "read" then note(taken, "status", status) end
   return taken, problem

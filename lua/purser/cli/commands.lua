@@ -11,6 +11,9 @@ local M = {}
 
 M.own = {
   { "payouts", "Pay a list of payments, each once, however often it is started or killed." },
+  { "approve", "Read a plan of payments, and sign it with a key of yours." },
+  { "approvals", "Bring plans and signatures to the payer, and show what they lack." },
+  { "policy", "Check, try, sign and install the policy that says who has to approve." },
   { "journal", "List the write calls that a journal holds, and find out what became of open ones." },
   { "watch", "Tell of each deposit, or of what changes of an account, as it comes." },
   { "export", "Write every record of a history, complete, as CSV or JSON lines." },
@@ -24,6 +27,7 @@ M.own = {
   { "limits", "Show the pools of the rate limit, and blocks." },
   { "login", "Keep a key for --account NAME, typed without being shown." },
   { "sim", "Serve the simulator over HTTP." },
+  { "test", "Run a program against the simulator with each fault, and tell where it paid wrongly." },
   { "completion", "Print a completion script for a shell." },
 }
 
@@ -59,7 +63,7 @@ local function describe(param)
   return text ~= "" and (text:gsub("^%l", string.upper)) .. "." or "Text."
 end
 
--- What completion offers for a parameter: the names of its states come with their numbers.
+-- Returns what completion offers for a parameter: the names of its states come with their numbers.
 local function values_of(param)
   if param[2] ~= "status" and param[2] ~= "named_status" then return param.values or suggested[param[1]] end
   local list = {}

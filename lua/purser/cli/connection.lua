@@ -49,7 +49,13 @@ M.safety = { "Safety",
     .. "PURSER_JOURNAL." },
   { "--guard", "<file>", "JSON file of the rules that no call may break (docs/guard-rails.md); the rules of each hold, "
     .. "and those of PURSER_GUARD.", many = true },
+  { "--policy", "<folder>", "Folder of the signed policies under which the account is (docs/approvals.md); or set "
+    .. "PURSER_POLICY." },
 }
+
+--- The folder of the policy that the options or the environment name.
+---@return string|nil
+function M.policy(options) return options.policy or credentials.variable "PURSER_POLICY" end
 
 -- Adds the rules of a file to those that hold already. Returns nil, or a message.
 local function add_guard(made, path, options)
@@ -123,13 +129,13 @@ local function describe(client, service, keys)
   return ("%s (from %s) with the keys from %s"):format(sources.url, sources.service, sources.keys), sources
 end
 
---- What of a command line says where and with whose keys, and the journal, as words of a shell: a command that is
+--- Returns what of a command line names service, keys and journal, as words of a shell: a command that is
 --- printed goes on where this one was.
 ---@param options table       of argparse
 ---@return string  begins with a blank, unless it is empty
 function M.words(options)
   local words = { "" }
-  for _, name in ipairs { "journal", "account", "credentials", "base_url", "profile" } do
+  for _, name in ipairs { "journal", "policy", "account", "credentials", "base_url", "profile" } do
     if options[name] then
       words[#words + 1] = ("--%s %s"):format((name:gsub("_", "-")), values.shell_word(options[name]))
     end
@@ -219,9 +225,10 @@ function M.open(options, overrides)
   local requested = {
     api_key = keys.api_key, secret_key = keys.secret, base_url = service.base_url, profile = service.profile,
     timeout_ms = options.timeout, recv_window = options.recv_window, journal = safe.journal, guard = safe.guard,
-    account = keys.account, hooks = activity.hooks(options.debug), rate_limit = rate_limit,
+    policy = M.policy(options), account = keys.account, hooks = activity.hooks(options.debug), rate_limit = rate_limit,
   }
   for name, value in pairs(overrides or {}) do requested[name] = value end
+  requested.policy = requested.policy or nil -- a plan is made without the payer's journal
   if requested.shares_limit then -- with clients of other keys, which come later
     rate_limit.profile, requested.shares_limit = service.profile, nil
     requested.rate_limit = purser.rate_limit(rate_limit)

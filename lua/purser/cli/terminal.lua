@@ -78,7 +78,7 @@ end
 -- A character and how many columns it may take: all but ASCII is taken for wide.
 local CHARACTER = "[%z\1-\127\194-\244][\128-\191]*"
 
--- How many bytes of a text, from `first` on, fit `room` columns.
+-- Counts the bytes of a text, from `first` on, that fit `room` columns.
 local function bytes_that_fit(text, first, room)
   local used, bytes = 0, 0
   for character in text:sub(first, first + 4 * room):gmatch(CHARACTER) do
@@ -160,7 +160,7 @@ function M.prompt(text)
   io.stderr:flush()
 end
 
---- Whether a question reaches a person: there is a terminal to ask on, and one to answer.
+--- Tells whether a question reaches a person: there is a terminal to ask on, and one to answer.
 function M.can_ask()
   return not M.settings.no_input and core.is_terminal(0) and core.is_terminal(2)
 end

@@ -262,12 +262,10 @@ end
 ---@field parallel integer|nil         how many windows a task reads side by side. Default: 4
 ---@field late_arrival_ms integer|nil  how late a record may show up. Default: 60000
 ---@field shows_at_least integer|nil   how many records the service is known to show at once
----@field day_offset_minutes integer|nil  broker.all_deposit_history: by how much the service's days are ahead of UTC
 
 local own_rules = {
   from = option_schema.TIME, to = option_schema.TIME, cursor = "any", parallel = { 0, option_schema.EXACT },
   late_arrival_ms = { 0, option_schema.EXACT }, shows_at_least = { 1, option_schema.EXACT },
-  day_offset_minutes = { -840, 840, says = "the minutes by which the service's days are ahead of UTC (-840 to 840)" },
 }
 
 -- The names that the command has for the times of a walk.
@@ -313,8 +311,7 @@ local function take_words(row, params)
     err.operation = row.full_name
     return nil, err
   end
-  for _, number in ipairs { "from", "to", "parallel", "late_arrival_ms", "shows_at_least",
-    "day_offset_minutes" } do
+  for _, number in ipairs { "from", "to", "parallel", "late_arrival_ms", "shows_at_least" } do
     own[number] = own[number] and math.floor(own[number])
   end
   if own.from and own.to and own.from > own.to then
@@ -324,10 +321,6 @@ local function take_words(row, params)
     if rest[name] ~= nil then
       return nil, errors.parameter(row, name, "is set by the walk", "give `from` and `to` for the times")
     end
-  end
-  if own.day_offset_minutes and not (row.window and row.window.from_midnight) then
-    return nil, errors.parameter(row, "day_offset_minutes", "is only for a history that begins at a midnight",
-      "leave it out, except for broker.all_deposit_history")
   end
   return own, rest
 end
@@ -345,18 +338,10 @@ end
 
 local BEHIND_MS = 1000 -- what lies further ahead shows that the clock is behind
 
--- Returns what is said of a beginning that lies too far back.
-local function beyond(row, own, from, earliest)
-  local words = retention.words(row.window, own.day_offset_minutes)
-  return errors.parameter(row, own.cursor and "cursor" or "from",
-    ("is %d, beyond the reach of this history (%s); "
-    .. "the earliest time it shows is now %d"):format(from, words, earliest))
-end
-
 -- Sets a walk through time up as the user's parameters say. Returns nil, or an error.
 local function set_up(self, own)
   local row, now = self.source.row, self.source.now()
-  local earliest = retention.earliest(row.window, now, own.day_offset_minutes)
+  local earliest = retention.earliest(row.window, now)
   local from, known = own.from, nil
   if own.cursor ~= nil then
     if self.filtered then return errors.parameter(row, "cursor", no_cursor(row, self.filtered)) end
@@ -368,11 +353,15 @@ local function set_up(self, own)
     return errors.parameter(row, "from",
       "is required: how far this history reaches back is documented nowhere")
   end
-  if from and earliest and from < earliest then return beyond(row, own, from, earliest) end
+  if from and earliest and from < earliest then
+    return errors.parameter(row, own.cursor and "cursor" or "from",
+      ("is %d, beyond the reach of this history (%s); the earliest time it shows is now %d"):format(from,
+        retention.words(row.window), earliest))
+  end
   self.earliest = earliest
   self.parallel = math.max(1, own.parallel or DEFAULT_PARALLEL)
   self.late_arrival_ms = own.late_arrival_ms or DEFAULT_LATE_ARRIVAL_MS
-  from = from or retention.default(row.window, now, own.day_offset_minutes)
+  from = from or retention.default(row.window, now)
   -- where the walk begins ahead of the clock, one moment is asked for: the service's rejection sets the clock right
   local to = from > now + BEHIND_MS and from or now
   begin(self, from, math.min(own.to or to, to), known)

@@ -39,6 +39,7 @@ local transfers = require "purser.sim.transfers"
 local variants = require "purser.sim.variants"
 local withdrawals = require "purser.sim.withdrawals"
 local control = lazy "purser.sim.control"
+local rehearsal = lazy "purser.sim.rehearsal"
 local server = lazy "purser.sim.serve"
 local state_file = lazy "purser.sim.state_file"
 local transport = lazy "purser.sim.transport"
@@ -62,7 +63,7 @@ end
 -- path -> method -> row
 local routes = {}
 for _, row in pairs(purser.operations) do
-  assert(handlers[row.id] and rules.by_id[row.id], row.id .. ": the simulator lacks it")
+  assert(handlers[row.id], row.id .. ": the simulator lacks it")
   routes[row.path] = routes[row.path] or {}
   routes[row.path][row.method] = row
 end
@@ -214,6 +215,15 @@ function M.save(sim, path) return state_file.write(path, sim:snapshot()) end
 ---@return integer? served, string? message  how many requests came; nil when the port cannot be had
 ---@return string? cause  "in_use" or "remote", where it is one of these
 function M.serve(sim, options) return server.world(sim, options) end
+
+--- Runs a program once as it is, and once for each fault at each of its write calls, each time against a simulator of
+--- its own over HTTP. It finds its service in PURSER_BASE_URL, PURSER_API_KEY, PURSER_SECRET_KEY and PURSER_ACCOUNT,
+--- and a folder that it keeps between its starts in PURSER_TEST_FOLDER (PURSER_JOURNAL is a file in it). Needs
+--- purser.httpd.
+---@param command string[]  the program and its words
+---@param options? purser.sim.rehearse_options
+---@return purser.sim.rehearsed[]|nil runs, string|nil message  nil: it fails without a fault, or writes nothing
+function M.rehearse(command, options) return rehearsal.rehearse(M.new, command, options) end
 
 --- The service's time, epoch ms.
 ---@return integer

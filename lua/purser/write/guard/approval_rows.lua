@@ -4,7 +4,6 @@
 
 local core = require "purser.core"
 local decimal = require "purser.decimal"
-local operations = require "purser.api.operations"
 local rules = require "purser.write.guard.rules"
 
 local M = {}
@@ -98,9 +97,7 @@ function M.sum(tx, account, call, limit)
   for _, row in ipairs(tx:rows([[SELECT operation, amount FROM purser_sums WHERE account = $1 AND coin = $2
     AND destination = $3 AND hour >= $4]], account, limit.coin, destination,
     hour_text(call.now - limit.hours * HOUR))) do
-    local counts = not limit.operation or rules.judge.operation(limit.operation,
-      { operation = row.operation, row = operations.by_name[row.operation] })
-    if counts then total = total + row.amount end
+    if rules.counts(limit, row.operation) then total = total + row.amount end
   end
   return total
 end
@@ -119,7 +116,7 @@ local function count_history(tx, account)
   for _, row in ipairs(tx:rows([[SELECT id, operation, params, sent_at FROM purser_calls WHERE account = $1
     AND sent_at <> '' AND state NOT IN ('rejected', 'not_sent', 'not_done')]], account)) do
     local params = core.decode(row.params)
-    local call = operations.by_name[row.operation] and params and next(params) and rules.call(row.operation, params)
+    local call = params and next(params) and rules.call(row.operation, params)
     if call then
       call.now = tonumber(row.sent_at)
       if hour_text(call.now) < newest then call.amount = nil end -- no sum reaches so far back

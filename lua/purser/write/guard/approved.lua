@@ -77,8 +77,8 @@ function M.names_policy(plan, chain)
   return named ~= nil and named.digest == digest
 end
 
--- What a signature is of: { kind, key }; or nil and a code.
-local function statement_of(text, armoured)
+--- What a signature on a plan is of: { kind, key }; or nil and a code.
+function M.statement_of(text, armoured)
   local signature = sshsig.read(armoured)
   if not signature then return nil, "signature" end
   for kind, namespace in pairs(NAMESPACES) do
@@ -123,7 +123,7 @@ function M.statements(text, signatures, known)
   local list = {}
   for i, armoured in ipairs(signatures) do
     if not known[armoured] then
-      local statement, code = statement_of(text(), armoured)
+      local statement, code = M.statement_of(text(), armoured)
       known[armoured] = statement or { code = code }
     end
     list[i] = known[armoured]

@@ -169,8 +169,11 @@ end
 ----------------------------------------------------------------------------------------------------------- the file
 
 local function read_people(given)
-  local people, by_key = {}, {}
-  for name, keys in pairs(object_of(given, "people")) do
+  local people, by_key, names = {}, {}, {}
+  for name in pairs(object_of(given, "people")) do names[#names + 1] = name end
+  table.sort(names)
+  for _, name in ipairs(names) do
+    local keys = given[name]
     if name ~= "note" then
       name_of(name, "a name of people")
       -- one, and the next while it is rotated

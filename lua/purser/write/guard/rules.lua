@@ -45,9 +45,10 @@ end
 --- `saved`, `sum`, `signed`, `maker`, `waited_ms`.
 ---@param operation string
 ---@param params table<string, string>
----@return table call
+---@return table|nil call  nil where there is no such operation
 function M.call(operation, params)
   local row = operations.by_name[operation]
+  if not row then return nil end
   local amount = row.moves and row.moves.amount and params[row.moves.amount]
   return { operation = operation, row = row, params = params, coins = coins_of(row, params),
     amount = amount and decimal(amount) or nil, destination = destination_of(row, params), queue = "", signed = {} }
@@ -120,6 +121,13 @@ function judge.sum_over(limit, call)
   return (sum + call.amount):compare(limit.amount) > 0
 end
 
+--- Whether a sum over the operations of a rule holds what this operation moved.
+---@param limit table  a `sum_over` that was read
+function M.counts(limit, operation)
+  return not limit.operation or judge.operation(limit.operation, { operation = operation,
+    row = operations.by_name[operation] or {} })
+end
+
 local function local_ms(call, policy) return call.now + policy.zone * MINUTE end
 
 function judge.days(set, call, policy)
@@ -134,6 +142,7 @@ end
 function judge.queue(set, call) return set[call.queue] or false end
 
 function judge.made_by(group, call, policy)
+  if call.maker == nil and call.maker_unknown then return nil end
   return call.maker ~= nil and policy.groups[group][call.maker] or false
 end
 
@@ -253,7 +262,5 @@ function M.decide(policy, call)
   if not decision.ok and not stuck and due < math.huge and due > 0 then decision.due_in = due end
   return decision
 end
-
-M.judge = judge
 
 return M

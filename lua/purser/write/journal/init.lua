@@ -82,7 +82,7 @@ end
 local function entry_of(row)
   return {
     intent = calls.intent_of(row), state = row.state, record = row.record ~= "" and core.decode(row.record) or nil,
-    message = row.message ~= "" and row.message or nil,
+    message = row.message ~= "" and row.message or nil, queue = row.queue ~= "" and row.queue or nil,
     key = row.key ~= "" and row.queue == "" and row.key or nil, -- that of a payment is the queue's
   }
 end
@@ -113,6 +113,7 @@ end
 ---@class purser.JournalEntry
 ---@field intent purser.Intent
 ---@field key string|nil     the caller's: it is used once
+---@field queue string|nil   of purser.payouts
 ---@field state "open"|"unknown"|"done"|"rejected"|"not_sent"|"not_done"|"undecided"
 ---@field record table|nil   what the service answered, or what it keeps
 ---@field message string|nil
