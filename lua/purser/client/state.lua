@@ -12,6 +12,7 @@ local pipeline = require "purser.call.pipeline"
 local private = require "purser.util.private"
 local response = require "purser.call.response"
 local run = require "purser.write.run"
+local setbacks = require "purser.call.setbacks"
 local veil = require "purser.util.veil"
 local digest = lazy "purser.util.digest"
 local history = lazy "purser.history"
@@ -219,7 +220,7 @@ function State:sleep(ms)
     error(("client:sleep: the time is %s; give milliseconds from 0"):format(
       type(ms) == "number" and ("%.14g"):format(ms) or "a " .. type(ms)), CALLER)
   end
-  pipeline.pause(self, ms)
+  setbacks.pause(self, ms)
 end
 
 --- Wipes the secret and closes the connections that this client opened itself. May be called again.

@@ -5,6 +5,7 @@ local errors = require "purser.call.errors"
 local intents = require "purser.write.intent"
 local lazy = require "purser.util.lazy"
 local pipeline = require "purser.call.pipeline"
+local setbacks = require "purser.call.setbacks"
 local advice = lazy "purser.write.advice"
 local journal_failure = lazy "purser.write.journal.failure"
 local reconcile = lazy "purser.write.reconcile"
@@ -29,7 +30,7 @@ local function await_end(client, known)
   local journal, ms, waited = write_call.journal_of(client), 20, 0
   local ends = known.sent_at + client._timeout_ms
   while known.state == "open" and waited < client._timeout_ms and client:now() < ends do
-    pipeline.pause(client, ms)
+    setbacks.pause(client, ms)
     waited, ms = waited + ms, math.min(ms * 2, LONGEST_LOOK_MS)
     local message
     known, message = journal:call_of(known.intent)

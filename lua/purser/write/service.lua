@@ -3,6 +3,7 @@
 
 local pipeline = require "purser.call.pipeline"
 local reading = require "purser.write.evidence.reading"
+local setbacks = require "purser.call.setbacks"
 local write_call = require "purser.write.write_call"
 
 local M = {}
@@ -42,7 +43,7 @@ function Service:correction()
 end
 
 function Service:pause(ms)
-  pipeline.pause(self.client, ms)
+  setbacks.pause(self.client, ms)
 end
 
 --- Whether the client's key is of that account.

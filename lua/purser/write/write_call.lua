@@ -23,6 +23,7 @@ local pipeline = require "purser.call.pipeline"
 local plain_text = require "purser.util.plain_text"
 local recent_calls = require "purser.write.recent_calls"
 local schedule = require "purser.schedule"
+local setbacks = require "purser.call.setbacks"
 -- read now: once something was sent there may be no descriptor left for it
 local advice = require "purser.write.advice"
 
@@ -272,7 +273,7 @@ function WriteCall:send(request)
   local value, err = pipeline.attempt(self.state, self.row, request, 1, self.info, self)
   value, err = self:finish(value, err)
   if value ~= nil then return value end
-  pipeline.learn(self.state, err, request)
+  setbacks.learn(self.state, pipeline.run, err, request)
   if err.outcome == "unknown" then err.advice, err.intent = self.lost.advice, self.intent end
   return nil, err
 end
@@ -329,12 +330,12 @@ function M.run(client, row, params, opts, payment)
   if payment then key = nil end -- that is its row's
   rejection = rejection or client._guard and client._guard:check(row, values)
   if rejection then return nil, rejection end
-  pipeline.attend_clock(client, row)
+  if client._clock.offset then setbacks.attend_clock(client, pipeline.run, row) end
   local request, err = pipeline.next_request(client, row, layout, values, opts)
   if not request then return nil, err end
   local call, problem, known = begin(client, row, values, opts, payment, key)
   if call then return conclude(call, schedule.protect(call.send, call, request)) end
-  pipeline.give_back(client, request)
+  setbacks.give_back(client, request)
   return nil, problem, known
 end
 
