@@ -7,13 +7,13 @@
 -- room, lines, files, largest file
 local budgets = {
   { "top", 1120, 8, 380 },
-  { "api", 1675, 14, 240 },
-  { "call", 2600, 17, 370 },
+  { "api", 1685, 15, 240 },
+  { "call", 2645, 21, 300 },
   { "write", 6950, 35, 550 },
   { "history", 1455, 7, 485 },
-  { "client", 1110, 8, 320 },
+  { "client", 1125, 9, 320 },
   { "transport", 1100, 5, 410 },
-  { "util", 2215, 25, 330 },
+  { "util", 2230, 27, 330 },
   { "payouts", 2500, 11, 550 },
   { "workflow", 1510, 8, 420 },
   { "fleet", 1135, 5, 450 },
@@ -25,7 +25,7 @@ local budgets = {
   { "recording", 2260, 14, 250 },
   { "sim", 5530, 31, 420 },
   { "src/core", 6480, 65, 510 },
-  { "src/bind", 3090, 28, 400 },
+  { "src/bind", 3180, 29, 400 },
   { "src/embed", 50, 1, 40 },
   { "src/httpd", 1000, 6, 480 },
   { "approvals", 1170, 5, 380 }, -- review and check are larger than planned: flags, and a grid of calls
