@@ -310,16 +310,18 @@ local function execute(sim, row, request, query_text, facts)
   return response
 end
 
-local function reject_route(sim, path, facts)
-  local known = routes[path] ~= nil
-  if not known and sim.variant.empty_paths then
-    facts.outcome, facts.code = "rejected", "404"
-    return { status = 200, headers = headers_of(sim), body = "" }
-  end
-  local status = known and 405 or 404
+-- The answer to a request that no operation sees: an HTTP status that is its code as well.
+local function turn_away(sim, status, message, row, facts)
   facts.outcome, facts.code = "rejected", ("%d"):format(status)
-  local _, body = render.rejection(facts.code, known and "Method not allowed" or "Path not found", sim.variant)
+  local _, body = render.rejection(facts.code, message, sim.variant, row)
   return { status = status, headers = headers_of(sim), body = body, code = facts.code }
+end
+
+local function reject_route(sim, path, facts)
+  if routes[path] then return turn_away(sim, 405, "Method not allowed", nil, facts) end
+  local response = turn_away(sim, 404, "Path not found", nil, facts)
+  if sim.variant.empty_paths then response.status, response.body = 200, "" end
+  return response
 end
 
 -- An operation with the faults around it.
@@ -343,10 +345,7 @@ local function answer_above_limit(sim, row, request, facts)
   local status, seconds = rate_limit.arrive(sim.rate_limit_state, row, request.ip or "127.0.0.1", key and key.uid,
     sim:now())
   if not status then return nil end
-  facts.outcome, facts.code = "rejected", ("%d"):format(status)
-  local _, body = render.rejection(facts.code, status == 418 and "IP address is banned" or "Too many requests",
-    sim.variant, row)
-  local response = { status = status, headers = headers_of(sim), body = body, code = facts.code }
+  local response = turn_away(sim, status, status == 418 and "IP address is banned" or "Too many requests", row, facts)
   response.headers["Retry-After"] = ("%d"):format(seconds)
   if row then sim.journal:count(row, false) end
   return response

@@ -131,8 +131,9 @@ end
 local function candidates_of(question, shown, witnesses)
   local reconcile, params, may, failed = question.reconcile, question.intent.params, {}, {}
   local records = shown.records
-  if question.window.is_planned then -- of a whole history: what has another amount is another payment
-    records = shown.unclaimed[question.row.full_name](params.amount)
+  if question.window.is_planned then -- of a whole history: what has another amount and payee is another payment
+    local is_shown_so = not witnesses:differs("amount", params)
+    records = is_shown_so and shown.unclaimed[question.row.full_name](params) or records
   end
   for _, record in ipairs(records) do
     local place = M.place_of(question, record, witnesses)
@@ -328,7 +329,7 @@ local function without_hidden(question, shown, list, hidden, witnesses)
   for _, call in ipairs(hidden) do
     local own
     local is_over = question.service:now() - call.sent_at >= HIDDEN_MS
-    for _, record in ipairs(is_over and shown.unclaimed[question.row.full_name](call.params.amount) or {}) do
+    for _, record in ipairs(is_over and shown.unclaimed[question.row.full_name](call.params) or {}) do
       local is_free = not own and not owned[record]
       if is_free and verdict_of(question, call, record, witnesses) == "same" then own = record end
     end
