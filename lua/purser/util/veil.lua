@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What users hold of an object with methods, such as a walk: a table that has the object's methods and none of its
+-- Veils for objects with methods, such as a walk: users hold a table that has the object's methods and none of its
 -- tables, as private.lua says of clients.
 
 local veiled = setmetatable({}, { __mode = "k" }) -- table that users hold -> the object
