@@ -7,13 +7,13 @@
 -- room, lines, files, largest file
 local budgets = {
   { "top", 1120, 8, 380 },
-  { "api", 1690, 15, 240 },
-  { "call", 2600, 17, 370 },
+  { "api", 1700, 16, 240 },
+  { "call", 2645, 21, 300 },
   { "write", 6950, 35, 550 },
   { "history", 1435, 7, 445 },
-  { "client", 1120, 9, 320 },
+  { "client", 1135, 10, 320 },
   { "transport", 1100, 5, 410 },
-  { "util", 2230, 27, 330 },
+  { "util", 2245, 29, 330 },
   { "payouts", 2500, 11, 555 },
   { "workflow", 1500, 8, 415 },
   { "fleet", 1135, 5, 450 },
@@ -26,7 +26,7 @@ local budgets = {
   { "sim", 5590, 31, 380 },
   { "cli", 6200, 38, 460 },
   { "src/core", 6480, 65, 510 },
-  { "src/bind", 3090, 28, 400 },
+  { "src/bind", 3180, 29, 400 },
   { "src/embed", 50, 1, 40 },
   { "src/httpd", 1000, 6, 480 },
   { "approvals", 1170, 5, 380 }, -- review and check are larger than planned: flags, and a grid of calls

@@ -13,6 +13,7 @@ local private = require "purser.util.private"
 local response = require "purser.call.response"
 local run = require "purser.write.run"
 local public_view = require "purser.util.public_view"
+local setbacks = require "purser.call.setbacks"
 local digest = lazy "purser.util.digest"
 local history = lazy "purser.history"
 local methods_ = lazy "purser.client.methods"
@@ -218,7 +219,7 @@ function State:sleep(ms)
     error(("client:sleep: the time is %s; give milliseconds from 0"):format(
       type(ms) == "number" and ("%.14g"):format(ms) or "a " .. type(ms)), CALLER)
   end
-  pipeline.pause(self, ms)
+  setbacks.pause(self, ms)
 end
 
 --- Wipes the secret and closes the connections that this client opened itself. May be called again.
