@@ -153,7 +153,8 @@ end
 -- What a plan has to say of a call: nil where it is not about it; else a code, or what the signers say.
 local function judge_plan(self, tx, stored, call, key)
   local plan = self.plans[stored.digest] or load_plan(self, tx, stored.digest, call.queue)
-  if call.queue ~= "" then self.plans[stored.digest] = plan end -- one of a single call is not met again
+  local first = next(plan.contents)
+  if first and next(plan.contents, first) then self.plans[stored.digest] = plan end -- a single row is not met again
   if not plan.contents[key] then return nil end
   if plan.problem then return plan.problem end
   if plan.contents[key] ~= plan_text.content(call.operation, call.params) then return "changed" end
