@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What `require "purser"` returns. It stands apart from init.lua, which an installation parses at each start.
+-- The module `purser`. It stands apart from init.lua, which an installation parses at each start.
 
 local core = require "purser.core"
 local lazy = require "purser.util.lazy"
@@ -7,7 +7,7 @@ local version = require "purser.version"
 local clients = lazy "purser.client"
 local frozen = lazy "purser.util.frozen"
 local limits = lazy "purser.limits"
-local operations = lazy "purser.api.operations"
+local public = lazy "purser.api.public"
 local rate_limit = lazy "purser.call.rate_limit"
 local resolve_profile = lazy "purser.api.resolve_profile"
 local restricted = lazy "purser.client.restricted"
@@ -77,7 +77,7 @@ end
 ---@return table|nil profile, string|nil message
 function M.profile(requested)
   local profile, message = resolve_profile(requested)
-  return profile and operations.copy(profile), message
+  return profile and public.copy(profile), message
 end
 
 local profiles = "purser.api.profiles"
@@ -98,7 +98,7 @@ local members = {
 
 return setmetatable(M, {
   __index = function(module, name)
-    if name == "operations" then return operations.public() end -- each reader has its own copy
+    if name == "operations" then return public.rows() end -- each reader has its own copy
     local member = members[name]
     if not member then return nil end
     if type(member) == "function" then

@@ -52,22 +52,6 @@ describe("the rows", function()
     package.loaded["purser.api.operations"], package.loaded["purser.api.wallet"] = operations, kept
   end)
 
-  it("cannot be changed through what users see", function()
-    local public = require("purser").operations
-    public["wallet.withdraw"].params[1].required = false
-    assert.is_true(operations.by_name["wallet.withdraw"].params[1].required)
-    assert.equal(#operations.list, #public)
-  end)
-
-  it("say which members their results have, in all spellings, those of records inside too", function()
-    local public = operations.public()
-    assert.same({ "successList", "failedList", "asset", "message", "code", "totalConvert", "convertFee" },
-      public["wallet.convert"].members)
-    assert.same({ "subAccount", "note", "apiKey", "apikey", "secretKey", "permissions", "ip", "createTime",
-      "creatTime" }, public["broker.create_api_key"].members)
-    assert.equal("live", public["live.account"].group)
-  end)
-
   it("reconcile a call by what its list shows and takes", function()
     for _, row in ipairs(operations.list) do
       local reconcile = row.reconcile or {}

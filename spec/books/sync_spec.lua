@@ -4,7 +4,6 @@
 
 local books_world = require "books_world"
 local files = require "files"
-local record = require "purser.books.record"
 
 local MINUTE, HOUR, DAY = 60000, 3600000, 86400000
 
@@ -249,17 +248,5 @@ describe("books:sync", function()
     assert(named:sync())
     assert.same({ "Sub-desk1 5 pending" }, states(named, "deposit"))
     named:close()
-  end)
-
-  it("adds up what a rebate grows by, and what a conversion gives", function()
-    local context = { account = "A", owner = "Main", source = "s", asset = function(coin) return coin end }
-    local batch = { totalConvert = "1.96", totalFee = "0.04", convertTime = 1700000000000, convertDetails = {
-      { id = "c1", convert = "0.98", fee = "0.02", amount = "2.50", time = 1700000000000, asset = "USDT" },
-      { id = "c2", convert = "0.98", fee = "0.02", amount = "3", time = 1700000000000, asset = "TRX" } } }
-    assert.equal("0.98", record.rows("conversion", batch, context)[1].got)
-    batch.totalConvert = "1.92"
-    assert.equal("0.96", record.rows("conversion", batch, context)[1].got)
-    assert.equal("0.00000012", record.amount "1.2E-7")
-    assert.equal("", record.amount "much")
   end)
 end)

@@ -37,7 +37,7 @@ local function modules_of_purser()
   return names
 end
 
--- What the command does in the hostile folder: its words, and which files of that folder ran.
+-- Runs the command in the hostile folder: its words, and which files of that folder ran.
 local function run_there(program, environment, arguments)
   os.remove(folder .. "/ran")
   local bare = "env -u LUA_PATH -u LUA_CPATH -u LUA_PATH_5_4 -u LUA_CPATH_5_4"

@@ -65,7 +65,7 @@ describe("clig.dev:", function()
     end)
   end
 
-  -- What a terminal of so many columns shows.
+  -- Returns what a terminal of so many columns shows.
   local function shown(columns, words)
     local _, text = command.shell(("script -q -e -c %s /dev/null"):format(command.quote(
       ("stty cols %d; exec env %s=%s %s=%s %s=%s %s bin/purser %s"):format(columns, "PURSER_API_KEY", account.api_key,

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What the command says of a line that it does not understand: what there is, and as JSON where that was asked for.
+-- Messages for a line that the command does not understand: what there is, and as JSON where that was asked for.
 
 local command = require "command"
 local core = require "purser.core"

@@ -44,7 +44,7 @@ local function sorted_words(text)
   return table.concat(list, " ")
 end
 
--- What each shell offers after each of the lines, sorted: line -> words.
+-- Offers of each shell after each of the lines, sorted: line -> words.
 local offers = {}
 
 -- The shell function is called as bash does it for TAB: bash cuts words at the =.
@@ -107,7 +107,7 @@ done
 zpty -d z
 ]]
 
--- What zsh's terminal shows after each line and that key.
+-- Returns what zsh's terminal shows after each line and that key.
 local function zsh(lines, key, cache)
   files.write(folder .. "/inner.zsh", INNER:format(folder))
   files.write(folder .. "/outer.zsh", OUTER:format(folder, folder, key))

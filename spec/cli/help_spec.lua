@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What `--help` shows: examples that a shell takes as they stand, and what a command is for before what all have.
+-- The text of `--help`: examples that a shell takes as they stand, and what a command is for before what all have.
 
 local command = require "command"
 local catalogue = require "purser.cli.catalogue"

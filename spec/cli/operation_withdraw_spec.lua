@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What the command looks up and shows before money leaves.
+-- Looks before money leaves: what is read and shown.
 
 local at_shell = require "at_shell"
 

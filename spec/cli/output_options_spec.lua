@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- How every command prints: --json, --csv, --filter, --time, --output; and what a terminal gets besides.
+-- The printing of every command: --json, --csv, --filter, --time, --output; and what a terminal gets besides.
 -- make test: 6 s, waits
 
 local command = require "command"
@@ -118,7 +118,7 @@ describe("the output options", function()
     assert.matches("\n%d+%-%d%d%-%d%dT", out)
   end)
 
-  -- What a terminal of so many lines shows, escapes included.
+  -- Returns what a terminal of so many lines shows, escapes included.
   local function shown(lines, words, environment)
     local pairs_of = {}
     for name, value in pairs(keys) do pairs_of[#pairs_of + 1] = name .. "=" .. value end

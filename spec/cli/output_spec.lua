@@ -131,11 +131,4 @@ describe("records as text", function()
       assert.same({ 1, coin }, { #found, found[1].coin }, filter)
     end
   end)
-
-  it("of a page say which page it is", function()
-    local text = output.render(ADDRESSES, { data = { { coin = "USDT", address = "T" } }, page = 2, totalPageNum = 3,
-      totalRecords = 41 }, { format = "table" })
-    assert.matches("page 2 of 3, 41 records in all\n$", text)
-    assert.equal("(none)\n", output.render(ADDRESSES, { data = {}, page = 1 }, { format = "table" }))
-  end)
 end)

@@ -358,7 +358,7 @@ describe("a fault over HTTP", function()
     return result, err, record.applied
   end
 
-  -- What the client must make of it: kind and outcome, and whether it was applied in truth.
+  -- Judgement that the client must come to: kind and outcome, and whether it was applied in truth.
   local expectations = {
     { { kind = "reject", code = 10101 }, "api", "rejected", false },
     { { kind = "lost_answer" }, "transport", "unknown", true },

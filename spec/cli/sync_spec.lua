@@ -42,7 +42,7 @@ describe("purser sync", function()
   it("reads all that the keys may read, sends events, and says what it could not read", function()
     local log = files.new_path ""
     assert(sim.world:deposit { account = sub.uid, coin = "USDT", network = "TRX", amount = "3" })
-    local code, out, err = run("sync", "--sink", "cat >>" .. log)
+    local code, out, err = run("sync", "--run", "cat >>" .. log)
     assert.equal(0, code, err)
     assert.matches("^read 2 owners: %d+ records are new or changed\n$", out)
     assert.matches("Sub%-desk1: key was not read", err)
@@ -66,7 +66,8 @@ describe("purser sync", function()
   it("takes no database that it does not know, and no duration that is none", function()
     environment.PURSER_BOOKS = nil
     for _, words in ipairs { { "sync" }, { "sync", "--to", "redis://localhost" }, { "books", "gaps" },
-      { "sync", "--to", "sqlite:" .. database, "--every", "often" } } do
+      { "sync", "--to", "sqlite:" .. database, "--every", "often" },
+      { "sync", "--to", "sqlite:" .. database, "--webhook", "https://example.org" } } do
       assert.equal(2, (command.run(words, environment)))
     end
   end)

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What the command prints and asks: no text of a stranger moves a cursor, forges a line or looks like a field.
+-- Printing and asking: no text of a stranger moves a cursor, forges a line or looks like a field.
 
 local command = require "command"
 local core = require "purser.core"

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What makes transports, by name.
+-- The functions that make transports, by name.
 
 local purser = require "purser"
 

@@ -356,18 +356,6 @@ describe("the journal's knowledge of a payment", function()
     assert.is_false(equal_call().in_queue)
   end)
 
-  it("has the records that calls of the account have made; the others may be the payment's", function()
-    local records = { { tranId = "r1" }, { tranId = "r2" }, { tranId = "r3" }, { tranId = "r4" }, { tranId = "r5" },
-      { amount = "1" } }
-    write { id = "equal", record_id = "r1" }
-    write { id = "other", digest = "another", record_id = "r2" }
-    write { id = "stranger", digest = "another", account = "b", record_id = "r4" }
-    write { id = "elsewhere", digest = "another", history = "wallet.withdrawal_history", record_id = "r5" }
-    write { id = "paid", digest = "another", record_id = "r3", queue = "q", payment = "b", stage = "done" }
-    assert.same({ { tranId = "r4" }, { tranId = "r5" }, { amount = "1" } },
-      (within(function(tx) return queue.unclaimed(tx, one, payment, records) end)))
-  end)
-
   it("says when a payment was first sent", function()
     insert "a"
     assert.is_nil(find("a").first_sent_at)

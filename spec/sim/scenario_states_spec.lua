@@ -2,7 +2,6 @@
 -- Deposits and withdrawals in every documented state: the state shows, the funds are where it has them, it stays, and
 -- no wait of the client concludes more from it than is known.
 
-local core = require "purser.core"
 local purser = require "purser"
 local service = require "service"
 local signed = require "signed"
@@ -158,7 +157,7 @@ describe("a simulator that runs", function()
     running = nil
   end)
 
-  it("puts them into states over HTTP and by command", function()
+  it("puts them into states over HTTP", function()
     running = service.start { "--clock", "virtual" }
     local sim = running.world
     assert(sim:account { name = "House", balances = { USDT = "100" } })
@@ -167,10 +166,7 @@ describe("a simulator that runs", function()
     local none, wrong = sim:set_withdrawal("none", 7)
     assert.is_nil(none)
     assert.matches("no such withdrawal", wrong)
-    local command = service.launch { "--at", running.url, "--deposit-state", id .. "=REFUND" }
-    command.pipe:close()
-    local record = assert(core.decode(command.lines[1]))
-    assert.equal(8, record.status)
+    assert.equal(8, assert(sim:set_deposit(id, "REFUND")).status)
     assert(sim:verify())
   end)
 end)

@@ -24,7 +24,6 @@ local shapes = require "purser.api.shapes"
 --- and `values` are for people
 ---@field required string[]      names of parameters
 ---@field names string[]
----@field members string[]       names of its result's members, in all spellings
 ---@field by_name table<string, table>
 ---@field rules table|nil
 ---@field window table|nil       what a history covers
@@ -180,6 +179,31 @@ function M.check(row)
   if row.moves then check_moves(where, row) end
   assert((row.effect == "read") == (row.reconcile == nil), where .. ": all but reads say how they are reconciled")
   check_params(where, row)
+end
+
+--- Checks all rows, and what one says of another. Returns the rows of the document, all, and both by name and by id.
+---@param group_names string[]
+---@param groups table<string, table[]>
+---@return table list, table every, table<string, table> by_name, table<string, table> by_id
+function M.check_all(group_names, groups)
+  local list, every, by_name, by_id = {}, {}, {}, {}
+  for _, group in ipairs(group_names) do
+    for _, row in ipairs(groups[group]) do
+      M.check(row)
+      assert(not by_name[row.full_name], row.full_name .. ": defined twice")
+      assert(not by_id[row.id], row.full_name .. ": its id is taken")
+      every[#every + 1] = row
+      if not row.live then list[#list + 1] = row end
+      by_name[row.full_name], by_id[row.id] = row, row
+    end
+  end
+  for _, row in ipairs(list) do
+    local reconcile = row.reconcile or {}
+    for _, other in pairs { row.deprecated, reconcile.lookup, reconcile.delete_operation, reconcile.second_list } do
+      assert(by_name[other], row.full_name .. ": refers to an unknown operation")
+    end
+  end
+  return list, every, by_name, by_id
 end
 
 return M

@@ -46,6 +46,20 @@ local rules = { sqlite = "string", postgresql = "table", client = "any", keys = 
   group = { "sub_account", "broker" }, pairs = "table", identities = "table", addresses = "table",
   since_ms = { 0, option_schema.EXACT }, every_ms = { 1000, 86400000 }, fee = { "on_top", "inside" }, sinks = "table" }
 
+-- The asset that a coin of a history is: live ones carry their network, as USDT-TRX. What the service lists as a coin
+-- stays whole.
+local function asset_of(self, coin)
+  local name = tostring(coin)
+  if not name:find("-", 1, true) then return name end
+  if not self.coins then
+    local list, err = self.main.client:call "wallet.coins"
+    if not list then error(err, 0) end
+    self.coins = {}
+    for _, one in ipairs(list) do self.coins[one.coin] = true end
+  end
+  return self.coins[name] and name or name:match "^(.+)%-[^-]*$" or name
+end
+
 --- Opens the books. Returns them; or nil and an error of kind "config".
 ---@param options purser.BooksOptions
 ---@return purser.Books|nil books, purser.Error|nil err
@@ -67,35 +81,18 @@ function M.open(options)
     keys = options.keys or {}, identities = {}, addresses = options.addresses or {}, problems = {},
     main = { name = "Main", is_main = true, client = options.client } }, Books)
   for text, owner in pairs(options.identities or {}) do
-    self.identities[text] = owner == "Main" and owner or self:owner_name(owner)
+    self.identities[text] = owner == "Main" and owner or sources.owner_name(owner)
   end
   self.is_own = function(text) return text and self.identities[tostring(text)] or "" end
-  self.asset = function(coin) return self:asset_of(coin) end
+  self.asset = function(coin) return asset_of(self, coin) end
   self.by_address = function(deposit)
     local owner = self.addresses[("%s:%s"):format(tostring(deposit.address), tostring(deposit.memo))]
       or self.addresses[tostring(deposit.address)]
-    return not owner and "" or owner == "Main" and owner or self:owner_name(owner)
+    return not owner and "" or owner == "Main" and owner or sources.owner_name(owner)
   end
   self.senders, message = outbox.open(store, options.sinks or {})
   if not self.senders then return nil, errors.config(message, nil, "sinks") end
   return self
-end
-
---- The name of an owner in the books: "" is the parent.
-function Books.owner_name(_, sub) return sub == "" and "Main" or "Sub-" .. sub end
-
--- The asset that a coin of a history is: live ones carry their network, as USDT-TRX. What the service lists as a coin
--- stays whole.
-function Books:asset_of(coin)
-  local name = tostring(coin)
-  if not name:find("-", 1, true) then return name end
-  if not self.coins then
-    local list, err = self.main.client:call "wallet.coins"
-    if not list then error(err, 0) end
-    self.coins = {}
-    for _, one in ipairs(list) do self.coins[one.coin] = true end
-  end
-  return self.coins[name] and name or name:match "^(.+)%-[^-]*$" or name
 end
 
 -------------------------------------------------------------------------------------------------------- owners
@@ -138,14 +135,15 @@ local function owners_of(self)
     source = sync.source_name(self, self.main, SUBS) }
   for _, sub in ipairs(found or {}) do
     for _, row in ipairs(record.rows("sub_account", sub, context)) do rows[#rows + 1] = row end
-    local owner = { name = self:owner_name(sub.subAccount), sub = sub.subAccount, client = self.keys[sub.subAccount] }
+    local name = sub.subAccount
+    local owner = { name = sources.owner_name(name), sub = name, client = self.keys[name] }
     owners[#owners + 1], by_name[sub.subAccount] = owner, owner
     self.identities[sub.subAccount] = self.identities[sub.subAccount] or owner.name
     if sub.uid then self.identities[tostring(sub.uid)] = owner.name end
   end
   for name, client in pairs(self.keys) do
     if not by_name[name] then
-      owners[#owners + 1] = { name = self:owner_name(name), sub = name, client = client }
+      owners[#owners + 1] = { name = sources.owner_name(name), sub = name, client = client }
     end
   end
   table.sort(owners, function(a, b)

@@ -94,11 +94,19 @@ local function facts_of(books, by_rid, rids, said)
   return facts, withdrawals
 end
 
-local function entries_of(by_rid, rids, facts, chart)
+-- Makes the entries of all records; those in `made` are taken over, but for the fees that turned out to be on top.
+local function entries_of(by_rid, rids, facts, chart, made)
   local entries = {}
+  local function add(entry) entries[#entries + 1] = entry end
+  for _, entry in ipairs(made or {}) do
+    if not entry.fact.is_unknown or entry.fact.inside then add(entry) end
+  end
   for _, rid in ipairs(rids) do
-    for _, entry in ipairs(postings.entries(by_rid[rid], facts[rid], chart)) do
-      entry.fact, entries[#entries + 1] = facts[rid], entry
+    local fact = facts[rid]
+    for _, entry in ipairs((not made or fact.is_unknown and not fact.inside)
+      and postings.entries(by_rid[rid], fact, chart) or {}) do
+      entry.fact = fact
+      add(entry)
     end
   end
   return entries
@@ -164,7 +172,7 @@ function M.at(books, rev)
     if fact.is_unknown then fact.inside = fact.measured end -- nil where the balances do not say it
   end
   assume(books, facts, withdrawals)
-  entries = entries_of(by_rid, rids, facts, chart)
+  entries = entries_of(by_rid, rids, facts, chart, entries)
   for i, entry in ipairs(entries) do entry.order = i end
   local lines, checks = reconcile.lines(entries, readings, chart)
   for _, line in ipairs(lines) do entries[#entries + 1] = line end

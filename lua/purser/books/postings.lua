@@ -52,7 +52,8 @@ function positions.withdrawal(row, class, facts, chart, put)
 end
 
 function positions.transfer(row, class, _, chart, put)
-  if class == "void" then return end
+  -- no operation shows a futures balance, so nothing of one is held against Leaving
+  if class == "void" or class == "pending" and row.from_place ~= "Spot" then return end
   put(chart.owner(row.from_owner, row.from_place), row.asset, -row.amount)
   if class == "pending" then return put(chart.owner(row.from_owner, "Leaving"), row.asset, row.amount) end
   put(chart.owner(row.to_owner, row.to_place), row.asset, row.amount)

@@ -10,49 +10,74 @@ local M = {}
 local DAY = 86400000
 local ZERO = decimal(0)
 
--- The first reading that an entry belongs to: one that knew of it, or one that began after its own time, for what shows
--- up late.
-local function first_reading(readings, entry)
+-- Returns the first reading for which a test of it holds; one more than there are, where it never does.
+local function first_reading(readings, holds)
   local low, high = 1, #readings + 1
   while low < high do
     local middle = math.floor((low + high) / 2)
-    local reading = readings[middle]
-    local is_known = entry.rev <= reading.rev and entry.seen <= reading.at
-    if is_known or entry.time < reading.began then high = middle else low = middle + 1 end
+    if holds(readings[middle]) then high = middle else low = middle + 1 end
   end
   return low
 end
 
--- Calls found(owner, reading number, asset, amount, entry) for each leg of an owner's spot account.
-local function each_move(entries, readings, chart, found)
-  local owner_of = {}
+-- The legs of entries on the owners' spot accounts: { owner, asset, amount, entry, number }, the number of the first
+-- reading that knew of it; `dated` is that of the first one that began after the entry's own time, where that is less.
+local function moves_of(entries, readings, chart)
+  local owner_of, moves, least = {}, {}, {}
   for owner in pairs(readings) do
     owner_of[chart.owner(owner, "Spot")], owner_of[chart.owner(owner, "Leaving")] = owner, owner
   end
-  local least = {} -- the number of a record's entries never goes back
   for _, entry in ipairs(entries) do
     for _, leg in ipairs(entry.legs) do
       local owner = owner_of[leg[1]]
       if owner then
-        local key = owner .. entry.rid
-        local number = math.max(least[key] or 1, first_reading(readings[owner], entry))
-        least[key] = number
-        found(owner, number, leg[2], leg[3], entry)
+        local key, list = owner .. entry.rid, readings[owner]
+        local number = first_reading(list, function(reading)
+          return entry.rev <= reading.rev and entry.seen <= reading.at
+        end)
+        local dated = first_reading(list, function(reading) return entry.time < reading.began end)
+        local floor = least[key] or 1 -- the numbers of a record's entries never go back
+        dated, number = math.max(floor, dated), math.max(floor, number)
+        least[key] = math.min(dated, number)
+        moves[#moves + 1] = { owner = owner, asset = leg[2], amount = leg[3], entry = entry, number = number,
+          dated = dated < number and dated or nil }
       end
     end
   end
+  return moves
 end
 
--- Sums what moved by owner, reading and asset.
-local function moved(entries, readings, chart, found)
-  local sums = {}
-  each_move(entries, readings, chart, function(owner, number, asset, amount, entry)
-    local of = sums[owner] or {}
-    sums[owner] = of
-    of[number] = of[number] or {}
-    of[number][asset] = (of[number][asset] or ZERO) + amount
-    if found then found(owner, number, asset, entry) end
-  end)
+local function add(sums, move)
+  local of = sums[move.owner] or {}
+  sums[move.owner] = of
+  of[move.number] = of[move.number] or {}
+  of[move.number][move.asset] = (of[move.number][move.asset] or ZERO) + move.amount
+end
+
+-- Sums what moved by owner, reading and asset. A record that showed up late belongs to the reading whose balance moved
+-- by its amount; where none did, to that of its own time.
+local function moved(moves, readings)
+  local sums, late = {}, {}
+  for _, move in ipairs(moves) do
+    if move.dated then late[#late + 1] = move else add(sums, move) end
+  end
+  for _, move in ipairs(late) do
+    local list, latest = readings[move.owner], move.number
+    local function fits(number)
+      local now, before = list[number], list[number - 1]
+      if not now or not before then return false end
+      local known = sums[move.owner] and sums[move.owner][number] and sums[move.owner][number][move.asset] or ZERO
+      return (now.totals[move.asset] or ZERO) - (before.totals[move.asset] or ZERO) - known == move.amount
+    end
+    move.number = move.dated
+    for number = move.dated, latest do
+      if fits(number) then
+        move.number = number
+        break
+      end
+    end
+    add(sums, move)
+  end
   return sums
 end
 
@@ -85,15 +110,17 @@ end
 --- Finds out of each withdrawal whose fee stands nowhere known whether the balances show it on top: between two quiet
 --- readings, what went beyond the amounts is the sum of such fees. Sets `measured` (inside or not) of its facts.
 function M.measure_fees(entries, readings, chart)
-  local unknown = {}
-  local sums = moved(entries, readings, chart, function(owner, number, asset, entry)
-    local class = postings.class_of(entry.row)
-    if not entry.fact.is_unknown or class ~= "sent" and class ~= "done" then return end
-    local key = ("%s\30%d\30%s"):format(owner, number, asset)
-    local list = unknown[key] or { owner = owner, number = number, asset = asset }
-    unknown[key] = list
-    if list[#list] ~= entry then list[#list + 1] = entry end
-  end)
+  local unknown, moves = {}, moves_of(entries, readings, chart)
+  local sums = moved(moves, readings)
+  for _, move in ipairs(moves) do
+    local class = postings.class_of(move.entry.row)
+    if move.entry.fact.is_unknown and (class == "sent" or class == "done") then
+      local key = ("%s\30%d\30%s"):format(move.owner, move.number, move.asset)
+      local list = unknown[key] or { owner = move.owner, number = move.number, asset = move.asset }
+      unknown[key] = list
+      if list[#list] ~= move.entry then list[#list + 1] = move.entry end
+    end
+  end
   for _, list in pairs(unknown) do
     local now, before = readings[list.owner][list.number], readings[list.owner][list.number - 1]
     if now and before and #list <= MOST then
@@ -147,7 +174,7 @@ end
 --- Returns the lines that make the books equal to each day's last quiet reading, and when each account last added up,
 --- by account and asset.
 function M.lines(entries, readings, chart)
-  local sums, lines, checks, first = moved(entries, readings, chart), {}, {}, nil
+  local sums, lines, checks, first = moved(moves_of(entries, readings, chart), readings), {}, {}, nil
   for _, entry in ipairs(entries) do
     if not first or entry.time < first then first = entry.time end
   end

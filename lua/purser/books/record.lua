@@ -29,8 +29,48 @@ local function sorted(value)
   return json.object(members)
 end
 
---- The JSON of any plain value, the same for equal values.
-function M.json(value) return json.encode(sorted(value)) end
+local unpack = table.unpack or unpack -- luacheck: ignore
+
+local templates = {} -- how the last record of each kind was written: many are alike
+
+-- Returns how a record of texts and whole numbers is written: its names in order, their types, and a format.
+local function template_of(value)
+  local names, types, form = {}, {}, {}
+  for name in pairs(value) do
+    if type(name) ~= "string" then return nil end
+    names[#names + 1] = name
+  end
+  table.sort(names)
+  for i, name in ipairs(names) do
+    types[i] = type(value[name])
+    form[i] = (json.encode(name) .. ":"):gsub("%%", "%%%%") .. (types[i] == "number" and "%d" or '"%s"')
+  end
+  return { names = names, types = types, form = "{" .. table.concat(form, ",") .. "}" }
+end
+
+-- Writes a record as the template says; nil where it is not of that form, or a text needs more than quotes.
+local function fill(template, value)
+  local names, types, members, count = template.names, template.types, {}, 0
+  for _ in pairs(value) do count = count + 1 end
+  if count ~= #names then return nil end
+  for i = 1, count do
+    local member = value[names[i]]
+    local is = type(member)
+    if is ~= types[i] or is ~= "string" and (is ~= "number" or member % 1 ~= 0) then return nil end
+    members[i] = member
+  end
+  if table.concat(members):find '[%c"\\\127-\255]' then return nil end
+  return template.form:format(unpack(members))
+end
+
+--- The JSON of any plain value, the same for equal values. Values of one `kind` are mostly alike.
+function M.json(value, kind)
+  if not kind then return json.encode(sorted(value)) end
+  local text = templates[kind] and fill(templates[kind], value)
+  if text then return text end
+  templates[kind] = template_of(value)
+  return templates[kind] and fill(templates[kind], value) or json.encode(sorted(value))
+end
 
 -- An amount without zeros at its end, also where it came with an exponent; "" for what is no number.
 function M.amount(value)
@@ -71,7 +111,14 @@ local function address_of(record)
   return address, memo
 end
 
--- Each shape returns a list of { columns, key = what no state changes, where there is no id }.
+-- A column that a record says nothing of is empty.
+local blank = {}
+for _, name in ipairs(schema.columns) do blank[name] = "" end
+local BLANK = { __index = blank }
+
+local function join(...) return table.concat({ ... }, "\30") end
+
+-- Each shape returns a list of rows, with `identity`: the id with what no state changes, or that alone.
 -- context: owner, asset (names a coin), from and to (owners), of a transfer.
 local shapes = {}
 
@@ -81,7 +128,7 @@ function shapes.deposit(record, context)
     state = state_of("deposit", record.status), asset = context.asset(record.coin), amount = M.amount(record.amount),
     network = text_of(record.network), address = address, memo = memo, tx = text_of(record.txId),
     to_owner = context.owner, to_place = "Spot" }
-  row.key = { row.time, row.asset, row.amount, row.network, address .. ":" .. memo, row.tx }
+  row.identity = join(row.time, row.asset, row.amount, row.network, address .. ":" .. memo, row.tx)
   return { row }
 end
 
@@ -96,7 +143,7 @@ function shapes.withdrawal(record, context)
     address = address, memo = memo, tx = text_of(tx), client_id = text_of(record.withdrawOrderId),
     from_owner = context.owner, from_place = "Spot" }
   row.fee_asset = row.asset
-  row.key = { row.sid, row.time, row.asset, row.amount, address }
+  row.identity = join(row.sid, row.time, row.asset, row.amount, address)
   return { row }
 end
 
@@ -107,7 +154,8 @@ function shapes.transfer(record, context)
     asset = text_of(record.asset), amount = M.amount(record.amount), client_id = text_of(record.clientTranId),
     from_owner = context.from, from_place = places[record.fromAccountType] or text_of(record.fromAccountType),
     to_owner = context.to, to_place = places[record.toAccountType] or text_of(record.toAccountType) }
-  row.key = { row.sid, row.time, row.asset, row.amount, row.from_owner, row.from_place, row.to_owner, row.to_place }
+  row.identity = join(row.sid, row.time, row.asset, row.amount, row.from_owner, row.from_place, row.to_owner,
+    row.to_place)
   return { row }
 end
 
@@ -116,7 +164,7 @@ function shapes.internal_transfer(record, context)
     asset = text_of(record.asset), amount = M.amount(record.amount), address = text_of(record.toAccount),
     from_owner = context.is_own(record.fromAccount), from_place = "Spot",
     to_owner = context.is_own(record.toAccount), to_place = "Spot" }
-  row.key = { row.sid, row.time, row.asset, row.amount, text_of(record.fromAccount), row.address }
+  row.identity = join(row.sid, row.time, row.asset, row.amount, text_of(record.fromAccount), row.address)
   return { row }
 end
 
@@ -136,7 +184,7 @@ function shapes.conversion(record)
       asset = text_of(detail.asset), amount = got and M.amount(detail.amount) or "", fee = tostring(fee),
       fee_asset = TOKEN, got = got and tostring(got) or "", got_asset = TOKEN,
       batch = time_of(record.convertTime) .. " " .. M.amount(record.totalConvert) }
-    rows[i].key = { rows[i].sid, rows[i].time, rows[i].asset, rows[i].amount }
+    rows[i].identity = join(rows[i].sid, rows[i].time, rows[i].asset, rows[i].amount)
   end
   return rows
 end
@@ -144,20 +192,20 @@ end
 function shapes.rebate(record)
   local row = { time = time_of(record.time), state = "SUCCESS", asset = text_of(record.asset),
     amount = M.amount(record.amount), client_id = text_of(record.uid), batch = text_of(record.type) }
-  row.key = { row.time, row.client_id, row.asset, row.batch }
+  row.identity = join(row.time, row.client_id, row.asset, row.batch)
   return { row }
 end
 
 function shapes.sub_account(record)
   local name = text_of(record.subAccount)
   return { { sid = name, time = time_of(record.createTime or record.timestamp), state = tostring(record.isFreeze or ""),
-    client_id = text_of(record.uid), address = text_of(record.note), key = { name } } }
+    client_id = text_of(record.uid), address = text_of(record.note), identity = name } }
 end
 
 function shapes.api_key(record, context)
   return { { sid = text_of(record.apiKey), time = time_of(record.createTime), state = text_of(record.permissions),
     address = text_of(record.note), network = text_of(record.ip), to_owner = context.to,
-    key = { text_of(record.apiKey) } } }
+    identity = text_of(record.apiKey) } }
 end
 
 local class_of_deposit = { ["5"] = "done", ["7"] = "void", ["8"] = "void", ["9"] = "early", ["10"] = "void",
@@ -202,10 +250,9 @@ function M.rows(entity, record, context)
   local rows = shapes[entity](record, context)
   for _, row in ipairs(rows) do
     row.account, row.owner, row.entity, row.source = context.account, context.owner, entity, context.source
-    row.identity, row.raw = table.concat(row.key, "\30"), M.json(record)
+    row.raw = M.json(record, entity)
     if row.from_owner and row.from_owner ~= "" then row.owner = row.from_owner end
-    for _, name in ipairs(schema.columns) do row[name] = row[name] or "" end
-    row.class = M.class(row)
+    row.class = M.class(setmetatable(row, BLANK))
   end
   return rows
 end

@@ -80,8 +80,8 @@ local function deliver(self, tx, row, before)
 end
 
 local function values_of(row, first)
-  local values = {}
-  for i = first, #schema.columns do values[#values + 1] = row[schema.columns[i]] end
+  local values, columns = {}, schema.columns
+  for i = first, #columns do values[i - first + 1] = row[columns[i]] end
   return values
 end
 
@@ -101,7 +101,7 @@ local function replace(self, tx, rid, new, batch, rev)
   local body = {}
   for _, name in ipairs(schema.columns) do body[name] = old[name] end
   tx:rows("INSERT INTO purser_books_change (rid, n, rev, body) VALUES ($1, $2, $3, $4)", rid, old.n, old.rev,
-    record.json(body))
+    record.json(body, "row"))
   local row = {}
   for _, name in ipairs(schema.columns) do row[name] = new[name] or old[name] end
   row.rid, row.n = rid, ("%d"):format(tonumber(old.n) + 1)
@@ -136,6 +136,11 @@ local function known_of(tx, batch, groups)
       if not known[rid] then asked[#asked + 1] = rid end
     end
   end
+  local one = groups[1] and groups[1][1]
+  if one and batch.from and not tx:rows("SELECT rid FROM purser_books_record WHERE account = $1 AND entity = $2 AND "
+    .. "time >= $3 AND time <= $4 LIMIT 1", one.account, one.entity, batch.from, batch.to)[1] then
+    asked = {} -- nothing is known of that time
+  end
   for first = 1, #asked, CHUNK do
     local part = {}
     for i = 1, CHUNK do part[i] = asked[first + i - 1] or "" end
@@ -150,12 +155,11 @@ local function groups_of(rows)
   for _, row in ipairs(rows) do
     local group = by_identity[row.identity]
     if not group then
-      group = { rids = {}, identity = row.identity }
+      group = { rids = {} }
       by_identity[row.identity], groups[#groups + 1] = group, group
     end
     if row.sid ~= "" then group[1] = row else group[#group + 1] = row end
   end
-  table.sort(groups, function(a, b) return a.identity < b.identity end)
   return groups
 end
 

@@ -4,15 +4,14 @@
 --   check -> build -> sign -> send -> decode
 --
 -- A write call uses the same stages; write/write_call.lua runs it. `self` is the inner state of a client
--- throughout; client/build.lua says what it holds. What a first read does without is loaded when it is needed, because
--- a short script mostly waits for its modules.
+-- throughout; client/build.lua says what it holds. Modules that a first read does not need are loaded at first use,
+-- because a short script mostly waits for its modules.
 
 local call_options = require "purser.call.call_options"
 local core = require "purser.core"
 local responses = require "purser.call.response"
 local lazy = require "purser.util.lazy"
 local service_clock = require "purser.call.clock"
-local unwrap = require "purser.call.unwrap"
 local validate = require "purser.call.validate"
 local errors = lazy "purser.call.errors"
 local hooks = lazy "purser.call.hooks"
@@ -20,12 +19,13 @@ local retry = lazy "purser.call.retry"
 local setbacks = lazy "purser.call.setbacks"
 local unlisted = lazy "purser.call.unlisted"
 local unsigned = lazy "purser.call.unsigned"
+local unwrap = lazy "purser.call.unwrap"
 
 local floor = math.floor
 
 local M = {}
 
---- What a call without options has.
+--- The options of a call without options.
 M.no_options = {}
 
 --- The options of a read that finds out about a payment: it goes with the write calls where it has to wait.
@@ -211,7 +211,7 @@ local function wait_for_room(...)
   setbacks.wait_for_room(...)
 end
 
---- In how many milliseconds the rate limit has room for the next call that waits for it; nil where none does.
+--- Returns in how many milliseconds the rate limit has room for the next call that waits for it; nil where none does.
 ---@return integer|nil ms
 function M.room_ms(self)
   return setbacks.room_ms(self)
@@ -222,7 +222,7 @@ function M.give_back(self, request)
   setbacks.give_back(self, request)
 end
 
---- What a failure reports before anything else is done. Whether the clock was set right.
+--- Learns from a failure before anything else is done. Returns whether the clock was set right.
 function M.learn(self, err, request, corrected)
   return setbacks.learn(self, M.run, err, request, corrected)
 end

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What this command has sent so far: what an interruption, or an error of its own, leaves open, and what --debug
+-- Counts what this command has sent: what an interruption, or an error of its own, leaves open, and what --debug
 -- prints.
 
 local catalogue = require "purser.cli.catalogue"
@@ -44,7 +44,7 @@ function M.hooks(shows)
   }
 end
 
---- What had happened until now, in one sentence.
+--- Says what had happened until now, in one sentence.
 ---@return string
 function M.summary()
   if M.open > 0 then

@@ -9,7 +9,7 @@ local M = { settings = { when = "auto" } } -- of --color: auto, always or never
 local BOLD, DIM, RED, GREEN, YELLOW = "\27[1m", "\27[2m", "\27[31m", "\27[32m", "\27[33m"
 local RESET = "\27[0m"
 
---- Whether what goes to a stream is coloured.
+--- Tells whether what goes to a stream is coloured.
 ---@param fd integer  1 output, 2 error
 function M.is_on(fd)
   if M.settings.when ~= "auto" then return M.settings.when == "always" end

@@ -27,6 +27,7 @@ M.own = {
   { "limits", "Show the pools of the rate limit, and blocks." },
   { "login", "Keep a key for --account NAME, typed without being shown." },
   { "sim", "Serve the simulator over HTTP." },
+  { "test", "Run a program against the simulator with each fault, and tell where it paid wrongly." },
   { "completion", "Print a completion script for a shell." },
 }
 
@@ -62,7 +63,7 @@ local function describe(param)
   return text ~= "" and (text:gsub("^%l", string.upper)) .. "." or "Text."
 end
 
--- What completion offers for a parameter: the names of its states come with their numbers.
+-- Returns what completion offers for a parameter: the names of its states come with their numbers.
 local function values_of(param)
   if param[2] ~= "status" and param[2] ~= "named_status" then return param.values or suggested[param[1]] end
   local list = {}

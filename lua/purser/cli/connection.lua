@@ -129,7 +129,7 @@ local function describe(client, service, keys)
   return ("%s (from %s) with the keys from %s"):format(sources.url, sources.service, sources.keys), sources
 end
 
---- What of a command line says where and with whose keys, and the journal, as words of a shell: a command that is
+--- Returns what of a command line names service, keys and journal, as words of a shell: a command that is
 --- printed goes on where this one was.
 ---@param options table       of argparse
 ---@return string  begins with a blank, unless it is empty

@@ -129,7 +129,7 @@ local function weight_of(client, row)
   return client.profile.weights[row.full_name] or row.weight or 1
 end
 
--- What the key may do. Stops at the first answer that says that the key itself is not accepted.
+-- Finds out what the key may do. Stops at the first answer that says that the key itself is not accepted.
 local function check_permissions(findings, client)
   local granted, missing, spent = {}, {}, 0
   for _, probe in ipairs(probes) do
@@ -189,7 +189,7 @@ local function check_ip_list(findings, key)
   end
 end
 
--- What the service has on record of the key, where the profile has that operation: the days that are left, the IP list
+-- Reads the record of the key, where the profile has that operation: the days that are left, the IP list
 -- and the permissions, those to write among them. Returns the weight that was spent.
 local function check_record(findings, client)
   if not client.profile.live_operations then return 0 end

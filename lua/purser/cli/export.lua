@@ -52,7 +52,7 @@ local function params_of(options, cursor)
   return params
 end
 
--- What output.lua takes for a result of this row.
+-- Returns what output.lua takes for a result of this row.
 local function as_result(row, records)
   if row.result.page then return { data = records } end
   if row.result.rows then return { rows = records } end
@@ -73,7 +73,7 @@ local function render(row, records, options, first)
   return first and text or (text:gsub("^[^\n]*\n", "", 1))
 end
 
--- How far it is, as a line; the last record says up to which time.
+-- Progress as a line; the last record says up to which time.
 local function progress_of(row, count, record)
   local at = record and record[row.paging.time_member or ""]
   return ("%s: %d records%s"):format(row.full_name, count,
@@ -116,7 +116,7 @@ local function row_of(text)
     table.concat(near, " or ")) or suggest.hint(text, names), table.concat(names, ", "))
 end
 
--- How a parameter that the walk misses is given on this command line.
+-- Says how a parameter that the walk misses is given on this command line.
 local function advise(err)
   if err.kind ~= "argument" or not err.parameter then return nil end
   return "give it as " .. (err.parameter == "from" and "--since" or err.parameter == "to" and "--until"

@@ -47,7 +47,7 @@ local function pair(text)
   return nil, ('it takes name=value, not "%s": = stands between them alone, and a shell takes > and <'):format(text)
 end
 
--- By the <what> of an option: how its text is read, and what completion offers.
+-- The kinds of options, by their <what>: how a text is read, and what completion offers.
 local kinds = {
   ["<file>"] = { values = { "<file>" } }, ["<n>"] = { convert = whole }, ["<ms>"] = { convert = whole },
   ["<seconds>"] = { convert = seconds }, ["<name=value>"] = { convert = pair },
@@ -55,7 +55,7 @@ local kinds = {
   ["<when>"] = { values = { "now", "1h", "24h", "7d", "30d" } },
 }
 
---- What an option takes, as "<file>"; nil for a flag.
+--- Returns what an option takes, as "<file>"; nil for a flag.
 function M.takes(option) return option[3] and option[2] or nil end
 
 --- The help of an option, a flag or an argument.

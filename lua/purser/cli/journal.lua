@@ -4,7 +4,6 @@
 local connection = require "purser.cli.connection"
 local core = require "purser.core"
 local credentials = require "purser.cli.credentials"
-local json = require "purser.json"
 local lazy = require "purser.util.lazy"
 local output = require "purser.cli.output"
 local report = require "purser.cli.report"
@@ -51,22 +50,11 @@ local function cells_of(entry)
     tostring(params.address or params.toAccount or params.subAccount or ""), tostring(record), intent.id }
 end
 
-local function as_json(entry)
-  local params = {}
-  for name, value in pairs(entry.intent.params or {}) do params[#params + 1] = { name, value } end
-  table.sort(params, function(a, b) return a[1] < b[1] end)
-  local members = { { "id", entry.intent.id }, { "sent_at", entry.intent.sent_at }, { "state", entry.state },
-    { "operation", entry.intent.operation }, { "account", entry.intent.account }, { "params", json.object(params) } }
-  if entry.record then
-    local record = {}
-    for name, value in pairs(entry.record) do
-      if type(value) ~= "table" then record[#record + 1] = { name, value } end
-    end
-    table.sort(record, function(a, b) return a[1] < b[1] end)
-    members[#members + 1] = { "record", json.object(record) }
-  end
-  members[#members + 1] = { "message", entry.message }
-  return json.object(members)
+-- An entry as a program reads it.
+local function whole(entry)
+  return { id = entry.intent.id, sent_at = entry.intent.sent_at, state = entry.state,
+    operation = entry.intent.operation, account = entry.intent.account, params = entry.intent.params or {},
+    record = entry.record, message = entry.message }
 end
 
 local actions = {}
@@ -77,9 +65,9 @@ function actions.list(options)
   local entries, err = journal:entries { state = options.state, account = options.account, limit = options.limit }
   if not entries then return report.workflow_failure(err) end
   journal:close()
-  local lines, as = {}, options.format == "json" and as_json or cells_of
+  local lines, as = {}, options.format == "json" and whole or cells_of
   for i, entry in ipairs(output.passing(TITLES, entries, options, cells_of)) do lines[i] = as(entry) end
-  local text = as == as_json and output.json(json.list(lines), "  ")
+  local text = as == whole and output.plain_json(lines, "  ")
     or output.rows(TITLES, lines, { format = options.format, raw = options.raw })
   return report.write(text, options.raw) and report.DONE or report.NOT_WRITTEN
 end
@@ -96,10 +84,10 @@ function actions.show(options)
   if not entries[1] then
     return report.bad_input("journal show: no call has the id %s; `purser journal list` prints them", options.id)
   end
-  return report.write(output.json(as_json(entries[1]), "  ")) and report.DONE or report.NOT_WRITTEN
+  return report.write(output.plain_json(whole(entries[1]), "  ")) and report.DONE or report.NOT_WRITTEN
 end
 
--- What became of one call, as a line.
+-- Returns what became of one call, and why.
 local function outcome_of(open_call)
   local answer, err = open_call.answer, open_call.err
   if answer then return answer.outcome, answer.reason or "" end

@@ -18,18 +18,6 @@ end
 
 local TITLES = { "pool", "capacity", "window_ms", "used", "waiting", "waiting_weight", "blocked_ms", "held_ms" }
 
-local function seconds(ms) return ms > 0 and ("%d s"):format(math.ceil(ms / 1000)) or "no" end
-
--- The pools for a person.
-local function as_text(pools)
-  local lines = {}
-  for i, pool in ipairs(pools) do
-    lines[i] = { pool.pool, ("%d of %d"):format(pool.used, pool.capacity), seconds(pool.window_ms),
-      ("%d (%d)"):format(pool.waiting, pool.waiting_weight), seconds(math.max(pool.blocked_ms, pool.held_ms)) }
-  end
-  return output.rows({ "pool", "used", "window", "waiting (weight)", "blocked" }, lines, { format = "table" })
-end
-
 --- Runs the command. Returns the exit code: 0, 2 for bad input, 3 where the store cannot be used.
 function M.start(options)
   local client, problem = connection.open(options)
@@ -45,8 +33,7 @@ function M.start(options)
     lines[i] = {}
     for c, name in ipairs(TITLES) do lines[i][c] = pool[name] end
   end
-  local text = options.format == "table" and as_text(limits.pools) or output.rows(TITLES, lines, options)
-  return report.write(text) and report.DONE or report.NOT_WRITTEN
+  return report.write(output.rows(TITLES, lines, options)) and report.DONE or report.NOT_WRITTEN
 end
 
 return M

@@ -21,7 +21,7 @@ local function out_of_reach(row, from)
   return err
 end
 
--- What a walk takes besides its window.
+-- Returns what a walk takes besides its window.
 local function without_window(row, params)
   local rest = {}
   for name, value in pairs(params) do

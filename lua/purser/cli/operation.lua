@@ -91,25 +91,16 @@ local function reject(plan)
   return report.BAD_INPUT
 end
 
-local PLANNED = { "operation", "coin", "amount", "fee", "total", "arrives", "arrives_at_least" }
-
 local function plan_as_json(plan)
-  local members, params, names = { { "ok", plan.ok } }, {}, {}
-  for i, name in ipairs(PLANNED) do
-    members[i + 1] = { name, plan[name] or name == "amount" and plan.params.amount or nil }
-  end
-  for name in pairs(plan.params) do names[#names + 1] = name end
-  table.sort(names)
-  for i, name in ipairs(names) do params[i] = { name, tostring(plan.params[name]) } end
-  members[#members + 1] = { "params", json.object(params) }
-  members[#members + 1] = { "errors", json.list(plan.problems) }
-  members[#members + 1] = { "warnings", json.list(plan.warnings) }
-  return output.json(json.object(members), "  ")
+  return output.plain_json({ ok = plan.ok, operation = plan.operation, coin = plan.coin, amount = plan.params.amount,
+    fee = plan.fee, total = plan.total, arrives = plan.arrives, arrives_at_least = plan.arrives_at_least,
+    params = plan.params, errors = plan.problems, warnings = plan.warnings }, "  ")
 end
 
 -- Prints a plan. Returns the exit code.
 local function show_plan(plan, fields, options)
-  local text = options.format == "json" and plan_as_json(plan) or options.format == "table" and tostring(plan) .. "\n"
+  local folded = (tostring(plan) .. "\n"):gsub("[^\n]+", function(line) return terminal.fold(line, 11) end)
+  local text = options.format == "json" and plan_as_json(plan) or options.format == "table" and folded
     or output.rows({ "what", "text" }, fields, options)
   if not report.write(text, options.raw) then return report.NOT_WRITTEN end
   return plan.ok and report.DONE or report.BAD_INPUT
@@ -315,7 +306,7 @@ local function execute(client, row, params, options, call_options, now)
   return result, err
 end
 
--- What is done after it, as a rule.
+-- The command that comes next, as a rule.
 local next_steps = {
   ["wallet.withdraw"] = "wait withdrawal %s", ["wallet.withdraw_legacy"] = "wait withdrawal %s",
   ["broker.create_sub_account"] = "broker create_api_key --subAccount %s --help",

@@ -5,7 +5,6 @@
 local catalogue = require "purser.cli.catalogue"
 local connection = require "purser.cli.connection"
 local core = require "purser.core"
-local json = require "purser.json"
 local output = require "purser.cli.output"
 local report = require "purser.cli.report"
 local suggest = require "purser.util.suggest"
@@ -100,28 +99,22 @@ local function details(row)
   return table.concat(out)
 end
 
-local function as_json(row)
+-- An operation as a program reads it.
+local function whole(row)
   local params = {}
   for i, param in ipairs(row.params) do
-    params[i] = json.object {
-      { "name", param[1] }, { "required", param.required == true }, { "rule", rule_of(param) },
-    }
+    params[i] = { name = param[1], required = param.required == true, rule = rule_of(param) }
   end
-  return json.object {
-    { "id", row.id }, { "name", row.full_name }, { "method", row.method }, { "path", row.path },
-    { "summary", row.summary }, { "effect", row.effect }, { "permission", row.permission },
-    { "weight", row.weight }, { "reconcile", reconcile_text(row) }, { "parameters", json.list(params) },
-  }
+  return { id = row.id, name = row.full_name, method = row.method, path = row.path, summary = row.summary,
+    effect = row.effect, permission = row.permission, weight = row.weight, reconcile = reconcile_text(row),
+    parameters = params }
 end
 
 -- The operations that pass the filters, as text.
 local function list_of(list, options)
-  local lines, whole = {}, {}
-  for i, row in ipairs(output.passing(TITLES, list, options, cells_of)) do lines[i], whole[i] = cells_of(row), row end
-  if options.format == "json" then
-    for i, row in ipairs(whole) do whole[i] = as_json(row) end
-    return output.json(json.list(whole), "  ")
-  end
+  local lines, as = {}, options.format == "json" and whole or cells_of
+  for i, row in ipairs(output.passing(TITLES, list, options, cells_of)) do lines[i] = as(row) end
+  if as == whole then return output.plain_json(lines, "  ") end
   local columns = options.format == "table" and core.is_terminal(1) and core.terminal_width(1)
   if not columns or columns >= WIDE then return output.rows(TITLES, lines, { format = options.format }) end
   for i, row in ipairs(lines) do lines[i] = { row[1], row[2], row[3], row[6] } end
@@ -144,7 +137,7 @@ function M.start(options)
   end
   local text
   if row and options.format ~= "csv" then
-    text = options.format == "json" and output.json(as_json(row), "  ") or details(row)
+    text = options.format == "json" and output.plain_json(whole(row), "  ") or details(row)
   else
     text = list_of(found or { row }, options)
   end

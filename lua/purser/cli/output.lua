@@ -97,8 +97,8 @@ function M.json(value, indent)
   return plain_text.as_json(json.encode(value, indent and { indent = indent })) .. "\n"
 end
 
---- A value that no row describes, as a line of JSON.
-function M.plain_json(value) return M.json(undescribed(value)) end
+--- A value that no row describes, as a line or, with an indent, lines of JSON.
+function M.plain_json(value, indent) return M.json(undescribed(value), indent) end
 
 --- A record of a row's records as a value for json.encode, its members in their order.
 function M.ordered(row, record) return ordered(record, row.members) end
@@ -196,7 +196,7 @@ end
 
 --------------------------------------------------------------------------------------------------------- filters
 
---- What is wrong with the output options together, or nil. A filter has to name one of `known`.
+--- Returns what is wrong with the output options together, or nil. A filter has to name one of `known`.
 ---@param options table  of the command line
 ---@param known string[]|nil
 ---@return string|nil
@@ -247,7 +247,7 @@ end
 
 --------------------------------------------------------------------------------------------------------- records
 
--- What a table shows of records that are too wide for a screen, the columns that 80 places have room for first; CSV and
+-- Columns that a table shows of records too wide for a screen, those that 80 places have room for first; CSV and
 -- JSON always hold all of it.
 local narrow = {
   coin = { "coin", "networkList.netWork", "networkList.withdrawEnable", "networkList.withdrawFee",
@@ -334,16 +334,6 @@ local function fields_of(row, record, columns)
   return table.concat(out)
 end
 
-local function footer(row, result, count)
-  if row.result.page and result.page then
-    return ("page %s of %s, %s records in all\n"):format(text_of(result.page), text_of(result.totalPageNum),
-      text_of(result.totalRecords))
-  elseif row.result.rows and result.total then
-    return ("%d of %s\n"):format(count, text_of(result.total))
-  end
-  return ""
-end
-
 --- The text of a result.
 ---@param row table              the operation
 ---@param result table
@@ -366,7 +356,7 @@ function M.render(row, result, options, columns)
   if #records == 0 then return "(none)\n" end
   local titles = columns or narrow[row.shape] or all
   local used, lines = used_columns(titles, lines_of(row, records, titles))
-  return as_table(used, lines, row.shape, not columns and MIN_COLUMNS or nil) .. footer(row, result, #records)
+  return as_table(used, lines, row.shape, not columns and MIN_COLUMNS or nil)
 end
 
 --- The text of one record of an operation that lists them.

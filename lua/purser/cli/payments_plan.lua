@@ -1,8 +1,7 @@
 -- SPDX-License-Identifier: MIT
--- What a list of payments would do: each one checked, the sums by asset, and the balances that can be read; and that as
+-- Plans a list of payments: each one checked, the sums by asset, the balances that can be read; and that as
 -- text for a person: sums, the largest payments, then warnings, then errors, equal ones as one.
 
-local catalogue = require "purser.cli.catalogue"
 local decimal = require "purser.decimal"
 local plain_text = require "purser.util.plain_text"
 local tables = require "purser.cli.tables"
@@ -15,138 +14,6 @@ local function asset_of(payment) return payment.params.coin or payment.params.as
 local function destination_of(payment)
   local params = payment.params
   return params.address or params.toAccount or params.toAccountType or ""
-end
-
--- Guard rails that judge what is recorded: the queue asks them when it records the payment.
-local of_the_record = { ["guard.no_duplicates"] = true, ["guard.spending_limit"] = true, ["guard.approval"] = true }
-
--- Returns what is wrong with the parameters of a payment, or nil.
-local function check_params(client, payment)
-  local request, err = client:prepare(payment.operation, payment.params)
-  if request or of_the_record[err.code] then return nil end
-  return err.message .. (err.hint and "; " .. err.hint or "")
-end
-
-local function plan_withdrawal(client, payment, unchecked)
-  local given = { unchecked_address = unchecked or nil }
-  for name, value in pairs(payment.params) do given[name] = value end
-  local plan, err = client.wallet:plan_withdraw(given, payment.operation, true)
-  if not plan then return err end
-  payment.warnings, payment.fee = plan.warnings, plan.fee
-  for _, problem in ipairs(plan.problems) do payment.problems[#payment.problems + 1] = problem end
-  payment.has_doubtful_address = plan.has_doubtful_address
-  if plan.ok then
-    local had_id = payment.params.withdrawOrderId
-    payment.params = plan.params
-    if not had_id then payment.params.withdrawOrderId = nil end -- the queue makes its own, from the key
-  end
-end
-
---- Checks each payment and completes the names of networks: adds to `problems`, `warnings` and `fee`. Returns an error
---- when the coins cannot be read.
----@param client purser.Client
----@param payments table[]
----@param unchecked boolean|nil  an address of another form is only warned of
----@return purser.Error|nil
-function M.check(client, payments, unchecked)
-  for _, payment in ipairs(payments) do
-    if payment.row and catalogue.withdraws(payment.row) then
-      local err = plan_withdrawal(client, payment, unchecked)
-      if err then return err end
-    end
-    if payment.row and not payment.problems[1] then payment.problems[1] = check_params(client, payment) end
-  end
-end
-
--- Where the funds of a payment come from: a sub-account that is named, else the account of the key; and of which kind
--- its account is.
-local function source_of(payment)
-  local params = payment.params
-  local name = payment.row and payment.row.group ~= "wallet" and params.fromAccount or ""
-  return name, params.fromAccountType or "SPOT"
-end
-
-local function add_to(total, payment)
-  local amount = decimal(payment.params.amount)
-  total.count = total.count + 1
-  if amount then total.amount = total.amount + amount end
-  if payment.fee then total.fees = total.fees + payment.fee end
-end
-
---- The sums by source and asset of those that are not made yet: a list of { source, account_type, asset, count, amount,
---- fees }.
----@param payments table[]
----@param made table<string, boolean>  by key
-function M.totals(payments, made)
-  local list, by_key = {}, {}
-  for _, payment in ipairs(payments) do
-    local source, account_type = source_of(payment)
-    local key = table.concat({ source, account_type, asset_of(payment) }, "\n")
-    local total = by_key[key]
-    if not total and not made[payment.key] and payment.row then
-      total = { source = source, account_type = account_type, asset = asset_of(payment), count = 0,
-        amount = decimal(0), fees = decimal(0) }
-      by_key[key], list[#list + 1] = total, total
-    end
-    if total and not made[payment.key] and payment.row then add_to(total, payment) end
-  end
-  return list
-end
-
---- Who pays a total, as text.
-function M.payer(total)
-  local name = total.source == "" and "this account" or total.source
-  return total.account_type == "SPOT" and name or name .. ", " .. total.account_type
-end
-
--- The records of a source's balances, and whether an asset that is not among them has a balance of nothing.
-local function read_balances(client, source)
-  if source ~= "" then
-    return client.sub_account:balances { subAccount = source, accountType = "SPOT" }
-  elseif client.profile.live_operations then
-    local account, err = client:call "live.account"
-    return account and account.balances, err, true
-  end
-  return client.wallet:convertible_balances() -- of the account itself no other operation of the document shows any
-end
-
--- The free balances of a source by asset: a function, which returns nil for one that is not shown.
-local function balances_of(client, source)
-  local list, err, is_complete = read_balances(client, source)
-  if not list then
-    return function() return nil, err and err.message end
-  end
-  local balances = {}
-  for _, record in ipairs(list) do balances[record.asset] = record.free or record.balance end
-  return function(asset) return balances[asset] or is_complete and "0" or nil end
-end
-
---- Adds to each total the balance that covers it, where one can be read. No operation shows those of futures accounts.
-function M.add_balances(client, totals)
-  local known = {}
-  for _, total in ipairs(totals) do
-    if total.account_type == "SPOT" then
-      known[total.source] = known[total.source] or balances_of(client, total.source)
-      total.balance, total.unread = known[total.source](total.asset)
-    end
-    local balance = total.balance and decimal(total.balance)
-    total.is_short = balance ~= nil and balance and balance:compare(total.amount + total.fees) < 0 or false
-  end
-end
-
---- What is to be known of the sums: a list of texts.
----@return string[]
-function M.shortages(totals)
-  local list = {}
-  for _, total in ipairs(totals) do
-    if total.is_short then
-      list[#list + 1] = ("the balance of %s %s (%s) does not cover the sum of %s"):format(total.balance, total.asset,
-        M.payer(total), tostring(total.amount + total.fees))
-    elseif total.unread then
-      list[#list + 1] = ("the balance of %s (%s) cannot be read: %s"):format(total.asset, M.payer(total), total.unread)
-    end
-  end
-  return list
 end
 
 local LARGEST, SHOWN, ERRORS = 10, 10, 20 -- payments, groups of texts or payees, and of errors, of a summary
@@ -226,15 +93,15 @@ local function add_sums(out, totals)
   local sums, has_fees = {}, false
   for i, total in ipairs(totals) do
     has_fees = has_fees or total.fees:sign() > 0
-    sums[i] = { M.payer(total), total.asset, ("%d"):format(total.count), tostring(total.amount), tostring(total.fees),
+    sums[i] = { total.payer, total.asset, ("%d"):format(total.count), tostring(total.amount), tostring(total.fees),
       tostring(total.amount + total.fees), total.balance or "not shown",
       total.is_short and "NOT COVERED" or total.balance and "covered" or "" }
   end
   out[#out + 1] = tables.aligned({ "from", "asset", "payments", "amount", "fees", "sum", "balance", "" }, sums)
-  if has_fees then out[#out + 1] = "the fees are assumed to come on top of the amounts\n" end
+  if has_fees then out[#out + 1] = terminal.fold "the fees are assumed to come on top of the amounts" .. "\n" end
 end
 
--- How often each value of a payment occurs, as text: "TRX (498), ETH (2)".
+-- Counts how often each value of a payment occurs, as text: "TRX (498), ETH (2)".
 local function counts_of(payments, value_of)
   local names, count = {}, {}
   for _, payment in ipairs(payments) do
@@ -248,37 +115,27 @@ end
 
 local function network_of(payment) return payment.params.netWork or payment.params.network end
 
---- How many payments have texts of a kind: problems, warnings or odd.
----@return integer
-function M.count(payments, kind)
-  local count = 0
-  for _, payment in ipairs(payments) do count = count + (payment[kind][1] and 1 or 0) end
-  return count
-end
-
 --- The warnings and errors as lines that name file, line and key: equal ones as one, errors last.
----@param payments table[]
----@param totals table[]
+---@param plan purser.PaymentsPlan
 ---@param path string
 ---@param everything boolean|nil
 ---@return string[]
-function M.notes(payments, totals, path, everything)
-  local notes = {}
+function M.notes(plan, path, everything)
+  local notes, payments = {}, plan.payments
   add_groups(notes, payments, path, "warnings", "warning", everything)
   add_groups(notes, payments, path, "odd", "odd", everything)
-  for _, text in ipairs(M.shortages(totals)) do notes[#notes + 1] = "warning: " .. text end
+  for _, text in ipairs(plan.shortages) do notes[#notes + 1] = "warning: " .. text end
   add_groups(notes, payments, path, "problems", "error", everything)
   return notes
 end
 
 --- The plan as text for a person; with `everything` each payment and the notes.
----@param payments table[]
----@param totals table[]
+---@param plan purser.PaymentsPlan
 ---@param path string
----@param made table<string, boolean>  by key
 ---@param everything boolean|nil
 ---@return string
-function M.show(payments, totals, path, made, everything)
+function M.show(plan, path, everything)
+  local payments, totals, made = plan.payments, plan.totals, plan.made
   local out, shown, made_count = {}, largest(payments, everything), 0
   for _, payment in ipairs(payments) do made_count = made_count + (made[payment.key] and 1 or 0) end
   local networks = counts_of(payments, network_of)
@@ -295,7 +152,7 @@ function M.show(payments, totals, path, made, everything)
   out[#out + 1] = #shown == #payments and "\n"
     or ("\nthe %d largest of %d; --output FILE writes all\n"):format(#shown, #payments)
   out[#out + 1] = tables.aligned({ "line", "key", "amount", "asset", "to" }, cells)
-  for _, note in ipairs(everything and M.notes(payments, totals, path, true) or {}) do
+  for _, note in ipairs(everything and M.notes(plan, path, true) or {}) do
     out[#out + 1] = plain_text.clean(note) .. "\n"
   end
   return table.concat(out)
@@ -322,12 +179,11 @@ end
 M.TITLES = { "line", "key", "operation", "amount", "asset", "network", "to", "fee", "state", "message" }
 
 --- Every payment as cells of these titles, for programs.
----@param payments table[]
----@param made table<string, boolean>  by key
+---@param plan purser.PaymentsPlan
 ---@return table[]
-function M.cells(payments, made)
-  local list = {}
-  for i, payment in ipairs(payments) do
+function M.cells(plan)
+  local list, made = {}, plan.made
+  for i, payment in ipairs(plan.payments) do
     local texts = {}
     for _, kind in ipairs { "problems", "odd", "warnings" } do
       for _, text in ipairs(payment[kind]) do texts[#texts + 1] = text end

@@ -10,8 +10,6 @@ local errors = require "purser.call.errors"
 local json = require "purser.json"
 local lazy = require "purser.util.lazy"
 local output = require "purser.cli.output"
-local payments_file = require "purser.cli.payments_file"
-local payments_odd = require "purser.cli.payments_odd"
 local payments_plan = require "purser.cli.payments_plan"
 local report = require "purser.cli.report"
 local terminal = require "purser.cli.terminal"
@@ -54,7 +52,6 @@ function M.grammar()
       { "--unchecked", "plan, run, replace: take addresses as they are, whatever their form and checksum say." },
       { "--allow-equal", "run: with --yes pay rows that look like a mistake, too: equal ones, keys that differ only in "
         .. "case, what was paid in the last 7 days, an amount far above the others." },
-      { "--dry-run", "The same as plan." },
       { "--maker", "<name>", "plan: who makes it, and so does not approve it; without it USER." },
       { "--until", "<day>", "plan: its last day, such as 2026-11-30." },
       { "--journal-id", "<id>", "plan: the payer's journal, where it is on another machine." },
@@ -82,7 +79,7 @@ local function open(options)
     end
   end
   local path = options.journal or credentials.variable "PURSER_JOURNAL"
-  local needs_queue = options.action ~= "plan" and not options.dry_run
+  local needs_queue = options.action ~= "plan"
   if needs_queue and not path then
     return nil, report.bad_input("payouts: the journal is missing; give --journal FILE, which is made when it is not "
       .. "there")
@@ -97,7 +94,7 @@ local function open(options)
   if not needs_queue then overrides.policy = false end -- what makes a plan needs no journal
   local client, place, sources = connection.open(options, overrides)
   if not client then return nil, report.bad_input("%s", place) end
-  if options.action == "plan" or options.dry_run then
+  if options.action == "plan" then
     local queue = sources.journal and sources.is_named
       and purser.payouts.new { client = client, journal = sources.journal, queue = options.queue }
     return { client = client, sources = sources, queue = queue or nil }
@@ -141,50 +138,28 @@ local function failure(err, payments, path)
   return report.workflow_failure(err)
 end
 
--- The keys of the payments that a queue has, and of those that it has made already; or nil and an error.
-local function keys_of(queue)
-  local known, made, list, err = {}, {}, {}, nil
-  if queue then list, err = queue:list() end
-  if not list then return nil, err end
-  for _, payment in ipairs(list) do
-    known[payment.key], made[payment.key] = true, payment.state == "done" or nil
-  end
-  return known, made
-end
-
--- Reads and checks the file. Returns the plan: its payments, the keys of those that are made, the sums of the others,
--- and how many payments have errors and how many are odd; or nil and the exit code.
+-- Reads and checks the file. Returns the plan, with its `path`; or nil and the exit code.
 local function planned(options, at, path)
-  local payments, message = payments_file.read(path, options.operation)
+  local payments, message = purser.payouts.read(path, options.operation)
   if not payments then return nil, report.bad_input("%s", message) end
   if payments.comments > 0 then
     report.note("%d of the lines of %s begin with #, so they are no payments", payments.comments, path)
   end
-  local err = payments_plan.check(at.client, payments, options.unchecked)
-  if err then return nil, report.failure({ effect = "read" }, {}, err) end
-  local known, made = keys_of(at.queue)
-  if not known then return nil, report.failure({ effect = "read" }, {}, made) end
-  local paid = {}
-  if at.sources.journal then
-    paid, err = payments_odd.paid(at.sources.journal, at.client:account(), at.client:now())
-    if not paid then return nil, report.failure({ effect = "read" }, {}, err) end
-  end
-  payments_odd.find(payments, known, paid)
-  local totals = payments_plan.totals(payments, made)
-  payments_plan.add_balances(at.client, totals)
-  return { payments = payments, made = made, totals = totals, path = path,
-    bad = payments_plan.count(payments, "problems"), odd = payments_plan.count(payments, "odd") }
+  local plan, err = purser.payouts.plan(at.client, payments, { unchecked = options.unchecked, queue = at.queue,
+    journal = at.sources.journal })
+  if not plan then return nil, report.failure({ effect = "read" }, {}, err) end
+  plan.path = path
+  return plan
 end
 
 -- Writes a plan: for a person, or each payment for a program.
 local function show_plan(plan, options)
   if options.format == "table" and not options.filter[1] then
-    local ok = report.write(payments_plan.show(plan.payments, plan.totals, plan.path, plan.made,
-      terminal.settings.output ~= nil))
-    for _, note in ipairs(payments_plan.notes(plan.payments, plan.totals, plan.path)) do report.say("%s", note) end
+    local ok = report.write(payments_plan.show(plan, plan.path, terminal.settings.output ~= nil))
+    for _, note in ipairs(payments_plan.notes(plan, plan.path)) do report.say("%s", note) end
     return ok
   end
-  return report.write(output.rows(payments_plan.TITLES, payments_plan.cells(plan.payments, plan.made), options),
+  return report.write(output.rows(payments_plan.TITLES, payments_plan.cells(plan), options),
     options.raw)
 end
 
@@ -289,7 +264,7 @@ end
 
 ------------------------------------------------------------------------------------------------------------- paying
 
--- What is to be said where the account has no payments in a queue in which other accounts have some: its name may be
+-- Warns where the account has no payments in a queue in which other accounts have some: its name may be
 -- misspelt, and then the list would be paid once more. Nil otherwise; or nil and an error.
 local function other_accounts(options, at)
   local counts, err = at.queue:report()
@@ -328,13 +303,13 @@ local function add(options, at)
       .. "give --allow-equal, or confirm them without --yes", plan.odd, #payments)
   end
   if options.yes then
-    for _, warning in ipairs(payments_plan.shortages(plan.totals)) do report.say("warning: %s", warning) end
+    for _, warning in ipairs(plan.shortages) do report.say("warning: %s", warning) end
   else
     show_plan(plan, options)
     local fields = { { "file", path }, { "journal", at.path }, { "payments", ("%d"):format(#payments) } }
     for _, total in ipairs(plan.totals) do
       fields[#fields + 1] = { "sum", ("%s %s, %s with fees%s%s"):format(tostring(total.amount), total.asset,
-        tostring(total.amount + total.fees), total.source ~= "" and " from " .. payments_plan.payer(total) or "",
+        tostring(total.amount + total.fees), total.source ~= "" and " from " .. total.payer or "",
         total.is_short and ": NOT COVERED by the balance of " .. total.balance or "") }
     end
     fields[#fields + 1] = others and { "warning", others .. ". Under another name a list is paid once more" } or nil
@@ -354,7 +329,6 @@ local function add(options, at)
 end
 
 function actions.run(options)
-  if options.dry_run then return actions.plan(options) end
   local at, code = open(options)
   if not at then return code end
   code = options.subject and add(options, at)
@@ -400,7 +374,7 @@ function actions.report(options)
   return show_list(list, options) and report.DONE or report.NOT_WRITTEN
 end
 
--- What a person does with one payment: `words` = { question, its past form, the command that follows }.
+-- Does what a person asks for one payment: `words` = { question, its past form, the command that follows }.
 local function act_on(options, words, act)
   if not options.subject then
     return report.bad_input("payouts %s: the key is missing; give the key of a payment", options.action)
@@ -444,7 +418,7 @@ end
 -- The payment of that key in the file; or nil and the exit code.
 local function payment_in(options)
   if not options.list then return nil, report.bad_input("payouts replace: the file is missing; give KEY FILE") end
-  local payments, message = payments_file.read(options.list, options.operation)
+  local payments, message = purser.payouts.read(options.list, options.operation)
   if not payments then return nil, report.bad_input("%s", message) end
   for _, payment in ipairs(payments) do
     if payment.key == options.subject then return payment end
@@ -457,8 +431,8 @@ function actions.replace(options)
   if not payment then return code end
   return act_on(options, { "This replaces a payment, which the next run makes", "waits, failed or is undecided",
     "replaced", "run" }, function(at, force)
-    local err = payments_plan.check(at.client, { payment }, options.unchecked)
-    if not err and payment.problems[1] then
+    local plan, err = purser.payouts.plan(at.client, { payment }, { unchecked = options.unchecked })
+    if plan and payment.problems[1] then
       err = errors.argument(nil, ("%s:%d: %s"):format(options.list, payment.line, payment.problems[1]))
     end
     if err then return nil, err end
@@ -467,7 +441,7 @@ function actions.replace(options)
 end
 
 function M.start(options)
-  local is_plan = options.action == "plan" or options.dry_run
+  local is_plan = options.action == "plan"
   local message = output.message(options, is_plan and payments_plan.TITLES or TITLES)
   if message then return report.bad_input("payouts: %s", message) end
   if not actions[options.action] then

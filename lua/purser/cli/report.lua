@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- How a command ends: its exit code, and what it says on standard error.
+-- The end of a command: its exit code, and what it says on standard error.
 
 local catalogue = require "purser.cli.catalogue"
 local errors = require "purser.call.errors"
@@ -18,7 +18,7 @@ local M = {
 
 local CLOCK = "this machine's clock is off: synchronise it (timedatectl set-ntp true); `purser doctor` measures it"
 
--- What to do about the rejections that everybody meets, by the service's code, in this command's own words.
+-- Cures of the rejections that everybody meets, by the service's code, in this command's own words.
 local cures = {
   ["10072"] = "the service does not know this API key: check it, and that --base-url is where it was made",
   ["10073"] = CLOCK,
@@ -32,13 +32,7 @@ local cures = {
   ["700006"] = "the key may not be used from this address: add the address to the key, or use another key",
 }
 
-local more_cures = {
-  ["10072"] = function()
-    return terminal.settings.has_odd_key and "; an API key begins with mx0: perhaps key and secret are exchanged" or ""
-  end,
-}
-
--- What depends on the operation.
+-- Returns the cure that depends on the operation, or nil.
 local function cure_of_operation(err)
   local row = catalogue.by_name[err.operation or ""]
   if not row then return nil end
@@ -53,13 +47,13 @@ local function cure_of_operation(err)
   end
 end
 
---- What to do about an error, in this command's words or in its own; or nil.
+--- Returns what to do about an error, in this command's words or in its own; or nil.
 ---@param err purser.Error
 ---@return string|nil
 function M.cure(err)
   local cure = cures[err.code] or cure_of_operation(err) or err.hint
-  local more = more_cures[err.code]
-  return cure and cure .. (more and more() or "")
+  if err.code ~= "10072" or not terminal.settings.has_odd_key then return cure end
+  return cure .. "; an API key begins with mx0: perhaps key and secret are exchanged"
 end
 
 -- An argument that was typed, as it was typed: `--amount "12,5" is not a plain decimal`. Else nil.
@@ -73,7 +67,7 @@ local function typed_argument(row, params, err)
   return ("--%s%s %s%s"):format(name, quoted, rest, err.hint and "; " .. err.hint or "")
 end
 
---- What is wrong and what to do about it, without the facts that are for programs.
+--- Says what is wrong and what to do about it, without the facts that are for programs.
 ---@param err purser.Error
 ---@return string
 function M.sentence(err)

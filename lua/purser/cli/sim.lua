@@ -2,7 +2,6 @@
 --- `purser sim`: the simulator behind HTTP on a loopback port, until it is stopped.
 
 local files = require "purser.util.files"
-local output = require "purser.cli.output"
 local purser = require "purser"
 local terminal = require "purser.cli.terminal"
 
@@ -39,12 +38,6 @@ local function port_number(text)
   local number = text:find("^%d+$") and #text <= 5 and tonumber(text)
   if not number or number > 65535 then return nil, ("%q is no port, which is a number from 0 to 65535"):format(text) end
   return number
-end
-
-local function id_and_state(text)
-  local id, state = text:match "^([^=]+)=([%w_]+)$"
-  if not id then return nil, ("%q is not of the form ID=STATE"):format(text) end
-  return { id, state }
 end
 
 -- The name of a profile, or one pool of an address.
@@ -89,12 +82,7 @@ function M.grammar()
         .. "the options of a new simulator." },
       { "--idle-timeout", "<n>", "End after so many seconds without a request." },
       { "--any-host", "Answer the service's paths whatever name the Host of a request is." },
-      { "--no-control", "Leave out the control endpoints under /sim/, and the page /console." },
-      { "--at", "<url>", "Serve nothing: drive the simulator that runs at this URL." },
-      { "--deposit-state", "<id=state>", "With --at: put a deposit into a state, by its number or name.", many = true,
-        convert = id_and_state },
-      { "--withdrawal-state", "<id=state>", "With --at: put a withdrawal into a state, by its number or name.",
-        many = true, convert = id_and_state } },
+      { "--no-control", "Leave out the control endpoints under /sim/, and the page /console." } },
     world_options,
   }
 end
@@ -154,7 +142,7 @@ local function announce(options, port)
   terminal.write(table.concat(lines, "\n") .. "\n")
 end
 
--- What is wrong with a port or a host, and the option that cures it.
+-- Says what is wrong with a port or a host, and the option that cures it.
 local function advised(options, message, cause)
   if cause == "in_use" then
     return message .. "; perhaps another simulator has it; give another --port, or --port 0 for any that is free"
@@ -181,30 +169,9 @@ local function serve(httpd, world, options)
   return served, broken, served == nil and advised(options, message, cause)
 end
 
--- Puts deposits and withdrawals of a running simulator into states, and prints each record.
-local function drive(options)
-  local world, message = purser.sim.connect(options.at)
-  if not world then return fail(1, "%s", message) end
-  local status = 0
-  for _, kind in ipairs { "deposit", "withdrawal" } do
-    for _, pair in ipairs(options[kind .. "_state"]) do
-      local record, wrong = world["set_" .. kind](world, pair[1], pair[2])
-      if record then terminal.write(output.plain_json(record))
-      else status = fail(2, "%s %s: %s", kind, shown(pair[1]), shown(tostring(wrong)))
-      end
-    end
-  end
-  world:close()
-  return status
-end
-
 --- Runs the command. Returns the exit code: 0 ended as asked, 1 could not serve or save, 2 bad input.
 ---@param options table of the command line
 function M.start(options)
-  if options.at then return drive(options) end
-  if options.deposit_state[1] or options.withdrawal_state[1] then
-    return fail(2, "--deposit-state and --withdrawal-state are for a simulator that runs; give --at URL")
-  end
   local httpd, missing = need("purser.httpd", "build it with libmicrohttpd (Debian: libmicrohttpd-dev)")
   if not httpd then return fail(1, "%s", missing) end
   local world, is_new = make(options)

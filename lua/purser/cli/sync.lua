@@ -9,25 +9,29 @@ local lazy = require "purser.util.lazy"
 local output = require "purser.cli.output"
 local report = require "purser.cli.report"
 local terminal = require "purser.cli.terminal"
+local values = require "purser.cli.values"
 local purser = lazy "purser"
 local vaults = lazy "purser.fleet.vault"
 
-local M = {}
+local M = { summary = "Copy every history into a database, and each change of a record." }
 
-function M.grammar()
-  return {
-    text = "Read every history that the keys may read into the books, from where they were read to, and once more "
-      .. "what may still change.\nExit code 0: all that was due was read; 1: the service rejected a list; 3: one could "
-      .. "not be read. What was not read is a gap of each statement.",
-    { "Options", books_command.database_option "--to",
-      { "--keys", "<file>", "File with the keys of sub-accounts, as `purser fleet --secrets` writes it." },
-      { "--every", "<duration>", "Go on, and read each owner so often while something happens there: 60s, 5m." },
-      { "--since", "<duration>", "How far back the first reading goes; default 180d." },
-      { "--sink", "<url or command>", "Where each change goes as an event: a command, or an https:// URL, whose events "
-        .. "PURSER_SINK_SECRET signs.", many = true },
-      { "--json", "The result as JSON." } },
-    connection.service, connection.messages,
-  }
+function M.define(command)
+  command:description("Read every history that the keys may read into the books, from where they were read to, and "
+    .. "once more what may still change.\nExit code 0: all that was due was read; 1: the service rejected a list; 3: "
+    .. "one could not be read. What was not read is a gap of each statement.")
+  books_command.define_database(command, "--to")
+  command:option("--keys", "File with the keys of sub-accounts, as `purser fleet --secrets` writes it.")
+    :argname("<file>")
+  command:option("--every", "Go on, and read each owner so often while something happens there: 60s, 5m.")
+    :argname("<duration>")
+  command:option("--since", "How far back the first reading goes; default 180d."):argname("<duration>")
+  command:option("--run", "Command of the shell that gets each change as a line of JSON on its standard input.")
+    :argname("<command>")
+  command:option("--webhook", "URL that each change is posted to."):argname("<url>")
+  command:option("--secret-file", "With --webhook: file with the key of its signatures, readable by you alone.")
+    :argname("<file>")
+  command:flag("--json", "The result as JSON.")
+  connection.define(command)
 end
 
 -- A client for each key of the file, by sub-account; all share the limit of the first.
@@ -50,12 +54,29 @@ local function clients_of(path, options, shared)
   return clients
 end
 
+-- Where the events go; nil and a message.
+local function sinks_of(options)
+  local sinks = { options.run and { command = options.run } or nil }
+  if not options.webhook then return sinks end
+  if not options.secret_file then return nil, "--webhook needs --secret-file FILE" end
+  local secret, message = purser.secrets.from_file(options.secret_file)
+  if not secret then return nil, "--secret-file: " .. message end
+  sinks[#sinks + 1] = { webhook = options.webhook, secret = secret }
+  return sinks
+end
+
 -- Opens the books with the keys that are named; nil and a message.
 local function open(options)
   local book_options, message = books_command.database(options.to)
   if not book_options then return nil, message end
-  book_options.every_ms, book_options.since_ms = options.every, options.since
-  book_options.sinks = books_command.sinks(options.sink)
+  for target, name in pairs { every_ms = "every", since_ms = "since" } do
+    book_options[target] = options[name] and values.duration(options[name])
+    if options[name] and not book_options[target] then
+      return nil, ("--%s %q is no duration; give 60s, 5m or 180d"):format(name, options[name])
+    end
+  end
+  book_options.sinks, message = sinks_of(options)
+  if not book_options.sinks then return nil, message end
   local sources
   book_options.client, message, sources = connection.open(options, { shares_limit = true })
   if not book_options.client then return nil, message end

@@ -2,8 +2,8 @@
 -- All that the command prints passes here, and nothing else writes to the standard streams. What strangers choose (the
 -- service, a proxy, a depositor) moves no cursor, reverses no text and forges no line: see purser.plain_text.
 
-local core = require "purser.core"
 local lazy = require "purser.util.lazy"
+local core = lazy "purser.core"
 local colour = lazy "purser.cli.colour"
 local json = lazy "purser.json"
 local plain_text = lazy "purser.util.plain_text"
@@ -62,9 +62,9 @@ function M.write(text, is_raw)
     M.settings.has_output = true
     return M.settings.output:write(is_raw and text or M.lines(text))
   end
-  if not is_raw or core.is_terminal(1) then text = M.lines(text) end
+  if not is_raw or text:find "[^ -~\n\t]" and core.is_terminal(1) then text = M.lines(text) end
   if M.settings.is_table and colour.is_on(1) then text = colour.paint(text) end
-  if core.is_terminal(1) then M.clear_line() end
+  if shown and core.is_terminal(1) then M.clear_line() end
   local ok, reason = io.stdout:write(text)
   if ok then ok, reason = io.stdout:flush() end
   return ok, reason
@@ -78,7 +78,7 @@ end
 -- A character and how many columns it may take: all but ASCII is taken for wide.
 local CHARACTER = "[%z\1-\127\194-\244][\128-\191]*"
 
--- How many bytes of a text, from `first` on, fit `room` columns.
+-- Counts the bytes of a text, from `first` on, that fit `room` columns.
 local function bytes_that_fit(text, first, room)
   local used, bytes = 0, 0
   for character in text:sub(first, first + 4 * room):gmatch(CHARACTER) do
@@ -160,7 +160,7 @@ function M.prompt(text)
   io.stderr:flush()
 end
 
---- Whether a question reaches a person: there is a terminal to ask on, and one to answer.
+--- Tells whether a question reaches a person: there is a terminal to ask on, and one to answer.
 function M.can_ask()
   return not M.settings.no_input and core.is_terminal(0) and core.is_terminal(2)
 end

@@ -70,7 +70,7 @@ function M.deposit_state(value) return state("deposit", value) end
 --- "7 SUCCESS" of 7.
 function M.withdrawal_state(value) return state("withdrawal", value) end
 
--- What the messages of the module call its options, and what they are in a shell, in this order.
+-- The words by which the messages of the module call its options, and those of a shell, in this order.
 local shell_names = {
   { "`connect_timeout_ms` and `timeout_ms` allow more", "--timeout allows more" }, { "`?timeout_ms`?", "--timeout" },
   { "`ca_file`, `ca_path` or `ca_pem`", "--ca-file" }, { '[`"]ca_file[`"]', "--ca-file" },

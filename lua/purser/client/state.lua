@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What a client does besides running operations. Loaded with the first such method: a program that only reads deposits
+-- The methods of a client besides its operations. Loaded with the first such method: a program that only reads deposits
 -- does without.
 --
 -- `of_states` are the methods of the inner state, `of_clients` the same for what users hold.
@@ -12,6 +12,7 @@ local pipeline = require "purser.call.pipeline"
 local private = require "purser.util.private"
 local response = require "purser.call.response"
 local run = require "purser.write.run"
+local veil = require "purser.util.veil"
 local digest = lazy "purser.util.digest"
 local history = lazy "purser.history"
 local methods_ = lazy "purser.client.methods"
@@ -232,7 +233,7 @@ end
 ---@param opts purser.CallOptions|nil  of each call
 ---@return purser.Walk
 function State:each(name, params, opts)
-  return private.veil(history.each(self, name, params, opts))
+  return veil(history.each(self, name, params, opts))
 end
 
 --- Returns the earliest epoch ms from which a history can be walked now. Returns nil where the service documents none.

@@ -31,6 +31,8 @@ local schedule = require "purser.schedule"
 local validate = require "purser.call.validate"
 local witness = require "purser.payouts.witness"
 local worker = require "purser.payouts.worker"
+local lists = lazy "purser.payouts.list"
+local plans = lazy "purser.payouts.plan"
 local suggest = lazy "purser.util.suggest"
 
 ---@class purser.Payouts
@@ -478,6 +480,22 @@ local defaults = {
   queue = "default", concurrency = 16, lease_ms = 60000, attempts = 20, retry_ms = 250, idle_ms = 100,
   progress_ms = 500, look_back_days = 90, history_check = "unless_newest", unidentified = "undecided",
 }
+
+--- Reads a list of payments from CSV: a header with the names of parameters and `key`, then a payment a line. Each has
+--- what is wrong with its line in `problems`. Nil and a message where it is no list of payments.
+---@param path string
+---@param operation? string  that of payments without a column `operation`
+---@return purser.PlannedPayment[]|nil payments, string|nil message
+function M.read(path, operation) return lists.read(path, operation) end
+
+--- Plans a list of payments before it is paid: checks each one, completes the names of networks, and finds what may be
+--- a mistake (equal ones, keys that differ only in case, what was paid in the last 7 days, an amount far above the
+--- others), the sums and the balances. Nothing is sent that moves funds.
+---@param client purser.Client
+---@param payments purser.PlannedPayment[]
+---@param options? purser.PaymentsPlanOptions
+---@return purser.PaymentsPlan|nil plan, purser.Error|nil err
+function M.plan(client, payments, options) return plans.plan(client, payments, options) end
 
 --- Opens a queue of payments, as one worker; see docs/payouts.md. A worker's name must belong to one running process at
 --- a time. One that is started again under its name continues at once with what it had; others wait until its leases

@@ -255,16 +255,6 @@ function M.equal_call(tx, self, payment)
     over_at = tonumber(row.sent_at) + tonumber(row.recv_window) }
 end
 
---- Those of the records that no call of this account, as far as the journal knows, has made.
-function M.unclaimed(tx, self, payment, records)
-  local left = {}
-  for _, record in ipairs(records) do
-    local id = intents.id_of(record)
-    if not id or not is_taken(tx, self.account, payment, id) then left[#left + 1] = record end
-  end
-  return left
-end
-
 ------------------------------------------------------------------------------------------------ what a person decides
 
 --- Lets payments that are blocked be retried.

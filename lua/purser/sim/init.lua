@@ -39,6 +39,7 @@ local transfers = require "purser.sim.transfers"
 local variants = require "purser.sim.variants"
 local withdrawals = require "purser.sim.withdrawals"
 local control = lazy "purser.sim.control"
+local rehearsal = lazy "purser.sim.rehearsal"
 local server = lazy "purser.sim.serve"
 local state_file = lazy "purser.sim.state_file"
 local transport = lazy "purser.sim.transport"
@@ -62,7 +63,7 @@ end
 -- path -> method -> row
 local routes = {}
 for _, row in pairs(purser.operations) do
-  assert(handlers[row.id] and rules.by_id[row.id], row.id .. ": the simulator lacks it")
+  assert(handlers[row.id], row.id .. ": the simulator lacks it")
   routes[row.path] = routes[row.path] or {}
   routes[row.path][row.method] = row
 end
@@ -215,6 +216,15 @@ function M.save(sim, path) return state_file.write(path, sim:snapshot()) end
 ---@return string? cause  "in_use" or "remote", where it is one of these
 function M.serve(sim, options) return server.world(sim, options) end
 
+--- Runs a program once as it is, and once for each fault at each of its write calls, each time against a simulator of
+--- its own over HTTP. It finds its service in PURSER_BASE_URL, PURSER_API_KEY, PURSER_SECRET_KEY and PURSER_ACCOUNT,
+--- and a folder that it keeps between its starts in PURSER_TEST_FOLDER (PURSER_JOURNAL is a file in it). Needs
+--- purser.httpd.
+---@param command string[]  the program and its words
+---@param options? purser.sim.rehearse_options
+---@return purser.sim.rehearsed[]|nil runs, string|nil message  nil: it fails without a fault, or writes nothing
+function M.rehearse(command, options) return rehearsal.rehearse(M.new, command, options) end
+
 --- The service's time, epoch ms.
 ---@return integer
 function Sim:now() return self.clock:now() end
@@ -300,16 +310,18 @@ local function execute(sim, row, request, query_text, facts)
   return response
 end
 
-local function reject_route(sim, path, facts)
-  local known = routes[path] ~= nil
-  if not known and sim.variant.empty_paths then
-    facts.outcome, facts.code = "rejected", "404"
-    return { status = 200, headers = headers_of(sim), body = "" }
-  end
-  local status = known and 405 or 404
+-- The answer to a request that no operation sees: an HTTP status that is its code as well.
+local function turn_away(sim, status, message, row, facts)
   facts.outcome, facts.code = "rejected", ("%d"):format(status)
-  local _, body = render.rejection(facts.code, known and "Method not allowed" or "Path not found", sim.variant)
+  local _, body = render.rejection(facts.code, message, sim.variant, row)
   return { status = status, headers = headers_of(sim), body = body, code = facts.code }
+end
+
+local function reject_route(sim, path, facts)
+  if routes[path] then return turn_away(sim, 405, "Method not allowed", nil, facts) end
+  local response = turn_away(sim, 404, "Path not found", nil, facts)
+  if sim.variant.empty_paths then response.status, response.body = 200, "" end
+  return response
 end
 
 -- An operation with the faults around it.
@@ -333,10 +345,7 @@ local function answer_above_limit(sim, row, request, facts)
   local status, seconds = rate_limit.arrive(sim.rate_limit_state, row, request.ip or "127.0.0.1", key and key.uid,
     sim:now())
   if not status then return nil end
-  facts.outcome, facts.code = "rejected", ("%d"):format(status)
-  local _, body = render.rejection(facts.code, status == 418 and "IP address is banned" or "Too many requests",
-    sim.variant, row)
-  local response = { status = status, headers = headers_of(sim), body = body, code = facts.code }
+  local response = turn_away(sim, status, status == 418 and "IP address is banned" or "Too many requests", row, facts)
   response.headers["Retry-After"] = ("%d"):format(seconds)
   if row then sim.journal:count(row, false) end
   return response

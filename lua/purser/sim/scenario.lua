@@ -115,6 +115,13 @@ local function find(sim, requested)
   return nil, ("there is no account %s"):format(tostring(requested))
 end
 
+-- Checks the fields of a method, and finds the account that they name. Returns it, or nil and what is wrong.
+local function account_of(sim, what, fields)
+  local ok, message = check_words(what, fields)
+  if not ok then return nil, message end
+  return find(sim, fields.account)
+end
+
 -- Reads a map of amounts as decimals: from 0 on, unless they are changes. Returns nil and a message where it is none.
 local function read_amounts(amounts, are_changes)
   local read = {}
@@ -247,10 +254,7 @@ end
 ---@param fields purser.SimRebateOptions
 ---@return table|nil rebate, string|nil message
 function World:rebate(fields)
-  local ok, message = check_words("rebate", fields)
-  if not ok then return nil, message end
-  local broker
-  broker, message = find(self, fields.account)
+  local broker, message = account_of(self, "rebate", fields)
   if not broker then return nil, message end
   if broker.role ~= "broker" then return nil, "only a broker has rebates" end
   local amount = type(fields.amount) == "string" and decimal(fields.amount)
@@ -265,10 +269,7 @@ end
 ---@param fields purser.SimTradeOptions
 ---@return { asset: string, free: string, locked: string }[]|nil balances, string|nil message
 function World:trade(fields)
-  local ok, message = check_words("trade", fields)
-  if not ok then return nil, message end
-  local account
-  account, message = find(self, fields.account)
+  local account, message = account_of(self, "trade", fields)
   if not account then return nil, message end
   local changes
   changes, message = read_amounts(fields.changes, true)
@@ -304,10 +305,7 @@ end
 ---@param fields purser.SimAddressOptions
 ---@return table|nil address, string|nil message
 function World:save_address(fields)
-  local ok, message = check_words("save_address", fields)
-  if not ok then return nil, message end
-  local account
-  account, message = find(self, fields.account)
+  local account, message = account_of(self, "save_address", fields)
   if not account then return nil, message end
   if not fields.address then return nil, "a saved address needs an address" end
   return addresses.save(self, account, fields)
@@ -320,10 +318,7 @@ end
 ---@return { uid: string, frozen: boolean }|nil account, string|nil message
 function World:freeze(requested, frozen)
   if type(requested) ~= "table" or not requested.account then requested = { account = requested, frozen = frozen } end
-  local ok, message = check_words("freeze", requested)
-  if not ok then return nil, message end
-  local account
-  account, message = find(self, requested.account)
+  local account, message = account_of(self, "freeze", requested)
   if not account then return nil, message end
   account.frozen = requested.frozen ~= false or nil
   return { uid = account.uid, frozen = account.frozen == true }

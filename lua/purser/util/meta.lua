@@ -1288,12 +1288,6 @@ function Wallet:plan_withdraw(given, operation, without_balance) end
 ---@return purser.Error|nil err
 function Wallet:plan_create_deposit_address(given) end
 
---- The network of a coin by whatever name people use for it ("TRX", "trc20", "Tron(TRC20)"), with the coin's own name.
----@param given purser.NetworkQuery
----@return purser.record.network|nil network
----@return purser.Error|nil err
-function Wallet:find_network(given) end
-
 --- Converts every small balance that can be (C12, C13): `only` and `except` are lists of coins. When a batch fails it
 --- returns nil and its error, whose `details` hold the `report` so far and `assets`, the coins of that batch. With
 --- outcome "unknown" look in conversion_history for them before you convert them again. No batch after it is sent.
@@ -1302,6 +1296,12 @@ function Wallet:find_network(given) end
 ---@return purser.ConversionReport|nil report
 ---@return purser.Error|nil err
 function Wallet:convert_all(params, opts) end
+
+--- The network of a coin by whatever name people use for it ("TRX", "trc20", "Tron(TRC20)"), with the coin's own name.
+---@param given purser.NetworkQuery
+---@return purser.record.network|nil network
+---@return purser.Error|nil err
+function Wallet:find_network(given) end
 
 --- Watches deposits (C4).
 ---@param params? purser.WatchParams

@@ -131,8 +131,9 @@ end
 local function candidates_of(question, shown, witnesses)
   local reconcile, params, may, failed = question.reconcile, question.intent.params, {}, {}
   local records = shown.records
-  if question.window.is_planned then -- of a whole history: what has another amount is another payment
-    records = shown.unclaimed[question.row.full_name](params.amount)
+  if question.window.is_planned then -- of a whole history: what has another amount and payee is another payment
+    local is_shown_so = not witnesses:differs("amount", params)
+    records = is_shown_so and shown.unclaimed[question.row.full_name](params) or records
   end
   for _, record in ipairs(records) do
     local place = M.place_of(question, record, witnesses)
@@ -296,7 +297,7 @@ local HIDDEN_MS = 300000 -- records that are later than this are late beyond mea
 
 -- Returns the answered calls before the reading whose records it does not show under the ids that were answered; or nil
 -- and an error.
-local function hidden_calls(question, shown)
+local function hidden_calls(question, shown, witnesses)
   local through = operations.by_name[question.reconcile.lookup]
   -- a list that is no history loses what is deleted, a key for instance: that one is missing is no lateness
   if not (through and through.paging and through.paging.time_member) then return { newest = 0 } end
@@ -309,7 +310,7 @@ local function hidden_calls(question, shown)
     ids[intents.id_of(record) or ""] = true
     if name then ids[record[name] or ""] = true end
   end
-  hidden.newest = 0 -- of those that are shown
+  hidden.newest = witnesses.newest
   for _, call in ipairs(answered) do
     -- a record that shows the call's own id is its, whatever its answer named
     if ids[call.record_id] or name and ids[call.params[name]] then
@@ -321,19 +322,21 @@ local function hidden_calls(question, shown)
   return hidden
 end
 
--- Parts the candidates and the hidden calls that nobody else has from those that are each other's: nothing is as late,
--- so what agrees with an answered call is its record, under another id than it was answered with.
-local function without_hidden(question, list, hidden, witnesses)
+-- Parts the candidates and the hidden calls from those that are each other's: nothing is as late, so an unclaimed
+-- record that agrees with an answered call is its, under another id than it was answered with.
+local function without_hidden(question, shown, list, hidden, witnesses)
   local left, calls, owned = {}, { newest = hidden.newest }, {}
   for _, call in ipairs(hidden) do
     local own
-    for _, one in ipairs(question.service:now() - call.sent_at >= HIDDEN_MS and list or {}) do
-      if not own and not owned[one] and verdict_of(question, call, one.record, witnesses) == "same" then own = one end
+    local is_over = question.service:now() - call.sent_at >= HIDDEN_MS
+    for _, record in ipairs(is_over and shown.unclaimed[question.row.full_name](call.params) or {}) do
+      local is_free = not own and not owned[record]
+      if is_free and verdict_of(question, call, record, witnesses) == "same" then own = record end
     end
     if own then owned[own] = true else calls[#calls + 1] = call end
   end
   for _, one in ipairs(list) do
-    if not owned[one] then left[#left + 1] = one end
+    if not owned[one.record] then left[#left + 1] = one end
   end
   return left, calls
 end
@@ -428,7 +431,8 @@ local function judge_absence(question, shown, parts, open, failed, hidden, witne
   if witnesses.misplaced and not question.window.is_planned then return undecided({}, reasons.misplaced) end
   local vanished = vanished_from(question, shown)
   if vanished[1] then return undecided(vanished, reasons.vanished) end
-  local late = judge_lateness(question, shown, hidden)
+  -- what is kept was read as of one time, and measures nothing
+  local late = not question.window.is_planned and judge_lateness(question, shown, hidden)
   if late then return late end
   for _, one in ipairs(failed) do
     if one.verdict == "same" and one.place == "in" then return M.found(question, one.record) end
@@ -469,9 +473,9 @@ function M.judge(question, shown)
     return undecided(records_in(list), reasons.forgotten)
   end
   local hidden
-  hidden, err = hidden_calls(question, shown)
+  hidden, err = hidden_calls(question, shown, witnesses)
   if not hidden then return nil, err end
-  list, hidden = without_hidden(question, list, hidden, witnesses)
+  list, hidden = without_hidden(question, shown, list, hidden, witnesses)
   local parts = part(list)
   return judge_equal(question, parts, open, hidden, witnesses)
     or judge_absence(question, shown, parts, open, failed, hidden, witnesses)

@@ -8,7 +8,7 @@ local resolve_profile = require "purser.api.resolve_profile"
 
 local function same(name) return name end
 
--- What is found, as lines.
+-- Returns the findings as lines.
 local function recorder()
   local found = {}
   return function(kind, path, expected, was)
@@ -16,7 +16,7 @@ local function recorder()
   end, found
 end
 
--- What a body differs in from known ones, each the answer of a variant of its own.
+-- Returns what a body differs in from known ones, each the answer of a variant of its own.
 local function body(text, ...)
   local forms, add, found = {}, recorder()
   for i, known in ipairs { ... } do

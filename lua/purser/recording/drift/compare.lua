@@ -57,7 +57,7 @@ local function known_classes(forms, path)
   return classes
 end
 
--- Whether every record of every variant that has the path's parent has the path.
+-- Tells whether every record of every variant that has the path's parent has the path.
 local function is_required(forms, path, parent)
   local seen = false
   for _, one in ipairs(forms) do
@@ -76,7 +76,7 @@ local function sorted_paths(one)
   return paths
 end
 
--- What is there and differs, or is new. What lies inside of a new member is not named.
+-- Finds what is there and differs, or is new. Nothing inside of a new member is named.
 local function compare_present(add, actual, forms, names)
   for _, path in ipairs(sorted_paths(actual)) do
     local entry = actual[path]

@@ -43,7 +43,7 @@ local function type_of(class)
   return class:find "text" and "text" or class:match "^%a+"
 end
 
---- Whether no class of a set has the JSON type of `class`.
+--- Tells whether no class of a set has the JSON type of `class`.
 ---@param classes table<string, boolean>
 ---@param class string
 function M.is_other_type(classes, class)

@@ -9,7 +9,7 @@ local M = {}
 
 local spot = { fromAccountType = "SPOT", toAccountType = "SPOT", limit = 20 }
 
--- What the key of a client is asked of itself.
+-- Returns the parameters by which the key of a client asks for itself.
 local function own_key(client)
   return { accessKey = assert(client:prepare "wallet.convertible_balances").headers[client.profile.key_header] }
 end
@@ -97,15 +97,18 @@ local function fill(sim, client, owner)
   end
 end
 
--- A withdrawal to an address of somebody else, so that the history shows one that left.
+-- Withdraws to an address of somebody else, so that the history shows one that left.
 local function withdraw(sim, client)
   local other = assert(sim:account { name = "Far", role = "main", balances = { USDT = "1" } })
   local far = assert(purser.new { base_url = "http://127.0.0.1:1", transport = sim:transport(),
     api_key = other.api_key, secret_key = other.secret_key, clock = function() return sim:now() end })
   local address = assert(far.wallet:create_deposit_address { coin = "USDT", network = "Tron(TRC20)" })
   far:close()
-  assert(client.wallet:withdraw { coin = "USDT", netWork = "TRX", address = address.address, amount = "50" })
+  local params = { coin = "USDT", netWork = "TRX", address = address.address, amount = "50" }
+  assert(client.wallet:withdraw(params))
   sim:advance(3600000)
+  params.amount = "60" -- and one that has not left
+  assert(client.wallet:withdraw(params))
 end
 
 local function add_exchange(expected, key, response, rename)
@@ -126,10 +129,10 @@ end
 function M.key(read) return (read.probe and "probe " or "") .. read[1] end
 
 -- The variants whose answers are known forms of the service's.
-local variants = { "document", "live", "error_message" }
+local variants = { "document", "live", "error_members" }
 
---- What the simulator answers to every read: key -> { forms = one a variant, statuses =, codes = }. The key "error" has
---- every form of an error.
+--- Returns the simulator's answers to every read: key -> { forms = one a variant, statuses =, codes = }. The key
+--- "error" has every form of an error.
 ---@param profile string|nil
 ---@param rename fun(name: string): string
 ---@return table

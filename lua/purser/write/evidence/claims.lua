@@ -32,6 +32,7 @@ local M = {}
 ---@field in_time boolean      a record was shown at its time
 ---@field earliest number      from the first of those to the last the history leaves out nothing
 ---@field latest number
+---@field newest integer      when the last call was sent whose record is shown
 ---@field misplaced table|nil  a record that was not
 ---@field untimed boolean|nil  one that may be of an attempt that the journal lacks was not: no times are proved
 local Witnesses = {}
@@ -39,7 +40,7 @@ Witnesses.__index = Witnesses
 
 local function no_witnesses()
   return setmetatable({ same = {}, differing = {}, hidden = {}, in_time = false, earliest = math.huge,
-    latest = -math.huge }, Witnesses)
+    latest = -math.huge, newest = 0 }, Witnesses)
 end
 
 --- Witnesses that show nothing.
@@ -211,6 +212,7 @@ function Claims:witnesses(records, time)
   local witnesses = no_witnesses()
   for _, one in ipairs(owned) do
     if one[2].answered then add_witness(witnesses, one[2], one[1], time) end
+    witnesses.newest = math.max(witnesses.newest, one[2].sent_at or 0)
   end
   witnesses.in_time = witnesses.in_time and not witnesses.untimed
   return witnesses, unclaimed

@@ -43,8 +43,18 @@ local function is_close(a, b, text, fee)
   return fee ~= nil and (a == b + fee or b == a + fee)
 end
 
+-- Returns whether two numbers differ by so much that no rounding and no fee that is shown explains it: most records are
+-- told apart by this alone.
+local function are_apart(a, b, fee)
+  return a and b and b ~= 0 and math.abs(a - math.abs(b)) > 2 + math.abs(fee or 0) + a * 1e-9
+end
+
 -- Compares amounts: "near" where a fee could make the difference. None takes half of a payment, or adds as much to it.
 local function amounts(sent, shown, record)
+  local x, y = tonumber(sent), tonumber(shown)
+  if are_apart(x, y, tonumber(record.transactionFee)) and (y * y > 4.1 * x * x or x * x > 4.1 * y * y) then
+    return "unlike"
+  end
   local a, b = amount_of(sent), amount_of(shown)
   if not a or not b then return "may" end
   if a == b then return "same" end

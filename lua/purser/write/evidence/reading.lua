@@ -360,29 +360,49 @@ function M.is_exact(question, reading, witnesses)
   return witnesses.latest >= question.last or reading.last >= question.last + M.WIDE_MS
 end
 
---- Returns a function that returns those of the records that may show a payment of an amount: about as much, or no
---- number. So many payments can be looked for among many records.
----@param records table[]
----@return fun(amount: string|nil): table[]
-function M.by_amount(records)
-  local sizes, sorted, odd = {}, {}, {}
-  for _, record in ipairs(records) do
-    sizes[record] = math.abs(tonumber(record.amount) or 0)
-    table.insert(sizes[record] > 0 and sorted or odd, record)
+local function payee_of(fields) return tostring(fields.address or fields.toAccount or ""):lower() end
+
+-- Adds a record under the amounts that it may stand for: as it is shown, and with and without the fee.
+local function add_amounts(entries, record)
+  local amount, fee = math.abs(tonumber(record.amount) or 0), tonumber(record.transactionFee) or 0
+  for _, size in ipairs { amount, fee ~= 0 and amount + fee or nil, fee ~= 0 and amount - fee or nil } do
+    entries[#entries + 1] = { size = size, record = record }
   end
-  table.sort(sorted, function(a, b) return sizes[a] < sizes[b] end)
-  return function(amount)
-    local size = tonumber(amount)
+  return amount > 0
+end
+
+--- Returns a function that returns those of the records that may show a payment: of about its amount, to its payee, or
+--- without an amount. So many payments can be looked for among many records.
+---@param records table[]
+---@return fun(params: table): table[]
+function M.by_amount(records)
+  local entries, by_payee, odd = {}, {}, {}
+  for _, record in ipairs(records) do
+    if not add_amounts(entries, record) then odd[#odd + 1] = record end
+    local payee = payee_of(record)
+    by_payee[payee] = by_payee[payee] or {}
+    table.insert(by_payee[payee], record)
+  end
+  table.sort(entries, function(one, other) return one.size < other.size end)
+  return function(params)
+    local size, found, seen = tonumber(params.amount), {}, {}
     if not size then return records end
-    local first, last, found = 1, #sorted + 1, {}
-    while first < last do -- the first that is no less than nearly half of it
+    local function take(record)
+      if not seen[record] then found[#found + 1], seen[record] = record, true end
+    end
+    local slack, first, last = 1 + size * 1e-9, 1, #entries + 1 -- of what is cut or rounded
+    while first < last do
       local middle = math.floor((first + last) / 2)
-      if sizes[sorted[middle]] < 0.49 * size - 1 then first = middle + 1 else last = middle end
+      if entries[middle].size < size - slack then first = middle + 1 else last = middle end
     end
-    while sorted[first] and sizes[sorted[first]] <= 2.01 * size + 1 do
-      found[#found + 1], first = sorted[first], first + 1
+    while entries[first] and entries[first].size <= size + slack do
+      take(entries[first].record)
+      first = first + 1
     end
-    for _, record in ipairs(odd) do found[#found + 1] = record end
+    local payee = payee_of(params)
+    for _, list in ipairs { payee ~= "" and by_payee[payee] or {}, odd } do
+      for _, record in ipairs(list) do take(record) end
+    end
     return found
   end
 end

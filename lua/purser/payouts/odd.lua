@@ -3,7 +3,7 @@
 -- days ago, an amount far from the others. Each is right now and then, so a person decides.
 
 local decimal = require "purser.decimal"
-local values = require "purser.cli.values"
+local utc = require "purser.util.utc"
 
 local M = {}
 
@@ -18,7 +18,7 @@ local differs = { withdrawOrderId = true, clientTranId = true, netWork = true, n
 
 local function asset_of(params) return params.coin or params.asset or "?" end
 
--- What is paid to whom: the same text for equal payments.
+-- Returns what is paid to whom: the same text for equal payments.
 local function content_of(operation, params)
   local parts = { operation }
   for name, value in pairs(params) do
@@ -84,7 +84,7 @@ local function mark_paid(payments, known, paid)
   for _, payment in ipairs(payments) do
     local entry = payment.row and not known[payment.key] and paid[content_of(payment.operation, payment.params)]
     if entry then
-      payment.odd[#payment.odd + 1] = ("an equal payment was sent on %s (%s): %s"):format(values.show_time(
+      payment.odd[#payment.odd + 1] = ("an equal payment was sent on %s (%s): %s"):format(utc.text(
         entry.intent.sent_at), entry.state, text_of(payment.params))
     end
   end

@@ -3,10 +3,10 @@
 -- good; `payee` is for persons; `operation` may stand in a column or come from the command. Cells are separated by
 -- commas, semicolons or tabs.
 
-local catalogue = require "purser.cli.catalogue"
 local csv = require "purser.util.csv"
 local files = require "purser.util.files"
 local plain_text = require "purser.util.plain_text"
+local purser = require "purser"
 local suggest = require "purser.util.suggest"
 
 local M = {}
@@ -24,10 +24,12 @@ local function columns_of(row)
 end
 
 -- The operation of a payment; nil and a message.
-local function row_of(name)
-  local row, short = catalogue.find(name), catalogue.by_name["wallet." .. name]
+local function row_of(rows, name)
+  local row, short, known = rows[(name:gsub("[ :/]", ".", 1):gsub("%-", "_"))], rows["wallet." .. name], {}
   if row and row.effect == "transfer" then return row end
-  local known = catalogue.names(function(candidate) return candidate.effect == "transfer" end)
+  for _, candidate in ipairs(rows) do
+    known[#known + 1] = candidate.effect == "transfer" and candidate.full_name or nil
+  end
   local hint = suggest.hint(short and short.full_name or name, known)
   return nil, ("%q is no operation that moves funds%s; there are %s"):format(name, hint, table.concat(known, ", "))
 end
@@ -53,7 +55,7 @@ local function params_of(header, cells, row, problems)
 end
 
 -- One payment, with what is wrong with it.
-local function payment_of(header, record, otherwise)
+local function payment_of(rows, header, record, otherwise)
   local cells, of, problems = {}, {}, {}
   for i, text in ipairs(record) do
     if header[i] and text ~= "" then cells[i], of[header[i]] = text, text end
@@ -67,7 +69,7 @@ local function payment_of(header, record, otherwise)
     problems[#problems + 1] = "the key begins or ends with a blank, or holds characters that cannot be seen; with and "
       .. "without them it would be paid twice, so remove them"
   end
-  if name then row, message = row_of(name) end
+  if name then row, message = row_of(rows, name) end
   if not row then problems[#problems + 1] = message end
   return { key = of.key or "", payee = of.payee, operation = row and row.full_name or name or "",
     line = record.line, row = row, params = row and params_of(header, cells, row, problems) or {}, problems = problems,
@@ -90,7 +92,7 @@ local function check_header(header)
   end
 end
 
--- What a file is that is no CSV; or nil.
+-- Says what a file is that is no CSV; or nil.
 local function other_kind(text)
   if text:find "^PK\3\4" or text:find "^\208\207\17\224" then
     return "is a workbook of a spreadsheet program; save it as CSV (UTF-8)"
@@ -110,7 +112,7 @@ local function separator_of(text)
   return best
 end
 
---- The payments of a file with `problems`, `warnings` and `odd`, each a list of texts; and `comments`, how many lines
+--- Reads the payments of a file, each with what is wrong with its line in `problems`; `comments` says how many lines
 --- begin with #. Nil and a message where it is no list of payments.
 ---@param path string
 ---@param otherwise string|nil  the operation of payments without one
@@ -126,9 +128,9 @@ function M.read(path, otherwise)
   local header = table.remove(records, 1)
   message = check_header(header)
   if message then return nil, ("%s:%d: %s"):format(path, header.line, message) end
-  local payments, lines = { comments = comments }, {}
+  local payments, lines, rows = { comments = comments }, {}, purser.operations
   for i, record in ipairs(records) do
-    local payment = payment_of(header, record, otherwise)
+    local payment = payment_of(rows, header, record, otherwise)
     local first = payment.key ~= "" and lines[payment.key]
     if first then
       table.insert(payment.problems, 1, ("line %d has the same key; a key is of one payment"):format(first))
