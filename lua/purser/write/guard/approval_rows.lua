@@ -77,9 +77,10 @@ function M.sent(tx, account, intent, call, plan, persons, version)
     sent_at = time_text(call.now) }
   tx:rows([[INSERT INTO purser_approved (intent, account, operation, coin, destination, amount, sent_at, charged, plan,
     approved_by, policy) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT (intent) DO UPDATE SET
-    sent_at = excluded.sent_at, charged = excluded.charged, plan = excluded.plan, approved_by = excluded.approved_by,
-    policy = excluded.policy]], intent, account, row.operation, coin,
-    row.destination, tostring(call.amount or ""), row.sent_at, coin ~= "" and "yes" or "", plan, persons, version)
+    coin = excluded.coin, destination = excluded.destination, amount = excluded.amount, sent_at = excluded.sent_at,
+    charged = excluded.charged, plan = excluded.plan, approved_by = excluded.approved_by, policy = excluded.policy]],
+    intent, account, row.operation, coin, row.destination, tostring(call.amount or ""), row.sent_at,
+    coin ~= "" and "yes" or "", plan, persons, version)
   if coin ~= "" then charge(tx, row, call.amount) end
 end
 
