@@ -112,6 +112,14 @@ function M.known_since(tx, account, destination)
   return row and tonumber(row.sent_at) or false
 end
 
+--- Forgets what no rule can ask for any more: old hours, and calls that the journal has forgotten.
+---@param before string  a time as the tables keep it, at least 32 days back
+function M.prune(tx, before)
+  tx:rows("DELETE FROM purser_sums WHERE hour < $1", hour_text(tonumber(before)))
+  tx:rows([[DELETE FROM purser_approved WHERE sent_at < $1
+    AND NOT EXISTS (SELECT 1 FROM purser_calls WHERE purser_calls.id = purser_approved.intent)]], before)
+end
+
 -- Counts what the account sent before it had a policy.
 local function count_history(tx, account)
   local newest = hour_text(math.max(0, tx:now() - KEPT_HOURS * HOUR))
