@@ -62,9 +62,8 @@ function actions.gaps(books)
 end
 
 function actions.events(books, _, options)
-  if options.retry then books:retry_events() end
-  if options.forget then books:forget_sink(options.forget) end
-  return list({ "sink", "waiting", "parked", "oldest", "error" }, books:events())
+  return list({ "sink", "waiting", "parked", "oldest", "error" },
+    books:events { retry = options.retry, forget = options.forget })
 end
 
 --- Opens the books that the options name, without a client. Returns nil and the exit code where they are none.
