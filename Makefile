@@ -27,7 +27,8 @@
 #   make asan, valgrind, gc, fuzz, soak   the suite under tools that see more (docs/hardening.md); minutes
 #   make limits-test   the rate limit against real servers; bench-limits: what it costs (docs/limits.md)
 #   make silence    withdrawals over a network that drops packets without a word (docs/outcomes.md); as root
-#   make bench      measurements beside floors in C (docs/performance.md); bench-openresty: nginx, event loop and threads
+#   make bench-all  Purser beside libcurl, luasocket, lua-http and ccxt, one table (docs/performance.md); 3 minutes
+#   make bench-instructions, bench-decode, bench-openresty   parts of a call; the decoder; nginx, event loop and threads
 #   make clean
 
 LUA     ?= lua5.4

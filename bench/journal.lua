@@ -30,23 +30,21 @@ local numbers = {
   postgresql = "generate_series(1, %d) AS n(i)",
 }
 
--- The rows are made inside the database: each intent a second after the one before, the first ones those of payments,
--- and equal calls once a day.
+-- The rows are made inside the database: each call a second after the one before, the first ones those of payments, and
+-- equal calls once a day.
+local FILL = [[INSERT INTO purser_calls (id, account, operation, history, key, content, params, digest, state, attempt,
+    first_sent_at, sent_at, recv_window, record_id, record, answered, ended_at, queue, payment, stage, added_at)
+  SELECT 'intent' || i, 'bench', 'sub_account.transfer', 'sub_account.transfer_history',
+    CASE WHEN i <= {PAYMENTS} THEN 'client_id' || i WHEN i % 2 = 0 THEN 'own' || i ELSE '' END, 'content', '{PARAMS}',
+    'digest' || (i % 86400), 'done', '1', {TIME}, {TIME}, '5000', 'record' || i, '{}', 'yes', {TIME},
+    CASE WHEN i <= {PAYMENTS} THEN 'history' ELSE '' END, CASE WHEN i <= {PAYMENTS} THEN 'key' || i ELSE '' END,
+    CASE WHEN i <= {PAYMENTS} THEN 'done' ELSE '' END, CASE WHEN i <= {PAYMENTS} THEN {TIME} ELSE '' END
+  FROM ]]
+
 local function fill(db, size, now)
-  local intents = numbers[kind]:format(size.intents)
-  local first = now - size.intents * 1000
-  assert(db:rows(([[INSERT INTO purser_intents (id, account, operation, params, digest, sent_at, recv_window, queue,
-      payment, charges, state, record_id, record, message, ended_at, key, content, answered)
-    SELECT 'intent' || i, 'bench', 'sub_account.transfer', '%s', 'digest' || (i %% 86400), %s, '5000',
-      CASE WHEN i <= %d THEN 'history' ELSE '' END, CASE WHEN i <= %d THEN 'key' || i ELSE '' END, '', 'done',
-      'record' || i, '{}', '', %s, CASE WHEN i %% 2 = 0 THEN 'own' || i ELSE '' END, 'content', 'yes'
-    FROM ]]):format(PARAMS, padded_text(first .. " + i * 1000"), size.payments,
-      size.payments, padded_text(first .. " + i * 1000")) .. intents))
-  assert(db:rows(([[INSERT INTO purser_payments (account, queue, key, operation, params, client_id, digest, state,
-      due_at, worker, lease_until, attempts, intent, record_id, message, added_at)
-    SELECT 'bench', 'history', 'key' || i, 'sub_account.transfer', '%s', 'client_id' || i, 'digest', 'done', '', '', '',
-      '1', 'intent' || i, 'record' || i, '', %s FROM ]]):format(PARAMS, padded_text(first .. " + i"))
-      .. numbers[kind]:format(size.payments)))
+  local values = { PAYMENTS = tostring(size.payments), PARAMS = PARAMS,
+    TIME = padded_text(now - size.intents * 1000 .. " + i * 1000") }
+  assert(db:rows((FILL:gsub("{(%u+)}", values)) .. numbers[kind]:format(size.intents)))
   if kind == "postgresql" then assert(db:rows "ANALYZE") end -- it does this by itself; SQLite does not
 end
 
@@ -139,15 +137,13 @@ local works = {
   { "take over what was left behind, and reconcile it", 20, function(side)
     local n = number(side) % 900 + 1
     local intent = assert(side.journal:entries { id = "intent" .. n })[1].intent
-    assert(side.journal.db:transaction(function(tx)
-      return queue.first_sent_at(tx, { account = "bench", queue = "history" }, { key = "key" .. n })
-    end))
+    assert(side.journal.db:transaction(function(tx) return queue.find(tx, "history", "bench", "key" .. n) end))
     intent.params = transfer(n)
     assert(side.journal:open_calls(intent.account, nil, intent.sent_at - 60000, intent.sent_at + 60000))
     assert(side.journal:owners(intent.account, { "1", "2", "3" }))
     assert(side.journal:answered_calls(intent.account, { [intent.operation] = true }, intent.sent_at - 60000,
       intent.sent_at + 60000))
-    assert(side.journal:reconciled(intent, { outcome = "done", record = { tranId = "found" } }))
+    assert(side.journal:reconciled(intent, { outcome = "done", record = { tranId = "found" .. n } }))
   end },
   { "entries { id = }", 200, function(side)
     assert(#side.journal:entries { id = "intent" .. 1 + number(side) % 900 } == 1)

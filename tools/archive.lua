@@ -1,6 +1,11 @@
 -- SPDX-License-Identifier: MIT
--- Writes the archive of an installation (lua/purser/util/archive.lua): all modules below a folder as the Lua that runs
--- this compiles them. Messages name the files and lines of the sources.
+-- Writes the archive of an installation: all modules below a folder as the Lua that runs this compiles them, so that a
+-- start parses none. Messages name the files and lines of the sources. src/bind/core_archive.c reads it:
+--
+--   <how many modules><length of the probe>     numbers in 11 bytes each, filled up with blanks
+--   <probe>                                     lua/purser/util/archive.lua says of what
+--   <name in 58 bytes><offset><size> ...        a line of 80 bytes a module, sorted by name
+--   <dump of a module><dump of a module> ...
 --
 --   archive.lua FOLDER [FOLDER AS MESSAGES NAME IT]     such as /usr/local/share/lua/5.4/purser
 
@@ -10,14 +15,25 @@ local files = dofile "tools/whole_files.lua"
 local compile = loadstring or load -- luacheck: ignore 113
 
 local folder, shown = arg[1], arg[2] or arg[1]
-local probe, name = archive.probe()
+local probe, file_name = archive.probe()
 
-local index, dumps = {}, {}
-for i, path in ipairs(files.lines_of(("find '%s' -name '*.lua' ! -name meta.lua | LC_ALL=C sort")
-  :format((folder:gsub("'", "'\\''"))))) do
+local names, dumps = {}, {}
+local find = ("find '%s' -name '*.lua' ! -name meta.lua"):format((folder:gsub("'", "'\\''")))
+for _, path in ipairs(files.lines_of(find)) do
   local below = path:sub(#folder + 1)
-  dumps[i] = string.dump(assert(compile(files.read(path), "@" .. shown .. below)))
-  index[i] = ("purser%s %d\n"):format(below:gsub("%.lua$", ""):gsub("/init$", ""):gsub("/", "."), #dumps[i])
+  local name = ("purser%s"):format(below:gsub("%.lua$", ""):gsub("/init$", ""):gsub("/", "."))
+  assert(#name <= 58, name)
+  names[#names + 1] = name
+  dumps[name] = string.dump(assert(compile(files.read(path), "@" .. shown .. below)))
 end
-local list = table.concat(index)
-files.write(folder .. "/" .. name, ("%d %d\n"):format(#list, #probe) .. list .. probe .. table.concat(dumps))
+table.sort(names)
+
+local head = ("%11d%11d%s"):format(#names, #probe, probe)
+local index, contents = {}, {}
+local size = #head + 80 * #names
+for i, name in ipairs(names) do
+  local dump = dumps[name]
+  index[i], contents[i] = ("%-58s%11d%11d"):format(name, size, #dump), dump
+  size = size + #dump
+end
+files.write(folder .. "/" .. file_name, head .. table.concat(index) .. table.concat(contents))

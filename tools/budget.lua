@@ -6,29 +6,30 @@
 
 -- room, lines, files, largest file
 local budgets = {
-  { "top", 1050, 6, 380 },
+  { "top", 1120, 8, 380 },
   { "books", 2750, 15, 300 }, -- the copy of the histories, its outbox, statements and their five forms
-  { "api", 1650, 14, 240 },
+  { "api", 1675, 14, 240 },
   { "call", 2600, 17, 370 },
-  { "write", 5250, 26, 550 },
-  { "history", 1500, 7, 500 },
-  { "client", 1050, 6, 420 },
+  { "write", 6950, 35, 550 },
+  { "history", 1410, 7, 445 },
+  { "client", 1110, 8, 320 },
   { "transport", 1100, 5, 410 },
-  { "util", 2220, 24, 330 },
-  { "payouts", 2250, 8, 550 },
-  { "workflow", 1480, 8, 420 },
-  { "fleet", 1150, 5, 450 },
+  { "util", 2215, 25, 330 },
+  { "payouts", 2500, 11, 550 },
+  { "workflow", 1510, 8, 420 },
+  { "fleet", 1135, 5, 450 },
   { "monitor", 520, 4, 230 },
-  { "limits", 650, 6, 200 },
-  { "nginx", 500, 2, 320 },
-  { "hosts", 100, 3, 30 },
-  { "recording", 1750, 10, 250 },
-  { "sim", 5960, 40, 410 },
-  { "cli", 7500, 45, 480 }, -- sync, statement and books came
+  { "limits", 650, 6, 195 },
+  { "nginx", 485, 2, 320 },
+  { "hosts", 70, 3, 25 },
+  { "recording", 2260, 14, 250 },
+  { "sim", 5580, 31, 420 },
+  { "cli", 6250, 38, 480 }, -- sync, statement and books came
   { "src/core", 6480, 65, 510 },
-  { "src/bind", 3070, 28, 400 },
+  { "src/bind", 3090, 28, 400 },
   { "src/embed", 50, 1, 40 },
   { "src/httpd", 1000, 6, 480 },
+  { "approvals", 1170, 5, 380 }, -- review and check are larger than planned: flags, and a grid of calls
 }
 
 local lines_of = dofile("tools/whole_files.lua").lines_of

@@ -57,7 +57,7 @@ for path in pipe:lines() do
   local stays_out = (name .. "."):find "^purser%.cli%." or name:find "^purser%.recording%.check"
     or name == "purser.util.meta" or name == "purser.util.archive"
   if not stays_out then
-    local text = read(path):gsub('\nrequire "purser%.util%.archive"[^\n]*', "\n")
+    local text = read(path):gsub('\npcall%(require "purser%.util%.archive"[^\n]*', "\n")
     assert(not text:find("]==]", 1, true), path)
     parts[#parts + 1] = ("modules[%q] = { [==[\n%s]==], %q }\n"):format(name, text, "@" .. path:match "^lua/(.*)$")
   end

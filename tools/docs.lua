@@ -43,8 +43,8 @@ function M.files()
     ["docs/operations-wallet.md"] = pages.page "wallet",
     ["docs/cookbook.md"] = cookbook(),
     ["docs/errors.md"] = with_part(on_disk.read("docs/errors.md"), "codes", pages.codes()),
-    ["docs/getting-started.md"] = with_part(
-      with_part(on_disk.read("docs/getting-started.md"), "options", pages.options(words.options)),
+    ["docs/options.md"] = with_part(
+      with_part(on_disk.read("docs/options.md"), "options", pages.options(words.options)),
       "call options", pages.options(words.call_options)),
     ["lua/purser/util/meta.lua"] = meta,
     ["purser-scm-1.rockspec"] = with_part(with_part(with_part(with_part(on_disk.read("purser-scm-1.rockspec"),

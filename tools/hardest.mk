@@ -12,9 +12,7 @@ bare_transfer_ids,hex_ids,token_name,address_with_memo,output_numbers,seen_membe
 error_code_text,error_codes_seen,error_http_200,$\
 padded_amounts,other_networks
 
-OTHER_FORMS := records_in_array,bare_ids,bare_amounts,times_as_text,states_as_text,flags_as_text,$\
-other_create_time,other_api_key,other_symbols,other_total_pages,capital_name,other_addresses_with_memo,$\
-shuffled,error_message,error_extra_members
+OTHER_FORMS := records_in_array,bare_values,values_as_text,other_names,other_addresses_with_memo,shuffled,error_members
 
 examples-hardest: all
 	@for forms in $(FORMS) $(OTHER_FORMS); do for examples in examples workflow_examples; do \

@@ -11,7 +11,6 @@ local needs = {
   { "Lua", "MIT", "5.1 to 5.4, or LuaJIT 2.1" },
   { "libcurl", "curl", "7.80 or newer" },
   { "OpenSSL", "Apache-2.0", "3.0 or newer" },
-  { "argparse", "MIT", "0.7 or newer; the command line", optional = true },
   { "libmicrohttpd", "LGPL-2.1-or-later", "the simulator over HTTP", optional = true },
   { "LuaDBI", "MIT", "the journal and payouts", optional = true },
 }

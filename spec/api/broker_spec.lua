@@ -5,7 +5,7 @@ local contract_rows = require "contract_rows"
 local operations = require "purser.api.operations"
 
 describe("the rows of the broker", function()
-  contract_rows.of(it, "broker", 15, {
+  contract_rows.of(it, "broker", {
     create_sub_account = "create", create_api_key = "create", delete_api_key = "change",
     create_deposit_address = "create", withdraw = "transfer address", transfer = "transfer sub_account",
     enable_futures = "change",

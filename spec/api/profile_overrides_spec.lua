@@ -19,7 +19,7 @@ local wrong = {
   { { base = "mexc", recv_window_name = "coin" }, '"recv_window_name" is not known' },
   { { key_header = "X-Key" }, '"key_header" is not known' },
   { { success_codes = { 0, 200 } }, SET }, { { success_codes = { ["0"] = "yes" } }, SET },
-  { { unknown_codes = { [504] = true } }, SET }, { { null_lists = { "wallet.coins" } }, SET },
+  { { unknown_codes = { [504] = true } }, SET },
   { { hosts = { "api.mexc.com" } }, SET }, { { hosts = "api.mexc.com" }, "hosts" },
   { { pools = { ip = 300 } }, "by name, such as" }, { { pools = { ip = { capacity = 300 } } }, "by name, such as" },
   { { pools = { ip = { capacity = 0, window_ms = 1 } } }, "by name, such as" },

@@ -5,7 +5,7 @@ local contract_rows = require "contract_rows"
 local operations = require "purser.api.operations"
 
 describe("the rows of sub-accounts", function()
-  contract_rows.of(it, "sub_account", 8, {
+  contract_rows.of(it, "sub_account", {
     create_sub_account = "create", create_api_key = "create", delete_api_key = "change",
     transfer = "transfer sub_account",
   })

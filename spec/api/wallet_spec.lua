@@ -7,7 +7,7 @@ local operations = require "purser.api.operations"
 local rows = operations.by_name
 
 describe("the rows of the wallet", function()
-  contract_rows.of(it, "wallet", 17, {
+  contract_rows.of(it, "wallet", {
     withdraw = "transfer address", withdraw_legacy = "transfer address", cancel_withdrawal = "change",
     create_deposit_address = "create", transfer = "transfer own", convert = "transfer none",
     internal_transfer = "transfer user",

@@ -28,6 +28,15 @@ describe("the core", function()
     end
   end)
 
+  it("knows keys for which anybody can make signatures", function()
+    assert.is_true(core.is_ed25519_key(KEY))
+    for _, bad in ipairs { KEY:sub(1, 31), KEY .. "\0", ("\0"):rep(32), "\1" .. ("\0"):rep(30) .. "\128",
+      "\238" .. ("\255"):rep(30) .. "\127" } do
+      assert.is_false(core.is_ed25519_key(bad))
+    end
+    assert.is_false((pcall(core.is_ed25519_key)))
+  end)
+
   it("makes the digests that sha256sum and sha512sum print", function()
     assert.equal("ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad", hex(core.sha256 "abc"))
     assert.equal("ddaf35a193617abacc417349ae20413112e6fa4e89a97ea20a9eeee64b55d39a"

@@ -54,7 +54,7 @@ local World = {}
 World.__index = World
 
 local function new_world(seed)
-  local sim = purser.sim.new { seed = seed, profile = "mexc", rate_limit = true, record_requests = 0, strict = false }
+  local sim = purser.sim.new { seed = seed, profile = "mexc", rate_limit = true, record_requests = 0 }
   local world = setmetatable({ sim = sim, sleepers = {}, order = 0, deaths = 0, errors = {} }, World)
   world.store = new_store(world)
   return world

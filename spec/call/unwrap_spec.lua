@@ -453,23 +453,6 @@ describe("a total", function()
   end)
 end)
 
-describe("the profile's null_lists", function()
-  it("make a success without data an empty list, for plain reads alone", function()
-    local sent = 0
-    local reader = assert(purser.new { base_url = "https://service.example", api_key = "key", secret_key = "secret",
-      retry = false, profile = { null_lists = { ["wallet.deposit_history"] = true } },
-      transport = { send = function()
-        sent = sent + 1
-        return { status = 200, body = '{"code":200,"msg":"success","data":null}', headers = "" }
-      end } })
-    assert.same({}, reader.wallet:deposit_history())
-    assert.equal("decode", select(2, reader.wallet:withdrawal_history()).kind)
-    assert.equal("decode", select(2, reader.wallet:each_deposit():next()).kind)
-    assert.equal(3, sent)
-    assert.is_nil(client:parse("wallet.deposit_history", 200, '{"code":200,"data":null}'))
-  end)
-end)
-
 -- Found by `make fuzz-answer`, or by reading what it reads.
 describe("regression:", function()
   local move = operations.by_name["wallet.withdraw"]

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What the command has sent so far, and what it says while it waits for the rate limit.
+-- Counts of what the command has sent, and what it says while it waits for the rate limit.
 -- make test: 7 s, waits
 
 local activity = require "purser.cli.activity"

@@ -37,7 +37,7 @@ local function modules_of_purser()
   return names
 end
 
--- What the command does in the hostile folder: its words, and which files of that folder ran.
+-- Runs the command in the hostile folder: its words, and which files of that folder ran.
 local function run_there(program, environment, arguments)
   os.remove(folder .. "/ran")
   local bare = "env -u LUA_PATH -u LUA_CPATH -u LUA_PATH_5_4 -u LUA_CPATH_5_4"
@@ -59,7 +59,8 @@ local commands = {
   "sub-account list_sub_accounts", "wallet withdraw --coin USDT --amount 1 --address T", "doctor",
   "sim --port 0 --idle-timeout 0",
   "sim --port 0 --idle-timeout 0 --demo --state state", "export wallet.deposit_history --since 1d", "reconcile --help",
-  "reconcile missing", "wait deposit --help", "withdraw-plan --coin USDT --amount 1 --address T", "fleet plan missing",
+  "reconcile missing", "wait deposit --help", "fleet plan missing",
+  "wallet withdraw --plan --coin USDT --amount 1 --address T",
   "no-such-command",
 }
 
@@ -69,7 +70,7 @@ setup(function()
   hostile = folder .. "/a folder"
   assert(os.execute("mkdir -p " .. quote(hostile .. "/bin")))
   for _, name in ipairs(modules_of_purser()) do plant(name) end
-  for _, name in ipairs { "purser.core", "purser.http", "purser.httpd", "argparse", "DBI", "dbd", "dbd.sqlite3",
+  for _, name in ipairs { "purser.core", "purser.http", "purser.httpd", "DBI", "dbd", "dbd.sqlite3",
     "cjson",
     "socket", "luarocks.loader", "ssl" } do plant(name) end
   clone = assert(io.popen("pwd"):read "*l")

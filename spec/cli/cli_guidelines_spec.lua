@@ -38,7 +38,7 @@ local points = {
   { "--debug, without secrets", TRANSFER .. " --yes --debug", 0, "err",
     "debug: POST /api/v3/capital/transfer (wallet.transfer, attempt 1)" },
   { "secrets not as arguments", "help credentials", 0, "out", "--credentials FILE, or - for standard input" },
-  { "exit codes are documented", "help", 0, "out", "130 interrupted" },
+  { "exit codes are documented", "help", 0, "out", "130  interrupted" },
   { "completion", "completion bash", 0, "out", "complete -F _purser purser" },
 }
 
@@ -65,7 +65,7 @@ describe("clig.dev:", function()
     end)
   end
 
-  -- What a terminal of so many columns shows.
+  -- Returns what a terminal of so many columns shows.
   local function shown(columns, words)
     local _, text = command.shell(("script -q -e -c %s /dev/null"):format(command.quote(
       ("stty cols %d; exec env %s=%s %s=%s %s=%s %s bin/purser %s"):format(columns, "PURSER_API_KEY", account.api_key,

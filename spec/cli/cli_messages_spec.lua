@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What the command says of a line that it does not understand: what there is, and as JSON where that was asked for.
+-- Messages for a line that the command does not understand: what there is, and as JSON where that was asked for.
 
 local command = require "command"
 local core = require "purser.core"
@@ -56,8 +56,8 @@ describe("a command line that is not understood", function()
       local words = { "wallet", "coins", "--json", format, format == "--format" and "csv" or nil }
       assert.matches("give one of them", said((table.unpack or unpack)(words))) -- luacheck: ignore
     end
-    assert.matches("it compares with = alone, and a shell takes > and <", said("operations", "--filter", "weight"), 1,
-      true)
+    assert.matches("= stands between them alone, and a shell takes > and <", said("operations", "--filter", "weight"),
+      1, true)
   end)
 
   it("names the topic `credentials` and an operation that were misspelt", function()

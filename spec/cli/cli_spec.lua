@@ -14,7 +14,7 @@ describe("purser", function()
   it("says where an operation stands that was named without its group", function()
     at.rejected({ "withdraw" }, "an operation comes after its group", "`purser wallet withdraw`",
       "`purser broker withdraw`")
-    at.rejected({ "wallet", "withdrawal" }, "did you mean `purser wallet withdraw`?", "`purser wallet --help`")
+    at.rejected({ "wallet", "withdrawal" }, "did you mean 'withdraw'?", "`purser wallet --help`")
     at.rejected({ "fleet", "plna", "x" }, "'plan', 'apply'", "`purser fleet --help`")
   end)
 
@@ -69,14 +69,14 @@ describe("purser", function()
       boom = { 70, "stopped by an error of its own: " }, ["interrupted!"] = { 130, "purser: interrupted; " },
     } do
       local init = [[package.preload["purser.cli.operations"] = function()
-        return { summary = "", define = function() end, start = function() error "]] .. problem .. [[" end }
+        return { grammar = function() return {} end, start = function() error "]] .. problem .. [[" end }
       end]]
       local code, out, err = command.process({ "operations" }, { LUA_INIT = init })
       assert.same({ expected[1], "" }, { code, out })
       assert(err:find(expected[2], 1, true), err)
       assert(err:find("nothing was sent", 1, true), err)
     end
-    for _, name in ipairs { "argparse", "purser.cli", "purser.decimal", "purser.cli.terminal" } do
+    for _, name in ipairs { "purser.cli", "purser.cli.grammar", "purser.json", "purser.cli.terminal" } do
       local code, _, err = command.process({ "operations" },
         { LUA_INIT = ([[package.preload["%s"] = function() error("interrupted!", 0) end]]):format(name) })
       assert.equal(130, code, name)

@@ -12,7 +12,7 @@ before_each(function()
 end)
 
 after_each(function()
-  os.getenv, colour.when = getenv, "auto" -- luacheck: ignore 122
+  os.getenv, colour.settings.when = getenv, "auto" -- luacheck: ignore 122
 end)
 
 local function plain(text) return (text:gsub("\27%[%d*m", "")) end
@@ -21,7 +21,7 @@ describe("colours", function()
   it("are on or off as --color says, whatever the environment says", function()
     variables.NO_COLOR = "1"
     for when, is_on in pairs { always = true, never = false } do
-      colour.when = when
+      colour.settings.when = when
       assert.same({ is_on, is_on }, { colour.is_on(1), colour.is_on(2) })
     end
   end)

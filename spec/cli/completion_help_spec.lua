@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What may follow `purser help`: the commands, and the one topic that is no command.
+-- Words that may follow `purser help`: the commands, and the one topic that is no command.
 
 local command = require "command"
 

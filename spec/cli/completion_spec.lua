@@ -3,7 +3,6 @@
 -- make test: 17 s, waits
 
 local command = require "command"
-local core = require "purser.core"
 local files = require "files"
 
 local shell = command.shell
@@ -45,7 +44,7 @@ local function sorted_words(text)
   return table.concat(list, " ")
 end
 
--- What each shell offers after each of the lines, sorted: line -> words.
+-- Offers of each shell after each of the lines, sorted: line -> words.
 local offers = {}
 
 -- The shell function is called as bash does it for TAB: bash cuts words at the =.
@@ -108,7 +107,7 @@ done
 zpty -d z
 ]]
 
--- What zsh's terminal shows after each line and that key.
+-- Returns what zsh's terminal shows after each line and that key.
 local function zsh(lines, key, cache)
   files.write(folder .. "/inner.zsh", INNER:format(folder))
   files.write(folder .. "/outer.zsh", OUTER:format(folder, folder, key))
@@ -143,7 +142,6 @@ local expected = {
   ["purser wallet deposit_history --filter stat"] = "status=",
   ["purser wallet deposit_history --filter status=SU"] = "status=SUCCESS",
   ["purser export wallet.deposit_history --filter status=REF"] = "status=REFUND",
-  ["purser wallet coins --filter coin=USDC"] = "coin=USDC",
   ["purser pay"] = "payouts",
   ["purser payouts r"] = "replace report retry run",
   ["purser payouts x --operation wallet.withdraw_"] = "wallet.withdraw_legacy",
@@ -187,52 +185,5 @@ describe("purser completion", function()
 
   it("knows no other shell", function()
     assert.equal(2, (command.run { "completion", "tcsh" }))
-  end)
-end)
-
-describe("the coins and networks that are offered", function()
-  local service, keys, cache
-
-  setup(function()
-    service = require("service").start {}
-    local account = assert(service.world:account { role = "main", balances = { USDT = "10" } })
-    cache = folder .. "/a cache"
-    keys = { PURSER_API_KEY = account.api_key, PURSER_SECRET_KEY = account.secret_key, PURSER_BASE_URL = service.url,
-      XDG_CACHE_HOME = cache }
-  end)
-
-  teardown(function() service.stop() end)
-
-  local COIN, NETWORK = "purser wallet withdraw --coin ", "purser wallet withdraw --coin %s --netWork "
-
-  it("are those of the last `purser wallet coins`, without a request, in each shell", function()
-    local code, out, err = command.run({ "wallet", "coins", "--json" }, keys)
-    assert.same({ 0, "" }, { code, err })
-    local coins, networks = {}, {}
-    for i, record in ipairs(core.decode(out)) do
-      coins[i] = record.coin
-      networks[record.coin] = {}
-      for n, network in ipairs(record.networkList) do networks[record.coin][n] = network.netWork end
-    end
-    local asked = service.world:counts()["wallet.coins"]
-    for _, name in ipairs(SHELLS) do
-      local lines = { COIN, NETWORK:format "USDT", NETWORK:format(coins[#coins]), "purser wallet coins --filter coin=" }
-      local found = offers[name](lines, command.quote(cache))
-      assert.equal(sorted_words(table.concat(coins, " ")), found[lines[1]])
-      assert.equal(sorted_words(table.concat(networks.USDT, " ")), found[lines[2]])
-      assert.equal(sorted_words(table.concat(networks[coins[#coins]], " ")), found[lines[3]])
-      assert.equal(sorted_words("coin=" .. table.concat(coins, " coin=")), found[lines[4]])
-    end
-    assert.same(asked, service.world:counts()["wallet.coins"])
-  end)
-
-  it("are a fixed list where nothing is known, or there is no such place", function()
-    for _, place in ipairs { "/dev/null", "relative" } do
-      local code, _, err = command.run({ "wallet", "coins" }, { PURSER_API_KEY = keys.PURSER_API_KEY,
-        PURSER_SECRET_KEY = keys.PURSER_SECRET_KEY, PURSER_BASE_URL = service.url, XDG_CACHE_HOME = place, HOME = "" })
-      assert.same({ 0, "" }, { code, err })
-      assert.is_nil(core.file_mode "relative")
-      assert.matches("USDT", offers.bash({ COIN }, place)[COIN], 1, true)
-    end
   end)
 end)

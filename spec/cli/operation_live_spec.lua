@@ -99,7 +99,7 @@ describe("purser live", function()
     local code, out = command.run { "live", "--help" }
     assert.equal(0, code)
     local _, listed = command.run { "operations" }
-    local _, completed = command.run { "completion", "--words", "live", "" }
+    local _, completed = command.run { "completion", "--words", "--", "live", "" }
     for _, row in ipairs(operations.groups.live) do
       assert.matches("\n +" .. row.name .. " ", out)
       assert.matches("\n" .. row.id .. " +live " .. row.name .. " ", listed)

@@ -1,12 +1,10 @@
 -- SPDX-License-Identifier: MIT
--- How every command prints: --json, --csv, --filter, --time, --output; and what a terminal gets besides.
+-- The printing of every command: --json, --csv, --filter, --time, --output; and what a terminal gets besides.
 -- make test: 6 s, waits
 
 local command = require "command"
 local core = require "purser.core"
 local files = require "files"
-
-local TRON = "TLa2f6VPqDgRE67v1736s7bJ8Ray5wYjU7"
 
 describe("the output options", function()
   local service, account, keys, folder
@@ -72,7 +70,7 @@ describe("the output options", function()
     assert.matches("99", files.read(second))
   end)
 
-  it("of operations, doctor and withdraw-plan", function()
+  it("of operations and doctor", function()
     local code, out, err = purser "operations --filter effect=transfer --csv"
     assert.equal(0, code, err)
     assert.matches("^id,command,effect,permission,weight,summary\n", out)
@@ -86,19 +84,6 @@ describe("the output options", function()
     code, out = purser "doctor --filter topic=clock"
     assert.equal(0, code)
     assert.matches("^ok    clock", out)
-    local plan = "withdraw-plan --coin USDT --network TRX --address " .. TRON .. " --amount "
-    code, out, err = purser(plan .. "20 --json")
-    assert.equal(0, code, err)
-    local found = core.decode(out)
-    assert.same({ true, "20", "1", "21", "TRX", 0 }, { found.ok, found.amount, found.fee, found.total,
-      found.params.netWork, #found.errors })
-    code, out = purser(plan .. "2 --csv")
-    assert.equal(2, code)
-    assert.matches("^what,text\n", out)
-    assert.matches("\nerror,the amount 2 is below the minimum of 10\n", out)
-    code, out, err = purser(plan .. "20 --json --execute --yes")
-    assert.equal(0, code, err)
-    assert.is_string(core.decode(out).id) -- one document: the record
   end)
 
   it("of fleet, payouts and journal", function()
@@ -133,7 +118,7 @@ describe("the output options", function()
     assert.matches("\n%d+%-%d%d%-%d%dT", out)
   end)
 
-  -- What a terminal of so many lines shows, escapes included.
+  -- Returns what a terminal of so many lines shows, escapes included.
   local function shown(lines, words, environment)
     local pairs_of = {}
     for name, value in pairs(keys) do pairs_of[#pairs_of + 1] = name .. "=" .. value end
@@ -168,17 +153,6 @@ describe("the output options", function()
     local _, coloured = purser("wallet deposit_history --color always", own)
     assert.equal(plain, (coloured:gsub("\27%[%d*m", "")))
     assert.is_truthy(coloured:find("\\x1B[31mred", 1, true), coloured)
-  end)
-
-  it("a table longer than the terminal goes through PAGER, a short one and --no-pager do not", function()
-    local pager = { PAGER = "sed s/^/PAGED:/" }
-    assert.matches("PAGED:", shown(10, "wallet deposit_history", pager))
-    assert.is_nil(shown(60, "wallet deposit_history", pager):find("PAGED:", 1, true))
-    assert.is_nil(shown(10, "wallet deposit_history --no-pager", pager):find("PAGED:", 1, true))
-    assert.is_nil(shown(10, "wallet deposit_history --json", pager):find("PAGED:", 1, true))
-    assert.matches("insertTime", shown(10, "wallet deposit_history", { PAGER = "/no/such/pager" }))
-    local _, out = purser("wallet deposit_history", pager)
-    assert.is_nil(out:find("PAGED:", 1, true))
   end)
 
   it("export and wait show how far they are on a terminal, and not with -q", function()

@@ -1,89 +1,25 @@
 -- SPDX-License-Identifier: MIT
--- What a list of payments would do: the sums of those that are not made, and the balances that cover them.
+-- A plan of a list of payments as text, and its sums and balances at a service.
 
 local at_shell = require "at_shell"
 local command = require "command"
-local decimal = require "purser.decimal"
 local files = require "files"
-local operations = require "purser.api.operations"
 local payments_plan = require "purser.cli.payments_plan"
+local plans = require "purser.payouts.plan"
+local purser = require "purser"
 
-local unpack = table.unpack or unpack -- luacheck: ignore
 local TRON = "TLa2f6VPqDgRE67v1736s7bJ8Ray5wYjU7"
 
 local function payment(key, operation, params, fee)
-  return { key = key, operation = operation, row = operations.by_name[operation], params = params, fee = fee,
+  return { key = key, operation = operation, row = purser.operations[operation], params = params, fee = fee,
     line = 2, problems = {}, warnings = {}, odd = {} }
 end
 
-local function transfer(key, amount, from, account, operation)
-  return payment(key, operation or "sub_account.transfer", { asset = "USDT", amount = amount, fromAccount = account,
-    fromAccountType = from })
+-- What purser.payouts.plan returns of these.
+local function plan_of(list, made)
+  local totals = plans.totals(list, made)
+  return { payments = list, totals = totals, made = made, shortages = plans.shortages(totals) }
 end
-
-describe("the sums of a list", function()
-  it("are exact, one for each source, kind of account and asset, and without what is made already", function()
-    local totals = payments_plan.totals({
-      payment("w1", "wallet.withdraw", { coin = "USDT", amount = "0.1" }, "1"),
-      payment("w2", "wallet.withdraw", { coin = "USDT", amount = "0.2" }, "1"),
-      payment("w3", "wallet.withdraw", { coin = "USDT", amount = "1000000" }, "1"),
-      payment("w4", "wallet.withdraw", { coin = "BTC", amount = "5" }, "1"),
-      transfer("t1", "7", "SPOT", "desk"), transfer("t2", "8", "FUTURES", "desk"), transfer("t3", "9", "SPOT"),
-      transfer("t4", "2", "SPOT", "desk", "broker.transfer"),
-      payment("bad", "wallet.withdraw", { coin = "USDT", amount = "1,5" }),
-    }, { w3 = true, w4 = true })
-    local shown = {}
-    for i, total in ipairs(totals) do
-      shown[i] = { payments_plan.payer(total), total.asset, total.count, tostring(total.amount), tostring(total.fees) }
-    end
-    assert.same({ { "this account", "USDT", 4, "9.3", "2" }, { "desk", "USDT", 2, "9", "0" },
-      { "desk, FUTURES", "USDT", 1, "8", "0" } }, shown)
-  end)
-end)
-
-describe("the balances", function()
-  -- A client whose sub-account desk has so much USDT.
-  local function client_with(desk, err)
-    return { profile = {}, sub_account = { balances = function(_, given)
-      assert.same({ subAccount = "desk", accountType = "SPOT" }, given)
-      return not err and { { asset = "USDT", free = desk, locked = "1000" } } or nil, err
-    end }, wallet = { convertible_balances = function() return { { asset = "DOGE", balance = "5" } } end } }
-  end
-
-  local function totals_of(amount, fees, more)
-    local total = { source = "desk", account_type = "SPOT", asset = "USDT", amount = decimal(amount),
-      fees = decimal(fees) }
-    for name, value in pairs(more or {}) do total[name] = value end
-    return { total }
-  end
-
-  for _, case in ipairs { { "10", "9", "1", false }, { "10", "9.000000000000000001", "1", true },
-    { "0", "1", "0", true }, { "10", "10", "0.1", true } } do
-    local verb = case[4] and "do not cover" or "cover"
-    it(("of %s %s %s with fees of %s"):format(case[1], verb, case[2], case[3]), function()
-      local totals = totals_of(case[2], case[3])
-      payments_plan.add_balances(client_with(case[1]), totals)
-      assert.equal(case[4], totals[1].is_short)
-      assert.equal(case[4] and 1 or 0, #payments_plan.shortages(totals))
-    end)
-  end
-
-  it("that cannot be read are no balances, and that is said", function()
-    local totals = totals_of("1", "0")
-    payments_plan.add_balances(client_with("5", { message = "no permission" }), totals)
-    assert.is_false(totals[1].is_short)
-    assert.same({ "the balance of USDT (desk) cannot be read: no permission" }, payments_plan.shortages(totals))
-  end)
-
-  it("are none for what no operation shows: futures accounts, and an asset that a list leaves out", function()
-    for _, more in ipairs { { account_type = "FUTURES" }, { source = "" }, { asset = "BTC" } } do
-      local totals = totals_of("1", "0", more)
-      payments_plan.add_balances(client_with "5", totals)
-      assert.same({ false }, { totals[1].is_short, totals[1].balance })
-      assert.same({}, payments_plan.shortages(totals))
-    end
-  end)
-end)
 
 describe("a plan as text", function()
   it("names each error with file and line, counts what is made, and lets nothing of a file hide", function()
@@ -91,9 +27,7 @@ describe("a plan as text", function()
       payment("b", "wallet.withdraw", { coin = "USDT", amount = "2" }) }
     list[1].problems = { "no network", "no memo" }
     list[2].warnings = { "new address" }
-    local totals = payments_plan.totals(list, { b = true })
-    local text = payments_plan.show(list, totals, "f.csv", { b = true }, true)
-    assert.equal(1, payments_plan.count(list, "problems"))
+    local text = payments_plan.show(plan_of(list, { b = true }), "f.csv", true)
     for _, part in ipairs { "a\\x1B", "T\\u{202E}", 'f.csv:2: error: payment "a\\x1B": no network\n', "no memo\n",
       'f.csv:2: warning: payment "b": new address\n', "1 of 2 payments are made already; the sums are of the others\n",
       "the fees are assumed to come on top of the amounts\n" } do
@@ -101,7 +35,7 @@ describe("a plan as text", function()
     end
   end)
 
-  it("of 500 fits a screen: sums, payees, the 10 largest, equal texts as one, and the errors last", function()
+  it("of 500 fits a screen: sums, the 10 largest, equal texts as one, and the errors last", function()
     local list = {}
     for i = 1, 500 do
       list[i] = payment("inv-" .. i, "wallet.withdraw", { coin = "USDT", netWork = i < 400 and "TRX" or "ETH",
@@ -111,8 +45,8 @@ describe("a plan as text", function()
     end
     for _, i in ipairs { 3, 4, 77 } do list[i].problems = { "the address is missing" } end
     list[300].problems = { "the amount is missing" }
-    local totals = payments_plan.totals(list, {})
-    local text = payments_plan.show(list, totals, "f.csv", {})
+    local plan = plan_of(list, {})
+    local text = payments_plan.show(plan, "f.csv")
     local lines = {}
     for line in text:gmatch "[^\n]+" do
       lines[#lines + 1] = line
@@ -120,14 +54,14 @@ describe("a plan as text", function()
     end
     assert.is_true(#lines < 36, #lines)
     assert.equal("500 payments: wallet.withdraw (500); over TRX (399), ETH (101)", lines[1])
-    for _, part in ipairs { "this account  USDT        500  125250", "5 of 5 payees get more than one payment\n",
+    for _, part in ipairs { "this account  USDT        500  125250",
       "the 10 largest of 500; --output FILE writes all\n", " 501  inv-500     500  USDT   TTTT" } do
       assert.is_truthy(text:find(part, 1, true), part .. "\nis not in\n" .. text)
     end
     assert.same({ "f.csv:2: warning: 499 payments (lines 2-250, 252-501), such as that of line 2: the amount 1 of "
       .. '"1" is new', "f.csv:4: error: 3 payments (lines 4-5, 78): the address is missing",
-      'f.csv:301: error: payment "inv-300": the amount is missing' }, payments_plan.notes(list, totals, "f.csv"))
-    text = payments_plan.show(list, totals, "f.csv", {}, true)
+      'f.csv:301: error: payment "inv-300": the amount is missing' }, payments_plan.notes(plan, "f.csv"))
+    text = payments_plan.show(plan, "f.csv", true)
     assert.is_truthy(text:find("\n 101  inv-100  ", 1, true))
   end)
 end)

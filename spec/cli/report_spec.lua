@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- How a command ends: the exit code of each failure, what is said of it, and the cure.
+-- The end of a command: the exit code of each failure, what is said of it, and the cure.
 
 local core = require "purser.core"
 local errors = require "purser.call.errors"

@@ -91,7 +91,7 @@ describe("purser sim", function()
     local _, world = start { "--clock", "virtual", "--start-time", "1700000000000", "--profile", "mexc",
       "--visibility-delay", "60000", "--transfer-wait", "1000", "--repeated-ids", "reject", "--fee", "inside",
       "--max-sub-accounts", "1", "--key-days", "2", "--record-requests", "3",
-      "--no-strict", "--saved-addresses-only", "--variant", "live,shuffled" }
+      "--saved-addresses-only", "--variant", "live,shuffled" }
     assert.equal(1700000000000, world:now())
     local account = assert(world:account { name = "House", balances = { USDT = "100" } })
     local client = client_of(world, world.url, account, { profile = "mexc", generate_ids = false })
@@ -302,11 +302,11 @@ describe("a world over HTTP", function()
       local client = client_of(world, running.url, acme, { transport = transport })
       note(client.wallet:deposit_history {})
       local drawn = assert(client.wallet:withdraw {
-        coin = "USDT", netWork = "TRX", amount = "20",
+        coin = "USDT", netWork = "TRX", amount = "20", withdrawOrderId = "drawn",
         address = assert(client.wallet:create_deposit_address { coin = "USDT", network = "Tron(TRC20)" }).address,
       })
-      note(world:fail_withdrawal(drawn.id))
-      note(world:fail_withdrawal "0")
+      note(assert(world:set_withdrawal(drawn.id, "FAILED")).status)
+      note(world:set_withdrawal("0", 8))
       note(world:fail_transfer "0")
       assert(world:fault { kind = "throttle", operation = "wallet.coins", probability = 0.25 })
       note(world:armed_faults())
@@ -358,7 +358,7 @@ describe("a fault over HTTP", function()
     return result, err, record.applied
   end
 
-  -- What the client must make of it: kind and outcome, and whether it was applied in truth.
+  -- Judgement that the client must come to: kind and outcome, and whether it was applied in truth.
   local expectations = {
     { { kind = "reject", code = 10101 }, "api", "rejected", false },
     { { kind = "lost_answer" }, "transport", "unknown", true },

@@ -45,7 +45,7 @@ describe("a table", function()
       assert.is_truthy(text:find(ADDRESS, 1, true), text)
     end
     local text = aligned({ "coin", "address" }, { { "USDT", ADDRESS } }, 36)
-    assert.equal("coin     USDT\naddress  " .. ADDRESS .. "\n", text)
+    assert.equal("coin     USDT\naddress\n  " .. ADDRESS .. "\n", text)
   end)
 
   it("wraps the last column at blanks where there is room for it", function()
@@ -66,6 +66,6 @@ describe("a table", function()
   it("shows the fields of each record below each other where nothing else fits, and leaves none out", function()
     local lines = { { ("x"):rep(30), "a b c d e f g h", "" }, { "y", "z", "" } }
     local text = aligned({ "first", "note", "empty" }, lines, 20)
-    assert.equal("first  " .. ("x"):rep(30) .. "\nnote   a b c d e f g\n       h\n\nfirst  y\nnote   z\n", text)
+    assert.equal("first\n  " .. ("x"):rep(30) .. "\nnote   a b c d e f g\n       h\n\nfirst  y\nnote   z\n", text)
   end)
 end)

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What the command prints and asks: no text of a stranger moves a cursor, forges a line or looks like a field.
+-- Printing and asking: no text of a stranger moves a cursor, forges a line or looks like a field.
 
 local command = require "command"
 local core = require "purser.core"
@@ -91,16 +91,6 @@ describe("what is printed", function()
       for _ = 1, 3 do terminal.show_wait("the rate limit has room in 60 s", "wallet.coins", 60000) end
     end)
     assert.equal("purser: waiting: the rate limit has room in 60 s (wallet.coins)\n", err)
-  end)
-
-  it("goes through PAGER where it is longer than the terminal and the command only reads", function()
-    local LONG = 'terminal.settings.is_table = true; terminal.write(("line\\n"):rep(20))'
-    local function paged(code, pager) return on_terminal(80, code, "PAGER=" .. command.quote(pager)) end
-    assert.matches("^PAGED:line\n", paged("terminal.settings.may_page = true; " .. LONG, "sed s/^/PAGED:/"))
-    for code, pager in pairs { [LONG] = "sed s/^/PAGED:/", ["terminal.settings.may_page = true; " .. LONG] = "no-such",
-      ["terminal.settings.may_page = true; " .. LONG:gsub("20", "5")] = "sed s/^/PAGED:/" } do
-      assert.matches("^line\n", paged(code, pager))
-    end
   end)
 
   it("is printed by this module alone", function()

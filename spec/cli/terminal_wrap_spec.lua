@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- How a long value of a question is broken into lines.
+-- Long values of a question are broken into lines.
 
 local terminal = require "purser.cli.terminal"
 

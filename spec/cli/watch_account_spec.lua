@@ -49,8 +49,9 @@ describe("purser watch account", function()
   end)
 
   it("rejects what it does not understand, and makes no journal", function()
-    for mistake, message in pairs { ["--below USDT"] = "write USDT=500", ["--stuck x"] = "give 10m",
-      ["--every x"] = "give 60s", ["--webhook https://hooks.example.com/"] = "needs --secret-file",
+    for mistake, message in pairs { ["--below USDT"] = "name=value", ["--below USDT=x"] = "write USDT=500",
+      ["--stuck x"] = "--stuck: 'x' is no duration", ["--every x"] = "give 45s",
+      ["--webhook https://hooks.example.com/"] = "needs --secret-file",
       ["--journal /no/such/file"] = "there is no file", [""] = "nothing is watched" } do
       local words = { "watch", "account" }
       for word in mistake:gmatch "%S+" do words[#words + 1] = word end

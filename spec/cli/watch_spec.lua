@@ -61,7 +61,7 @@ describe("purser watch deposits", function()
 
   it("rejects what it cannot mean, before anything is sent", function()
     local before = #at.world:requests()
-    for given, message in pairs { ["--poll 0s"] = '--poll "0s" is no duration; give 45s', ["--poll x"] = '--poll "x"',
+    for given, message in pairs { ["--poll 0s"] = "--poll: '0s' is no duration; give 45s", ["--poll x"] = "--poll: 'x'",
       ["--since soon"] = '--since "soon" is not a time',
       ["--addresses f"] = "--addresses is for --sub-accounts", ["--cursor /"] = "--cursor / cannot be read",
       ["--sub-accounts --addresses /nowhere"] = "--addresses /nowhere cannot be read",
@@ -70,7 +70,7 @@ describe("purser watch deposits", function()
       for word in given:gmatch "%S+" do words[#words + 1] = word end
       at.rejected(words, message)
     end
-    at.rejected({ "watch", "deposits", "--deadline", "5" }, '--deadline "5" is no duration')
+    at.rejected({ "watch", "deposits", "--deadline", "5" }, "--deadline: '5' is no duration")
     assert.equal(before, #at.world:requests())
   end)
 end)

@@ -32,7 +32,7 @@ for status = 0, 15 do seed(status, status, "Retry-After: 7\r\nContent-Type: text
 
 local names = { data = true, result = true, code = true, msg = true, message = true, totalCount = true, rows = true,
   total = true, page = true, totalRecords = true, totalPageNum = true, serverTime = true }
-for _, shape in pairs(shapes) do
+for _, shape in pairs(shapes.every()) do
   for _, field in ipairs(shape) do
     names[field[1]] = true
     for _, alias in ipairs(field.aliases or {}) do names[alias] = true end

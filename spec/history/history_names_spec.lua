@@ -23,7 +23,7 @@ describe("a walk", function()
 
   it("lists its own parameters and the filters, and none that it sets itself", function()
     local text = message_of { something_else = 1 }
-    assert.matches('"something_else" is not known; there are coin, cursor, day_offset_minutes, from, ', text)
+    assert.matches('"something_else" is not known; there are coin, cursor, from, ', text)
     assert.is_nil(text:find("startTime", 1, true))
     assert.is_nil(text:find("limit", 1, true))
   end)

@@ -16,23 +16,7 @@ describe("how far a history reaches", function()
     local walk = history.each(nothing, "broker.all_deposit_history", {})
     assert.equal(NOW - 3 * DAY + 60000, walk.from)
     local _, err = history.each(nothing, "broker.all_deposit_history", { from = NOW - 3 * DAY - 1 }):next()
-    assert.matches("the last 3 days; with day_offset_minutes", err.message)
-  end)
-
-  it("is a midnight where the user says which", function()
-    local at_utc = NOW - NOW % DAY - 3 * DAY
-    for _, hours in ipairs { 0, 8, -5 } do
-      local walk = history.each(nothing, "broker.all_deposit_history", { day_offset_minutes = hours * 60 })
-      local midnight = walk.from + hours * 3600000
-      assert.equal(0, midnight % DAY)
-      assert.is_true(walk.from <= NOW - 3 * DAY and walk.from > NOW - 4 * DAY)
-      if hours == 0 then assert.equal(at_utc, walk.from) end
-      local _, err = history.each(nothing, "broker.all_deposit_history",
-        { day_offset_minutes = hours * 60, from = walk.from - 1 }):next()
-      assert.matches("beyond the reach", err.message)
-    end
-    local _, err = history.each(nothing, "wallet.deposit_history", { day_offset_minutes = 0 }):next()
-    assert.matches("only for a history that begins at a midnight", err.message)
+    assert.matches("beyond the reach of this history %(the last 3 days%)", err.message)
   end)
 
   it("is 180 days by default where six months are documented, and six months when asked for", function()
@@ -46,8 +30,8 @@ describe("how far a history reaches", function()
 end)
 
 describe("the earliest time of a history", function()
-  local function of(window, at, offset)
-    local earliest = retention.earliest(window, assert(utc.ms(at)), offset)
+  local function of(window, at)
+    local earliest = retention.earliest(window, assert(utc.ms(at)))
     return earliest and utc.text(earliest):gsub(":00%.000Z$", "")
   end
 
@@ -56,14 +40,9 @@ describe("the earliest time of a history", function()
     assert.is_nil(of({ max_window_days = 7 }, "2026-11-22"))
   end)
 
-  it("is so many days back, from a midnight where one is given", function()
+  it("is so many days back", function()
     assert.equal("2026-08-24T10:30", (of({ retention_days = 90 }, "2026-11-22T10:30")))
-    local window = { retention_days = 3, from_midnight = true }
-    assert.equal("2026-11-19T10:30", (of(window, "2026-11-22T10:30")))
-    assert.equal("2026-11-19T00:00", (of(window, "2026-11-22T10:30", 0)))
-    assert.equal("2026-11-18T16:00", (of(window, "2026-11-22T10:30", 480)))
-    assert.equal("2026-11-19T16:00", (of(window, "2026-11-22T17:30", 480)))
-    assert.equal("2026-11-18T05:00", (of(window, "2026-11-22T04:30", -300)))
+    assert.equal("2026-11-19T10:30", (of({ retention_days = 3, from_midnight = true }, "2026-11-22T10:30")))
   end)
 
   it("is so many months back; a day that the month lacks becomes the first of the next", function()
@@ -81,7 +60,6 @@ end)
 describe("a walk without a beginning", function()
   it("begins where it stays within reach while it is under way", function()
     assert.equal(NOW - 90 * DAY + 60000, retention.default({ retention_days = 90 }, NOW))
-    assert.equal(NOW - NOW % DAY - 3 * DAY, retention.default({ retention_days = 3, from_midnight = true }, NOW, 0))
     for month = 1, 12 do -- 180 days are never more than six months
       local now = assert(utc.ms(("2026-%02d-28"):format(month)))
       assert.is_true(retention.default({ retention_months = 6 }, now)

@@ -91,13 +91,13 @@ describe("an id of one's own", function()
     local other = at.move("5", { clientTranId = ("y"):rep(32) })
     assert(at.client.sub_account:transfer(other))
     _, err = payouts:add("b", at.TRANSFER, other)
-    assert.matches("a call was made with its clientTranId", err.message)
+    assert.matches('its clientTranId "yyyy.*" is that of a call', err.message)
     assert.equal(1, at.counted(at.TRANSFER, "received"))
   end)
 
   it("leads to a payment that a history showed: its record is owned, though the journal lacks the call", function()
     at.add(payouts, 1, 1)
-    at.set "state = 'done', record_id = 'r7'"
+    at.set "state = 'done', stage = 'done', record_id = 'r7'"
     local owner = assert(at.journal:owners("treasury", { "r7" }, { [at.TRANSFER] = true })).r7
     assert.same({ "done", false, at.TRANSFER }, { owner.state, owner.answered, owner.operation })
     assert.same({}, assert(at.journal:owners("treasury", { "r7" }, { ["wallet.withdraw"] = true })))

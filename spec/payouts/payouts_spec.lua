@@ -5,6 +5,7 @@ local at = require "payouts_setting"
 local core = require "purser.core"
 local decimal = require "purser.decimal"
 local late_journal = require "late_journal"
+local operations = require "purser.api.operations"
 local private = require "purser.util.private"
 local purser = require "purser"
 local queue = require "purser.payouts.queue"
@@ -205,9 +206,10 @@ describe("a run", function()
     assert(payouts:add("a", "sub_account.transfer", move("1")))
     at.sim:fault { kind = "lost_answer", operation = "sub_account.transfer" }
     local reconcile, asked = at.client.reconcile, 0
-    at.client.reconcile = function(self, intent)
+    at.client.reconcile = function(self, intent, options, window)
+      if window.is_planned then return reconcile(self, intent, options, window) end -- before it was sent
       asked = asked + 1
-      return reconcile(self, intent, { visibility_delay_ms = asked == 1 and 0 or 60000 })
+      return reconcile(self, intent, { visibility_delay_ms = asked == 1 and 0 or 60000 }, window)
     end
     local report = assert(payouts:run())
     assert.equal(1, report.done)
@@ -298,17 +300,18 @@ describe("a worker that died", function()
     local was = within(function(tx) return queue.take_waiting(tx, payouts, 1) end)[1]
     within(function(tx) queue.reclaim(tx, payouts) end)
     local is = within(function(tx) return queue.take_abandoned(tx, payouts, 1) end)[1]
-    assert.is_true(within(function(tx) return queue.mark_sent(tx, payouts, is, "intent-2") end))
-    is.intent = "intent-2"
-    within(function(tx) queue.move(tx, payouts, was, { state = "waiting" }) end)
+    local function begin(payment)
+      local intent = { operation = payment.operation, params = payment.params, sent_at = at.sim:now(),
+        recv_window = 5000, account = "treasury" }
+      return at.journal:begin(intent, operations.by_name[payment.operation], nil, nil, payment) and intent
+    end
+    local intent = assert(begin(is))
+    within(function(tx) queue.move(tx, payouts, was, { stage = "waiting" }) end)
     assert.equal("sent", assert(payouts:list())[1].state)
-    within(function(tx) queue.move(tx, payouts, is, { state = "waiting" }) end)
+    assert(at.journal:finish(intent, nil, { outcome = "not_sent" }, { stage = "waiting" }))
     assert.equal("waiting", assert(payouts:list())[1].state)
-    within(function(tx) queue.take_waiting(tx, payouts, 1) end)
-    at.journal.db:transaction(function(tx) -- what it was before it was sent must not be sent again
-      assert.is_false(queue.mark_sent(tx, payouts, was, "intent-3"))
-      return true
-    end)
+    within(function(tx) return queue.take_waiting(tx, payouts, 1) end)
+    assert.is_nil(begin(was)) -- what it was before it was sent must not be sent again
   end)
 
   it("without the record before the request pays twice or loses count", function()

@@ -111,7 +111,7 @@ describe("times that were written while the clock was wrong", function()
   it("do not leave a payment with a dead worker for more than an hour", function()
     local payouts = payouts_with()
     assert(payouts:add("a", TRANSFER, move "1"))
-    set("state = 'taken', worker = 'dead', lease_until = $1", ahead(2 * 3600000))
+    set("stage = 'taken', worker = 'dead', lease_until = $1", ahead(2 * 3600000))
     assert.equal(1, assert(payouts:run()).done)
     local rejected, err = purser.payouts.new { client = at.client, journal = at.journal, lease_ms = 3600001 }
     assert.is_nil(rejected)
@@ -126,7 +126,7 @@ describe("times that were written while the clock was wrong", function()
       if progress.waiting_for then payouts:stop() end
     end, 1
     assert(payouts:run())
-    local due = tonumber(assert(at.journal.db:rows "SELECT due_at FROM purser_payments")[1].due_at)
+    local due = tonumber(assert(at.journal.db:rows "SELECT due_at FROM purser_calls")[1].due_at)
     assert.is_true(due <= core.now_ms() + 3 * DAY)
   end)
 end)

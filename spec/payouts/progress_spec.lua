@@ -32,7 +32,7 @@ describe("the progress", function()
   it("says which lease it waits for", function()
     local payouts = payouts_with()
     assert(payouts:add("a", TRANSFER, move "1"))
-    set("state = 'taken', worker = 'other', lease_until = $1", ahead(600000))
+    set("stage = 'taken', worker = 'other', lease_until = $1", ahead(600000))
     assert.matches("^other workers have 1, the first lease ends in %d+ s$", reason_of(payouts))
   end)
 

@@ -2,7 +2,6 @@
 -- Leases of payments, over random turns of workers: whatever order they work in, however late, and also where a lease
 -- that has ended is prolonged, a payment is executed once.
 
-local json = require "purser.json"
 local prng = require "purser.sim.prng"
 local own = require "own_journal"
 local queue = require "purser.payouts.queue"
@@ -33,7 +32,7 @@ end
 
 function actions.renew(self)
   transaction(function(tx)
-    local _, ended = tx:rows([[UPDATE purser_payments SET key = key WHERE worker = $1 AND state IN ('taken', 'sent')
+    local _, ended = tx:rows([[UPDATE purser_calls SET key = key WHERE worker = $1 AND stage IN ('taken', 'sent')
       AND lease_until <> '' AND lease_until < $2]], self.worker, ("%013d"):format(now))
     prolonged = prolonged + ended
     queue.renew(tx, self)
@@ -46,11 +45,11 @@ function actions.send(self)
   if not payment or payment.state ~= "taken" then return end
   local stamped = now
   now = now + (roll:roll(3) - 1) * 4000
+  local intent = own.mark_sent(own.at(function() return now end), payment, self.worker, stamped)
+  if not intent then return end
   next_id = next_id + 1
-  local id = "i" .. next_id
-  if not transaction(function(tx) return queue.mark_sent(tx, self, payment, id) end) then return end
-  payment.state, payment.intent, payment.attempts = "sent", id, payment.attempts + 1
-  sent[id] = { key = payment.key, stamped = stamped }
+  payment.state, payment.sent = "sent", next_id
+  sent[next_id] = { key = payment.key, stamped = stamped, intent = intent }
 end
 
 -- Some request that was recorded arrives. The service takes it while it is young.
@@ -68,17 +67,20 @@ end
 -- A worker finds out what became of a payment that was sent: not_done only when its record would be visible.
 function actions.reconcile(self)
   local payment = choose(self.held)
-  if not payment or payment.state ~= "sent" or not payment.intent then return end
-  local request = sent[payment.intent]
-  local change = request.arrived and { state = "done" } or now >= request.stamped + VISIBLE_MS and { state = "waiting" }
-  if change then transaction(function(tx) queue.move(tx, self, payment, change) end) end
+  if not payment or payment.state ~= "sent" or not payment.sent then return end
+  local request = sent[payment.sent]
+  local stage = request.arrived and "done" or now >= request.stamped + VISIBLE_MS and "waiting"
+  if stage then
+    assert(own.at(function() return now end):reconciled(request.intent, { outcome = stage == "done" and "done"
+      or "not_done" }, { stage = stage }))
+  end
 end
 
 -- What was taken is put back unsent.
 function actions.put_back(self)
   local payment = choose(self.held)
   if not payment or payment.state ~= "taken" then return end
-  transaction(function(tx) queue.move(tx, self, payment, { state = "waiting" }) end)
+  transaction(function(tx) queue.move(tx, self, payment, { stage = "waiting" }) end)
 end
 
 function actions.restart(self)
@@ -94,10 +96,10 @@ local TURNS = { "take", "take", "send", "send", "send", "arrive", "arrive", "rec
 local function begin(seed, names)
   roll, now, sent, executed, workers, next_id = prng.new(seed), 1700000000000, {}, {}, {}, 0
   transaction(function(tx)
-    tx:rows "DELETE FROM purser_payments"
+    tx:rows "DELETE FROM purser_calls"
     for i = 1, KEYS do
-      queue.insert(tx, "q", "a", { key = "k" .. i, operation = "wallet.transfer", json = json.encode { amount = "1" },
-        digest = "d" .. i })
+      queue.insert(tx, "q", "a", { key = "k" .. i, operation = "wallet.transfer", params = { amount = "1" },
+        content = "d" .. i })
     end
   end)
   for i, name in ipairs(names) do workers[i] = new_worker(name) end

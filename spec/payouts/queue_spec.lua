@@ -2,7 +2,8 @@
 -- The queue's table: which payments a worker gets, and which changes it may still make.
 
 local core = require "purser.core"
-local json = require "purser.json"
+local intents = require "purser.write.intent"
+local operations = require "purser.api.operations"
 local own = require "own_journal"
 local queue = require "purser.payouts.queue"
 
@@ -23,9 +24,9 @@ end
 local one, two = worker "one", worker "two"
 
 local function insert(key, fields)
-  local payment = { key = key, operation = "wallet.transfer", json = json.encode(MOVE), digest = "d of " .. key }
+  local payment = { key = key, operation = "wallet.transfer", params = MOVE, content = "d of " .. key }
   for name, value in pairs(fields or {}) do payment[name] = value end
-  within(function(tx) queue.insert(tx, payment.queue or "q", payment.account or "a", payment) end)
+  return (within(function(tx) return queue.insert(tx, payment.queue or "q", payment.account or "a", payment) end))
 end
 
 local function keys(list)
@@ -41,13 +42,24 @@ local function take_over(self, rejected)
   return within(function(tx) return queue.take_abandoned(tx, self, 9, rejected) end)
 end
 
-local function mark(self, payment, id) return within(function(tx) return queue.mark_sent(tx, self, payment, id) end) end
+-- Begins an attempt. Returns its intent; nil where it must not be sent.
+local function mark(self, payment)
+  return own.mark_sent(own.at(function() return now end), payment, self.worker, now)
+end
 
-local function move(self, payment, change) within(function(tx) queue.move(tx, self, payment, change) end) end
+local function move(self, payment, change)
+  return (within(function(tx) return queue.move(tx, self, payment, change) end))
+end
+
+-- Ends an attempt, with what becomes of the payment.
+local function finish(intent, outcome, change, record)
+  local err = outcome ~= "done" and { outcome = outcome, message = change.message } or nil
+  assert(own.at(function() return now end):finish(intent, record, err, change))
+end
 
 local function find(key) return within(function(tx) return queue.find(tx, "q", "a", key) end) end
 
-local function set(sql, ...) assert(journal.db:rows("UPDATE purser_payments SET " .. sql, ...)) end
+local function set(sql, ...) assert(journal.db:rows("UPDATE purser_calls SET " .. sql, ...)) end
 
 local function time(ms) return ("%013d"):format(now + ms) end
 
@@ -74,17 +86,17 @@ describe("what waits", function()
   it("is taken when it is due, and earlier only where that lies more than three days ahead", function()
     for key, ms in pairs { past = -1, now = 0, soon = 1, late = 3 * DAY } do
       insert(key)
-      set("due_at = $1 WHERE key = $2", time(ms), key)
+      set("due_at = $1 WHERE payment = $2", time(ms), key)
     end
     assert.equal("now past", keys(take(one)))
     assert.same({}, take(one))
-    set("due_at = $1 WHERE key = 'late'", time(3 * DAY + 1)) -- written while a clock was wrong
+    set("due_at = $1 WHERE payment = 'late'", time(3 * DAY + 1)) -- written while a clock was wrong
     assert.equal("late", keys(take(one)))
   end)
 
   it("and is blocked is not taken before something changes", function()
     insert "a"
-    move(one, take(one)[1], { state = "waiting", blocked = true, message = "an equal one" })
+    move(one, take(one)[1], { stage = "waiting", blocked = true, message = "an equal one" })
     now = now + 9 * DAY
     assert.same({}, take(one))
     assert.same({ 1, 1 }, { within(function(tx) return queue.counts(tx, "q", "a").waiting end),
@@ -98,7 +110,7 @@ describe("what waits", function()
 
   it("may have been put off, by three days at most", function()
     insert "a"
-    move(one, take(one)[1], { state = "waiting", due_in = 5 * DAY })
+    move(one, take(one)[1], { stage = "waiting", due_in = 5 * DAY })
     now = now + 3 * DAY - 1
     assert.same({}, take(one))
     now = now + 1
@@ -111,18 +123,20 @@ describe("what was taken", function()
 
   it("is sent only by the worker that has it, once, while its lease lasts", function()
     local payment = take(one)[1]
-    assert.is_false(mark(two, payment, "i0"))
+    local copy = find "a"
+    assert.is_nil(mark(two, payment))
     now = now + LEASE_MS - 1
-    assert.is_true(mark(one, payment, "i1"))
-    assert.is_false(mark(one, payment, "i2"))
+    assert.truthy(mark(one, payment))
+    assert.is_nil(mark(one, payment))
+    assert.is_nil(mark(one, copy))
     local found = find "a"
-    assert.same({ "sent", "i1", 1 }, { found.state, found.intent, found.attempts })
+    assert.same({ "sent", payment.id, 1 }, { found.state, found.intent, found.attempts })
   end)
 
   it("is not sent when its lease has ended, though nobody else has it", function()
     local payment = take(one)[1]
     now = now + LEASE_MS
-    assert.is_false(mark(one, payment, "i1"))
+    assert.is_nil(mark(one, payment))
     assert.equal("taken", find("a").state)
   end)
 
@@ -151,7 +165,7 @@ describe("what was taken", function()
     within(function(tx) queue.renew(tx, one) end)
     now = now + LEASE_MS - 1
     assert.same({}, take_over(two))
-    assert.is_true(mark(one, payment, "i1"))
+    assert.truthy(mark(one, payment))
     within(function(tx) queue.reclaim(tx, two) end)
     assert.same({}, take_over(two))
     within(function(tx) queue.reclaim(tx, one) end)
@@ -159,30 +173,63 @@ describe("what was taken", function()
     assert.equal("a", keys(take_over(two)))
   end)
 
-  it("is put into another state only by its worker, and only as it was last sent", function()
+  it("is put into another stage only by its worker, and not where it was sent since", function()
     local payment = take(one)[1]
-    move(two, payment, { state = "done" })
+    assert.is_false(move(two, payment, { stage = "done" }))
     assert.equal("taken", find("a").state)
-    assert.is_true(mark(one, payment, "i1"))
-    move(one, payment, { state = "waiting" }) -- as it was before it was sent
+    local before = find "a"
+    local intent = assert(mark(one, payment))
+    assert.is_false(move(one, before, { stage = "waiting" })) -- as it was before it was sent
     assert.equal("sent", find("a").state)
-    payment.intent = "i1"
-    move(one, payment, { state = "done", record_id = "r1", message = "" })
+    finish(intent, "done", { stage = "done" }, { tranId = "r1" })
     local done = find "a"
     assert.same({ "done", "r1", nil }, { done.state, done.record_id, done.message })
-    move(one, payment, { state = "waiting" })
+    assert.is_false(move(one, payment, { stage = "waiting" }))
     assert.equal("done", find("a").state)
+  end)
+
+  it("does not become done by a record of another call", function()
+    insert "b"
+    local payment = take(one, 1)[1]
+    finish(assert(mark(one, payment)), "done", { stage = "done" }, { tranId = "r1" })
+    local other = take(one)[1]
+    assert.is_true(move(one, other, { stage = "done", record_id = "r1" }))
+    assert.same({ "undecided", nil }, { find(other.key).state, find(other.key).record_id })
+  end)
+end)
+
+describe("an attempt that a worker had lost", function()
+  before_each(function() insert "a" end)
+
+  it("does not end a later one", function()
+    local payment = take(one)[1]
+    local first = assert(mark(one, payment))
+    now = now + LEASE_MS + 1
+    assert.equal(1, #take_over(two))
+    finish(first, "not_sent", { stage = "waiting" })
+    assert.truthy(mark(two, take(two)[1]))
+    finish(first, "not_sent", { stage = "failed", message = "too late" })
+    assert.equal("sent", find("a").state)
+  end)
+
+  it("is not followed by another one while its end is not known", function()
+    local payment = take(one)[1]
+    assert(mark(one, payment))
+    set "stage = 'waiting'" -- as no program writes it
+    assert.is_nil(mark(one, take(one)[1]))
   end)
 end)
 
 describe("what was rejected and is looked for", function()
   it("is taken over apart from the rest, with the reason", function()
     for _, key in ipairs { "a", "b", "c" } do insert(key) end
-    for i, payment in ipairs(take(one)) do
-      assert.is_true(mark(one, payment, "i" .. i))
-      payment.intent = "i" .. i
-      if payment.key == "a" then move(one, payment, { state = "sent", rejected = true, message = "no funds" }) end
-      if payment.key == "b" then move(one, payment, { state = "sent", rejected = true }) end
+    for _, payment in ipairs(take(one)) do
+      local intent = assert(mark(one, payment))
+      if payment.key == "a" then
+        finish(intent, "rejected", { stage = "sent", rejected = true, message = "no funds" })
+      elseif payment.key == "b" then
+        finish(intent, "rejected", { stage = "sent", rejected = true })
+      end
     end
     assert.equal("no funds", find("a").rejection)
     assert.equal("it was rejected", find("b").rejection)
@@ -197,24 +244,21 @@ describe("what a person approved", function()
   it("stays approved until it is done, whatever becomes of it", function()
     insert "a"
     local payment = take(one)[1]
-    assert.is_true(mark(one, payment, "i1"))
-    payment.intent = "i1"
-    move(one, payment, { state = "undecided" })
+    finish(assert(mark(one, payment)), "not_done", { stage = "undecided" })
     assert.is_true((within(function(tx) return queue.put_back(tx, "q", "a", payment, true) end)))
     assert.is_true(find("a").approved)
     payment = take(one)[1]
     assert.is_true(payment.approved)
-    move(one, payment, { state = "waiting", blocked = true })
+    assert.is_true(move(one, payment, { stage = "waiting", blocked = true }))
     assert.is_true(find("a").approved)
     within(function(tx) queue.unblock(tx, "q", "a") end)
     payment = take(one)[1]
     assert.is_true(payment.approved)
-    assert.is_true(mark(one, payment, "i2"))
+    local intent = assert(mark(one, payment))
     assert.is_true(find("a").approved)
-    payment.intent = "i2"
-    move(one, payment, { state = "sent", rejected = true, message = "no" })
+    finish(intent, "rejected", { stage = "sent", rejected = true, message = "no" })
     assert.same({ true, "no" }, { find("a").approved, find("a").rejection })
-    move(one, payment, { state = "waiting", due_in = 5 })
+    assert.is_true(move(one, payment, { stage = "waiting", due_in = 5 }))
     assert.is_true(find("a").approved)
     now = now + 6
     assert.is_true(take(one)[1].approved)
@@ -227,8 +271,7 @@ describe("what failed or is undecided", function()
   before_each(function()
     insert "a"
     payment = take(one)[1]
-    assert.is_true(mark(one, payment, "i1"))
-    payment.intent = "i1"
+    assert(mark(one, payment))
   end)
 
   local function put_back(approved)
@@ -238,16 +281,16 @@ describe("what failed or is undecided", function()
   it("is put back once, as it was last sent, without its attempts", function()
     assert.is_false(put_back(false)) -- it is sent
     for _, state in ipairs { "failed", "undecided" } do
-      set("state = $1", state)
-      payment.intent = "another"
+      set("stage = $1", state)
+      payment.attempt = 2
       assert.is_false(put_back(false))
-      payment.intent = "i1"
+      payment.attempt = 1
       assert.equal("a", within(function(tx) return queue.stopped(tx, "q", "a", "a") end).key)
       assert.is_true(put_back(false))
       assert.is_false(put_back(false))
       assert.same({ "waiting", 0, false }, { find("a").state, find("a").attempts, find("a").approved })
     end
-    set "state = 'done'"
+    set "stage = 'done'"
     assert.is_false(put_back(true))
     assert.is_nil(within(function(tx) return queue.stopped(tx, "q", "a", "a") end))
   end)
@@ -257,10 +300,10 @@ describe("what failed or is undecided", function()
       return (within(function(tx) return queue.found_done(tx, "q", "a", payment, { tranId = "r1" }) end))
     end
     assert.is_false(found_done())
-    set "state = 'failed'"
-    payment.intent = "another"
+    set "stage = 'failed'"
+    payment.attempt = 2
     assert.is_false(found_done())
-    payment.intent = "i1"
+    payment.attempt = 1
     assert.is_true(found_done())
     assert.same({ "done", "r1" }, { find("a").state, find("a").record_id })
   end)
@@ -270,8 +313,8 @@ describe("what failed or is undecided", function()
     for i, decide in ipairs { function() assert.is_true(put_back(true)) end, function()
       assert.is_true((within(function(tx) return queue.found_done(tx, "q", "a", payment, { tranId = "r1" }) end)))
     end } do
-      set "state = 'failed', intent = 'i1' WHERE key = 'a'"
-      set "state = 'waiting', blocked = 'yes' WHERE key = 'b'"
+      set "stage = 'failed' WHERE payment = 'a'"
+      set "stage = 'waiting', blocked = 'yes' WHERE payment = 'b'"
       decide()
       assert.equal(i == 1 and "a b" or "b", keys(take(one)))
     end
@@ -279,17 +322,12 @@ describe("what failed or is undecided", function()
 end)
 
 describe("the journal's knowledge of a payment", function()
-  -- Writes an intent of these members.
+  -- Writes a call of these columns.
   local function write(fields)
-    local row = { id = "i", account = "a", state = "unknown", digest = "", sent_at = time(0), recv_window = "5000",
-      queue = "", payment = "", record_id = "" }
+    local row = { account = "a", state = "unknown", recv_window = "5000",
+      digest = intents.digest(operations.by_name["wallet.transfer"], MOVE) }
     for name, value in pairs(fields) do row[name] = value end
-    local intents, operations = require "purser.write.intent", require "purser.api.operations"
-    if row.digest == "" then row.digest = intents.digest(operations.by_name["wallet.transfer"], MOVE) end
-    assert(journal.db:rows([[INSERT INTO purser_intents (id, account, operation, params, digest, sent_at, recv_window,
-      queue, payment, charges, state, record_id, record, message, ended_at) VALUES ($1, $2, 'wallet.transfer', '{}', $3,
-      $4, $5, $6, $7, '', $8, $9, '', '', '')]], row.id, row.account, row.digest, row.sent_at, row.recv_window,
-      row.queue, row.payment, row.state, row.record_id))
+    within(function(tx) own.write(tx, row.id, now, row) end)
   end
 
   local payment = { key = "a", operation = "wallet.transfer", params = MOVE }
@@ -302,7 +340,7 @@ describe("the journal's knowledge of a payment", function()
     write { id = "other", digest = "another" }
     write { id = "stranger", account = "b" }
     assert.is_nil(equal_call())
-    write { id = "lost", payment = "b", queue = "q" }
+    write { id = "lost", payment = "b", queue = "q", stage = "waiting" }
     assert.same({ id = "lost", state = "unknown", payment = "b", in_queue = false, over_at = now + 5000 }, equal_call())
     write { id = "guess", state = "undecided" }
     assert.same({ "guess", "", false }, { equal_call().id, equal_call().payment, equal_call().in_queue })
@@ -310,34 +348,23 @@ describe("the journal's knowledge of a payment", function()
 
   it("says whether workers of this queue reconcile that call", function()
     insert "b"
-    write { id = "lost", payment = "b", queue = "q" }
     local other = take(one)[1]
-    assert.is_false(equal_call().in_queue)
-    assert.is_true(mark(one, other, "lost"))
+    assert.is_nil(equal_call())
+    assert(mark(one, other))
     assert.is_true(equal_call().in_queue)
-    set "intent = 'a later one'"
+    set "queue = 'another'"
     assert.is_false(equal_call().in_queue)
-  end)
-
-  it("has the records that calls of the account have made; the others may be the payment's", function()
-    local records = { { tranId = "r1" }, { tranId = "r2" }, { tranId = "r3" }, { tranId = "r4" }, { amount = "1" } }
-    write { id = "equal", record_id = "r1" }
-    write { id = "other", digest = "another", record_id = "r2" }
-    write { id = "stranger", digest = "another", account = "b", record_id = "r4" }
-    insert "b"
-    set "record_id = 'r3'"
-    assert.same({ { tranId = "r4" }, { amount = "1" } },
-      (within(function(tx) return queue.unclaimed(tx, one, payment, records) end)))
   end)
 
   it("says when a payment was first sent", function()
-    local function first() return (within(function(tx) return queue.first_sent_at(tx, one, payment) end)) end
-    assert.is_nil(first())
-    write { id = "1", queue = "q", payment = "a", sent_at = time(5) }
-    write { id = "2", queue = "r", payment = "a", sent_at = time(1) }
-    write { id = "3", queue = "q", payment = "b", sent_at = time(2) }
-    write { id = "4", queue = "q", payment = "a", account = "b", sent_at = time(3) }
-    assert.equal(now + 5, first())
+    insert "a"
+    assert.is_nil(find("a").first_sent_at)
+    local first = now
+    for _ = 1, 2 do
+      finish(assert(mark(one, take(one)[1])), "not_sent", { stage = "waiting" })
+      assert.equal(first, find("a").first_sent_at)
+      now = now + 1000
+    end
   end)
 
   it("has the payments with an id, of the account alone, with the parameter that holds it", function()
@@ -346,6 +373,8 @@ describe("the journal's knowledge of a payment", function()
     insert("c", { id = "y" })
     insert("d", { id = "x", account = "b" })
     insert "e"
+    assert.is_false(insert("f", { id = "x", operation = "wallet.withdraw" })) -- one call has an id
+    assert.is_false((insert "a"))
     local found = within(function(tx) return queue.with_client_id(tx, "a", "x") end)
     table.sort(found, function(p, q) return p.key < q.key end)
     assert.same({ { queue = "q", key = "a", name = "withdrawOrderId" },
@@ -356,9 +385,9 @@ end)
 
 describe("the counts of a queue", function()
   it("are of each state, of its account and queue, and what is left", function()
-    for i, state in ipairs { "waiting", "taken", "sent", "done", "failed", "undecided", "done" } do
+    for i, stage in ipairs { "waiting", "taken", "sent", "done", "failed", "undecided", "done" } do
       insert("k" .. i)
-      set("state = $1 WHERE key = $2", state, "k" .. i)
+      set("stage = $1 WHERE payment = $2", stage, "k" .. i)
     end
     insert("other", { queue = "r" })
     insert("another", { account = "b" })
@@ -374,19 +403,19 @@ describe("the counts of a queue", function()
     insert "k0"
     assert.same({ "k0", "k1" }, { within(function(tx) return queue.list(tx, "q", "a") end)[1].key,
       within(function(tx) return queue.list(tx, "q", "a") end)[2].key })
-    assert(journal.db:rows "DELETE FROM purser_payments WHERE key = 'k0'")
+    assert(journal.db:rows "DELETE FROM purser_calls WHERE payment = 'k0'")
     assert.equal(7, #within(function(tx) return queue.list(tx, "q", "a") end))
-    assert.same({ "d of k1", nil }, { within(function(tx) return queue.find_digest(tx, "q", "a", "k1") end),
-      within(function(tx) return queue.find_digest(tx, "q", "a", "none") end) })
+    assert.equal("d of k1", find("k1").content)
+    assert.is_nil(find "none")
     assert.is_true(find("k1").added_at <= core.now_ms() + now)
   end)
 
   it("say what keeps a worker from sending", function()
     assert.same({ sent = 0, others = 0 }, (within(function(tx) return queue.next_due(tx, one) end)))
     for _, key in ipairs { "a", "b", "c" } do insert(key) end
-    set("due_at = $1, message = 'a pause' WHERE key = 'a'", time(500))
-    set("state = 'sent', worker = 'one' WHERE key = 'b'")
-    set("state = 'taken', worker = 'two', lease_until = $1 WHERE key = 'c'", time(900))
+    set("due_at = $1, message = 'a pause' WHERE payment = 'a'", time(500))
+    set("stage = 'sent', worker = 'one' WHERE payment = 'b'")
+    set("stage = 'taken', worker = 'two', lease_until = $1 WHERE payment = 'c'", time(900))
     assert.same({ due_at = now + 500, message = "a pause", sent = 1, others = 1, lease_until = now + 900 },
       (within(function(tx) return queue.next_due(tx, one) end)))
   end)

@@ -24,7 +24,9 @@ end
 local function leave_undecided()
   assert(payouts:add("a", TRANSFER, move "5"))
   at.sim:fault { kind = "lost_answer", operation = TRANSFER }
-  at.client.reconcile = function(_, intent)
+  local reconcile = at.client.reconcile
+  at.client.reconcile = function(_, intent, options, window)
+    if window.is_planned then return reconcile(at.client, intent, options, window) end -- before it was sent
     at.client.reconcile = nil
     local answer = { outcome = "undecided", candidates = {}, reason = "nobody looked" }
     assert(at.journal:reconciled(intent, answer))

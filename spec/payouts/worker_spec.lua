@@ -201,15 +201,6 @@ describe("what becomes of a payment", function()
     assert.matches("it cannot be looked for", payment.message)
   end)
 
-  it("whose intent is missing from the journal is to be undecided", function()
-    local payouts = at.payouts_with { history_check = "never" }
-    assert(payouts:add("a", "wallet.transfer", at.own "1"))
-    set "state = 'sent', intent = 'none', lease_until = '', worker = 'dead'"
-    assert.equal(1, assert(payouts:run()).undecided)
-    assert.matches("intent is missing", assert(payouts:find "a").message)
-    assert.equal(0, at.counted("wallet.transfer", "received"))
-  end)
-
   it("that a guard rail rejects is to fail, unsent", function()
     at.client = at.client_with { guard = { max_amount = { USDT = "0.5" } } }
     local payouts = at.payouts_with { history_check = "never" }

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What of an exchange stays in a recording: a value stays only where its name and its form are listed.
+-- The list of what may stay in a recording: a value stays only where its name and its form are listed.
 
 local harmless = require "purser.recording.harmless"
 

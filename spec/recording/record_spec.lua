@@ -16,7 +16,7 @@ describe("a recording", function()
   local sim = plain.sim
 
   it("has a line of JSON for every exchange, and no secret of the run in any form", function()
-    for _, variant in ipairs { "document", "live", "shuffled,bare_amounts,times_as_text,error_message" } do
+    for _, variant in ipairs { "document", "live", "shuffled,bare_values,values_as_text,error_members" } do
       local run = recorded_run.new(variant)
       local lines = run.lines
       assert.equal(run.recorder.count, #lines)
@@ -106,7 +106,7 @@ describe("a recording", function()
   end)
 end)
 
-describe("purser record", function()
+describe("--record", function()
   local world
   local keys = { PURSER_API_KEY = "mx0DEMOdemoDEMOdemo0", PURSER_SECRET_KEY = "demosecretworthnothing0000000000" }
 
@@ -120,8 +120,7 @@ describe("purser record", function()
     local path = os.tmpname()
     os.remove(path)
     local expected = { command.run({ "wallet", "deposit_history", "--format", "json" }, keys) }
-    local code, out, err = command.run({ "record", "--file", path, "--", "wallet", "deposit_history", "--format",
-      "json" }, keys)
+    local code, out, err = command.run({ "wallet", "deposit_history", "--format", "json", "--record", path }, keys)
     assert.equal(expected[1], code)
     assert.equal(expected[2], out)
     assert.matches("1 exchange was written to " .. path, err, 1, true)
@@ -138,21 +137,17 @@ describe("purser record", function()
     os.remove(path)
   end)
 
-  it("ends with the command's exit code, and rejects what is none", function()
+  it("ends with the command's exit code, and takes a new file alone", function()
     local path = os.tmpname()
     os.remove(path)
-    local code, _, err = command.run({ "record", "--file", path, "--", "wallet", "get_transfer", "--tranId", "17" },
-      keys)
+    local code, _, err = command.run({ "wallet", "get_transfer", "--tranId", "17", "--record", path }, keys)
     assert.equal(1, code)
     assert.matches("1 exchange was written", err)
-    code, _, err = command.run({ "record", "--file", path, "--", "purser", "wallet", "coins" }, keys)
+    code, _, err = command.run({ "wallet", "coins", "--record", path }, keys)
     assert.equal(2, code)
     assert.matches("File exists; give the name of a new file", err, 1, true)
     os.remove(path)
-    for _, words in ipairs { { "record" }, { "record", "wallet", "coins" }, { "record", "--" },
-      { "record", "--", "record", "--", "wallet", "coins" }, { "record", "--", "wallet", "coinz" } } do
-      assert.equal(2, (command.run(words, keys)))
-    end
+    assert.equal(2, (command.run({ "wallet", "coinz", "--record", path }, keys)))
     assert.is_nil(io.open(path))
   end)
 end)

@@ -9,7 +9,7 @@ local withdraw, coins, create = operations.by_id.C2, operations.by_id.C1, operat
 
 local function new(options) return faults.new(options or { seed = 3, now = function() return 1700000000000 end }) end
 
--- What the service does with a request: `applied` counts how often it was executed.
+-- Stands for the service: `applied` counts how often it was executed.
 local applied
 local function exchange(state, row, rejection)
   local request = { method = "POST", target = row.path .. "?coin=USDT&signature=00" }
@@ -40,7 +40,7 @@ describe("a fault", function()
     assert.same({ number = 1, time = 1700000000000, kind = "reject", when = "before", operation = "wallet.withdraw",
       target = "/api/v3/capital/withdraw", applied = false }, record)
     answer = strike({ kind = "reject" }, create)
-    assert.equal('{"code":730002,"msg":"Parameter error"}', answer.body)
+    assert.equal('{"code":730002,"msg":"A parameter is wrong."}', answer.body)
   end)
 
   it("lost_answer: executed, and the connection closes without an answer", function()
@@ -193,6 +193,16 @@ describe("arming", function()
     assert.is_true(count > 180 and count < 300, count) -- 1 - 0.8 ^ 3 = 48.8 % of 500
     for _, seen in ipairs { "reset before", "reset after", "503", "502", "500", "huge", "html", "wrong_types" } do
       assert.matches(seen, first, 1, true)
+    end
+  end)
+
+  it("never by a probability of 0, always by one of 1, and about a third of the time by one of a third", function()
+    for probability, range in pairs { [0] = { 0, 0 }, [1] = { 3000, 3000 }, [1 / 3] = { 900, 1100 } } do
+      local state = new()
+      faults.arm(state, { kind = "reset", probability = probability })
+      outcomes(state, 3000)
+      local hits = #faults.injected(state)
+      assert.is_true(hits >= range[1] and hits <= range[2], hits)
     end
   end)
 

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What the live service has beyond the interface document: off by default, read exactly, and of the right account.
+-- Operations of the live service beyond the interface document: off by default, read exactly, and of the right account.
 
 local core = require "purser.core"
 local live = require "purser.sim.live"

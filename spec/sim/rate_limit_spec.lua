@@ -2,6 +2,8 @@
 -- The service's rate limit: windows that slide by the millisecond, rejections, bans.
 
 local operations = require "purser.api.operations"
+local plain = require "purser.sim.plain"
+local purser = require "purser"
 local rate_limit = require "purser.sim.rate_limit"
 
 local HEAVY, LIGHT = operations.by_id.B6, operations.by_id.C5
@@ -9,7 +11,10 @@ local PROFILE = {
   pools = { ip = { capacity = 100, window_ms = 1000 } }, weights = { [HEAVY.full_name] = 50, [LIGHT.full_name] = 10 },
 }
 
--- What a request at a time meets: "ok", or the status and the seconds to stay away.
+-- A rate limit with these pools, or those of the profile.
+local function new(pools) return rate_limit.new { pools = pools or PROFILE.pools, weights = PROFILE.weights } end
+
+-- Returns what a request at a time meets: "ok", or the status and the seconds to stay away.
 local function at(state, now, row, ip, account)
   local status, seconds = rate_limit.arrive(state, row, ip or "192.0.2.1", account, now)
   return status and ("%d %d"):format(status, seconds) or "ok"
@@ -17,7 +22,7 @@ end
 
 describe("a rate limit", function()
   it("lets as much pass as a pool holds, and the next when the first is a window old", function()
-    local state = rate_limit.new(true, PROFILE)
+    local state = new()
     assert.equal("ok", at(state, 0, HEAVY))
     assert.equal("ok", at(state, 400, HEAVY))
     assert.equal("429 1", at(state, 999, LIGHT))
@@ -26,7 +31,7 @@ describe("a rate limit", function()
   end)
 
   it("names the seconds after which there is room, rounded up", function()
-    local state = rate_limit.new({ ip = { capacity = 2, window_ms = 10000, counts = "requests" } }, PROFILE)
+    local state = new({ ip = { capacity = 2, window_ms = 10000, counts = "requests" } })
     at(state, 0, HEAVY)
     at(state, 3500, HEAVY)
     assert.equal("429 7", at(state, 3600, HEAVY))
@@ -36,9 +41,9 @@ describe("a rate limit", function()
   end)
 
   it("counts weights, a request without an operation as 1, and requests alone where a pool says so", function()
-    local state = rate_limit.new({
+    local state = new({
       heavy = { capacity = 101, window_ms = 1000 }, often = { capacity = 3, window_ms = 1000, counts = "requests" },
-    }, PROFILE)
+    })
     assert.same({ "ok", "ok", "ok" }, { at(state, 0, HEAVY), at(state, 0, HEAVY), at(state, 0, nil) })
     assert.equal("429 1", at(state, 0, nil))
     local pools = rate_limit.report(state).pools
@@ -46,10 +51,10 @@ describe("a rate limit", function()
   end)
 
   it("has a pool for each address, and one for each account wherever it asks from", function()
-    local state = rate_limit.new({
+    local state = new({
       ip = { capacity = 2, window_ms = 1000, counts = "requests" },
       account = { capacity = 3, window_ms = 1000, scope = "account", counts = "requests" },
-    }, PROFILE)
+    })
     for last = 1, 3 do assert.equal("ok", at(state, 0, LIGHT, "192.0.2." .. last, "7")) end
     assert.equal("429 1", at(state, 0, LIGHT, "192.0.2.4", "7"))
     assert.equal("ok", at(state, 0, LIGHT, "192.0.2.4", "8"))
@@ -59,7 +64,7 @@ describe("a rate limit", function()
   end)
 
   it("bans an address at the third rejection within a window, twice as long each time, up to three days", function()
-    local state = rate_limit.new({ ip = { capacity = 1, window_ms = 1000 } }, { weights = {} })
+    local state = new { ip = { capacity = 1, window_ms = 1000 } }
     local now, expected = 0, 120
     for _ = 1, 14 do
       assert.equal("ok", at(state, now, nil))
@@ -75,7 +80,7 @@ describe("a rate limit", function()
   end)
 
   it("forgives rejections that are a window old", function()
-    local state = rate_limit.new({ ip = { capacity = 1, window_ms = 1000 } }, { weights = {} })
+    local state = new { ip = { capacity = 1, window_ms = 1000 } }
     for now = 0, 20000, 1000 do
       assert.same({ "ok", "429 1", "429 1" }, { at(state, now, nil), at(state, now, nil), at(state, now + 1, nil) })
     end
@@ -83,27 +88,22 @@ describe("a rate limit", function()
 
   it("goes on from a snapshot as if nothing had happened", function()
     local pools = { ip = { capacity = 3, window_ms = 1000, counts = "requests" } }
-    local state, copy = rate_limit.new(pools, PROFILE), rate_limit.new(pools, PROFILE)
+    local state, copy = new(pools), new(pools)
     for _, now in ipairs { 0, 100, 200, 300, 1150 } do at(state, now, LIGHT) end
-    rate_limit.restore(copy, rate_limit.snapshot(state))
+    rate_limit.restore(copy, plain.copy(rate_limit.snapshot(state)))
     assert.same(rate_limit.report(state), rate_limit.report(copy))
     for now = 1200, 130000, 250 do assert.equal(at(state, now, LIGHT), at(copy, now, LIGHT)) end
     assert.same(rate_limit.snapshot(state), rate_limit.snapshot(copy))
   end)
 
-  it("is none where none is asked for, and says what is wrong with a pool", function()
-    assert.is_nil(rate_limit.new(nil, PROFILE))
-    assert.is_nil(rate_limit.new(false, PROFILE))
-    for _, case in ipairs {
-      { { ip = { capacity = 3 } }, "purser.sim: rate_limit: pool ip: give capacity and window_ms" },
-      { { ip = { window_ms = 3 } }, "give capacity and window_ms" }, { { ip = 300 }, "given as a number" },
-      { { ip = { capacity = 0, window_ms = 5 } }, 'option "capacity" is 0' },
-      { { ip = { capacity = 1, window_ms = 5, scope = "user" } }, 'option "scope" is "user"' },
-      { { ip = { capcity = 1, window_ms = 5 } }, 'did you mean "capacity"' },
-    } do
-      local ok, wrong = pcall(rate_limit.new, case[1], PROFILE)
-      assert.is_false(ok)
-      assert.is_truthy(wrong:find(case[2], 1, true), wrong)
+  it("is none where none is asked for, and one with a pool that is none is rejected", function()
+    assert.is_nil(purser.sim.new({}):rate_limit())
+    assert.same({ pools = {}, bans = {} }, purser.sim.new({ rate_limit = "mexc" }):rate_limit())
+    for _, pool in ipairs { { capacity = 3 }, { window_ms = 3 }, 300, { capacity = 0, window_ms = 5 },
+      { capacity = 1, window_ms = 5, scope = "user" }, { capcity = 1, window_ms = 5 } } do
+      local none, wrong = purser.sim.new { rate_limit = { ip = pool } }
+      assert.is_nil(none)
+      assert.matches("pools", wrong)
     end
   end)
 end)

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What is remembered of requests, and how it is shown: never a signature, a funds password or bytes that are no text.
+-- The log of requests as it is shown: never a signature, a funds password or bytes that are no text.
 
 local operations = require "purser.api.operations"
 local request_log = require "purser.sim.request_log"

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What each operation answers, in the interface document's form to the letter.
+-- The answers of each operation, in the interface document's form to the letter.
 
 local answers = require "answers"
 local operations = require "purser.api.operations"

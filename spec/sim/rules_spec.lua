@@ -2,9 +2,7 @@
 -- Every rule on a parameter's value, with the code that rejects it. A case names the operation, its good parameters,
 -- and what is changed about them.
 
-local operations = require "purser.api.operations"
 local purser = require "purser"
-local rules = require "purser.sim.rules"
 local signed = require "signed"
 
 local TRON = "TQn9Y2khEsLJW1ChVWFMSMeRDow5KcbLSE"
@@ -213,17 +211,5 @@ describe("the simulator's parameter rules", function()
     assert(signed.get(sim, house, "C10", params))
     params.startTime = params.startTime - 1
     assert.equal("33333", signed.rejection(sim, house, "C10", params))
-  end)
-
-  it("knows the same parameters as the client's rows, and requires the same ones", function()
-    for _, row in ipairs(operations.list) do
-      local known, required = {}, {}
-      for i, rule in ipairs(rules.by_id[row.id]) do
-        known[i] = rule[1]
-        if rule.required then required[#required + 1] = rule[1] end
-      end
-      assert.same(row.names, known, row.id)
-      assert.same(row.required, required, row.id)
-    end
   end)
 end)

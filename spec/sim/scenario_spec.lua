@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What happens without a request, and what is wrong with what a program asks of it.
+-- Events without a request, and the mistakes in what a program asks for.
 
 local purser = require "purser"
 local signed = require "signed"

@@ -2,7 +2,6 @@
 -- Deposits and withdrawals in every documented state: the state shows, the funds are where it has them, it stays, and
 -- no wait of the client concludes more from it than is known.
 
-local core = require "purser.core"
 local purser = require "purser"
 local service = require "service"
 local signed = require "signed"
@@ -19,7 +18,7 @@ local function world()
   return sim, house, client
 end
 
--- What is free and what is locked of House.
+-- Returns what is free and what is locked of House.
 local function funds(sim)
   local spot = sim:state().accounts[1].spot[1]
   return spot.free .. " " .. spot.locked
@@ -33,7 +32,7 @@ local function withdraw(sim, house, address)
   return get(sim, house, "C2", { coin = "USDT", netWork = "TRX", address = address or PAYEE, amount = "20" }).id
 end
 
--- What the account has in each state, with 7 of a deposit and, of 100, 20 of a withdrawal with a fee of 1.
+-- The account's balances in each state, with 7 of a deposit and, of 100, 20 of a withdrawal with a fee of 1.
 local of_deposit = { [5] = "107 0", [9] = "100 7" }
 local of_withdrawal = { "79 21", "79 21", "79 21", "79 21", "79 21", "79 0", "79 0", "100 0", "100 0", "79 21" }
 
@@ -158,7 +157,7 @@ describe("a simulator that runs", function()
     running = nil
   end)
 
-  it("puts them into states over HTTP and by command", function()
+  it("puts them into states over HTTP", function()
     running = service.start { "--clock", "virtual" }
     local sim = running.world
     assert(sim:account { name = "House", balances = { USDT = "100" } })
@@ -167,10 +166,7 @@ describe("a simulator that runs", function()
     local none, wrong = sim:set_withdrawal("none", 7)
     assert.is_nil(none)
     assert.matches("no such withdrawal", wrong)
-    local command = service.launch { "--at", running.url, "--deposit-state", id .. "=REFUND" }
-    command.pipe:close()
-    local record = assert(core.decode(command.lines[1]))
-    assert.equal(8, record.status)
+    assert.equal(8, assert(sim:set_deposit(id, "REFUND")).status)
     assert(sim:verify())
   end)
 end)

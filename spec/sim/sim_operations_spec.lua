@@ -170,7 +170,7 @@ local function story(world, profile)
   return results
 end
 
--- What differs between two runs by nature: the names of members, with scalars by their type only.
+-- Returns the outline of a value, which two runs share: the names of members, with scalars by their type only.
 local function outline(value)
   if type(value) ~= "table" then return type(value) end
   local result = {}

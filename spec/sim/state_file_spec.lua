@@ -21,7 +21,7 @@ describe("the state of a simulator in a file", function()
   after_each(function() os.remove(path) end)
 
   local function world(count)
-    local sim = purser.sim.new { start_time = NOW, record_requests = 0, strict = false }
+    local sim = purser.sim.new { start_time = NOW, record_requests = 0 }
     local owner = sim:account { role = "main", email = "a@example.org", balances = { USDT = "5" } }
     for i = 1, count do
       sim:deposit { account = owner.uid, coin = "USDT", network = "TRX", amount = tostring(i), time = NOW - i }

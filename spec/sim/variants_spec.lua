@@ -101,7 +101,7 @@ end
 
 local decimal = require "purser.decimal"
 
--- What some switches change of the value itself: the same amount, the same transaction, another id or name of network.
+-- Changes of the value itself by some switches: the same amount, the same transaction, another id or name of network.
 local function is_changed(requested, found, set, where)
   local name = where:match "%w+$"
   if name == "amount" or name == "transactionFee" then
@@ -133,21 +133,14 @@ local function difference(requested, found, set, where)
   end
 end
 
-local exclusive = {
-  records_in_array = "records_bare", envelope_code_number = "envelope_code_200", states_as_numbers = "states_as_text",
-  states_null = "states_as_text",
-}
-
 -- About a third of the switches, the same ones for the same number.
 local function combination(number)
   local dice = require("purser.sim.prng").new(number, "variants")
   local names, set = {}, { seed = number }
   for name in pairs(variants.descriptions) do names[#names + 1] = name end
   table.sort(names)
-  for _, name in ipairs(names) do set[name] = dice:chance(0.35) or nil end
-  for one, other in pairs(exclusive) do
-    if set[one] then set[other] = nil end
-  end
+  for _, name in ipairs(names) do set[name] = dice:roll(100) <= 35 or nil end
+  if set.records_in_array then set.records_bare = nil end
   return set
 end
 

@@ -85,8 +85,7 @@ describe("in the simulator", function()
 
     it("give the funds back when they fail", function()
       local id = get(sim, house, "C2", params).id
-      assert(sim:fail_withdrawal(id))
-      assert.is_nil((sim:fail_withdrawal(id)))
+      assert(sim:set_withdrawal(id, "FAILED"))
       sim:advance(HOUR)
       assert.equal(8, withdrawal_of(house, id).status)
       assert.equal("1000", free(sim, house, "USDT"))

@@ -1,14 +1,14 @@
 -- SPDX-License-Identifier: MIT
 -- Reconciles a call by one reading, early or late.
 
-local find = require "purser.write.find"
+local find_content = require "purser.write.find_content"
 local listing_service = require "listing_service"
 local operations = require "purser.api.operations"
 local reconcile = require "purser.write.reconcile"
 
 local NOW = 1700000000000
 local LATE = NOW + 60000
-local NOTHING_YET, ASK_AGAIN = find.NOTHING_YET, find.ASK_AGAIN
+local NOTHING_YET, ASK_AGAIN = find_content.NOTHING_YET, find_content.ASK_AGAIN
 
 local function changed(params, fields)
   local copy = {}

@@ -183,11 +183,11 @@ end
 local function check_records(life)
   local expected, got = {}, {}
   local function count(map, key) map[key] = (map[key] or 0) + 1 end
-  local concepts = life.world.sim:snapshot().concepts
-  for _, row in ipairs(concepts.deposits) do
+  local histories = life.world.sim:snapshot().histories
+  for _, row in ipairs(histories.deposits) do
     count(expected, ("deposit %s %s %d"):format(life.by_uid[row.uid], tostring(decimal(row.amount)), row.status))
   end
-  for _, row in ipairs(concepts.withdrawals) do
+  for _, row in ipairs(histories.withdrawals) do
     count(expected, ("withdrawal %s %s %d"):format(life.by_uid[row.uid], tostring(decimal(row.amount)), row.status))
   end
   for row in life.books:each() do

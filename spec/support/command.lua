@@ -15,7 +15,7 @@ local M = {}
 
 -- Variables that the command does not inherit from the environment of the tests.
 local WITHHELD = { PURSER_API_KEY = false, PURSER_SECRET_KEY = false, PURSER_BASE_URL = false,
-  PURSER_ACCOUNT = false,
+  PURSER_ACCOUNT = false, PURSER_POLICY = false,
   XDG_CACHE_HOME = "/dev/null" }
 
 local function quote(text) return "'" .. text:gsub("'", "'\\''") .. "'" end

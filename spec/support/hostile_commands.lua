@@ -4,8 +4,7 @@
 -- counted in the file that the fifth argument names.
 
 local cli = require "purser.cli"
-local operations = require "purser.api.operations"
-local parameters = require "purser.api.parameters"
+local catalogue = require "purser.cli.catalogue"
 
 local format, rounds, base_url, keys, counts_file = arg[1], tonumber(arg[2]), arg[3], arg[4], arg[5]
 local asks = arg[6] == "ask"
@@ -19,7 +18,7 @@ local good = {
 }
 
 local function value_of(param)
-  if param[2] == "choice" then return parameters.choices[param.choices][1] end
+  if param[2] == "choice" then return param.values[1] end
   if param[2] == "md5" then return "env:PURSER_TEST_PASSWORD" end
   return good[param[2]]
 end
@@ -33,9 +32,9 @@ local function words_of(row)
     end
   end
   if row.effect ~= "read" and not asks then words[#words + 1] = "--yes" end
-  if require("purser.cli.parser").creates_key(row) then words[#words + 1] = "--show-secret" end
+  if catalogue.creates_key(row) then words[#words + 1] = "--show-secret" end
   -- No coin of this service is the one that is asked for, so no question would be reached.
-  if asks and require("purser.cli.preflight").has(row) then words[#words + 1] = "--unchecked" end
+  if asks and catalogue.network_param(row) then words[#words + 1] = "--unchecked" end
   if format == "csv" and asks then words[#words + 1] = "--raw" end
   return words
 end
@@ -48,7 +47,7 @@ local function run(words)
 end
 
 for _ = 1, rounds do
-  for _, row in ipairs(operations.list) do
+  for _, row in ipairs(catalogue.list) do
     run(words_of(row))
     if row.paging and format ~= "table" and not asks and row.window then
       run { "export", row.full_name, "--since", "2d", "--format", format, "--base-url", base_url, "--credentials",
@@ -59,8 +58,8 @@ for _ = 1, rounds do
     run { "doctor", "--format", format, "--base-url", base_url, "--credentials", keys }
   end
   if format == "table" then
-    run { "withdraw-plan", "--coin", "USDT", "--network", "TRX", "--address", good.address, "--amount", "20",
-      "--base-url", base_url, "--credentials", keys, asks and "--execute" or nil }
+    run { "wallet", "withdraw", "--coin", "USDT", "--network", "TRX", "--address", good.address, "--amount", "20",
+      "--base-url", base_url, "--credentials", keys, not asks and "--plan" or nil }
   end
 end
 

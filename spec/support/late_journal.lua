@@ -19,13 +19,13 @@ function M.make(journal)
     return true
   end
 
-  function journal.finish(self, intent, value, err)
+  function journal.finish(self, intent, value, err, change)
     local late = unwritten[intent.id]
     unwritten[intent.id] = nil
-    local ok, problem = begin(self, intent, unpack(late, 1, 3))
+    local ok, problem = begin(self, intent, unpack(late, 1, 4))
     if not ok and problem.code == "payouts.lease" then return true end -- another worker has it by now: no record at all
     if not ok then return nil, problem end
-    return finish(self, intent, value, err)
+    return finish(self, intent, value, err, change)
   end
   return journal
 end

@@ -15,7 +15,7 @@ return function(answer, fields)
     if name == "now" then now = value else service[name] = value end
   end
   function service.now() return now end
-  function service.correction() return service.corrected end
+  service.correction = service.correction or function() return service.corrected end
   function service.pause(_, ms)
     now, service.paused = now + ms, service.paused + ms
   end

@@ -6,7 +6,9 @@
 --     after_each(own.finish)
 --     own.within(function(tx) own.write(tx, "intent-1", 1700000000000, { state = "open" }) end)
 
+local calls = require "purser.write.journal.calls"
 local files = require "files"
+local operations = require "purser.api.operations"
 local purser = require "purser"
 
 local M = {}
@@ -34,16 +36,40 @@ function M.within(fn, now)
   return value[1], value[2]
 end
 
+--- Returns what the journal does, at the time that `now()` says.
+function M.at(now)
+  local db = M.journal.db
+  local clocked = { db = setmetatable({ transaction = function(_, fn)
+    return db:transaction(function(tx)
+      tx.time = now()
+      return fn(tx)
+    end)
+  end }, { __index = db }) }
+  return setmetatable(clocked, { __index = calls })
+end
+
+--- Begins an attempt of a payment that a worker has taken. Returns its intent; nil where the payment is not that one's.
+function M.mark_sent(journal, payment, worker, sent_at)
+  local intent = { operation = payment.operation, params = payment.params, sent_at = sent_at, recv_window = 5000,
+    account = "a" }
+  local held = {}
+  for name, value in pairs(payment) do held[name] = value end
+  held.worker = worker
+  if not journal:begin(intent, operations.by_name[payment.operation], nil, nil, held) then return nil end
+  for _, name in ipairs { "attempt", "attempts", "intent", "first_sent_at" } do payment[name] = held[name] end
+  return intent
+end
+
 function M.time_text(ms) return ("%013d"):format(ms) end
 
 --- Writes an intent as a call would.
 function M.write(tx, id, sent_at, more)
   more = more or {}
-  tx:rows([[INSERT INTO purser_intents (id, account, operation, params, digest, sent_at, recv_window, queue, payment,
-    charges, state, record_id, record, message, ended_at)
-    VALUES ($1, $2, 'wallet.transfer', '{}', $3, $4, '5000', $5, $6, '', $7, '', '', '', '')]], id,
-    more.account or "treasury", more.digest or id, M.time_text(sent_at), more.queue or "", more.payment or "",
-    more.state or "done")
+  local row = { id = id, account = "treasury", operation = "wallet.transfer", history = "wallet.transfer_history",
+    key = "", content = "", params = "{}", digest = id, state = "done", attempt = "1", sent_at = M.time_text(sent_at),
+    first_sent_at = M.time_text(sent_at), recv_window = "5000" }
+  for name, value in pairs(more) do row[name] = value end
+  assert(calls.insert(tx, row))
 end
 
 --- The ids of entries of the journal.

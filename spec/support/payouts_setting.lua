@@ -58,7 +58,7 @@ function M.transport(send)
 end
 
 --- Changes what is kept of the payments, as a clock that was wrong would have written it.
-function M.set(sql, ...) assert(M.journal.db:rows("UPDATE purser_payments SET " .. sql, ...)) end
+function M.set(sql, ...) assert(M.journal.db:rows("UPDATE purser_calls SET " .. sql, ...)) end
 
 --- A time of the machine's clock, as it is kept.
 function M.ahead(ms) return ("%013d"):format(core.now_ms() + ms) end

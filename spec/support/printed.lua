@@ -18,12 +18,12 @@ return function(fn, ...)
       return true
     end }
   end
-  local settings, stderr, when = terminal.settings, io.stderr, colour.when
+  local settings, stderr, when = terminal.settings, io.stderr, colour.settings.when
   terminal.settings = { no_input = true, quiet = settings.quiet, json = settings.json, time = settings.time,
     output = pen(out) }
-  io.stderr, colour.when = pen(err), "never" -- luacheck: ignore 122
+  io.stderr, colour.settings.when = pen(err), "never" -- luacheck: ignore 122
   local ok, result = pcall(fn, ...)
-  terminal.settings, io.stderr, colour.when = settings, stderr, when -- luacheck: ignore 122
+  terminal.settings, io.stderr, colour.settings.when = settings, stderr, when -- luacheck: ignore 122
   if not ok then error(result, 0) end
   return result, table.concat(out), table.concat(err)
 end

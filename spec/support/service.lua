@@ -2,7 +2,7 @@
 -- The simulator as a process of its own, for specs that want real HTTP:
 --
 --   local service = require("service").start { "--seed", "7" }
---   service.url, service.world (see purser.sim.remote), service.lines, service.pid
+--   service.url, service.world (see purser.sim.connect), service.lines, service.pid
 --   service.show_records()
 --   service.stop()  -> exit code
 --
@@ -10,7 +10,7 @@
 -- test that dies leaves no process behind. Further options come from SIM_OPTIONS: the examples run with every switch
 -- of the simulator at its hardest by `make examples-hardest`.
 
-local remote = require "purser.sim.remote"
+local control = require "purser.sim.control"
 local skipped_time = require "skipped_time"
 
 local M = {}
@@ -84,7 +84,7 @@ function M.start(arguments, last_line)
   end
 
   local message
-  service.world, message = remote.connect(service.url)
+  service.world, message = control.connect(service.url)
   if not service.world then
     service.stop()
     error("the simulator does not answer: " .. message)

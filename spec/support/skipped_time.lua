@@ -6,17 +6,20 @@ local core = require "purser.core"
 
 local M = { services = {} } -- what the clocks belong to that go along
 
-local skipped_ms = 0
+local skipped_ms, since_reset = 0, 0
+local now_ms, monotonic_ms, monotonic_us = core.now_ms, core.monotonic_ms, core.monotonic_us
 
-for name, units in pairs { now_ms = 1, monotonic_ms = 1, monotonic_us = 1000 } do
-  local read = core[name]
-  core[name] = function() return read() + skipped_ms * units end
-end
+function core.now_ms() return now_ms() + since_reset end
+function core.monotonic_ms() return monotonic_ms() + skipped_ms end
+function core.monotonic_us() return monotonic_us() + skipped_ms * 1000 end
+
+--- Sets the time of this process back to the machine's, for simulators that are started from now on.
+function M.reset() since_reset = 0 end
 
 --- Takes the place of core.sleep_ms.
 ---@param ms number
 function M.sleep(ms)
-  skipped_ms = skipped_ms + math.ceil(ms)
+  skipped_ms, since_reset = skipped_ms + math.ceil(ms), since_reset + math.ceil(ms)
   for service in pairs(M.services) do assert(service.world:advance(math.ceil(ms))) end
 end
 

@@ -144,7 +144,7 @@ local builtin = {}
 
 function builtin.require(self, args)
   local name = args[1] and args[1].tag == "String" and args[1][1] or ""
-  local path = name == "purser" and "lua/purser/init" or "lua/" .. name:gsub("%.", "/")
+  local path = name == "purser" and "lua/purser/module" or "lua/" .. name:gsub("%.", "/")
   local class = self.model.modules[path .. ".lua"] or self.model.modules[path .. "/init.lua"]
   return { class and name_type(class.name) }
 end

@@ -69,7 +69,7 @@ local function run(server)
 
   local other = assert(purser.journal.open { postgresql = server.options })
   assert(other.db:rows "BEGIN")
-  assert(other.db:rows "LOCK TABLE purser_intents IN ACCESS EXCLUSIVE MODE")
+  assert(other.db:rows "LOCK TABLE purser_calls IN ACCESS EXCLUSIVE MODE")
   result, err = move "5"
   check("is not sent while locked", result == nil and err.outcome == "not_sent" and tostring(err):find "lock", err)
   assert(other.db:rows "ROLLBACK")

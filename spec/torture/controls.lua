@@ -63,16 +63,16 @@ M["an answer is believed whoever's it is"] = {
 
 M["a lease that was lost is not noticed"] = {
   seed = 7,
-  changed = { { "purser.payouts.worker",
-    "if not queue.mark_sent(tx, self.run, self, intent.id) then",
-    "if not queue.mark_sent(tx, self.run, self, intent.id) and false then" } },
+  changed = { { "purser.write.journal.calls",
+    [["id = ? AND attempt = ? AND NOT (" .. schema.UNDECIDED .. ")" .. where, known.id,
+    ("%d"):format(known.attempt), ...)]], '"id = ?", known.id)' } },
 }
 
 M["accounts share a queue"] = {
   seed = 3,
   changed = { { "purser.payouts.queue",
-    '"SELECT " .. columns .. " FROM purser_payments WHERE account = $1 AND queue = $2 "',
-    '"SELECT " .. columns .. " FROM purser_payments WHERE account <> $1 || \'x\' AND queue = $2 "' } },
+    [[FROM purser_calls WHERE account = $1 AND queue = $2 AND queue <> ''"]],
+    [[FROM purser_calls WHERE account <> $1 || 'x' AND queue = $2 AND queue <> ''"]] } },
   options = { accounts = 2, workers = 2 },
 }
 

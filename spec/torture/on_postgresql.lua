@@ -362,7 +362,7 @@ describe("a pooler that gives a transaction the session of another connection", 
     assert.equal("not_sent", err.outcome)
     assert.matches("pooler in session mode", err.message)
     assert.equal(1, sim:counts()["wallet.transfer"].applied)
-    local rows = assert(journal.db:rows "SELECT id FROM purser_intents WHERE account = 'pooled'")
+    local rows = assert(journal.db:rows "SELECT id FROM purser_calls WHERE account = 'pooled'")
     assert.equal(1, #rows)
     journal:close()
   end)

@@ -295,7 +295,7 @@ local function prepare(state)
   local machine, roll = state.machine, state.machine.roll
   state.started = machine.now
   state.journal = { sqlite = ("%s/journal-%d"):format(state.folder, state.seed) }
-  state.simulator = purser.sim.new { seed = state.seed, clock = "real", strict = false,
+  state.simulator = purser.sim.new { seed = state.seed, clock = "real",
     start_time = state.started + roll:roll(1600) - 800, visibility_delay_ms = roll:roll(LAG_MS) - 1,
     repeated_ids = state.repeated_ids, fee = state.fee, saved_addresses_only = true }
   state.noise = Noise.new { roll = roll, nonsense_in = state.nonsense_in, unsure_in = state.unsure_in,

@@ -75,12 +75,14 @@ describe("the archive", function()
   it("is not taken by a Lua that it does not fit, nor where it is damaged", function()
     local path, expected = path_of_archive(), run(folder)
     local whole = files.read(path)
-    local head = whole:match "^%d+ %d+\n"
-    local at = #head + tonumber(head:match "%d+") + 1 -- the first byte of the probe
-    local other = whole:sub(1, at - 1) .. "X" .. whole:sub(at + 1)
-    for _, text in ipairs { "", "x\n", other, head, whole:sub(1, at + 5000), whole:sub(1, at + 300) } do
+    local head = 22 + tonumber(whole:sub(12, 22)) -- the counts and the probe; lines of 80 bytes follow
+    local function changed(at, text) return whole:sub(1, at) .. text .. whole:sub(at + #text + 1) end
+    local far = ("%11d"):format(#whole)
+    for i, text in ipairs { "", "x\n", changed(22, "X"), changed(0, far), changed(11, far), whole:sub(1, head),
+      whole:sub(1, head + 5000), whole:sub(1, head + 300), whole:sub(1, -2),
+      changed(head + 80 * 5 + 69, far) } do
       files.write(path, text)
-      assert.equal(expected, run(folder), #text)
+      assert.equal(expected, run(folder), i)
     end
   end)
 

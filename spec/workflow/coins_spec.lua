@@ -2,6 +2,7 @@
 -- The coin configuration, and networks by the names that people use.
 
 local coins = require "purser.workflow.coins"
+local simulated = require "simulated"
 
 -- A client at the time `client.time` whose coin configuration is this list; `client.reads` counts.
 local function client_of(list)
@@ -75,5 +76,20 @@ describe("the names of networks", function()
     assert.equal("ARB", coins.network(only).netWork)
     assert.matches("X travels on 3 networks; name one of ARB", select(2, coins.network(coin)))
     assert.is_nil((coins.network { coin = "X" }))
+  end)
+end)
+
+describe("client.wallet:find_network", function()
+  it("finds a network by any name, and says what is wrong with another", function()
+    local _, client = simulated.world({}, { role = "main" })
+    for _, name in ipairs { "trc20", "TRX", "Tron(TRC20)", "TRC-20" } do
+      local network = assert(client.wallet:find_network { coin = "usdt", network = name })
+      assert.same({ "TRX", "Tron(TRC20)" }, { network.netWork, network.network })
+    end
+    for parameter, given in pairs { coin = { "USTD", "TRX" }, network = { "USDT", "trc21" } } do
+      local none, err = client.wallet:find_network { coin = given[1], network = given[2] }
+      assert.is_nil(none)
+      assert.same({ "argument", "not_sent", parameter }, { err.kind, err.outcome, err.parameter })
+    end
   end)
 end)

@@ -102,7 +102,8 @@ describe("two processes at one journal", function()
   -- Each makes calls of its own, at the same time; between them they may move 30.
   local program = [[
     local purser = require "purser"
-    local sim = purser.sim.new { seed = %d }
+    -- two halves of one service, each of which gives ids of its own
+    local sim = purser.sim.new { start_time = 1700000000000 + %d * 1000000 }
     local account = assert(sim:account { name = "Acme", role = "broker", balances = { USDT = "1000" } })
     assert(sim:account { name = "tradingdesk1", role = "sub", parent = account.uid })
     local journal = assert(purser.journal.open { sqlite = "%s" })

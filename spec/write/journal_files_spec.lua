@@ -185,11 +185,11 @@ describe("a journal that is put back to an older state while it is open", functi
   local function put_back(between)
     assert(move "1")
     local other = assert(open())
-    for _, name in ipairs { "intents", "payments", "generations", "meta" } do
+    for _, name in ipairs { "calls", "generations", "meta" } do
       assert(other.db:rows(("CREATE TABLE kept_%s AS SELECT * FROM purser_%s"):format(name, name)))
     end
     between()
-    for _, name in ipairs { "intents", "payments", "generations", "meta" } do
+    for _, name in ipairs { "calls", "generations", "meta" } do
       assert(other.db:rows("DELETE FROM purser_" .. name))
       assert(other.db:rows(("INSERT INTO purser_%s SELECT * FROM kept_%s"):format(name, name)))
     end
@@ -247,7 +247,7 @@ end)
 
 describe("a text that looks like SQL", function()
   it("is a value and nothing else, as an account, a queue, a worker, a key and an id", function()
-    for i, text in ipairs { "'; DROP TABLE purser_intents; --", "x' OR '1'='1", '"', "\\", "%", "_", "$1", "?1", ":a",
+    for i, text in ipairs { "'; DROP TABLE purser_calls; --", "x' OR '1'='1", '"', "\\", "%", "_", "$1", "?1", ":a",
       "'||(SELECT 1)||'", "\195\169" } do
       client = client_with { account = text, guard = { spending_limit = { USDT = "1000", [text] = "1" } } }
       assert(move(tostring(i)))

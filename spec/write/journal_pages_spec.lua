@@ -100,14 +100,11 @@ describe("every look into a journal", function()
     assert(payouts:add("other", "wallet.withdraw", params))
     client.wallet:withdraw(params)
     within(function(tx)
-      queue.first_sent_at(tx, payouts, { key = "key" })
       queue.reclaim(tx, payouts)
       queue.renew(tx, payouts)
       queue.take_abandoned(tx, payouts, 5)
       local taken = queue.take_waiting(tx, payouts, 5)
-      assert.is_true(queue.mark_sent(tx, payouts, taken[1], "intent"))
-      taken[1].intent = "intent"
-      queue.move(tx, payouts, taken[1], { state = "done" })
+      queue.move(tx, payouts, taken[1], { stage = "done" })
     end)
     assert(journal:recover(client))
     assert(journal:entries { id = "x" })
@@ -121,7 +118,7 @@ describe("every look into a journal", function()
     journal.db.rows = nil
     local count, by_undecided = 0, 0
     for sql, plan in pairs(seen) do
-      by_undecided = by_undecided + (plan:find "purser_intents_undecided" and 1 or 0)
+      by_undecided = by_undecided + (plan:find "purser_calls_undecided" and 1 or 0)
       count = count + 1
       assert.is_nil(plan:find "SCAN purser_%a+$" or plan:find "SCAN purser_%a+\n", sql .. "\n" .. plan)
       assert.is_nil(sql:find " LIMIT " and plan:find "TEMP B%-TREE", sql .. "\n" .. plan)
@@ -136,13 +133,13 @@ describe("every look into a journal", function()
     local payouts = assert(purser.payouts.new { client = client, journal = journal })
     local plans, rows = {}, journal.db.rows
     journal.db.rows = function(self, sql, ...)
-      if sql:find "state = " then plans[#plans + 1] = searched(sql, ...) end
+      if sql:find "^SELECT.* stage = " then plans[#plans + 1] = searched(sql, ...) end
       return rows(self, sql, ...)
     end
     assert(payouts:report())
     assert(payouts:list "failed")
     journal.db.rows = nil
     assert.equal(4, #plans) -- the counts, the undecided, the blocked, the failed
-    for _, plan in ipairs(plans) do assert.truthy(plan:find("purser_payments_state", 1, true), plan) end
+    for _, plan in ipairs(plans) do assert.truthy(plan:find("purser_calls_stage", 1, true), plan) end
   end)
 end)

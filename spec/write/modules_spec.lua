@@ -11,7 +11,8 @@ local PROGRAM = [[
   local searchers = package.searchers or package.loaders
   local answers = { { 400, '{"code":10101,"msg":"no"}' }, { 200, "[]" }, { 200, "no JSON" } }
   local client = assert(purser.new { base_url = "http://localhost", api_key = "key", secret_key = "secret",
-    retry = false, rate_limit = false, clock = function() return now end, transport = {
+    retry = false, clock = function() return now end,
+    rate_limit = { pools = { ip = { capacity = 1000000, window_ms = 1000 } } }, transport = {
       sleep = function(_, ms) now = now + ms end,
       send = function(_, request)
         while searchers[1] do table.remove(searchers) end

@@ -79,18 +79,6 @@ describe("a history that shows no list", function()
     end)
   end
 
-  it("says nothing, even where the profile believes it of a plain read", function()
-    local client = assert(purser.new { base_url = "http://localhost", api_key = "key", secret_key = "secret",
-      retry = false, clock = function() return NOW + 60000 end,
-      profile = { null_lists = { ["wallet.withdrawal_history"] = true } },
-      transport = { send = function() return { status = 200, headers = "", body = '{"code":200,"data":null}' } end } })
-    assert.same({}, client.wallet:withdrawal_history())
-    local intent = { operation = "wallet.withdraw", params = calls["wallet.withdraw"], sent_at = NOW }
-    local answer, err = client:reconcile(intent)
-    assert.is_nil(answer)
-    assert.equal("decode", err.kind)
-  end)
-
   it("now and then is asked once more, so that a reading of many requests ends all the same", function()
     local params = { clientTranId = ID }
     for name, value in pairs(calls["sub_account.transfer"]) do params[name] = value end

@@ -7,7 +7,7 @@ local page_of = require "paged_list"
 local reading = require "purser.write.evidence.reading"
 local recent_calls = require "purser.write.recent_calls"
 local reconcile = require "purser.write.reconcile"
-local unwrap = require "purser.call.unwrap"
+local decoders = require "purser.call.decoders"
 
 local NOW = 1700000000000
 local ID = ("Ab3"):rep(10) .. "Zz"
@@ -126,7 +126,7 @@ describe("a call is undecided, for want of a witness,", function()
 end)
 
 it("A number whose text is the id proves that the call was done", function()
-  local decoder = unwrap.decoder(operations.by_name["wallet.withdrawal_history"])
+  local decoder = decoders.of(operations.by_name["wallet.withdrawal_history"])
   local record = decoder:decode('[{"id":"r1","withdrawOrderId":1001}]')[1]
   check_id("1001", record.withdrawOrderId, "done")
   assert.equal("1.5e3", decoder:decode('[{"withdrawOrderId":1.5e3}]')[1].withdrawOrderId)

@@ -94,7 +94,7 @@ describe("wait = false", function()
       equal_calls = function() return {}, 0 end, other_calls = function() return {} end,
       known_records = function() return {} end, reconciled = function()
         kept = kept + 1
-        return true
+        return { counts = true }
       end } })
     local answer = assert(reconciled(service, { wait = false }, { id = "i" }))
     assert.same({ "undecided", NOW + 9000, 0, 0 }, { answer.outcome, answer.not_before, kept, service.paused })
@@ -111,7 +111,9 @@ describe("the journal", function()
   end
 
   it("knows more than a look that found nothing", function()
-    local answer = assert(reconciled(service_with(function() return true, { tranId = "r1" } end), nil, { id = "i" }))
+    local answer = assert(reconciled(service_with(function()
+      return { done_before = true, record = { tranId = "r1" } }
+    end), nil, { id = "i" }))
     assert.same({ "done", "r1", "its answer is in the journal" }, { answer.outcome, answer.record.tranId,
       answer.reason })
   end)

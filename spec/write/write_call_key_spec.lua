@@ -163,7 +163,7 @@ describe("a key", function()
     local client = client_of()
     sim:fault { kind = "lost_answer", operation = "transfer" }
     move(client, "5", "invoice-1")
-    assert(journal.db:rows "UPDATE purser_intents SET state = 'open', message = '', ended_at = ''")
+    assert(journal.db:rows "UPDATE purser_calls SET state = 'open', message = '', ended_at = ''")
     local info = {}
     assert(move(client_of(), "5", "invoice-1", { info = info }))
     assert.same({ true, 1, 1 }, { info.repeated, received(), applied() })

@@ -21,5 +21,6 @@ int luaopen_purser_core(lua_State *L)
     lpu_bind_files(L);
     lpu_bind_file_trust(L);
     lpu_bind_library(L);
+    lpu_bind_archive(L);
     return 1;
 }

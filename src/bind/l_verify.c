@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* core.sha256, core.sha512, core.verify_ed25519 and core.base64_decode: what signatures of others are checked with. */
+/* core.sha256, core.sha512, core.is_ed25519_key, core.verify_ed25519 and core.base64_decode: what signatures of others
+ * are checked with. */
 #include "l_layout.h"
 #include "verify.h"
 
@@ -42,6 +43,15 @@ static int verify_ed25519(lua_State *L)
     return 1;
 }
 
+/* core.is_ed25519_key(bytes) -> whether they are a key that verify_ed25519 takes: of 32 bytes, and not of small order */
+static int is_ed25519_key(lua_State *L)
+{
+    size_t len;
+    const char *key = luaL_checklstring(L, 1, &len);
+    lua_pushboolean(L, len == PU_ED25519_KEY && pu_is_ed25519_key((const unsigned char *)key));
+    return 1;
+}
+
 /* core.base64_decode(text) -> bytes | nil where it is no base64, or not the one spelling of its bytes */
 static int base64_decode(lua_State *L)
 {
@@ -57,6 +67,7 @@ void lpu_bind_verify(lua_State *L)
 {
     static const luaL_Reg functions[] = {{"sha256", sha256},
                                          {"sha512", sha512},
+                                         {"is_ed25519_key", is_ed25519_key},
                                          {"verify_ed25519", verify_ed25519},
                                          {"base64_decode", base64_decode},
                                          {NULL, NULL}};

@@ -30,6 +30,7 @@ void lpu_bind_terminal(lua_State *L);
 void lpu_bind_files(lua_State *L);
 void lpu_bind_file_trust(lua_State *L);
 void lpu_bind_library(lua_State *L);
+void lpu_bind_archive(lua_State *L);
 
 /* Those of purser.http: */
 void lpu_bind_http_easy(lua_State *L);

@@ -48,7 +48,7 @@ static bool is_reduced(const unsigned char key[PU_ED25519_KEY])
     return key[0] < 0xed;
 }
 
-static bool is_usable(const unsigned char given[PU_ED25519_KEY])
+bool pu_is_ed25519_key(const unsigned char given[PU_ED25519_KEY])
 {
     unsigned char key[PU_ED25519_KEY];
     memcpy(key, given, sizeof key);
@@ -63,7 +63,7 @@ enum pu_code pu_verify_ed25519(const unsigned char key[PU_ED25519_KEY], const vo
                                const unsigned char signature[PU_ED25519_SIGNATURE], bool *good, pu_error *error)
 {
     *good = false;
-    if (!is_usable(key)) return PU_OK;
+    if (!pu_is_ed25519_key(key)) return PU_OK;
     EVP_PKEY *public_key = EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, NULL, key, PU_ED25519_KEY);
     EVP_MD_CTX *context = EVP_MD_CTX_new();
     bool ready = public_key && context && EVP_DigestVerifyInit(context, NULL, NULL, NULL, public_key) == 1;

@@ -13,6 +13,9 @@ enum { PU_SHA256 = 32, PU_SHA512 = 64, PU_ED25519_KEY = 32, PU_ED25519_SIGNATURE
 enum pu_code pu_sha256(const void *text, size_t len, unsigned char out[PU_SHA256], pu_error *error);
 enum pu_code pu_sha512(const void *text, size_t len, unsigned char out[PU_SHA512], pu_error *error);
 
+/* False for a key of small order, for which anybody can make signatures, and for a second spelling of a key. */
+bool pu_is_ed25519_key(const unsigned char key[PU_ED25519_KEY]);
+
 /* Sets `*good` where the signature is that of the key over the text. A key of small order is never good: one signature
  * fits many texts of it. Nor is a second spelling of a key or of a signature. */
 enum pu_code pu_verify_ed25519(const unsigned char key[PU_ED25519_KEY], const void *text, size_t len,

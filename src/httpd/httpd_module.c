@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* purser.httpd: the simulator's HTTP front for Lua. See lua/purser/sim/serve.lua for the loop that uses it.
  *
- *     server, message = httpd.listen { host = "127.0.0.1", port = 0, max_body =, max_connections =,
- * allow_remote = } request = server:next([timeout_ms])     nil when the time is over; without a time it waits
- * until one comes server:respond(id, status [, headers [, body]])                  -> true | nil, message
+ *     server, message, cause = httpd.listen { host = "127.0.0.1", port = 0, max_body =, max_connections = }
+ *     request = server:next([timeout_ms])   nil when the time is over; without a time it waits until one comes
+ *     server:respond(id, status [, headers [, body]])                  -> true | nil, message
  *     server:fail(id, "close" | "reset")                               -> true
  *     server:fail(id, "truncate", status, headers, body)               half of the body, then the end
  *     server:fail(id, "drip", status, headers, body [, bytes [, interval_ms]])
@@ -65,8 +65,6 @@ static int httpd_lua_listen(lua_State *L)
         .max_body = (size_t)option_integer(L, "max_body", DEFAULT_MAX_BODY, 0, INT32_MAX),
         .max_connections = (unsigned)option_integer(L, "max_connections", DEFAULT_MAX_CONNECTIONS, 1, 100000),
     };
-    lua_getfield(L, 1, "allow_remote");
-    options.allow_remote = lua_toboolean(L, -1);
     lua_getfield(L, 1, "host"); /* stays on the stack while C looks at it */
     if (!lua_isnil(L, -1) && lua_type(L, -1) != LUA_TSTRING)
         return luaL_error(L, "httpd.listen: host is not a string");
@@ -99,8 +97,7 @@ static void push_lower(lua_State *L, const char *text, size_t len)
     luaL_pushresult(&buffer);
 }
 
-/* Pushes the map of headers. A name that is sent twice has its values joined by a comma, as HTTP reads them.
- */
+/* Pushes the map of headers. A name that is sent twice has its values joined by a comma, as HTTP reads them. */
 static void push_headers(lua_State *L, const httpd_request *request)
 {
     size_t count;
@@ -250,13 +247,15 @@ static int server_respond(lua_State *L)
 static int server_fail(lua_State *L)
 {
     static const char *const faults[] = {"close", "reset", "truncate", "drip", NULL};
+    enum { CLOSE, RESET, TRUNCATE, DRIP };
     check_handle(L);
     int fault = luaL_checkoption(L, 3, NULL, faults);
-    unsigned status = fault < 2 ? 0 : check_answer(L, 4);
+    bool has_answer = fault >= TRUNCATE;
+    unsigned status = has_answer ? check_answer(L, 4) : 0;
     httpd_server *server = check_server(L);
     httpd_request *request = check_request(L, server);
-    if (fault < 2) {
-        httpd_fail(request, fault == 0 ? HTTPD_CLOSE : HTTPD_RESET);
+    if (!has_answer) {
+        httpd_fail(request, fault == CLOSE ? HTTPD_CLOSE : HTTPD_RESET);
         httpd_flush(server);
         lua_pushboolean(L, 1);
         return 1;
@@ -264,7 +263,7 @@ static int server_fail(lua_State *L)
     size_t len;
     const char *body = body_at(L, 6, &len);
     httpd_pace pace = {.limit = len / 2};
-    if (fault == 3) {
+    if (fault == DRIP) {
         pace.limit = len;
         pace.piece = (size_t)(lua_isnoneornil(L, 7) ? 1 : lpu_check_integer(L, 7, 1, INT32_MAX));
         pace.interval_ms = lua_isnoneornil(L, 8) ? DEFAULT_DRIP_MS : lpu_check_integer(L, 8, 1, INT32_MAX);

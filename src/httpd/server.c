@@ -307,9 +307,9 @@ httpd_server *httpd_listen(httpd_options *options, char *message, size_t message
         snprintf(message, message_size, "the host must be a numeric address or localhost");
         return NULL;
     }
-    if (!loopback && !options->allow_remote) {
+    if (!loopback) {
         options->cause = "remote";
-        snprintf(message, message_size, "only a loopback address is listened on unless allow_remote is true");
+        snprintf(message, message_size, "only a loopback address is listened on");
         return NULL;
     }
     httpd_server *server = calloc(1, sizeof *server);

@@ -4,8 +4,8 @@
  *
  * It runs libmicrohttpd without threads: bytes move inside httpd_wait and httpd_flush only. A request that
  * has arrived whole is suspended and queued; its answer, or its failure, resumes it. While it is suspended a
- * peer that goes away is not noticed; the answer then goes nowhere, quietly. Not thread-safe. Never includes
- * lua.h. */
+ * peer that goes away is not noticed; the answer then goes nowhere, quietly. It listens on loopback alone. Not
+ * thread-safe. Never includes lua.h. */
 #ifndef PURSER_HTTPD_SERVER_H
 #define PURSER_HTTPD_SERVER_H
 
@@ -25,10 +25,9 @@ typedef struct httpd_header {
 } httpd_header;
 
 typedef struct httpd_options {
-    const char *host;  /* a numeric address, or "localhost" */
-    uint16_t port;     /* 0: any that is free */
-    bool allow_remote; /* without it only loopback addresses are accepted */
-    size_t max_body;   /* a longer body is answered with 413 and never handed out */
+    const char *host; /* a numeric address of loopback, or "localhost" */
+    uint16_t port;    /* 0: any that is free */
+    size_t max_body;  /* a longer body is answered with 413 and never handed out */
     unsigned max_connections;
     const char *cause; /* set when it cannot listen: "in_use", "remote", or NULL for another */
 } httpd_options;

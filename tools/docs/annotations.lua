@@ -12,7 +12,6 @@ local declared = require "docs.declared"
 local pages = require "docs.pages"
 local types = require "docs.types"
 local words = require "docs.words"
-local parser = require "purser.cli.parser"
 
 local M = {}
 
@@ -63,7 +62,7 @@ end
 
 local function write_records(lines)
   local names, sure = {}, essential_members()
-  for name in pairs(shapes) do names[#names + 1] = name end
+  for name in pairs(shapes.every()) do names[#names + 1] = name end
   table.sort(names)
   for _, name in ipairs(names) do
     lines[#lines + 1] = "\n---@class purser.record." .. name
@@ -104,7 +103,7 @@ end
 local function write_params(lines, row)
   lines[#lines + 1] = "\n---@class " .. params_class(row)
   for _, param in ipairs(row.params) do
-    local word = parser.help_of(param)
+    local word = parameters.help_of(param)
     local note = word and "; " .. plain(word) or ""
     if param.default then note = note .. ("; default %d"):format(param.default) end
     lines[#lines + 1] = ("---@field %s%s %s  %s%s"):format(param[1], param.required and "" or "?", param_type(param),
@@ -138,7 +137,7 @@ end
 ------------------------------------------------------------------------------------- what the sources declare
 
 -- Parameters that a user of the copy does not give.
-local inner = { client = true, harmless = true, readings = true }
+local inner = { client = true, readings = true }
 
 -- Writes a function of a source under another name.
 local function write_copy(lines, owner, name, field)
@@ -238,9 +237,9 @@ local function write_module(lines, model)
   end
   write_copy(lines, "purser.", "rate_limit", source_of(model, "call/rate_limit/init", "M.new"))
   lines[#lines + 1] = "\n---@class purser.Transports\nlocal Transports = {}"
-  for _, path in ipairs { "transport/curl", "transport/multi", "nginx/openresty", "nginx/cosocket", "recording/record",
-    "recording/replay" } do
-    write_copy(lines, "Transports.", path:match "[^/]+$", source_of(model, path, "M.new"))
+  local modules = read("lua/purser/client/transports.lua"):match "\nlocal modules = (%b{})"
+  for name, module in modules:gmatch '(%l+) = "purser%.([%l.]+)"' do
+    write_copy(lines, "Transports.", name, source_of(model, module:gsub("%.", "/"), "M.new"))
   end
 end
 

@@ -8,7 +8,6 @@ local profiles = require "purser.api.profiles"
 local shapes = require "purser.api.shapes"
 local examples = require "docs.examples"
 local words = require "docs.words"
-local parser = require "purser.cli.parser"
 
 local M = {}
 
@@ -129,7 +128,7 @@ local function write_parameters(lines, row)
   end
   local add = table_of(lines, { "parameter", "wire type", "", "rule", "note" })
   for _, param in ipairs(row.params) do
-    local note = parser.help_of(param) or ""
+    local note = parameters.help_of(param) or ""
     if param.default then note = note .. (note == "" and "" or "; ") .. ("default %d"):format(param.default) end
     add("`" .. param[1] .. "`", param.type, param.required and "required" or "optional", M.rule(param), note)
     if param.plain then
@@ -239,7 +238,7 @@ operation shares (key, signature, clock, permission) are in [errors.md](errors.m
 what the service also writes `SPOT_ACCOUNT_R` is `SPOT_ACCOUNT_READ`, and `SPOT_TRANSFER_W` is `SPOT_TRANSFER_WRITE`. A
 member that is absent or `null` is `nil`; members that the service adds later come through under their own names. In the
 examples `client` signs with the main account's key, `desk` with a sub-account's, and `saved_address` is in the
-account's address book; [getting-started.md](getting-started.md) says how a client is made.
+account's address book; [guide.md](guide.md) says how a client is made.
 ]]
 
 --- The text of docs/operations-<group>.md.
@@ -261,7 +260,7 @@ function M.page(group)
   return table.concat(lines, "\n") .. "\n"
 end
 
---- A table of options, for docs/getting-started.md.
+--- A table of options, for docs/options.md.
 ---@param options table  words.options or words.call_options
 ---@return string
 function M.options(options)

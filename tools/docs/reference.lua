@@ -13,8 +13,8 @@ local WIDTH = 80
 -- The pages: file, title, what it is about, and sections: class, how its functions are written, heading, manual page.
 local plan = {
   { "reference-client", "Reference: clients", {
-    { "purser", "purser.", "The module purser", "getting-started" },
-    { "purser.Client", "client:", "A client", "getting-started" },
+    { "purser", "purser.", "The module purser", "options" },
+    { "purser.Client", "client:", "A client", "options" },
     { "purser.Wallet", "client.wallet:", "client.wallet", "operations-wallet" },
     { "purser.SubAccount", "client.sub_account:", "client.sub_account", "operations-sub-account" },
     { "purser.Broker", "client.broker:", "client.broker", "operations-broker" },
@@ -33,6 +33,7 @@ local plan = {
     { "purser.Journal", "journal:", "A journal", "journal" },
     { "purser.modules.payouts", "purser.payouts.", "purser.payouts", "payouts" },
     { "purser.Payouts", "payouts:", "A queue of payments", "payouts" },
+    { "purser.modules.approvals", "purser.approvals.", "purser.approvals", "approvals" },
     { "purser.modules.fleet", "purser.fleet.", "purser.fleet", "fleets" },
     { "purser.Fleet", "fleet:", "A fleet", "fleets" },
     { "purser.FleetMoves", "moves:", "Moves of a fleet", "fleets" },
@@ -72,6 +73,7 @@ local plan = {
     { "purser.modules.exchange", "exchange.", "purser.transport.exchange", "transports" },
     { "purser.modules.check", "check.", "purser.recording.check", "transports" },
     { "purser.recording.check.service", "service:", "A service for checks", "transports" },
+    { "purser.modules.drift", "drift.", "purser.recording.drift", "recordings" },
   } },
   { "reference-simulator", "Reference: the simulator", {
     { "purser.modules.sim", "purser.sim.", "purser.sim", "simulator" },

@@ -3,8 +3,9 @@
 --
 -- Every ```lua and ```sh block runs, in its page's order; the blocks of one page share their globals. In them stand for
 -- themselves: `purser`, `client` (the key of a main account that is also a broker), `desk` (the key of its sub-account
--- tradingdesk1), `saved_address`, `journal_path` (of a file that is not there yet), and http://127.0.0.1:8080 as the
--- address of the service. A block that must not run says so, and why, after the language: ```lua no-run: needs nginx
+-- tradingdesk1), `saved_address`, `journal_path` (of a file that is not there yet), `keys_path` (a file of the keys
+-- of `client`), and http://127.0.0.1:8080 as the address of the service. A block that must not run says so, and why,
+-- after the language: ```lua no-run: needs nginx
 -- One that shows a program whole names it there, ```lua file: examples/..., and is run by a spec of its own.
 
 local M = {}
@@ -33,6 +34,23 @@ function M.blocks(path)
   end
   assert(not block, path .. ": a block does not end")
   return blocks
+end
+
+--- Joins the Lua blocks of a page that is one program; each line keeps its number. The other blocks come before it.
+---@param blocks table[]
+---@return table[]
+function M.one_program(blocks)
+  local lines, joined = {}, {}
+  for _, block in ipairs(blocks) do
+    if block.language == "lua" then
+      while #lines < block.line do lines[#lines + 1] = "" end
+      for line in block.text:gmatch "([^\n]*)\n" do lines[#lines + 1] = line end
+    else
+      joined[#joined + 1] = block
+    end
+  end
+  table.insert(joined, { path = blocks[1].path, line = 0, language = "lua", text = table.concat(lines, "\n") })
+  return joined
 end
 
 --- Fills a simulator with what the examples speak of. Returns the accounts and clients.
@@ -71,13 +89,17 @@ function M.furnish(service)
   end
   local journal_path = os.tmpname()
   os.remove(journal_path) -- it was made with its name
-  return { main = main, client = client, desk = desk, saved_address = saved_address, journal_path = journal_path }
+  local keys_path = os.tmpname()
+  assert(purser.vault.write_keys(keys_path, { api_key = main.api_key, secret_key = main.secret_key,
+    base_url = service.url }, { replace = true }))
+  return { main = main, client = client, desk = desk, saved_address = saved_address, journal_path = journal_path,
+    keys_path = keys_path }
 end
 
 --- An environment for the Lua blocks of one page; what they print goes into `printed`.
 function M.environment(service, fixture, printed)
   local env = { purser = require "purser", client = fixture.client, desk = fixture.desk,
-    saved_address = fixture.saved_address, journal_path = fixture.journal_path }
+    saved_address = fixture.saved_address, journal_path = fixture.journal_path, keys_path = fixture.keys_path }
   local variables = { PURSER_API_KEY = fixture.main.api_key, PURSER_SECRET_KEY = fixture.main.secret_key,
     PURSER_BASE_URL = service.url }
   env.os = setmetatable({ getenv = function(name) return variables[name] or os.getenv(name) end }, { __index = os })

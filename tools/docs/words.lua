@@ -152,6 +152,7 @@ M.options = {
   { "journal", "purser.Journal", "", "Records each write call before it is sent: [journal.md](journal.md)." },
   { "account", "string", "a digest of the key", "The name under which the journal keeps what this client does." },
   { "guard", "purser.GuardOptions", "", "Guard rails: [guard-rails.md](guard-rails.md)." },
+  { "policy", "string", "", "A folder of signed policies, under which the account is: [approvals.md](approvals.md)." },
   { "correct_clock", "boolean", "true", "Whether code 700003 corrects the clock; see [clock.md](clock.md)." },
   { "proxy", "string", "none", "URL of a proxy." },
   { "ca_file", "string", "the system's", "A file of certificates to trust." },

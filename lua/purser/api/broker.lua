@@ -162,7 +162,7 @@ return {
     result = { record = "withdrawal_id", required_member = "id" },
     moves = { asset = "coin", amount = "amount", to = "address", address = "address", network = "network" },
     reconcile = { strategy = "nothing", lookup = "wallet.withdrawal_history",
-      match_on = { "coin", "address", "amount", "remark" }, candidate_on = { "coin", "address" },
+      match_on = { "coin", "address", "amount", "remark" },
       time_member = "applyTime" },
   },
   {

@@ -11,6 +11,7 @@ local row_schema = lazy "purser.api.row_schema"
 
 -- Makes what is looked up in a row at every call.
 local function prepare(group, row)
+  if row.full_name then return row end
   row.by_name, row.names, row.required = {}, {}, {}
   for i, param in ipairs(row.params) do
     local name = param[1]
@@ -20,6 +21,7 @@ local function prepare(group, row)
   end
   row.group = group
   row.full_name = group .. "." .. row.name
+  return row
 end
 
 -- The groups of the interface document; and all, with that of operations that only the live service is known to have.
@@ -28,7 +30,17 @@ local M = {
   all_group_names = { "broker", "sub_account", "wallet", "live" },
 }
 
--- A group is read when it is first asked for: a program that only withdraws does not pay for the broker.
+--- Returns one row, or nil. A group is read when it is first asked for, and a row is prepared with its first use: a
+--- program that only withdraws does not pay for the broker.
+---@param group string  one of all_group_names
+---@param name string
+---@return table|nil row
+function M.row(group, name)
+  for _, row in ipairs(require("purser.api." .. group)) do
+    if row.name == name then return prepare(group, row) end
+  end
+end
+
 M.groups = setmetatable({}, { __index = function(groups, group)
   if group ~= "broker" and group ~= "sub_account" and group ~= "wallet" and group ~= "live" then return nil end
   local rows = require("purser.api." .. group)
@@ -37,52 +49,11 @@ M.groups = setmetatable({}, { __index = function(groups, group)
   return rows
 end })
 
--- Loads what is asked over all groups.
-local function load_all()
-  local list, every, by_name, by_id = {}, {}, {}, {}
-  for _, group in ipairs(M.all_group_names) do
-    for _, row in ipairs(M.groups[group]) do
-      row_schema.check(row)
-      assert(not by_name[row.full_name], row.full_name .. ": defined twice")
-      assert(not by_id[row.id], row.full_name .. ": its id is taken")
-      every[#every + 1] = row
-      if not row.live then list[#list + 1] = row end
-      by_name[row.full_name], by_id[row.id] = row, row
-    end
-  end
-  for _, row in ipairs(list) do
-    local reconcile = row.reconcile or {}
-    for _, other in pairs { row.deprecated, reconcile.lookup, reconcile.delete_operation, reconcile.second_list } do
-      assert(by_name[other], row.full_name .. ": refers to an unknown operation")
-    end
-  end
-  M.list, M.every, M.by_name, M.by_id = list, every, by_name, by_id
-end
-
 setmetatable(M, { __index = function(_, name)
   if name == "list" or name == "every" or name == "by_name" or name == "by_id" then
-    load_all()
+    M.list, M.every, M.by_name, M.by_id = row_schema.check_all(M.all_group_names, M.groups)
     return rawget(M, name)
   end
 end })
-
-local function copy(value)
-  if type(value) ~= "table" then return value end
-  local result = {}
-  for k, v in pairs(value) do result[copy(k)] = copy(v) end
-  return result
-end
-
---- A copy of all rows, in the document's order and by full name: what a user may look at. Changing it changes nothing.
----@return table
-function M.public()
-  local result = {}
-  for i, row in ipairs(M.list) do
-    local public = copy(row)
-    result[i] = public
-    result[row.full_name] = public
-  end
-  return result
-end
 
 return M

@@ -91,6 +91,17 @@ M.kinds = {
   },
 }
 
+local helps = {
+  address = "where the withdrawal goes", asset = "such as USDT", clientTranId = "your own id of the transfer",
+  coin = "such as USDT", contractAddress = "contract of the coin on the network", remark = "a remark of yours",
+  isFreeze = "only those that are frozen, or only those that are not", tranId = "id of the transfer",
+}
+
+--- Returns what a parameter is, where its row or its name says more than its kind; else nil.
+---@param param table  of a row
+---@return string|nil
+function M.help_of(param) return param.note or helps[param[1]] end
+
 -- The kinds that only calls take which change something are read with the first such parameter.
 setmetatable(M.kinds, { __index = function(kinds, name)
   local kind = write_kinds[name]

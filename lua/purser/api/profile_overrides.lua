@@ -27,7 +27,6 @@ local sets = {
   hosts = 'by host, such as { ["api.mexc.com"] = true }',
   success_codes = 'by code as text, such as { ["0"] = true, ["200"] = true }',
   unknown_codes = 'by code as text, such as { ["504"] = true }',
-  null_lists = 'by operation, such as { ["wallet.deposit_history"] = true }',
 }
 
 -- The tables of the rate limit, with an example of each.

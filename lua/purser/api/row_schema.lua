@@ -20,7 +20,8 @@ local shapes = require "purser.api.shapes"
 ---@field effect "read"|"create"|"change"|"transfer"  only a read is ever sent twice
 ---@field signer "main"|"sub"|nil
 ---@field body "object"|"array"|nil  its parameters travel in a JSON body
----@field params table[]         name and kind at 1 and 2, with `required`, `default`, `max`, `choices`
+---@field params table[]         name and kind at 1 and 2, with `required`, `default`, `max`, `choices`; `rule`, `help`
+--- and `values` are for people
 ---@field required string[]      names of parameters
 ---@field names string[]
 ---@field by_name table<string, table>
@@ -28,6 +29,8 @@ local shapes = require "purser.api.shapes"
 ---@field window table|nil       what a history covers
 ---@field paging table|nil
 ---@field result table
+---@field shape string           of its records
+---@field members table[]        of its records: `name`, `type`, and `members` of a list of records
 ---@field moves table|nil        what a write call moves, and where to
 ---@field reconcile table|nil    how an unknown outcome is found out
 ---@field deprecated string|nil  what to call instead
@@ -92,7 +95,6 @@ local reconcile_words = {
   client_id = "string", -- parameter by which the caller names the one record
   generated_id = "boolean", -- Purser makes that id when the caller gave none
   match_on = "table",  -- without an id: what has to be equal in the call and in its record
-  candidate_on = "table", -- what makes a record that is not equal a candidate (default: the same as `match_on`)
   time_member = "string", -- member that says when the record was made
   failed_status = "string", -- status of a record of what was not done
   target_state = "string", -- strategy "state": present, absent or cancelled
@@ -177,6 +179,31 @@ function M.check(row)
   if row.moves then check_moves(where, row) end
   assert((row.effect == "read") == (row.reconcile == nil), where .. ": all but reads say how they are reconciled")
   check_params(where, row)
+end
+
+--- Checks all rows, and what one says of another. Returns the rows of the document, all, and both by name and by id.
+---@param group_names string[]
+---@param groups table<string, table[]>
+---@return table list, table every, table<string, table> by_name, table<string, table> by_id
+function M.check_all(group_names, groups)
+  local list, every, by_name, by_id = {}, {}, {}, {}
+  for _, group in ipairs(group_names) do
+    for _, row in ipairs(groups[group]) do
+      M.check(row)
+      assert(not by_name[row.full_name], row.full_name .. ": defined twice")
+      assert(not by_id[row.id], row.full_name .. ": its id is taken")
+      every[#every + 1] = row
+      if not row.live then list[#list + 1] = row end
+      by_name[row.full_name], by_id[row.id] = row, row
+    end
+  end
+  for _, row in ipairs(list) do
+    local reconcile = row.reconcile or {}
+    for _, other in pairs { row.deprecated, reconcile.lookup, reconcile.delete_operation, reconcile.second_list } do
+      assert(by_name[other], row.full_name .. ": refers to an unknown operation")
+    end
+  end
+  return list, every, by_name, by_id
 end
 
 return M

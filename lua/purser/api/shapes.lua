@@ -1,134 +1,121 @@
 -- SPDX-License-Identifier: MIT
 -- The shapes of results: which members a record has, in the document's order, and of which type.
 --
--- A field is { name, type, aliases = {...}, prefix = "..." }; the type is "string", "integer", "boolean", "address",
--- { list = type } or { record = shape name }. Names are canonical; `aliases` are the other spellings that arrive.
+-- A member is written `name|other spelling|prefix*:type`: the canonical name, the other spellings that arrive, and with
+-- a star what they begin with. The type is string where none is said, integer, boolean or address; `string...` is a
+-- list of texts, and any other name with dots a list of records of that shape. A text is read when it is asked for.
 
-return {
+local texts = {
   -- A1, B7
-  sub_account_transfer = {
-    { "tranId", "string" }, { "fromAccount", "string" }, { "toAccount", "string" }, { "clientTranId", "string" },
-    { "asset", "string" }, { "amount", "string" }, { "fromAccountType", "string" }, { "toAccountType", "string" },
-    { "fromSymbol", "string", aliases = { "fromsymbol" } }, { "toSymbol", "string", aliases = { "tosymbol" } },
-    { "status", "string" }, { "timestamp", "integer" },
-  },
+  sub_account_transfer = [[
+    tranId fromAccount toAccount clientTranId asset amount fromAccountType toAccountType
+    fromSymbol|fromsymbol toSymbol|tosymbol status timestamp:integer]],
   -- A2, B1
-  created_sub_account = { { "subAccount", "string" }, { "note", "string" }, { "timestamp", "integer" } },
+  created_sub_account = "subAccount note timestamp:integer",
   -- A3
-  broker_sub_account = { { "subAccount", "string" }, { "note", "string" }, { "timestamp", "integer" } },
+  broker_sub_account = "subAccount note timestamp:integer",
   -- A4
-  sub_account_status = { { "status", "string" } },
+  sub_account_status = "status",
   -- A5, A6, B3, B4
-  api_key = {
-    { "subAccount", "string" }, { "note", "string" }, { "apiKey", "string", aliases = { "apikey" } },
-    { "secretKey", "string" }, { "permissions", "string" }, { "ip", "string" },
-    { "createTime", "integer", aliases = { "creatTime" } },
-  },
+  api_key = "subAccount note apiKey|apikey secretKey permissions ip createTime|creatTime:integer",
   -- A7, B5
-  named_sub_account = { { "subAccount", "string" } },
+  named_sub_account = "subAccount",
   -- A8, A9, C6, C7
-  deposit_address = {
-    { "address", "address" }, { "coin", "string" }, { "network", "string" }, { "memo", "string" },
-  },
+  deposit_address = "address:address coin network memo",
   -- A10: as a deposit, but its status is text
-  sub_account_deposit = {
-    { "amount", "string" }, { "coin", "string" }, { "network", "string" }, { "status", "string" },
-    { "address", "address" }, { "addressTag", "string" }, { "txId", "string" }, { "unlockConfirm", "string" },
-    { "confirmTimes", "string" }, { "insertTime", "integer" }, { "memo", "string" },
-  },
+  sub_account_deposit = [[
+    amount coin network status address:address addressTag txId unlockConfirm confirmTimes insertTime:integer
+    memo]],
   -- A11, C4
-  deposit = {
-    { "amount", "string" }, { "coin", "string" }, { "network", "string" }, { "status", "integer" },
-    { "address", "address" }, { "addressTag", "string" }, { "txId", "string" }, { "unlockConfirm", "string" },
-    { "confirmTimes", "string" }, { "insertTime", "integer" }, { "memo", "string" },
-  },
+  deposit = [[
+    amount coin network status:integer address:address addressTag txId unlockConfirm confirmTimes
+    insertTime:integer memo]],
   -- A12, C2, C3, C17
-  withdrawal_id = { { "id", "string" } },
+  withdrawal_id = "id",
   -- A13, B6, C9, C15
-  transfer_id = { { "tranId", "string" } },
+  transfer_id = "tranId",
   -- A14
-  futures_state = { { "subAccount", "string" }, { "isFuturesEnabled", "boolean" }, { "timestamp", "string" } },
+  futures_state = "subAccount isFuturesEnabled:boolean timestamp",
   -- A15
-  rebate = {
-    { "asset", "string" }, { "amount", "string" }, { "type", "string" }, { "uid", "string" }, { "time", "string" },
-  },
+  rebate = "asset amount type uid time",
   -- B2
-  sub_account = {
-    { "subAccount", "string" }, { "isFreeze", "boolean" }, { "createTime", "integer", aliases = { "creatTime" } },
-    { "uid", "string" },
-  },
+  sub_account = "subAccount isFreeze:boolean createTime|creatTime:integer uid",
   -- B8
-  balance = { { "asset", "string" }, { "free", "string" }, { "locked", "string" } },
+  balance = "asset free locked",
   -- C1
-  coin = {
-    { "coin", "string" }, { "name", "string", aliases = { "Name" } },
-    { "networkList", { list = { record = "network" } } },
-  },
-  network = {
-    { "coin", "string" }, { "name", "string", aliases = { "Name" } }, { "network", "string" },
-    { "netWork", "string" }, { "depositEnable", "boolean" }, { "withdrawEnable", "boolean" },
-    { "withdrawFee", "string" }, { "withdrawMin", "string" }, { "withdrawMax", "string" },
-    { "withdrawIntegerMultiple", "string" }, { "minConfirm", "integer" }, { "sameAddress", "boolean" },
-    { "contract", "string" }, { "depositDesc", "string" }, { "depositTips", "string" }, { "withdrawTips", "string" },
-  },
+  coin = "coin name|Name networkList:network...",
+  network = [[
+    coin name|Name network netWork depositEnable:boolean withdrawEnable:boolean withdrawFee withdrawMin
+    withdrawMax withdrawIntegerMultiple minConfirm:integer sameAddress:boolean contract depositDesc
+    depositTips withdrawTips]],
   -- C5
-  withdrawal = {
-    { "id", "string" }, { "withdrawOrderId", "string" }, { "txId", "string" }, { "coin", "string" },
-    { "network", "string" }, { "address", "string" }, { "amount", "string" }, { "transferType", "integer" },
-    { "status", "integer" }, { "transactionFee", "string" }, { "confirmNo", "integer" }, { "applyTime", "integer" },
-    { "updateTime", "integer" }, { "remark", "string" }, { "memo", "string" }, { "transHash", "string" },
-    { "coinId", "string" }, { "vcoinId", "string" },
-  },
+  withdrawal = [[
+    id withdrawOrderId txId coin network address amount transferType:integer status:integer transactionFee
+    confirmNo:integer applyTime:integer updateTime:integer remark memo transHash coinId vcoinId]],
   -- C8
-  withdrawal_address = {
-    { "coin", "string" }, { "network", "string" }, { "address", "string" }, { "addressTag", "string" },
-    { "memo", "string" },
-  },
+  withdrawal_address = "coin network address addressTag memo",
   -- C10, C11
-  wallet_transfer = {
-    { "tranId", "string" }, { "clientTranId", "string" }, { "asset", "string" }, { "amount", "string" },
-    { "fromAccountType", "string" }, { "toAccountType", "string" }, { "symbol", "string" },
-    { "fromSymbol", "string", aliases = { "fromsymbol" } }, { "toSymbol", "string", aliases = { "tosymbol" } },
-    { "status", "string" }, { "timestamp", "integer" },
-  },
+  wallet_transfer = [[
+    tranId clientTranId asset amount fromAccountType toAccountType symbol fromSymbol|fromsymbol
+    toSymbol|tosymbol status timestamp:integer]],
   -- C12
-  convertible_balance = {
-    { "convertPlatformToken", "string", prefix = "convert" }, { "convertUsdt", "string" }, { "balance", "string" },
-    { "asset", "string" }, { "code", "string" }, { "message", "string" },
-  },
+  convertible_balance = "convertPlatformToken|convert* convertUsdt balance asset code message",
   -- C13
-  conversion = {
-    { "successList", { list = "string" } }, { "failedList", { list = { record = "failed_conversion" } } },
-    { "totalConvert", "string" }, { "convertFee", "string" },
-  },
-  failed_conversion = { { "asset", "string" }, { "message", "string" }, { "code", "string" } },
+  conversion = "successList:string... failedList:failed_conversion... totalConvert convertFee",
+  failed_conversion = "asset message code",
   -- C14
-  conversion_batch = {
-    { "totalConvert", "string" }, { "totalFee", "string" }, { "convertTime", "integer" },
-    { "convertDetails", { list = { record = "conversion_detail" } } },
-  },
-  conversion_detail = {
-    { "id", "string" }, { "convert", "string" }, { "fee", "string" }, { "amount", "string" }, { "time", "integer" },
-    { "asset", "string" },
-  },
+  conversion_batch = "totalConvert totalFee convertTime:integer convertDetails:conversion_detail...",
+  conversion_detail = "id convert fee amount time:integer asset",
   -- C16
-  internal_transfer = {
-    { "tranId", "string" }, { "asset", "string" }, { "amount", "string" }, { "toAccountType", "string" },
-    { "toAccount", "string" }, { "fromAccount", "string" }, { "status", "string" }, { "timestamp", "integer" },
-  },
+  internal_transfer = "tranId asset amount toAccountType toAccount fromAccount status timestamp:integer",
   -- L1
-  live_account = {
-    { "canTrade", "boolean" }, { "canWithdraw", "boolean" }, { "canDeposit", "boolean" }, { "accountType", "string" },
-    { "balances", { list = { record = "live_balance" } } }, { "permissions", { list = "string" } },
-  },
-  live_balance = { { "asset", "string" }, { "free", "string" }, { "locked", "string" } },
+  live_account = [[
+    canTrade:boolean canWithdraw:boolean canDeposit:boolean accountType balances:live_balance...
+    permissions:string...]],
+  live_balance = "asset free locked",
   -- L2, L3: the time is text, or a number of milliseconds
-  live_api_key = {
-    { "note", "string" }, { "accessKey", "string" }, { "status", "string" }, { "permissions", "string" },
-    { "ipWhiteList", "string" }, { "createTime", "string" }, { "remainingValidity", "integer" },
-  },
+  live_api_key = "note accessKey status permissions ipWhiteList createTime remainingValidity:integer",
   -- L4
-  live_kyc_status = { { "status", "string" } },
+  live_kyc_status = "status",
   -- L5
-  live_uid = { { "uid", "string" } },
+  live_uid = "uid",
 }
+
+local function type_of(word)
+  local inner = word:match "^(.*)%.%.%.$"
+  if not inner then return word end
+  return { list = texts[inner] and { record = inner } or inner }
+end
+
+-- Reads a shape: a list of fields { name, type, aliases = {...}, prefix = "..." }.
+local function read(text)
+  local fields = {}
+  for names, type_ in text:gmatch "([^%s:]+):?(%S*)" do
+    local field = { names:match "^[^|]+", type_of(type_ ~= "" and type_ or "string") }
+    for other in names:gmatch "|([^|]+)" do
+      field.prefix = field.prefix or other:match "^(.*)%*$"
+      if not field.prefix then
+        field.aliases = field.aliases or {}
+        table.insert(field.aliases, other)
+      end
+    end
+    fields[#fields + 1] = field
+  end
+  return fields
+end
+
+local M = setmetatable({}, { __index = function(shapes, name)
+  local fields = texts[name] and read(texts[name])
+  if fields then shapes[name] = fields end
+  return fields
+end })
+
+--- Returns all shapes by name.
+---@return table<string, table[]>
+function M.every()
+  local all = {}
+  for name in pairs(texts) do all[name] = M[name] end
+  return all
+end
+
+return M

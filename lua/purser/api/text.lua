@@ -2,7 +2,7 @@
 -- The rules for every text that travels, and the texts that may be chosen from.
 
 local lazy = require "purser.util.lazy"
-local plain_text = require "purser.util.plain_text"
+local plain_text = lazy "purser.util.plain_text"
 local suggest = lazy "purser.util.suggest"
 
 local M = {}

@@ -45,7 +45,7 @@ return {
       network = "netWork", contract = "contractAddress" },
     reconcile = { strategy = "client_id", client_id = "withdrawOrderId", generated_id = true,
       lookup = "wallet.withdrawal_history",
-      match_on = { "coin", "address", "amount", "memo" }, candidate_on = { "coin", "address" },
+      match_on = { "coin", "address", "amount", "memo" },
       time_member = "applyTime" },
   },
   {
@@ -195,7 +195,6 @@ return {
     moves = { asset = "asset", amount = "amount", to = "user", account_type = "toAccountType", account = "toAccount",
       area_code = "areaCode" },
     reconcile = { strategy = "match", match_on = { "toAccountType", "toAccount", "asset", "amount" },
-      candidate_on = { "asset", "amount" },
       lookup = "wallet.internal_transfer_history", time_member = "timestamp", failed_status = "FAILED" },
   },
   {
@@ -228,7 +227,7 @@ return {
       network = "network" },
     reconcile = { strategy = "client_id", client_id = "withdrawOrderId", generated_id = true,
       lookup = "wallet.withdrawal_history",
-      match_on = { "coin", "address", "amount", "memo" }, candidate_on = { "coin", "address" },
+      match_on = { "coin", "address", "amount", "memo" },
       time_member = "applyTime" },
   },
 }

@@ -1,8 +1,9 @@
 -- SPDX-License-Identifier: MIT
 -- What is given with one call, checked: its options, and the credentials that sign it.
 
+local lazy = require "purser.util.lazy"
 local option_schema = require "purser.util.option_schema"
-local errors = require "purser.call.errors"
+local errors = lazy "purser.call.errors"
 
 local M = {}
 
@@ -24,7 +25,7 @@ end
 function M.check(opts, profile)
   local message, name, hint = option_schema.check(opts, M.rules, "option")
   if not message then message, name, hint = M.check_window(opts, profile) end
-  return errors.option(message, name, hint)
+  return message and errors.option(message, name, hint) or nil
 end
 
 local MAX_API_KEY_BYTES = 4096

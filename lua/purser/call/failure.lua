@@ -13,6 +13,7 @@
 -- Whatever the status: a code that proves nothing (the profile's `unknown_codes`), and for a write call a code next to
 -- the id of a result, are unknown (api). Every text of an answer that ends up in an error is made plain first.
 
+local decoders = require "purser.call.decoders"
 local errors = require "purser.call.errors"
 local lazy = require "purser.util.lazy"
 local plain_text = require "purser.util.plain_text"
@@ -21,6 +22,8 @@ local unwrap = require "purser.call.unwrap"
 local codes = lazy "purser.codes"
 
 local clean = plain_text.clean
+
+local error_decoder = decoders.of_errors()
 
 local M = {}
 
@@ -44,7 +47,7 @@ end
 -- The service's own words in an error body: code and message, or nil when the body is not the service's. An empty code
 -- is none, and an empty text says nothing.
 local function code_and_message(body)
-  local value = body ~= "" and unwrap.error_decoder:decode(body)
+  local value = body ~= "" and error_decoder:decode(body)
   if not value or not (value.code or value.msg or value.message) then return nil end
   return filled(value.code, CODE_BYTES), message_of(value) or ""
 end
@@ -80,7 +83,7 @@ end
 -- Whether the body of a rejection shows what a write call would have made. One that has a member twice may.
 local function shows_record(row, body)
   if row.effect == "read" then return false end
-  local value, _, _, is_repeated = unwrap.decoder(row):decode(body)
+  local value, _, _, is_repeated = decoders.of(row):decode(body)
   return is_repeated or type(value) == "table" and records.shows(row, value)
 end
 

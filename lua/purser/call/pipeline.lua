@@ -4,25 +4,24 @@
 --   check -> build -> sign -> send -> decode
 --
 -- A write call uses the same stages; write/write_call.lua runs it. `self` is the inner state of a client
--- throughout; client/build.lua says what it holds. What a first read does without is loaded when it is needed, because
--- a short script mostly waits for its modules.
+-- throughout; client/build.lua says what it holds. Modules that a first read does not need are loaded at first use,
+-- because a short script mostly waits for its modules.
 
 local call_options = require "purser.call.call_options"
 local core = require "purser.core"
-local errors = require "purser.call.errors"
 local responses = require "purser.call.response"
 local lazy = require "purser.util.lazy"
-local plain_text = require "purser.util.plain_text"
-local retry = require "purser.call.retry"
 local service_clock = require "purser.call.clock"
-local unwrap = require "purser.call.unwrap"
 local validate = require "purser.call.validate"
+local errors = lazy "purser.call.errors"
 local hooks = lazy "purser.call.hooks"
-local schedule = lazy "purser.schedule"
+local retry = lazy "purser.call.retry"
+local setbacks = lazy "purser.call.setbacks"
 local unlisted = lazy "purser.call.unlisted"
 local unsigned = lazy "purser.call.unsigned"
+local unwrap = lazy "purser.call.unwrap"
 
-local floor, format = math.floor, string.format
+local floor = math.floor
 
 local M = {}
 
@@ -85,15 +84,10 @@ function M.refresh_credentials(self)
   return M.use_credentials(self, api_key, secret_key)
 end
 
-local function closed_error(row)
-  return errors.new { kind = "closed", outcome = "not_sent", message = "the client is closed", hint = "make another",
-    operation = row.full_name }
-end
-
 --- Builds and signs one request from checked values. Called again for every attempt, so each has its own timestamp.
 function M.build(self, row, layout, values, opts)
   if row.unsigned then
-    if self._closed then return nil, closed_error(row) end
+    if self._closed then return nil, setbacks.closed(row) end
     return unsigned.request(self, row, opts)
   end
   local profile = self.profile
@@ -102,10 +96,10 @@ function M.build(self, row, layout, values, opts)
   if message then return nil, errors.config(message, hint, "credentials") end
   local now, wrong, cure = self._clock:read()
   if not now then return nil, errors.config(wrong, cure, "clock") end
-  if self._closed then return nil, closed_error(row) end -- by the clock, the credentials function or another task
+  if self._closed then return nil, setbacks.closed(row) end -- by the clock, the credentials function or another task
   local recv_window = opts.recv_window
   values[profile.timestamp_name] = now
-  values[profile.recv_window_name] = recv_window and floor(recv_window) or self._recv_window -- 5e3 is a float
+  values[profile.recv_window_name] = recv_window and floor(recv_window) or self._recv_window or nil -- 5e3 is a float
   local body, query = ""
   if row.body then body, wrong = layout:body(values) end
   if not body then return nil, errors.argument(nil, wrong) end
@@ -136,7 +130,7 @@ end
 --- layout; or nil and an error.
 function M.check_call(self, row, params, opts)
   local err = opts ~= M.no_options and opts ~= M.settles and check_options(self, row, opts)
-  if self._closed then return nil, closed_error(row) end
+  if self._closed then return nil, setbacks.closed(row) end
   if err then return nil, err end
   local values
   values, err = validate.check(row, params)
@@ -152,21 +146,6 @@ function M.check_call(self, row, params, opts)
   return values, make_layout(self.profile, row, names)
 end
 
-local transport_kinds = { transport = true, decode = true, argument = true, closed = true }
-
--- A transport may be the user's own: whatever it says besides a plain `not_sent`, the outcome is unknown.
-local function transport_error(row, failure)
-  if type(failure) ~= "table" then failure = { message = failure } end
-  local kind = transport_kinds[failure.kind] and failure.kind or "transport"
-  local not_sent = failure.outcome == "not_sent"
-  return errors.new {
-    kind = kind, outcome = not_sent and "not_sent" or "unknown", phase = failure.phase,
-    code = failure.code and plain_text.clean(tostring(failure.code), 60), operation = row.full_name,
-    message = failure.message and plain_text.clean(tostring(failure.message), 500) or "the transport failed",
-    retryable = kind == "transport" and (row.effect == "read" or not_sent),
-  }
-end
-
 local function fill_info(info, response, attempts)
   info.attempts = attempts
   info.http_status, info.headers, info.timings = nil, nil, nil
@@ -179,38 +158,27 @@ local function fill_info(info, response, attempts)
   }
 end
 
--- Whether an answer may be one to another request, or was not the service's: only its own rejections are sure to be.
-local function is_doubtful(err)
-  return err.outcome == "unknown" or err.kind ~= "api" and (err.kind ~= "throttled" or err.http_status == 403)
-end
-
 ---@class purser.Sending  what a write call gives to its attempt, to know how far it came
 ---@field sent boolean      set before the transport is called
 ---@field process integer   the one that may send it
 ---@field watch table|false set to what reports the attempt to the hook `after`
 ---@field verify fun(self, value: any, err: purser.Error|nil, response: table): any, purser.Error|nil  notes the end
 
--- The error of a write call in a child that was forked off by its hook: both processes have the request.
-local function forked_error(row)
-  return errors.new { kind = "transport", outcome = "unknown", phase = "send", operation = row.full_name,
-    message = "this process was forked off during the call, which is left to its parent" }
-end
-
 -- Sends a request and reads its answer: `result | nil, err`, and the response. `sending` is that of a write call,
 -- `values` are those of a read call.
 local function exchange(self, row, request, sending, values)
-  if self._closed then return nil, closed_error(row) end -- by the hook, or during the pause before this attempt
+  if self._closed then return nil, setbacks.closed(row) end -- by the hook, or during the pause before this attempt
   if sending then
     sending.sent = true
-    if sending.process ~= core.process_id() then return nil, forked_error(row) end
+    if sending.process ~= core.process_id() then return nil, setbacks.forked(row) end
   end
   local response, failure = self._transport:send(request)
-  if type(response) ~= "table" then return nil, transport_error(row, failure) end
+  if type(response) ~= "table" then return nil, setbacks.transport(row, failure) end
   local answer = row.unsigned and unsigned.answer or responses.answer
   local value, err = answer(row, self.profile, response.status, response.body, response.headers, values)
   if sending then value, err = sending:verify(value, err, response) end
   if request.verify and value ~= nil then value, err = request.verify(row, response, value) end
-  if err and is_doubtful(err) and self._transport.discard then self._transport:discard(response) end
+  if err and setbacks.is_doubtful(err) and self._transport.discard then self._transport:discard(response) end
   return value, err, response
 end
 
@@ -236,89 +204,32 @@ end
 
 --- Sleeps for `ms` milliseconds as the client's transport does.
 function M.pause(self, ms)
-  if self._transport.sleep then return self._transport:sleep(math.ceil(ms)) end
-  schedule.sleep(math.ceil(ms))
+  setbacks.pause(self, ms)
 end
 
--- Waits until the rate limit has room for a call. The hook `wait` reports it, and meanwhile room_ms.
-local function wait_for_room(self, ms, row, info)
-  local entry = { ends = self._rate_limit.now() + ms }
-  self._waits = self._waits or setmetatable({}, { __mode = "k" })
-  self._waits[entry] = true
-  if self._hooks then hooks.report_wait(self._hooks, row, ms, info) end
-  M.pause(self, ms)
-  self._waits[entry] = nil
+local function wait_for_room(...)
+  setbacks.wait_for_room(...)
 end
 
 --- In how many milliseconds the rate limit has room for the next call that waits for it; nil where none does.
 ---@return integer|nil ms
 function M.room_ms(self)
-  local first, now = nil, self._waits and self._rate_limit.now()
-  for entry in pairs(self._waits or {}) do
-    local left = entry.ends - now
-    if left > 0 then first = math.min(first or left, left) end -- a task that died in its wait may have left an old one
-  end
-  return first
-end
-
--- The error of a call that the rate limit does not let go, and why; after `ms` it may be repeated.
-local function no_room(row, why, ms)
-  return errors.new { kind = "throttled", outcome = "not_sent", operation = row.full_name, retryable = true,
-    retry_after = math.ceil(ms / 1000), message = why, hint = "call it again after the pause" }
+  return setbacks.room_ms(self)
 end
 
 --- Gives back what a request took of the rate limit: it was certainly not sent.
 function M.give_back(self, request)
-  if request.takes then self._rate_limit:give_back(request.takes, request.taken_at) end
-  request.takes = nil
+  setbacks.give_back(self, request)
 end
 
-local function note_wrong_clock(err, why)
-  err.message = format("%s; the clock was not corrected: %s", err.message, why)
-end
-
--- Learns the service's time: from its own answer, else from the Date header of a rejection. Whether that worked; the
--- rejection says why it did not.
-local function correct_clock(self, err)
-  local correction, problem = self._clock:learn(function()
-    return M.run(self, unsigned.rows.server_time)
-  end)
-  if correction or self._clock:learn_date(err and err.service_date) then return true end
-  if err then note_wrong_clock(err, problem.message) end
-  return false
-end
-
--- A burst of calls finds out together that the clock is wrong: one asks, the others wait for it. A request that was
--- stamped before the clock was last set right says nothing about it.
-local function correct_clock_once(self, err, request)
-  local clock, ends = self._clock, core.monotonic_ms() + self._timeout_ms
-  while clock.asking and core.monotonic_ms() < ends do M.pause(self, 5) end
-  if clock.corrections ~= request.corrections then return true end
-  clock.asking = true
-  local ok, corrected = schedule.protect(correct_clock, self, err)
-  clock.asking = false
-  if not ok then error(corrected, 0) end
-  return corrected
-end
-
---- What a failure reports before anything else is done: how long the service wants to be left alone, and that the clock
---- is wrong, which is set right once a call. Whether it was.
+--- What a failure reports before anything else is done. Whether the clock was set right.
 function M.learn(self, err, request, corrected)
-  if self._rate_limit then
-    local ms = self._rate_limit:learn(err)
-    err.retry_after = err.retry_after or ms and math.ceil(ms / 1000)
-    if err.outcome == "not_sent" then M.give_back(self, request) end
-  end
-  if err.code ~= service_clock.OUTSIDE_WINDOW or not self._correct_clock or corrected then return false end
-  if not request.corrections then return false end -- not signed: it has no timestamp that could be wrong
-  err.clock_corrected = correct_clock_once(self, err, request)
-  if err.clock_corrected then err.hint = "nothing was done, and the clock is corrected now: call it again" end
-  return err.clock_corrected
+  return setbacks.learn(self, M.run, err, request, corrected)
 end
 
 --- Sets the clock right before a signed call where it was set meanwhile.
 function M.attend_clock(self, row)
-  if not row.unsigned and self._correct_clock and self._clock:jumped() then correct_clock(self) end
+  if self._clock.offset then setbacks.attend_clock(self, M.run, row) end
 end
 
 --- The signed request of an attempt, once the rate limit has room for it; or nil and an error.
@@ -328,7 +239,7 @@ function M.next_request(self, row, layout, values, opts)
     local ms
     if self._credentials and not self._api_key and not row.unsigned then M.refresh_credentials(self) end
     takes, at, ms = limit:acquire(row, self._api_key, wait_for_room, self, opts.info, opts == M.settles)
-    if not takes then return nil, no_room(row, at, ms) end
+    if not takes then return nil, setbacks.no_room(row, at, ms) end
   end
   local request, err = M.build(self, row, layout, values, opts)
   if request then

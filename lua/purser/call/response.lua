@@ -1,9 +1,10 @@
 -- SPDX-License-Identifier: MIT
 -- What an answer means: a result, or an error; failure.lua says which.
 
+local decoders = require "purser.call.decoders"
 local lazy = require "purser.util.lazy"
-local unwrap = require "purser.call.unwrap"
 local failure = lazy "purser.call.failure"
+local unwrap = lazy "purser.call.unwrap"
 
 local M = {}
 
@@ -58,7 +59,7 @@ end
 --- Turns an answer into `result | nil, err`.
 ---@param row table       the operation
 ---@param profile table   success_codes: what an envelope may carry without being an error; unknown_codes: what proves
----                       nothing; null_lists: by full name, the operations whose success without data means none
+---                       nothing
 ---@param status integer  HTTP status
 ---@param body string
 ---@param headers string|table|nil  raw header block, or a map
@@ -70,13 +71,14 @@ function M.answer(row, profile, status, body, headers, values)
     return fail("undecodable", row, status, ("HTTP %d with an empty body"):format(status), 0)
   end
 
-  local value, message, offset, is_repeated = unwrap.decoder(row):decode(body)
+  local value, message, offset, is_repeated = decoders.of(row):decode(body)
   if is_repeated then
     return fail("undecodable", row, status, "the answer contradicts itself: " .. message, offset)
   end
   if value == nil then return fail("of_body", row, profile, status, body, message, offset) end
   local _, err = error_in(row, profile, status, value, body)
   if err then return nil, err end
+  if status == 200 and value[1] ~= nil and row.result.list then return value end -- nothing stands around it
   local taken, missing = unwrap.take(row, value, body, values, profile, status)
   if not taken then return fail("undecodable", row, status, missing) end
   return taken

@@ -40,11 +40,12 @@ local function jitter(ms)
 end
 
 --- The pause before the next attempt in milliseconds, or nil when there must be none.
----@param policy table       from policy()
+---@param policy table|false from policy(); false: that of no options
 ---@param attempt integer    how many attempts have been made
 ---@param elapsed_ms integer since the call began
 ---@param err purser.Error   what the last attempt ended with
 function M.pause(policy, attempt, elapsed_ms, err)
+  policy = policy or defaults
   if attempt >= policy.attempts or not err.retryable or err.kind == "decode" then return nil end
   local pause = jitter(math.min(policy.max_ms, policy.base_ms * 2 ^ (attempt - 1)))
   if err.retry_after then pause = math.max(pause, err.retry_after * 1000) end

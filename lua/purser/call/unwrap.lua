@@ -1,128 +1,18 @@
 -- SPDX-License-Identifier: MIT
--- The last stage: from an answer to a result. The C decoder types the members by the row's shape; this file takes the
--- result out of whatever envelope it came in. An answer has to show its result: a list is an array, or a member that is
--- one; a record has the member that proves it (record.lua). What shows less is none. A read gives what is there,
--- whatever stands beside it and though a member comes twice (then its last value counts); who concludes from what is
--- missing asks M.beside and M.counts for the rest.
+-- The last stage: from an answer to a result. The C decoder types the members by the row's shape (decoders.lua); this
+-- file takes the result out of whatever envelope it came in. An answer has to show its result: a list is an array, or a
+-- member that is one; a record has the member that proves it (record.lua). What shows less is none. A read gives what
+-- is there, whatever stands beside it and though a member comes twice (then its last value counts); who concludes from
+-- what is missing asks M.beside and M.counts for the rest. A list with nothing around it needs none of this.
 
 local core = require "purser.core"
+local decoders = require "purser.call.decoders"
 local lazy = require "purser.util.lazy"
-local shapes = require "purser.api.shapes"
 local records = lazy "purser.call.record"
-local unpack = table.unpack or unpack -- luacheck: ignore
 
 local M = {}
 
-local envelope = {
-  { name = "code", type = "string" }, { name = "msg", type = "string" }, { name = "message", type = "string" },
-}
-
-local compile_fields
-
-local function compile_type(type_)
-  if type(type_) == "string" then return type_ end
-  if type_.list then return { list = compile_type(type_.list) } end
-  return { record = { name = type_.record, fields = compile_fields(type_.record) } }
-end
-
-function compile_fields(name)
-  local fields = {}
-  for i, field in ipairs(shapes[name]) do
-    fields[i] = {
-      name = field[1], type = compile_type(field[2]), aliases = field.aliases, prefix = field.prefix,
-    }
-  end
-  return fields
-end
-
--- `fields` and, after them, those of `more` whose names they lack.
-local function extend(fields, more)
-  local result, seen = {}, {}
-  for _, list in ipairs { fields, more } do
-    for _, field in ipairs(list) do
-      if not seen[field.name] then
-        seen[field.name] = true
-        result[#result + 1] = field
-      end
-    end
-  end
-  return result
-end
-
-local function form_of(result)
-  return result.list and "list" or result.record and "record" or result.page and "page" or "rows"
-end
-
-local forms = {}
-
--- The members of a wrapper that may be the list, in the order in which they are looked for.
-local function carriers_of(result)
-  return { "data", "result", unpack(result.wrappers or {}) }
-end
-
--- The members beside the records that count something.
-local function count_fields(result)
-  local fields = {}
-  for name in pairs(result.counts or {}) do
-    fields[#fields + 1] = { name = name, type = "integer", aliases = name == "totalPageNum" and { "totalPage" } or nil }
-  end
-  return fields
-end
-
--- A list: an array of records, or an object one of whose members (data, result, ...) is that array. `data` may in turn
--- be an object with such a member.
-function forms.list(result)
-  local record = { name = result.list, fields = compile_fields(result.list) }
-  local carriers = {}
-  for i, name in ipairs(carriers_of(result)) do carriers[i] = { name = name, type = { list = { record = record } } } end
-  local counts = count_fields(result)
-  if result.wrappers then
-    local wrapped = extend(record.fields, extend({ carriers[3] }, counts))
-    carriers[1] = { name = "data", type = { one_or_many = { name = result.list, fields = wrapped } } }
-  end
-  return { list = { record = record }, record = { name = "list", fields = extend(extend(carriers, counts), envelope) } }
-end
-
-local function one(name, fields)
-  local bare = { name = name, fields = fields }
-  local wrapped = extend(fields, { { name = "data", type = { one_or_many = bare } } })
-  return { list = { record = bare }, record = { name = name, fields = extend(wrapped, envelope) } }
-end
-
-function forms.record(result)
-  return one(result.record, compile_fields(result.record))
-end
-
-function forms.page(result)
-  return one("page", extend({
-    { name = "data", type = { list = { record = { name = result.page, fields = compile_fields(result.page) } } } },
-    { name = "page", type = "integer" },
-  }, count_fields(result)))
-end
-
-function forms.rows(result)
-  return one("rows", extend({
-    { name = "rows", type = { list = { record = { name = result.rows, fields = compile_fields(result.rows) } } } },
-  }, count_fields(result)))
-end
-
-local decoders = setmetatable({}, { __mode = "k" })
-
---- The decoder of a row's answers, made at its first use.
-function M.decoder(row)
-  local decoder = decoders[row]
-  if not decoder then
-    decoder = core.decoder(forms[form_of(row.result)](row.result), row.effect == "read")
-    decoders[row] = decoder
-  end
-  return decoder
-end
-
-M.error_decoder = core.decoder { record = { name = "error", fields = envelope } }
-
------------------------------------------------------------------------------------------------- what an answer shows
-
--- What is known of results beside what they show: `beside` (members), `status` (where it was not 200), `doubt`.
+-- What is known of results beside what they show: `beside` (members), `status` (where it was not 200), `is_lone`.
 local notes = setmetatable({}, { __mode = "k" })
 
 local function note(answer, word, value)
@@ -150,20 +40,19 @@ function M.counts(row, answer)
   return of.records, of.pages, of.either
 end
 
---- Returns why nothing may be concluded from a record that this list lacks; nil where that may be done.
----   assumed  nothing but the profile's `null_lists` says that it is empty
----   lone     one record came where a list belongs, so there may be others
+--- Tells whether one record came where a list belongs: there may be others, so nothing may be concluded from one that
+--- this list lacks.
 ---@param list table
----@return "assumed"|"lone"|nil
-function M.doubt_of(list)
-  return notes[list] and notes[list].doubt
+---@return boolean
+function M.is_lone(list)
+  return notes[list] ~= nil and notes[list].is_lone == true
 end
 
 -- Notes what stands beside the records of `answer` in the wrappers around them, the innermost last. A note must not
 -- hold what it is of, so it leaves out what carries the records.
 local function note_beside(result, answer, ...)
   local beside, carries = {}, { rows = true }
-  for _, name in ipairs(carriers_of(result)) do carries[name] = true end
+  for _, name in ipairs(decoders.carriers_of(result)) do carries[name] = true end
   for _, part in ipairs { ... } do
     for name, value in pairs(part) do
       if type(name) == "string" and not (carries[name] and type(value) == "table") then beside[name] = value end
@@ -179,7 +68,7 @@ local function find_list(result, value)
   if from and type(data) == "table" and type(data[from]) == "table" and data[1] == nil then
     return data[from], data, "data " .. from
   end
-  for _, name in ipairs(carriers_of(result)) do
+  for _, name in ipairs(decoders.carriers_of(result)) do
     if value[name] then return value[name], value, name end
   end
   return value, {}, ""
@@ -216,12 +105,10 @@ local function contradiction(result, count, holder, page)
   end
 end
 
--- A list that is no array: one record where the row knows that form, or none where the profile knows that. Also why it
--- proves less than an array.
-local function list_without_array(result, value, path, answer)
+-- Returns the list of the one record that came in place of an array, where the row knows that form; or nil.
+local function list_of_one(result, value)
   local lone = result.lone and value.data
-  if lone and type(lone[result.lone]) == "string" and lone[result.lone]:find "%S" then return { lone }, "lone" end
-  if path == "" and value.code and answer.null_is_none then return {}, "assumed" end
+  return lone and type(lone[result.lone]) == "string" and lone[result.lone]:find "%S" and { lone } or nil
 end
 
 local take = {}
@@ -229,10 +116,9 @@ local take = {}
 function take.list(result, value, answer)
   local list, holder, path = find_list(result, value)
   if list[1] == nil and (next(list) ~= nil or not shows_array(answer.body, path)) then
-    local doubt
-    list, doubt = list_without_array(result, value, path, answer)
+    list = list_of_one(result, value)
     if not list then return nil, "the answer shows no list" end
-    note(list, "doubt", doubt)
+    note(list, "is_lone", true)
     holder = {}
   end
   local problem = contradiction(result, #list, holder, answer.page)
@@ -276,16 +162,15 @@ end
 ---@param value table   the decoded body
 ---@param body string   what it was decoded from
 ---@param values table<string, any>|nil  what was sent, by name: on a page after the first no record may be left
----@param profile table|nil  its null_lists and success_codes
+---@param profile table|nil  its success_codes
 ---@param status integer|nil  of HTTP
 function M.take(row, value, body, values, profile, status)
   local taken, problem = value, nil
   if value[1] == nil or not row.result.list then -- else it is an array with nothing around it
     local paging = row.paging
     local page = values and paging and paging.page and tonumber(values[paging.page]) or 1
-    taken, problem = take[form_of(row.result)](row.result, value,
-      { body = body, page = page, null_is_none = profile and profile.null_lists[row.full_name],
-        success_codes = profile and profile.success_codes })
+    taken, problem = take[decoders.form_of(row.result)](row.result, value,
+      { body = body, page = page, success_codes = profile and profile.success_codes })
   end
   if taken and status and status ~= 200 and row.effect == "read" then note(taken, "status", status) end
   return taken, problem

@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: MIT
 -- The first stage: parameters against their row. What does not pass ends here, and nothing is sent.
 
-local errors = require "purser.call.errors"
 local lazy = require "purser.util.lazy"
 local parameters = require "purser.api.parameters"
+local errors = lazy "purser.call.errors"
 local unlisted = lazy "purser.call.unlisted"
 
 local format = string.format

@@ -1,9 +1,8 @@
 -- SPDX-License-Identifier: MIT
--- What this command has sent so far: what an interruption, or an error of its own, leaves open, and what --debug
+-- Counts what this command has sent: what an interruption, or an error of its own, leaves open, and what --debug
 -- prints.
 
-local hooks = require "purser.call.hooks"
-local operations = require "purser.api.operations"
+local catalogue = require "purser.cli.catalogue"
 local terminal = require "purser.cli.terminal"
 
 -- on_answer: called with how many requests were sent, where a command shows how far it is
@@ -18,10 +17,11 @@ function M.hooks(shows)
   return {
     wait = function(event)
       if event.wait_ms < WORTH_SAYING_MS then return end
-      terminal.show_wait(hooks.room_text(event.wait_ms), event.operation, event.wait_ms)
+      terminal.show_wait(("the rate limit has room in %d s"):format(math.ceil(event.wait_ms / 1000)), event.operation,
+        event.wait_ms)
     end,
     before = function(event)
-      local row = operations.by_name[event.operation]
+      local row = catalogue.by_name[event.operation]
       M.sent = M.sent + 1
       if row and row.effect ~= "read" then M.open, M.operation = M.open + 1, event.operation end
       if shows then
@@ -29,7 +29,7 @@ function M.hooks(shows)
       end
     end,
     after = function(event)
-      local row = operations.by_name[event.operation]
+      local row = catalogue.by_name[event.operation]
       if row and row.effect ~= "read" then
         if event.outcome ~= "unknown" then M.open = M.open - 1 end
         if event.outcome == "done" then M.writes = M.writes + 1 end
@@ -44,7 +44,7 @@ function M.hooks(shows)
   }
 end
 
---- What had happened until now, in one sentence.
+--- Says what had happened until now, in one sentence.
 ---@return string
 function M.summary()
   if M.open > 0 then

@@ -4,15 +4,15 @@
 
 local core = require "purser.core"
 
-local M = { when = "auto" } -- of --color: auto, always or never
+local M = { settings = { when = "auto" } } -- of --color: auto, always or never
 
 local BOLD, DIM, RED, GREEN, YELLOW = "\27[1m", "\27[2m", "\27[31m", "\27[32m", "\27[33m"
 local RESET = "\27[0m"
 
---- Whether what goes to a stream is coloured.
+--- Tells whether what goes to a stream is coloured.
 ---@param fd integer  1 output, 2 error
 function M.is_on(fd)
-  if M.when ~= "auto" then return M.when == "always" end
+  if M.settings.when ~= "auto" then return M.settings.when == "always" end
   return (os.getenv "NO_COLOR" or "") == "" and os.getenv "TERM" ~= "dumb" and core.is_terminal(fd)
 end
 

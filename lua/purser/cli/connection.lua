@@ -8,61 +8,54 @@ local files = require "purser.util.files"
 local lazy = require "purser.util.lazy"
 local terminal = require "purser.cli.terminal"
 local values = require "purser.cli.values"
-local profiles = lazy "purser.api.profiles"
 local report = lazy "purser.cli.report"
 local purser = lazy "purser"
 local limits = lazy "purser.limits"
 
 local M = {}
 
---- A whole number of an option's text; nil and what is wrong with it.
-function M.whole(text)
-  local number = text:find("^%d+$") and #text < 10 and tonumber(text)
-  if not number then return nil, ("'%s' is not a whole number"):format(text) end
-  return number
-end
+--- Options that say which service to talk to, and with whose keys, as a group of a grammar.
+M.service = { "Connection",
+  { "--base-url", "<url>", "Address of the service. With --profile it takes the place of what the file of the keys and "
+    .. "PURSER_BASE_URL say." },
+  { "--profile", "<name>", "Conventions of the service: default, or mexc, which knows its address.",
+    choices = { "default", "mexc" } },
+  { "--credentials", "<file>", "File with `api_key = ...` and `secret_key = ...`, readable by you alone; - reads "
+    .. "standard input. `purser help credentials` lists the other sources." },
+  { "--account", "<name>", "Name of the account: its keys are those of `purser login NAME`, and a journal knows it by "
+    .. "this name. PURSER_ACCOUNT names that of the environment's keys.",
+    values = function() return credentials.names() end },
+  { "--timeout", "<seconds>", "Longest time of one request, default 10." },
+  { "--proxy", "<url>", "Proxy, such as http://HOST:PORT or socks5h://HOST:PORT. Without it https_proxy and all_proxy "
+    .. "of the environment." },
+  { "--ca-file", "<file>", "File of certificates to trust in place of the system's." },
+  { "--rate-limit", "<store>", "Where use is counted, for all that share it: redis://HOST:PORT, redis:/SOCKET, "
+    .. "sqlite:FILE or postgresql:DATABASE. Without it PURSER_RATE_LIMIT, else this command.",
+    values = { "redis://", "redis:", "sqlite:", "postgresql:" } },
+  { "--recv-window", "<ms>", "How old a request may be when it arrives, in ms." },
+  { "--record", "<file>", "New file for each exchange with the service, a line each; keys, ids, addresses, amounts and "
+    .. "names are replaced by tokens before anything is written." },
+}
 
-local function seconds(text)
-  local number = #text < 10 and (text:find("^%d+$") or text:find("^%d+%.%d+$")) and tonumber(text)
-  if not number or number <= 0 then return nil, ("'%s' is not a number of seconds"):format(text) end
-  return math.max(1, math.floor(number * 1000 + 0.5))
-end
+M.messages = { "Messages",
+  { "--debug", "Print each request and how it ended on standard error, key and signature left out." },
+  { "-q --quiet", "Print the result and errors alone." },
+  { "--no-input", "Never ask; a question is an error." },
+}
 
---- Adds the options to a command of argparse.
-function M.define(command)
-  local options = {
-    command:option("--base-url", "Address of the service. With --profile it takes the place of what the file of the "
-      .. "keys and PURSER_BASE_URL say."):argname("<url>"),
-    command:option("--profile", "Conventions of the service: default, or mexc, which knows its address.")
-      :argname("<name>"):choices { "default", "mexc" },
-    command:option("--credentials", "File with `api_key = ...` and `secret_key = ...`, readable by you alone; - reads "
-      .. "standard input. `purser help credentials` lists the other sources."):argname("<file>"),
-    command:option("--account", "Name of the account: its keys are those of `purser login NAME`, and a journal knows "
-      .. "it by this name. PURSER_ACCOUNT names that of the environment's keys."):argname("<name>"),
-    command:option("--timeout", "Longest time of one request, default 10."):argname("<seconds>"):convert(seconds),
-    command:option("--proxy", "Proxy, such as http://HOST:PORT or socks5h://HOST:PORT. Without it https_proxy and "
-      .. "all_proxy of the environment."):argname("<url>"),
-    command:option("--ca-file", "File of certificates to trust in place of the system's."):argname("<file>"),
-    command:option("--rate-limit", "Where use is counted, for all that share it: redis://HOST:PORT, redis:/SOCKET, "
-      .. "sqlite:FILE or postgresql:DATABASE. Without it PURSER_RATE_LIMIT, else this command."):argname "<store>",
-    command:option("--recv-window", "How old a request may be when it arrives, in ms."):argname("<ms>")
-      :convert(M.whole),
-  }
-  command:group("Connection", (table.unpack or unpack)(options)) -- luacheck: ignore
-  command:group("Messages",
-    command:flag("--debug", "Print each request and how it ended on standard error, key and signature left out."),
-    command:flag("-q --quiet", "Print the result and errors alone."),
-    command:flag("--no-input", "Never ask; a question is an error."))
-end
+--- Options of commands that write.
+M.safety = { "Safety",
+  { "--journal", "<file>", "Journal (SQLite file) in which each write call is recorded before it is sent; or set "
+    .. "PURSER_JOURNAL." },
+  { "--guard", "<file>", "JSON file of the rules that no call may break (docs/guard-rails.md); the rules of each hold, "
+    .. "and those of PURSER_GUARD.", many = true },
+  { "--policy", "<folder>", "Folder of the signed policies under which the account is (docs/approvals.md); or set "
+    .. "PURSER_POLICY." },
+}
 
---- Adds the options of commands that write.
-function M.define_writes(command)
-  command:group("Safety",
-    command:option("--journal", "Journal (SQLite file) in which each write call is recorded before it is sent; or set "
-      .. "PURSER_JOURNAL."):argname("<file>"),
-    command:option("--guard", "JSON file of the rules that no call may break (docs/guard-rails.md). May be repeated; "
-      .. "the rules of each hold, and those of PURSER_GUARD."):argname("<file>"):count("*"))
-end
+--- The folder of the policy that the options or the environment name.
+---@return string|nil
+function M.policy(options) return options.policy or credentials.variable "PURSER_POLICY" end
 
 -- Adds the rules of a file to those that hold already. Returns nil, or a message.
 local function add_guard(made, path, options)
@@ -136,13 +129,13 @@ local function describe(client, service, keys)
   return ("%s (from %s) with the keys from %s"):format(sources.url, sources.service, sources.keys), sources
 end
 
---- What of a command line says where and with whose keys, and the journal, as words of a shell: a command that is
+--- Returns what of a command line names service, keys and journal, as words of a shell: a command that is
 --- printed goes on where this one was.
 ---@param options table       of argparse
 ---@return string  begins with a blank, unless it is empty
 function M.words(options)
   local words = { "" }
-  for _, name in ipairs { "journal", "account", "credentials", "base_url", "profile" } do
+  for _, name in ipairs { "journal", "policy", "account", "credentials", "base_url", "profile" } do
     if options[name] then
       words[#words + 1] = ("--%s %s"):format((name:gsub("_", "-")), values.shell_word(options[name]))
     end
@@ -150,19 +143,32 @@ function M.words(options)
   return table.concat(words, " ")
 end
 
---- Set while a command is recorded: makes the transport of the next client out of the one it would have.
----@type (fun(inner: purser.Transport): purser.Transport|nil, string|nil)|nil
-M.wrap_transport = nil
-
--- The transport of the client when it is no longer the default one; or nil and a message.
-local function wrapped(inner, options)
+-- Makes the transport of the client record its exchanges. Returns it, or nil and a message.
+local function recorded(inner, options)
   local message
   if not inner then
     inner, message = purser.transport.curl { connect_timeout_ms = 3000, proxy = options.proxy,
       ca_file = options.ca_file }
     if not inner then return nil, message end
   end
-  return M.wrap_transport(inner)
+  M.recorder, message = purser.transport.record(inner, { file = options.record })
+  return M.recorder, message
+end
+
+--- Ends the recording of --record. Returns the exit code: 5 where the command succeeded and the recording did not.
+---@param options table
+---@param code integer
+---@return integer
+function M.end_recording(options, code)
+  local recorder = M.recorder
+  if not recorder then return code end
+  M.recorder = nil
+  local ok, problem = recorder:close()
+  report.note("%d %s written to %s", recorder.count, recorder.count == 1 and "exchange was" or "exchanges were",
+    options.record)
+  if ok then return code end
+  report.say("%s", problem)
+  return code == report.DONE and report.NOT_WRITTEN or code
 end
 
 -- The option rate_limit: the store that is named, if one is. Nil and a message for a text that names none.
@@ -219,25 +225,26 @@ function M.open(options, overrides)
   local requested = {
     api_key = keys.api_key, secret_key = keys.secret, base_url = service.base_url, profile = service.profile,
     timeout_ms = options.timeout, recv_window = options.recv_window, journal = safe.journal, guard = safe.guard,
-    account = keys.account, hooks = activity.hooks(options.debug), rate_limit = rate_limit,
+    policy = M.policy(options), account = keys.account, hooks = activity.hooks(options.debug), rate_limit = rate_limit,
   }
   for name, value in pairs(overrides or {}) do requested[name] = value end
+  requested.policy = requested.policy or nil -- a plan is made without the payer's journal
   if requested.shares_limit then -- with clients of other keys, which come later
     rate_limit.profile, requested.shares_limit = service.profile, nil
     requested.rate_limit = purser.rate_limit(rate_limit)
   end
   if requested.concurrent then
-    local profile = profiles[service.profile or "default"]
+    local profile = purser.profiles[service.profile or "default"]
     requested.concurrent = nil
     requested.transport, problem = purser.transport.multi { base_url = service.base_url or profile.base_url,
       proxy = options.proxy, ca_file = options.ca_file }
     if not requested.transport then return nil, values.in_shell(tostring(problem)) end
-  elseif not M.wrap_transport then
+  elseif not options.record and not requested.transport then
     requested.proxy, requested.ca_file = options.proxy, options.ca_file
   end
-  if M.wrap_transport then
-    requested.transport, problem = wrapped(requested.transport, options)
-    if not requested.transport then return nil, problem end
+  if options.record then
+    requested.transport, problem = recorded(requested.transport, options)
+    if not requested.transport then return nil, "--record: " .. tostring(problem) end
   end
   local client, err = purser.new(requested)
   keys.secret:close() -- the client has made of it what it needs

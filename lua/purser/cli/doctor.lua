@@ -3,30 +3,31 @@
 --
 -- It only reads. Permissions to write cannot be tried without doing something, so it says so.
 
+local catalogue = require "purser.cli.catalogue"
 local connection = require "purser.cli.connection"
 local core = require "purser.core"
 local errors = require "purser.call.errors"
 local lazy = require "purser.util.lazy"
 local loopback = require "purser.util.loopback"
-local operations = require "purser.api.operations"
 local output = require "purser.cli.output"
 local suggest = require "purser.util.suggest"
 local plain_text = require "purser.util.plain_text"
-local profiles = require "purser.api.profiles"
+local purser = require "purser"
 local report = require "purser.cli.report"
-local rows = require "purser.cli.rows"
 local terminal = require "purser.cli.terminal"
 local drift = lazy "purser.cli.drift"
 
-local M = { summary = "Check the clock, TLS, the key, its permissions and the weights." }
+local M = {}
 
-function M.define(command)
-  command:description("Check the clock, TLS, the key, its permissions and the weights; each finding with its cure.\n"
-    .. "It only reads.")
-  output.define(command, nil, { filters = true })
-  command:flag("--drift", "Make the harmless reads, and compare every answer with what this version knows: members, "
-    .. "types, forms, codes, limits. The report holds no value of an answer.")
-  connection.define(command)
+function M.grammar()
+  return {
+    text = "Check the clock, TLS, the key, its permissions and the weights; each finding with its cure.\n"
+      .. "It only reads.",
+    { "Options",
+      { "--drift", "Make the harmless reads, and compare every answer with what this version knows: members, types, "
+        .. "forms, codes, limits. The report holds no value of an answer." } },
+    output.group { filters = true }, connection.service, connection.messages,
+  }
 end
 
 -- The reads that show whether a key has a permission: cheap, and without anything that must exist.
@@ -58,13 +59,11 @@ local phase_cures = {
   tls = "check ca-certificates and the clock of this machine; a private authority is given to purser.new as ca_file",
 }
 
--- The hosts that are the service's own: those of the profile, or of every profile where it names none.
+-- The hosts that are the service's own: those of the profile, else that of the live service.
 local function own_hosts(profile)
   local hosts = {}
   for host, is_own in pairs(profile.hosts or {}) do hosts[#hosts + 1] = is_own and host:lower() or nil end
-  for _, known in pairs(#hosts == 0 and profiles or {}) do
-    for host in pairs(known.hosts or {}) do hosts[#hosts + 1] = host end
-  end
+  if not hosts[1] then hosts[1] = purser.profiles.mexc.base_url:match "^%a+://([^:/]+)" end
   table.sort(hosts)
   return hosts
 end
@@ -130,12 +129,12 @@ local function weight_of(client, row)
   return client.profile.weights[row.full_name] or row.weight or 1
 end
 
--- What the key may do. Stops at the first answer that says that the key itself is not accepted.
+-- Finds out what the key may do. Stops at the first answer that says that the key itself is not accepted.
 local function check_permissions(findings, client)
   local granted, missing, spent = {}, {}, 0
   for _, probe in ipairs(probes) do
     local state, err = try(client, probe)
-    spent = spent + weight_of(client, operations.by_name[probe[2]])
+    spent = spent + weight_of(client, catalogue.by_name[probe[2]])
     if state == "granted" then
       granted[#granted + 1] = probe[1]
     elseif state == "missing" then
@@ -190,7 +189,7 @@ local function check_ip_list(findings, key)
   end
 end
 
--- What the service has on record of the key, where the profile has that operation: the days that are left, the IP list
+-- Reads the record of the key, where the profile has that operation: the days that are left, the IP list
 -- and the permissions, those to write among them. Returns the weight that was spent.
 local function check_record(findings, client)
   if not client.profile.live_operations then return 0 end
@@ -209,7 +208,7 @@ end
 
 local function check_weights(findings, client, spent, profile_name)
   local heaviest, pools = {}, {}
-  for _, row in ipairs(operations.list) do
+  for _, row in ipairs(catalogue.list) do
     local weight = weight_of(client, row)
     if weight > 1 then heaviest[#heaviest + 1] = ("%s %d"):format(row.full_name, weight) end
   end
@@ -228,25 +227,26 @@ end
 
 local TITLES = { "state", "topic", "text", "cure" }
 
-local function as_text(findings, filters)
+local function cells_of(finding) return { finding.state, finding.topic, finding.text, finding.cure } end
+
+-- The findings for a person: each with its cure below it.
+local function as_text(findings, options)
   local out = {}
-  for _, finding in ipairs(findings) do
-    if rows.passes({ finding.state, finding.topic, finding.text, finding.cure }, filters) then
-      out[#out + 1] = terminal.fold(("%-5s %-12s %s"):format(finding.state, finding.topic,
-        plain_text.clean(finding.text)), 19) .. "\n"
-      if finding.cure then
-        out[#out + 1] = terminal.fold((" "):rep(19) .. "cure: " .. finding.cure, 19) .. "\n"
-      end
+  for _, finding in ipairs(output.passing(TITLES, findings, options, cells_of)) do
+    out[#out + 1] = terminal.fold(("%-5s %-12s %s"):format(finding.state, finding.topic,
+      plain_text.clean(finding.text)), 19) .. "\n"
+    if finding.cure then
+      out[#out + 1] = terminal.fold((" "):rep(19) .. "cure: " .. finding.cure, 19) .. "\n"
     end
   end
   return table.concat(out)
 end
 
 local function render(findings, options)
-  if options.format == "table" then return as_text(findings, assert(rows.filters(TITLES, options))) end
-  local cells = {}
-  for i, finding in ipairs(findings) do cells[i] = { finding.state, finding.topic, finding.text, finding.cure } end
-  return rows.render(TITLES, cells, options)
+  if options.format == "table" then return as_text(findings, options) end
+  local lines = {}
+  for i, finding in ipairs(findings) do lines[i] = cells_of(finding) end
+  return output.rows(TITLES, lines, options)
 end
 
 local function examine(findings, options)
@@ -272,7 +272,7 @@ end
 
 --- Runs the checks. Returns 0 when nothing failed, else the exit code of the worst failure.
 function M.start(options)
-  local message = rows.message(options.drift and drift.TITLES or TITLES, options)
+  local message = output.message(options, options.drift and drift.TITLES or TITLES)
   if message then return report.bad_input("doctor: %s", message) end
   if options.drift then return drift.start(options) end
   local findings = setmetatable({ code = report.DONE }, Findings)

@@ -1,45 +1,36 @@
 -- SPDX-License-Identifier: MIT
 -- `purser export HISTORY`: every record of a history or list, once, as CSV or JSON lines; see docs/histories.md.
 
+local catalogue = require "purser.cli.catalogue"
 local connection = require "purser.cli.connection"
 local core = require "purser.core"
 local files = require "purser.util.files"
 local suggest = require "purser.util.suggest"
-local operations = require "purser.api.operations"
 local output = require "purser.cli.output"
 local report = require "purser.cli.report"
 local terminal = require "purser.cli.terminal"
 local values = require "purser.cli.values"
 
-local M = { summary = "Write every record of a history, complete, as CSV or JSON lines." }
+local M = {}
 
 local CHUNK = 500
 local STEP = 20 -- records between two lines of progress
 
-local function history_names()
-  local names = {}
-  for _, row in ipairs(operations.list) do
-    if row.paging then names[#names + 1] = row.full_name end
-  end
-  return names
-end
+local function history_names() return catalogue.names(function(row) return row.paging end) end
 
-function M.define(command)
-  command:description("Write every record of a history or list once, whatever its windows and pages.\n"
-    .. "With --cursor the next run writes what came since: append it to the same file, or give --output a new file.\n"
-    .. "json is an object a line.")
-  local history = command:argument("history", "One of " .. table.concat(history_names(), ", ") .. ".")
-  history:argname("<history>")
-  history.suggested, history.takes_no_file = history_names(), true
-  command:option("--since", "From when on: 30d, 12h, 2026-01-31, 2026-01-31T10:00Z; default: all it reaches.")
-    :argname("<when>")
-  command:option("--until", "Until when, in the same forms; default: now."):argname("<when>")
-  command:option("--param", "A parameter of the operation, as name=value; may be repeated."):argname("<name=value>")
-    :count("*")
-  command:option("--columns", "Members to write, joined by commas (csv)."):argname("<names>")
-  output.define(command, nil, { default = "csv", filters = true })
-  command:option("--cursor", "File that keeps how far it came; made at the first run."):argname("<file>")
-  connection.define(command)
+function M.grammar()
+  return {
+    text = "Write every record of a history or list once, whatever its windows and pages.\n"
+      .. "With --cursor the next run writes what came since: append it to the same file, or give --output a new file.\n"
+      .. "json is an object a line.",
+    arguments = { { "history", "One of " .. table.concat(history_names(), ", ") .. ".", values = history_names() } },
+    { "Options",
+      { "--since", "<when>", "From when on: 30d, 12h, 2026-01-31, 2026-01-31T10:00Z; default: all it reaches." },
+      { "--until", "<when>", "Until when, in the same forms; default: now." },
+      { "--param", "<name=value>", "A parameter of the operation.", many = true },
+      { "--cursor", "<file>", "File that keeps how far it came; made at the first run." } },
+    output.group { format = "csv", has_columns = true, filters = true }, connection.service, connection.messages,
+  }
 end
 
 -- The first line of the file; nil alone at the first run.
@@ -53,12 +44,7 @@ end
 -- The walk's parameters; nil and a message when an option cannot be read.
 local function params_of(options, cursor)
   local params = { cursor = cursor }
-  for _, text in ipairs(options.param or {}) do
-    local name, value = text:match("^([^=]+)=(.*)$")
-    if not name then return nil, "--param takes name=value" end
-    if params[name] then return nil, ("--param gives %s twice"):format(name) end
-    params[name] = value
-  end
+  for _, pair in ipairs(options.param) do params[pair[1]] = pair[2] end
   local window, message = values.window(options, core.now_ms())
   if not window then return nil, message end
   params.from, params.to = window.since or params.from, window["until"] or params.to
@@ -66,7 +52,7 @@ local function params_of(options, cursor)
   return params
 end
 
--- What output.lua takes for a result of this row.
+-- Returns what output.lua takes for a result of this row.
 local function as_result(row, records)
   if row.result.page then return { data = records } end
   if row.result.rows then return { rows = records } end
@@ -75,19 +61,19 @@ end
 
 local function render(row, records, options, first)
   if #records > 0 then
-    local result = output.filtered(row, as_result(row, records), options.filters)
+    local result = output.filtered(row, as_result(row, records), options.filter)
     records = row.result.page and result.data or row.result.rows and result.rows or result
   end
   if options.format == "json" then
-    local lines, list_row = {}, { result = { record = row.result.list or row.result.page or row.result.rows } }
-    for i, record in ipairs(records) do lines[i] = output.json(output.ordered(list_row, record)) end
+    local lines = {}
+    for i, record in ipairs(records) do lines[i] = output.json(output.ordered(row, record)) end
     return table.concat(lines)
   end
-  local text = output.render(row, as_result(row, records), "csv", options.shown, options.raw)
+  local text = output.render(row, as_result(row, records), options, options.shown)
   return first and text or (text:gsub("^[^\n]*\n", "", 1))
 end
 
--- How far it is, as a line; the last record says up to which time.
+-- Progress as a line; the last record says up to which time.
 local function progress_of(row, count, record)
   local at = record and record[row.paging.time_member or ""]
   return ("%s: %d records%s"):format(row.full_name, count,
@@ -117,7 +103,7 @@ end
 
 -- The row of a history that can be exported; nil and a message. A blank or a dash will do for what stands in names.
 local function row_of(text)
-  local row = operations.by_name[(text:gsub("[ :/]", ".", 1):gsub("%-", "_"))]
+  local row = catalogue.find(text)
   if row and row.paging then return row end
   local group, word = text:match "^(%w+_?%w*)[. :/](.*)$"
   local names, near = history_names(), {}
@@ -130,7 +116,7 @@ local function row_of(text)
     table.concat(near, " or ")) or suggest.hint(text, names), table.concat(names, ", "))
 end
 
--- How a parameter that the walk misses is given on this command line.
+-- Says how a parameter that the walk misses is given on this command line.
 local function advise(err)
   if err.kind ~= "argument" or not err.parameter then return nil end
   return "give it as " .. (err.parameter == "from" and "--since" or err.parameter == "to" and "--until"
@@ -142,9 +128,7 @@ local function read_options(options, cursor)
   local row, message = row_of(options.history)
   if not row then return nil, message end
   options.shown, message = output.columns(options, row)
-  message = message or output.message(options)
-  if message then return nil, message end
-  options.filters, message = output.filters(options, row)
+  message = message or output.message(options, output.members(row))
   if message then return nil, message end
   local params
   params, message = params_of(options, cursor)

@@ -3,7 +3,6 @@
 -- docs/fleets.md.
 
 local activity = require "purser.cli.activity"
-local confirm = require "purser.cli.confirm"
 local connection = require "purser.cli.connection"
 local core = require "purser.core"
 local files = require "purser.util.files"
@@ -12,12 +11,11 @@ local option_schema = require "purser.util.option_schema"
 local output = require "purser.cli.output"
 local plain_text = require "purser.util.plain_text"
 local report = require "purser.cli.report"
-local rows = require "purser.cli.rows"
 local terminal = require "purser.cli.terminal"
 local fleets = lazy "purser.fleet"
 local vaults = lazy "purser.fleet.vault"
 
-local M = { summary = "Make and keep a fleet of sub-accounts as a file declares it." }
+local M = {}
 
 local DAY = 86400000
 
@@ -35,27 +33,27 @@ local function amount(text)
   return text
 end
 
-function M.define(command)
-  command:description("Make and keep a fleet of sub-accounts with their keys as a JSON file declares it:\n"
-    .. '{"group": "sub_account", "accounts": [{"name":, "note":, "keys": [{"note":, "permissions":, "ip":}]}]}\n'
-    .. "Secrets go to the secrets file as soon as they are known, and nowhere else.")
-  command:argument("action", "plan, apply, orphans, rotate, retire, sweep or distribute.")
-    :choices { "plan", "apply", "orphans", "rotate", "retire", "sweep", "distribute" }
-  command:argument("declaration", "The JSON file.")
-  command:option("--secrets", "File that keeps the secrets, readable by you alone; made when it is missing.")
-    :argname("<file>"):count(1)
-  command:option("--days", "rotate: keys older than this (90); retire: this long after the rotation (1).")
-    :argname("<n>"):convert(days)
-  command:option("--ends-within", "rotate: keys that end within so many days; with --days, those too."):argname("<n>")
-    :convert(days)
-  command:option("--leave", "sweep: what stays of each asset in each account (0)."):argname("<amount>"):convert(amount)
-  command:option("--asset", "distribute: what is moved."):argname("<text>")
-  command:option("--to", "distribute: what an account gets from the parent; may be repeated."):argname("<name=amount>")
-    :count("*")
-  output.define(command, nil, { filters = true })
-  connection.define_writes(command)
-  command:flag("--yes", "Do it without asking.")
-  connection.define(command)
+function M.grammar()
+  return {
+    text = "Make and keep a fleet of sub-accounts with their keys as a JSON file declares it:\n"
+      .. '{"group": "sub_account", "accounts": [{"name":, "note":, "keys": [{"note":, "permissions":, "ip":}]}]}\n'
+      .. "Secrets go to the secrets file as soon as they are known, and nowhere else.",
+    arguments = { { "action", "plan, apply, orphans, rotate, retire, sweep or distribute.",
+      choices = { "plan", "apply", "orphans", "rotate", "retire", "sweep", "distribute" } },
+      { "declaration", "The JSON file." } },
+    { "Options",
+      { "--secrets", "<file>", "File that keeps the secrets, readable by you alone; made when it is missing.",
+        required = true },
+      { "--days", "<days>", "rotate: keys older than this (90); retire: this long after the rotation (1).",
+        convert = days },
+      { "--ends-within", "<days>", "rotate: keys that end within so many days; with --days, those too.",
+        convert = days },
+      { "--leave", "<amount>", "sweep: what stays of each asset in each account (0).", convert = amount },
+      { "--asset", "<text>", "distribute: what is moved." },
+      { "--to", "<name=value>", "distribute: what an account gets from the parent, as NAME=AMOUNT.", many = true },
+      { "--yes", "Do it without asking." } },
+    output.group { filters = true }, connection.safety, connection.service, connection.messages,
+  }
 end
 
 -- The actions that make keys. The others do without the secrets file where there is none, and make none.
@@ -76,16 +74,12 @@ local function cells_of(step) return { step.account, step.what, step.note, step.
 
 -- Steps as text: rows for programs, a sentence each for people.
 local function show_steps(list, options)
-  local cells, filters, lines = {}, assert(rows.filters(STEPS, options)), {}
-  for i, step in ipairs(list) do
-    cells[i] = cells_of(step)
-    if rows.passes(cells[i], filters) then
-      lines[#lines + 1] = plain_text.clean(("%s: %s%s"):format(step.account, step.what,
-        step.note and " " .. step.note or "")) .. "\n"
-    end
+  local lines = {}
+  for i, step in ipairs(output.passing(STEPS, list, options, cells_of)) do
+    lines[i] = options.format ~= "table" and cells_of(step) or plain_text.clean(("%s: %s%s"):format(step.account,
+      step.what, step.note and " " .. step.note or "")) .. "\n"
   end
-  if options.format ~= "table" then return rows.render(STEPS, cells, options) end
-  return table.concat(lines)
+  return options.format == "table" and table.concat(lines) or output.rows(STEPS, lines, options)
 end
 
 local function finish(options, done, err)
@@ -95,7 +89,7 @@ local function finish(options, done, err)
       report.say("%s", tostring(err))
       return err.outcome == "unknown" and report.UNKNOWN or report.REJECTED
     end
-    return confirm.failure(err)
+    return report.workflow_failure(err)
   end
   return written and report.DONE or report.NOT_WRITTEN
 end
@@ -110,7 +104,7 @@ local function show(plan, options)
     for i, move in ipairs(plan.moves) do
       cells[i] = { move.from or "parent", move.to or "parent", move.amount, move.asset, move.state }
     end
-    text = rows.render(MOVES, cells, options, { is_number = { [3] = true } })
+    text = output.rows(MOVES, cells, options)
   else
     text = show_steps(plan.steps, options)
   end
@@ -140,8 +134,8 @@ function actions.apply(fleet, options, sources)
   local plan, err = fleet:plan()
   if not plan then return finish(options, nil, err) end
   if #plan.steps == 0 then return show(plan, options) end
-  local lines = confirm.lines(plan, "purser fleet plan")
-  return confirm.ask(options, "This makes it so", sources, lines) or finish(options, fleet:apply())
+  local lines = report.plan_lines(plan, "purser fleet plan")
+  return report.ask(options, "This makes it so", sources, lines) or finish(options, fleet:apply())
 end
 
 function actions.rotate(fleet, options, sources)
@@ -150,7 +144,7 @@ function actions.rotate(fleet, options, sources)
   local which = {}
   if age then which[1] = ("is older than %s days"):format(age) end
   if options.ends_within then which[#which + 1] = ("ends within %s days"):format(options.ends_within) end
-  return confirm.ask(options, "This makes keys", sources,
+  return report.ask(options, "This makes keys", sources,
     { { "keys", ("Each that %s gets a second one.%s"):format(table.concat(which, " or "), all) } })
     or finish(options, fleet:rotate { max_age_ms = age and milliseconds(age) or nil,
       ends_within_ms = options.ends_within and milliseconds(options.ends_within) })
@@ -158,18 +152,18 @@ end
 
 function actions.retire(fleet, options, sources)
   local age = options.days or 1
-  return confirm.ask(options, "This deletes keys", sources,
+  return report.ask(options, "This deletes keys", sources,
     { { "keys", ("Each is deleted whose successor is older than %s days."):format(age) } })
     or finish(options, fleet:retire { overlap_ms = milliseconds(age) })
 end
 
 local function move(moves, options, sources)
   if #moves.moves == 0 then return show(moves, options) end
-  local code = confirm.ask(options, "This moves money", sources, confirm.lines(moves))
+  local code = report.ask(options, "This moves money", sources, report.plan_lines(moves))
   if code then return code end
   local done, err = moves:execute()
   code = show(moves, options)
-  return done and code or confirm.failure(err)
+  return done and code or report.workflow_failure(err)
 end
 
 function actions.sweep(fleet, options, sources)
@@ -180,12 +174,11 @@ end
 
 function actions.distribute(fleet, options, sources)
   local amounts = {}
-  for _, text in ipairs(options.to or {}) do
-    local name, sum = text:match "^([^=]+)=(.+)$"
-    local requested = sum and amount(sum)
-    if not requested then return report.bad_input("fleet distribute: --to takes NAME=AMOUNT, not %q", text) end
-    if amounts[name] then return report.bad_input("fleet distribute: --to names %s twice", name) end
-    amounts[name] = requested
+  for _, pair in ipairs(options.to) do
+    amounts[pair[1]] = amount(pair[2])
+    if not amounts[pair[1]] then
+      return report.bad_input("fleet distribute: --to takes NAME=AMOUNT, not %q", pair[2])
+    end
   end
   if not options.asset or next(amounts) == nil then
     return report.bad_input("fleet distribute: give --asset and at least one --to NAME=AMOUNT")
@@ -196,7 +189,7 @@ function actions.distribute(fleet, options, sources)
 end
 
 function M.start(options)
-  local message = rows.message(moves_money[options.action] and MOVES or STEPS, options)
+  local message = output.message(options, moves_money[options.action] and MOVES or STEPS)
   if message then return report.bad_input("fleet: %s", message) end
   local declared
   declared, message = read_declaration(options.declaration)

@@ -1,34 +1,31 @@
 -- SPDX-License-Identifier: MIT
 -- `purser journal list|show|recover --journal FILE`: what was recorded, and what became of it; see docs/journal.md.
 
-local confirm = require "purser.cli.confirm"
 local connection = require "purser.cli.connection"
 local core = require "purser.core"
 local credentials = require "purser.cli.credentials"
-local json = require "purser.json"
 local lazy = require "purser.util.lazy"
 local output = require "purser.cli.output"
 local report = require "purser.cli.report"
-local rows = require "purser.cli.rows"
 local values = require "purser.cli.values"
 local purser = lazy "purser"
 
-local M = { summary = "List the write calls that a journal holds, and find out what became of open ones." }
+local M = {}
 
-function M.define(command)
-  command:description("What a journal holds.\n"
-    .. "  list         the write calls, oldest first\n"
-    .. "  show ID      everything about one\n"
-    .. "  recover      look what became of those that a crash or a lost answer left open; needs the keys")
-  command:argument("action", "list, show or recover."):choices { "list", "show", "recover" }
-  command:argument("id", "show: the id that list prints."):args("?").takes_no_file = true
-  command:option("--state", "list: open, unknown, done, rejected, not_sent, not_done or undecided."):argname("<state>")
-    :choices { "open", "unknown", "done", "rejected", "not_sent", "not_done", "undecided" }
-  command:option("--limit", "list: at most so many, the oldest (all)."):argname("<n>")
-    :convert(connection.whole)
-  output.define(command, nil, { filters = true })
-  connection.define_writes(command)
-  connection.define(command)
+function M.grammar()
+  return {
+    text = "What a journal holds.\n"
+      .. "  list         the write calls, oldest first\n"
+      .. "  show ID      everything about one\n"
+      .. "  recover      look what became of those that a crash or a lost answer left open; needs the keys",
+    arguments = { { "action", "list, show or recover.", choices = { "list", "show", "recover" } },
+      { "id", "show: the id that list prints.", optional = true, values = {} } },
+    { "Options",
+      { "--state", "<state>", "list: open, unknown, done, rejected, not_sent, not_done or undecided.",
+        choices = { "open", "unknown", "done", "rejected", "not_sent", "not_done", "undecided" } },
+      { "--limit", "<n>", "list: at most so many, the oldest (all)." } },
+    output.group { filters = true }, connection.safety, connection.service, connection.messages,
+  }
 end
 
 local function open(options)
@@ -53,22 +50,11 @@ local function cells_of(entry)
     tostring(params.address or params.toAccount or params.subAccount or ""), tostring(record), intent.id }
 end
 
-local function as_json(entry)
-  local params = {}
-  for name, value in pairs(entry.intent.params or {}) do params[#params + 1] = { name, value } end
-  table.sort(params, function(a, b) return a[1] < b[1] end)
-  local members = { { "id", entry.intent.id }, { "sent_at", entry.intent.sent_at }, { "state", entry.state },
-    { "operation", entry.intent.operation }, { "account", entry.intent.account }, { "params", json.object(params) } }
-  if entry.record then
-    local record = {}
-    for name, value in pairs(entry.record) do
-      if type(value) ~= "table" then record[#record + 1] = { name, value } end
-    end
-    table.sort(record, function(a, b) return a[1] < b[1] end)
-    members[#members + 1] = { "record", json.object(record) }
-  end
-  members[#members + 1] = { "message", entry.message }
-  return json.object(members)
+-- An entry as a program reads it.
+local function whole(entry)
+  return { id = entry.intent.id, sent_at = entry.intent.sent_at, state = entry.state,
+    operation = entry.intent.operation, account = entry.intent.account, params = entry.intent.params or {},
+    record = entry.record, message = entry.message }
 end
 
 local actions = {}
@@ -77,19 +63,13 @@ function actions.list(options)
   local journal, code = open(options)
   if not journal then return code end
   local entries, err = journal:entries { state = options.state, account = options.account, limit = options.limit }
-  if not entries then return confirm.failure(err) end
+  if not entries then return report.workflow_failure(err) end
   journal:close()
-  local lines, whole, filters = {}, {}, assert(rows.filters(TITLES, options))
-  for i, entry in ipairs(entries) do
-    lines[i] = cells_of(entry)
-    if rows.passes(lines[i], filters) then whole[#whole + 1] = entry end
-  end
-  if options.format ~= "json" then
-    local facts = { is_number = { [5] = true }, is_time = { true } }
-    return report.write(rows.render(TITLES, lines, options, facts), options.raw) and report.DONE or report.NOT_WRITTEN
-  end
-  for i, entry in ipairs(whole) do whole[i] = as_json(entry) end
-  return report.write(output.json(json.list(whole), "  ")) and report.DONE or report.NOT_WRITTEN
+  local lines, as = {}, options.format == "json" and whole or cells_of
+  for i, entry in ipairs(output.passing(TITLES, entries, options, cells_of)) do lines[i] = as(entry) end
+  local text = as == whole and output.plain_json(lines, "  ")
+    or output.rows(TITLES, lines, { format = options.format, raw = options.raw })
+  return report.write(text, options.raw) and report.DONE or report.NOT_WRITTEN
 end
 
 function actions.show(options)
@@ -100,14 +80,14 @@ function actions.show(options)
   if not journal then return code end
   local entries, err = journal:entries { id = options.id }
   journal:close()
-  if not entries then return confirm.failure(err) end
+  if not entries then return report.workflow_failure(err) end
   if not entries[1] then
     return report.bad_input("journal show: no call has the id %s; `purser journal list` prints them", options.id)
   end
-  return report.write(output.json(as_json(entries[1]), "  ")) and report.DONE or report.NOT_WRITTEN
+  return report.write(output.plain_json(whole(entries[1]), "  ")) and report.DONE or report.NOT_WRITTEN
 end
 
--- What became of one call, as a line.
+-- Returns what became of one call, and why.
 local function outcome_of(open_call)
   local answer, err = open_call.answer, open_call.err
   if answer then return answer.outcome, answer.reason or "" end
@@ -142,7 +122,7 @@ function actions.recover(options)
   local client, place, sources = connection.open(options)
   if not client then return report.bad_input("%s", place) end
   local found, err = sources.journal:recover(client)
-  if not found then return confirm.failure(err) end
+  if not found then return report.workflow_failure(err) end
   local lines, is_open = {}, false
   for i, open_call in ipairs(found) do
     local outcome, reason = outcome_of(open_call)
@@ -153,15 +133,15 @@ function actions.recover(options)
   local has_payments
   has_payments, err = tell_of_payments(sources.journal, options)
   client:close()
-  if err then return confirm.failure(err) end
+  if err then return report.workflow_failure(err) end
   local empty = has_payments and "no single call is open\n" or "nothing is open\n"
-  local text = rows.render(RECOVERED, lines, options, { is_number = { [3] = true }, empty = empty })
+  local text = output.rows(RECOVERED, lines, options, empty)
   if not report.write(text, options.raw) then return report.NOT_WRITTEN end
   return (is_open or has_payments) and report.UNKNOWN or report.DONE
 end
 
 function M.start(options)
-  local message = rows.message(options.action == "recover" and RECOVERED or TITLES, options)
+  local message = output.message(options, options.action == "recover" and RECOVERED or TITLES)
   if message then return report.bad_input("journal: %s", message) end
   return actions[options.action](options)
 end

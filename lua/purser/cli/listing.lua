@@ -1,24 +1,27 @@
 -- SPDX-License-Identifier: MIT
 -- Long listings: a window of time that is longer than the service answers at once, and all pages of what has pages.
--- purser.history does the reading, and is loaded for that alone; here it is put in order, newest first.
+-- A walk does the reading; here it is put in order, newest first.
 
 local errors = require "purser.call.errors"
 local lazy = require "purser.util.lazy"
-local retention = require "purser.history.retention"
+local terminal = require "purser.cli.terminal"
 local values = require "purser.cli.values"
 local history = lazy "purser.history"
 
 local M = {}
 
-local function out_of_reach(row, from, earliest)
-  if not earliest or from >= earliest - retention.MARGIN_MS then return nil end
+local DAY = 86400000
+local MARGIN_MS = 60000 -- a walk that begins as early as possible begins this much later: time goes on while it does
+local EDGES_MS = 3000   -- of a window, which are asked for, too
+
+local function out_of_reach(row, from)
   local err = errors.argument("startTime", ("the service reaches back %d days; %s is earlier"):format(
     row.window.retention_days, values.show_time(from)))
   err.operation = row.full_name
   return err
 end
 
--- What a walk takes besides its window.
+-- Returns what a walk takes besides its window.
 local function without_window(row, params)
   local rest = {}
   for name, value in pairs(params) do
@@ -29,13 +32,13 @@ end
 
 -- Walks the longest windows that the service takes from the newest to the oldest, so that a limit ends it early.
 local function list_windows(client, row, params, state, from)
-  local limit, max_window = tonumber(params[row.paging.size]) or math.huge, retention.max_window(row.window)
+  local limit, max_window = tonumber(params[row.paging.size]) or math.huge, row.window.max_window_days * DAY - EDGES_MS
   local list, last = {}, state.to
   while last >= from and #list < limit do
     state.progress(("%d records, back to %s"):format(#list, values.show_time(last)))
     local first, asked = math.max(from, last - max_window + 1), without_window(row, params)
     asked.from, asked.to = first, last
-    local records, err = history.walk(client, row, asked, state.options):collect()
+    local records, err = client:each(row.full_name, asked, state.options):collect()
     if not records then return nil, err end
     for i = #records, math.max(1, #records - limit + #list + 1), -1 do list[#list + 1] = records[i] end
     last = first - 1
@@ -60,13 +63,6 @@ local function list_pages(client, row, params, state)
   return list
 end
 
---- Whether `--all` means something for this operation.
-function M.has_pages(row)
-  return row.by_name.page ~= nil
-end
-
-local DAY = 86400000
-
 -- From when on a history shows what it has where nothing was asked, and how far back it can be asked for.
 local function reach_of(window, now)
   local days = window.retention_days or window.retention_months and 30 * window.retention_months
@@ -78,42 +74,43 @@ end
 ---@param row table
 ---@param result table
 ---@param params table  of the call
----@param state table   of `run`
+---@param all boolean|nil
+---@param now integer
 ---@return string|nil
-function M.part(row, result, params, state)
+function M.part(row, result, params, all, now)
   local parts, count = {}, #(result.data or result.rows or result)
   local size = row.paging and (row.by_name[row.paging.size] or {}).default
-  local requested = row.paging and tonumber(params[row.paging.size])
+  local requested, has_pages = row.paging and tonumber(params[row.paging.size]), row.by_name.page ~= nil
   local total, page = nil, tonumber(params.page) or 1
   for name, what in pairs(row.result.counts or {}) do total = what == "records" and tonumber(result[name]) or total end
-  if M.has_pages(row) and not state.all and size then
+  if has_pages and not all and size then
     local first, last = (page - 1) * (requested or size) + 1, (page - 1) * (requested or size) + count
     if count > 0 and (page > 1 or total and total > last or not total and count >= (requested or size)) then
       parts[1] = ("%d to %d%s; --all shows all"):format(first, last, total and (" of %d"):format(total) or "")
     end
-  elseif size and not M.has_pages(row) and not requested and count >= size and not state.from then
+  elseif size and not has_pages and not requested and count >= size and not params.startTime then
     parts[1] = ("the newest %d; `purser export %s` writes all"):format(count, row.full_name)
   end
-  if row.window and row.window.default_days and not state.from then
-    parts[#parts + 1] = (count == 0 and "none " or "") .. reach_of(row.window, state.now)
+  if row.window and row.window.default_days and not params.startTime then
+    parts[#parts + 1] = (count == 0 and "none " or "") .. reach_of(row.window, now)
   end
   return parts[1] and "(" .. table.concat(parts, "; ") .. ")" or nil
 end
 
 --- Runs a read, in as many calls as it takes. `state`: options (of each call), now, all (every page), from and to (a
---- window in epoch milliseconds), progress(text), note(text).
+--- window in epoch milliseconds), progress(text).
 ---@return any result, purser.Error|nil err
 function M.run(client, row, params, state)
   if state.from and row.window and row.window.max_window_days then
-    local from, earliest = state.from, retention.earliest(row.window, state.now)
-    local err = out_of_reach(row, from, earliest)
-    if err then return nil, err end
-    if earliest and from < earliest + retention.MARGIN_MS then
-      from = earliest + retention.MARGIN_MS
-      state.note(("the service reaches back %d days; this lists from %s"):format(row.window.retention_days,
-        values.show_time(from)))
+    local from, earliest = state.from, state.now - row.window.retention_days * DAY + MARGIN_MS
+    if from < earliest - 2 * MARGIN_MS then return nil, out_of_reach(row, from) end
+    if from < earliest then
+      from = earliest
+      terminal.clear_line()
+      terminal.say("the service reaches back %d days; this lists from %s", row.window.retention_days,
+        values.show_time(from))
     end
-    if from > state.from or state.to - from > retention.max_window(row.window) then
+    if from > state.from or state.to - from > row.window.max_window_days * DAY - EDGES_MS then
       return list_windows(client, row, params, state, from)
     end
   end

@@ -8,10 +8,11 @@ local report = require "purser.cli.report"
 local terminal = require "purser.cli.terminal"
 local values = require "purser.cli.values"
 
-local M = { summary = "Keep a key for --account NAME, typed without being shown." }
+local M = {}
 
-function M.define(command)
-  command:description("Ask for an API key and its secret, which is not shown, and keep both in "
+function M.grammar()
+  return {
+    text = "Ask for an API key and its secret, which is not shown, and keep both in "
     .. "~/.config/purser/NAME.keys,\nwhich only you can read. Nothing is sent.\n\n"
     .. "Keys come from the first of these that there is:\n"
     .. "  1. --credentials FILE, or - for standard input\n"
@@ -21,13 +22,14 @@ function M.define(command)
     .. "  5. PURSER_CREDENTIALS_COMMAND, whose output has the lines of such a file: \"pass show mexc\"\n"
     .. "  6. purser in the folder CREDENTIALS_DIRECTORY (systemd: LoadCredential=purser:/path)\n"
     .. "  7. ~/.config/purser/default.keys, or that of PURSER_ACCOUNT\n"
-    .. "PURSER_ACCOUNT names the account of the keys 3 to 6. An empty variable counts as not set.")
-  command:argument("name", "Name of the account (default)."):args("?")
-  command:option("--base-url", "Address of the service that the key belongs to."):argname("<url>")
-  command:option("--profile", "Conventions of the service: default, or mexc."):argname("<name>")
-    :choices { "default", "mexc" }
-  command:flag("--replace", "Replace the key that is kept under this name.")
-  command:flag("--no-input", "Never ask; read the two lines from standard input.")
+    .. "PURSER_ACCOUNT names the account of the keys 3 to 6. An empty variable counts as not set.",
+    arguments = { { "name", "Name of the account (default).", optional = true, values = {} } },
+    { "Options",
+      { "--base-url", "<url>", "Address of the service that the key belongs to." },
+      { "--profile", "<name>", "Conventions of the service: default, or mexc.", choices = { "default", "mexc" } },
+      { "--replace", "Replace the key that is kept under this name." },
+      { "--no-input", "Never ask; read the two lines from standard input." } },
+  }
 end
 
 -- One line, its blanks at both ends left out; nil for an empty one.

@@ -1,28 +1,27 @@
 -- SPDX-License-Identifier: MIT
--- Runs one operation from the command line: parameters from options, confirmation, the call, the result.
+-- Runs one operation from the command line: parameters from options, what is looked up before, confirmation, the call,
+-- the result, and what is looked for where nobody knows whether it was executed.
 
-local confirm = require "purser.cli.confirm"
+local catalogue = require "purser.cli.catalogue"
 local connection = require "purser.cli.connection"
 local core = require "purser.core"
 local credentials = require "purser.cli.credentials"
-local dry_run = require "purser.cli.dry_run"
+local errors = require "purser.call.errors"
 local files = require "purser.util.files"
+local json = require "purser.json"
 local lazy = require "purser.util.lazy"
-local listing = require "purser.cli.listing"
+local listing = lazy "purser.cli.listing"
 local output = require "purser.cli.output"
-local parser = require "purser.cli.parser"
-local preflight = require "purser.cli.preflight"
 local plain_text = require "purser.util.plain_text"
 local report = require "purser.cli.report"
 local terminal = require "purser.cli.terminal"
 local values = require "purser.cli.values"
-local known_coins = lazy "purser.cli.known_coins"
-local reconcile_command = lazy "purser.cli.reconcile"
 
 local M = {}
 
 ----------------------------------------------------------------------------------------------------- parameters
 
+-- Returns what is wrong, or nil.
 local function add_times(row, params, options, now)
   for word, name in pairs { since = "startTime", ["until"] = "endTime" } do
     if options[word] and params[name] then
@@ -56,19 +55,15 @@ local function params_of(row, options, now)
   return params
 end
 
+-- The parameters that this version does not know; nil where there are none.
 local function extra_of(options)
-  if not options.extra or #options.extra == 0 then return nil end
   local extra = {}
-  for _, text in ipairs(options.extra) do
-    local name, value = text:match("^([^=]+)=(.*)$")
-    if not name then return nil, ('--extra takes name=value, not "%s"'):format(text) end
-    if extra[name] then return nil, ("--extra gives %s twice"):format(name) end
-    extra[name] = value
-  end
-  return extra
+  for _, pair in ipairs(options.extra) do extra[pair[1]] = pair[2] end
+  return next(extra) and extra or nil
 end
 
--- An operation that is found again by an id of the caller's gets one, so that a lost answer can always be reconciled.
+-- Gives an operation that is found again by an id of the caller's such an id, so that a lost answer can always be
+-- reconciled. Returns what to say of it, or nil.
 local function add_handle(row, params, key)
   local reconcile = row.reconcile
   if key or not reconcile or reconcile.strategy ~= "client_id" or params[reconcile.client_id] then return nil end
@@ -76,6 +71,76 @@ local function add_handle(row, params, key)
   if not params[reconcile.client_id] then return nil end -- the call itself says that there are no random bytes
   return ("%s %s was added: by it the operation can be found afterwards"):format(reconcile.client_id,
     params[reconcile.client_id])
+end
+
+------------------------------------------------------------------------------------------ what is looked up before
+
+local function say_unread(err)
+  local code = report.failure(catalogue.by_name["wallet.coins"], {}, err)
+  report.say("nothing was sent, because the coins and networks cannot be read%s",
+    err.outcome == "rejected" and "; --unchecked sends it as typed" or "")
+  return code
+end
+
+-- Says what keeps a plan from being executed. Returns the exit code.
+local function reject(plan)
+  report.say("%s: nothing was sent", plan.title)
+  for _, problem in ipairs(plan.problems) do report.say("error: %s", problem) end
+  for _, warning in ipairs(plan.warnings) do report.say("warning: %s", warning) end
+  if plan.has_doubtful_address then report.say("--unchecked takes the address as it is") end
+  return report.BAD_INPUT
+end
+
+local function plan_as_json(plan)
+  return output.plain_json({ ok = plan.ok, operation = plan.operation, coin = plan.coin, amount = plan.params.amount,
+    fee = plan.fee, total = plan.total, arrives = plan.arrives, arrives_at_least = plan.arrives_at_least,
+    params = plan.params, errors = plan.problems, warnings = plan.warnings }, "  ")
+end
+
+-- Prints a plan. Returns the exit code.
+local function show_plan(plan, fields, options)
+  local folded = (tostring(plan) .. "\n"):gsub("[^\n]+", function(line) return terminal.fold(line, 11) end)
+  local text = options.format == "json" and plan_as_json(plan) or options.format == "table" and folded
+    or output.rows({ "what", "text" }, fields, options)
+  if not report.write(text, options.raw) then return report.NOT_WRITTEN end
+  return plan.ok and report.DONE or report.BAD_INPUT
+end
+
+-- Plans a withdrawal. Returns what is sent and what is shown before the question; or nil and the exit code.
+local function plan_withdrawal(client, row, params, options)
+  local given = { require_saved_address = options.require_saved_address or nil }
+  for name, value in pairs(params) do given[name] = value end
+  local plan, err = client.wallet:plan_withdraw(given, row.full_name)
+  if not plan then return nil, say_unread(err) end
+  local fields = {}
+  for _, line in ipairs(plan.lines) do fields[#fields + 1] = { line[1], line[2] } end
+  for _, problem in ipairs(plan.problems) do fields[#fields + 1] = { "error", problem } end
+  for _, warning in ipairs(plan.warnings) do fields[#fields + 1] = { "warning", warning } end
+  if options.plan then return nil, show_plan(plan, fields, options) end
+  if not plan.ok then return nil, reject(plan) end
+  if options.yes then
+    report.say("%s over %s (%s)", plan.title, tostring(plan.network.netWork), tostring(plan.network.network))
+    for _, warning in ipairs(plan.warnings) do report.say("warning: %s", warning) end
+  end
+  return plan.params, fields
+end
+
+-- Checks and completes the parameters of a call. Returns them, with what is to be shown before the question; or nil and
+-- the exit code.
+local function look_up(client, row, params, options)
+  local name = catalogue.network_param(row)
+  if options.unchecked or not name then return params end
+  if catalogue.withdraws(row) then return plan_withdrawal(client, row, params, options) end
+  if not params[name] or params[name]:find("(", 1, true) then return params end -- the long name, which these take
+  local network, err = client.wallet:find_network { coin = params.coin, network = params[name] }
+  if not network then
+    if err.kind ~= "argument" then return nil, say_unread(err) end
+    return nil, report.bad_input("%s: %s", row.full_name, err.message)
+  end
+  local found = {}
+  for key, value in pairs(params) do found[key] = value end
+  found.coin, found[name] = network.coin, network.network
+  return found
 end
 
 ---------------------------------------------------------------------------------------------------- confirmation
@@ -94,7 +159,7 @@ local function facts(row, params)
   return lines
 end
 
--- nil when the operation may go on, else the exit code. `planned` is what a plan has to say.
+-- Returns nil when the operation may go on, else the exit code. `planned` is what a plan has to say.
 local function may_go_on(row, params, options, sources, planned)
   if row.effect == "read" or options.yes then return nil end
   if not terminal.can_ask() then
@@ -104,7 +169,7 @@ local function may_go_on(row, params, options, sources, planned)
   for _, field in ipairs(planned or {}) do
     if field[1] ~= "to" then fields[#fields + 1] = field end -- the address and the memo stand there already
   end
-  return confirm.ask(options, questions[row.effect], sources, fields)
+  return report.ask(options, questions[row.effect], sources, fields)
 end
 
 ---------------------------------------------------------------------------------------------------- secret of a key
@@ -164,8 +229,58 @@ local function hide_secret(record)
   return shown
 end
 
-local function needs_secret_option(row, options)
-  return parser.creates_key(row) and not options.dry_run and not options.show_secret and not options.secret_file
+------------------------------------------------------------------------------------------------------ the request
+
+-- Hides the value of `name` in a query and in a JSON body.
+local function hide(text, name)
+  local pattern = name:gsub("%p", "%%%0")
+  text = text:gsub("([?&]" .. pattern .. "=)[^&]*", "%1" .. MASK)
+  return (text:gsub('("' .. pattern .. '":")[^"]*"', "%1" .. MASK .. '"'))
+end
+
+--- The request that would be sent, as text, without what must not be seen: the key, the signature, passwords.
+function M.request_text(request, row, profile, format)
+  local url, body, headers = hide(request.url, profile.signature_name), request.body, {}
+  for _, param in ipairs(row.params) do
+    if param[2] == "md5" then url, body = hide(url, param[1]), hide(body, param[1]) end
+  end
+  for name, value in pairs(request.headers) do
+    headers[#headers + 1] = { name, name:lower() == profile.key_header:lower() and MASK or value }
+  end
+  table.sort(headers, function(a, b) return a[1] < b[1] end)
+  if format == "json" then
+    return output.json(json.object {
+      { "operation", row.full_name }, { "method", request.method }, { "url", url },
+      { "headers", json.object(headers) }, { "body", body },
+    }, "  ")
+  end
+  local lines = { request.method .. " " .. url }
+  for _, header in ipairs(headers) do lines[#lines + 1] = header[1] .. ": " .. header[2] end
+  if body ~= "" then lines[#lines + 1], lines[#lines + 2] = "", body end
+  return table.concat(lines, "\n") .. "\n"
+end
+
+------------------------------------------------------------------------------------------------- an unknown outcome
+
+--- Finds out what became of a call whose outcome is unknown. Returns the exit code.
+function M.find_out(client, row, params, err, options)
+  report.say("%s", errors.text(err, false))
+  report.say("its outcome is unknown; looking for it")
+  local answer, problem = client:reconcile(err)
+  if answer and answer.outcome == "done" then
+    report.say("it was executed, once; this is what the service keeps of it")
+    local code = report.write(output.record(catalogue.by_name[row.reconcile.lookup] or row, answer.record, options))
+      and report.DONE or report.NOT_WRITTEN
+    return answer.secret_lost and report.lost_key(row, params.subAccount, answer.record.apiKey) or code
+  elseif answer and answer.outcome == "not_done" then
+    report.say("it was not executed%s; it may be run again", answer.reason and ": " .. answer.reason or "")
+    return report.NOT_SENT
+  elseif answer then
+    report.say("it cannot be decided: %s (%d records might be it)", answer.reason or "", #(answer.candidates or {}))
+  else
+    report.say("it could not be looked for: %s", tostring(problem))
+  end
+  return report.failure(row, params, err)
 end
 
 -------------------------------------------------------------------------------------------------------------- run
@@ -184,21 +299,14 @@ end
 local function execute(client, row, params, options, call_options, now)
   if row.effect ~= "read" then return act(client, row, params, call_options) end
   local show, clear = terminal.progress_line()
-  local state = {
-    options = call_options, now = now, all = options.all, from = tonumber(params.startTime),
-    to = tonumber(params.endTime) or now, progress = show,
-    note = function(text)
-      clear()
-      report.say("%s", text)
-    end,
-  }
-  local result, err = listing.run(client, row, params, state)
+  local result, err = listing.run(client, row, params, { options = call_options, now = now, all = options.all,
+    from = tonumber(params.startTime), to = tonumber(params.endTime) or now, progress = show })
   clear()
-  options.part = result and not row.result.record and listing.part(row, result, params, state)
+  options.part = result and not row.result.record and listing.part(row, result, params, options.all, now)
   return result, err
 end
 
--- What is done after it, as a rule.
+-- The command that comes next, as a rule.
 local next_steps = {
   ["wallet.withdraw"] = "wait withdrawal %s", ["wallet.withdraw_legacy"] = "wait withdrawal %s",
   ["broker.create_sub_account"] = "broker create_api_key --subAccount %s --help",
@@ -206,10 +314,8 @@ local next_steps = {
 }
 
 local function show_result(row, result, options)
-  if row.full_name == "wallet.coins" then known_coins.keep(result) end
-  local shown = parser.creates_key(row) and not options.show_secret and hide_secret(result) or result
-  shown = output.filtered(row, shown, options.filters or {})
-  local text = output.render(row, shown, options.format, options.shown, options.raw)
+  local shown = catalogue.creates_key(row) and not options.show_secret and hide_secret(result) or result
+  local text = output.render(row, output.filtered(row, shown, options.filter), options, options.shown)
   if report.write(text, options.raw) then
     if options.part then report.note("%s", options.part) end
     local next_step = next_steps[row.full_name]
@@ -237,9 +343,11 @@ local function complete(client, row, params, options, call_options, now, handle_
       os.remove(options.secret_file)
     end
     if options.reconcile and err.outcome == "unknown" then
-      return reconcile_command.run(client, row, params, err, options.format)
+      return M.find_out(client, row, params, err, options)
     end
-    return report.failure(row, params, err)
+    code = report.failure(row, params, err)
+    if not (err.details and err.details.plan) then return code end
+    return report.write(err.details.plan, true) and report.NOT_SENT or code -- the plan that persons have to sign
   end
   if call_options.info.repeated then
     report.note("nothing was sent: this call was made before, and this is its result")
@@ -250,48 +358,44 @@ end
 
 -- Guard rails that let no request be prepared for another program, since the journal would not know of it. Here the
 -- call itself is made, and they judge it then.
-local needs_record = { ["guard.no_duplicates"] = true, ["guard.spending_limit"] = true }
+local needs_record = { ["guard.no_duplicates"] = true, ["guard.spending_limit"] = true, ["guard.approval"] = true }
 
---- Runs an operation with the options that argparse read. Returns the exit code.
+-- Returns what is wrong with the options, or nil. Notes the columns that are shown.
+local function check_options(row, options)
+  local message
+  options.shown, message = output.columns(options, row)
+  return message or output.message(options, output.members(row))
+end
+
+--- Runs an operation with the options of the command line. Returns the exit code.
 ---@param row table
 ---@param options table
 function M.run(row, options)
   local now = core.now_ms()
   local params, message = params_of(row, options, now)
-  if not params then return report.bad_input("%s", message) end
-  local extra
-  extra, message = extra_of(options)
+  message = message or check_options(row, options)
   if message then return report.bad_input("%s", message) end
-  options.shown, message = output.columns(options, row)
-  message = message or output.message(options)
-  if message then return report.bad_input("%s", message) end
-  options.filters, message = output.filters(options, row)
-  if not options.filters then return report.bad_input("%s", message) end
   local client, place, sources = connection.open(options)
   if not client then return report.bad_input("%s", place) end
-
   if options.key and not sources.journal then
     return report.bad_input("--key needs --journal FILE: without one nothing is known of an earlier call")
   end
-  local handle_note = add_handle(row, params, options.key)
-  local call_options = { extra_params = extra, key = options.key }
+  local handle_note = not options.plan and add_handle(row, params, options.key)
+  local call_options = { extra_params = extra_of(options), key = options.key }
   local request, err = client:prepare(row.full_name, params, call_options)
-  if not request and not needs_record[err.code] then return report.failure(row, params, err) end
+  if not request and not options.plan and not needs_record[err.code] then return report.failure(row, params, err) end
   local code
-  if needs_secret_option(row, options) then
-    client:close()
-    return report.bad_input("the service shows the new key's secret this once, and it would be lost; give "
+  if catalogue.creates_key(row) and not (options.dry_run or options.show_secret or options.secret_file) then
+    code = report.bad_input("the service shows the new key's secret this once, and it would be lost; give "
       .. "--secret-file FILE or --show-secret")
-  end
-  if options.dry_run then
-    report.say("nothing is sent to %s%s", place, preflight.has(row)
+  elseif options.dry_run then
+    report.say("nothing is sent to %s%s", place, catalogue.network_param(row)
       and "; coin, network and address are looked up only when it is sent" or "")
-    local text = dry_run.show(request, row, client.profile, options.format)
-    code = report.write(text) and report.DONE or report.NOT_WRITTEN
+    code = report.write(M.request_text(request, row, client.profile, options.format)) and report.DONE
+      or report.NOT_WRITTEN
   else
-    local checked, planned
-    checked, code, planned = preflight.run(client, row, params, options)
-    code = code or may_go_on(row, checked, options, sources, planned)
+    local checked, planned = look_up(client, row, params, options)
+    code = not checked and planned or may_go_on(row, checked, options, sources, planned)
       or complete(client, row, checked, options, call_options, now, handle_note, sources)
   end
   client:close()

@@ -1,155 +1,19 @@
 -- SPDX-License-Identifier: MIT
--- What a list of payments would do: each one checked, the sums by asset, and the balances that can be read; and that as
+-- Plans a list of payments: each one checked, the sums by asset, the balances that can be read; and that as
 -- text for a person: sums, the largest payments, then warnings, then errors, equal ones as one.
 
-local coins = require "purser.workflow.coins"
 local decimal = require "purser.decimal"
-local output = require "purser.cli.output"
 local plain_text = require "purser.util.plain_text"
-local plans = require "purser.workflow.plan"
+local tables = require "purser.cli.tables"
 local terminal = require "purser.cli.terminal"
-local validate = require "purser.call.validate"
 
 local M = {}
-
-local MAX_AGE_MS = 300000
 
 local function asset_of(payment) return payment.params.coin or payment.params.asset or "?" end
 
 local function destination_of(payment)
   local params = payment.params
   return params.address or params.toAccount or params.toAccountType or ""
-end
-
--- The parameters without the network, whose name the plan completes.
-local function check_params(payment)
-  local values, err = validate.check(payment.row, payment.params)
-  return not values and err.message .. (err.hint and "; " .. err.hint or "") or nil
-end
-
-local function plan_withdrawal(client, payment, unchecked)
-  local given = { unchecked_address = unchecked or nil }
-  for name, value in pairs(payment.params) do given[name] = value end
-  local plan, err = plans.withdraw(client, given, payment.operation, true)
-  if not plan then return err end
-  payment.warnings, payment.fee = plan.warnings, plan.fee
-  for _, problem in ipairs(plan.problems) do payment.problems[#payment.problems + 1] = problem end
-  payment.has_doubtful_address = plan.has_doubtful_address
-  if plan.ok then
-    local had_id = payment.params.withdrawOrderId
-    payment.params = plan.params
-    if not had_id then payment.params.withdrawOrderId = nil end -- the queue makes its own, from the key
-  end
-end
-
---- Checks each payment and completes the names of networks: adds to `problems`, `warnings` and `fee`. Returns an error
---- when the coins cannot be read.
----@param client purser.Client
----@param payments table[]
----@param unchecked boolean|nil  an address of another form is only warned of
----@return purser.Error|nil
-function M.check(client, payments, unchecked)
-  for _, payment in ipairs(payments) do
-    if plans.withdraws(payment.operation) then
-      local all, err = coins.read(client, MAX_AGE_MS)
-      if not all then return err end
-      err = plan_withdrawal(client, payment, unchecked)
-      if err then return err end
-    end
-    local wrong = not payment.problems[1] and check_params(payment)
-    if wrong then payment.problems[1] = wrong end
-  end
-end
-
--- Where the funds of a payment come from: a sub-account that is named, else the account of the key; and of which kind
--- its account is.
-local function source_of(payment)
-  local params = payment.params
-  local name = payment.row and payment.row.group ~= "wallet" and params.fromAccount or ""
-  return name, params.fromAccountType or "SPOT"
-end
-
-local function add_to(total, payment)
-  local amount = decimal(payment.params.amount)
-  total.count = total.count + 1
-  if amount then total.amount = total.amount + amount end
-  if payment.fee then total.fees = total.fees + payment.fee end
-end
-
---- The sums by source and asset of those that are not made yet: a list of { source, account_type, asset, count, amount,
---- fees }.
----@param payments table[]
----@param made table<string, boolean>  by key
-function M.totals(payments, made)
-  local list, by_key = {}, {}
-  for _, payment in ipairs(payments) do
-    local source, account_type = source_of(payment)
-    local key = table.concat({ source, account_type, asset_of(payment) }, "\n")
-    local total = by_key[key]
-    if not total and not made[payment.key] and payment.row then
-      total = { source = source, account_type = account_type, asset = asset_of(payment), count = 0,
-        amount = decimal(0), fees = decimal(0) }
-      by_key[key], list[#list + 1] = total, total
-    end
-    if total and not made[payment.key] and payment.row then add_to(total, payment) end
-  end
-  return list
-end
-
---- Who pays a total, as text.
-function M.payer(total)
-  local name = total.source == "" and "this account" or total.source
-  return total.account_type == "SPOT" and name or name .. ", " .. total.account_type
-end
-
--- The records of a source's balances, and whether an asset that is not among them has a balance of nothing.
-local function read_balances(client, source)
-  if source ~= "" then
-    return client.sub_account:balances { subAccount = source, accountType = "SPOT" }
-  elseif client.profile.live_operations then
-    local account, err = client:call "live.account"
-    return account and account.balances, err, true
-  end
-  return client.wallet:convertible_balances() -- of the account itself no other operation of the document shows any
-end
-
--- The free balances of a source by asset: a function, which returns nil for one that is not shown.
-local function balances_of(client, source)
-  local list, err, is_complete = read_balances(client, source)
-  if not list then
-    return function() return nil, err and err.message end
-  end
-  local balances = {}
-  for _, record in ipairs(list) do balances[record.asset] = record.free or record.balance end
-  return function(asset) return balances[asset] or is_complete and "0" or nil end
-end
-
---- Adds to each total the balance that covers it, where one can be read. No operation shows those of futures accounts.
-function M.add_balances(client, totals)
-  local known = {}
-  for _, total in ipairs(totals) do
-    if total.account_type == "SPOT" then
-      known[total.source] = known[total.source] or balances_of(client, total.source)
-      total.balance, total.unread = known[total.source](total.asset)
-    end
-    local balance = total.balance and decimal(total.balance)
-    total.is_short = balance ~= nil and balance and balance:compare(total.amount + total.fees) < 0 or false
-  end
-end
-
---- What is to be known of the sums: a list of texts.
----@return string[]
-function M.shortages(totals)
-  local list = {}
-  for _, total in ipairs(totals) do
-    if total.is_short then
-      list[#list + 1] = ("the balance of %s %s (%s) does not cover the sum of %s"):format(total.balance, total.asset,
-        M.payer(total), tostring(total.amount + total.fees))
-    elseif total.unread then
-      list[#list + 1] = ("the balance of %s (%s) cannot be read: %s"):format(total.asset, M.payer(total), total.unread)
-    end
-  end
-  return list
 end
 
 local LARGEST, SHOWN, ERRORS = 10, 10, 20 -- payments, groups of texts or payees, and of errors, of a summary
@@ -208,30 +72,6 @@ local function add_groups(out, payments, path, kind, name, everything)
   end
 end
 
--- The payees that get more than one payment, those that get most of an asset first.
-local function payees(payments)
-  local list, by_payee = {}, {}
-  for _, payment in ipairs(payments) do
-    local amount, to = decimal(payment.params.amount or ""), destination_of(payment)
-    local name = asset_of(payment) .. "\n" .. to
-    local payee = by_payee[name]
-    if amount and not payee then
-      payee = { count = 0, amount = decimal(0), asset = asset_of(payment), to = to }
-      by_payee[name], list[#list + 1] = payee, payee
-    end
-    if amount then payee.count, payee.amount = payee.count + 1, payee.amount + amount end
-  end
-  local several = {}
-  for _, payee in ipairs(list) do
-    if payee.count > 1 then
-      several[#several + 1] = { ("%d"):format(payee.count), tostring(payee.amount), payee.asset,
-        plain_text.clean(payee.to), sum = payee.amount }
-    end
-  end
-  table.sort(several, function(a, b) return a[3] < b[3] or a[3] == b[3] and a.sum:compare(b.sum) > 0 end)
-  return several, #list
-end
-
 -- The payments with the highest amounts of each asset, or all in the order of the file.
 local function largest(payments, everything)
   if everything or #payments <= 2 * LARGEST then return payments end
@@ -253,15 +93,15 @@ local function add_sums(out, totals)
   local sums, has_fees = {}, false
   for i, total in ipairs(totals) do
     has_fees = has_fees or total.fees:sign() > 0
-    sums[i] = { M.payer(total), total.asset, ("%d"):format(total.count), tostring(total.amount), tostring(total.fees),
+    sums[i] = { total.payer, total.asset, ("%d"):format(total.count), tostring(total.amount), tostring(total.fees),
       tostring(total.amount + total.fees), total.balance or "not shown",
       total.is_short and "NOT COVERED" or total.balance and "covered" or "" }
   end
-  out[#out + 1] = output.aligned({ "from", "asset", "payments", "amount", "fees", "sum", "balance", "" }, sums)
-  if has_fees then out[#out + 1] = "the fees are assumed to come on top of the amounts\n" end
+  out[#out + 1] = tables.aligned({ "from", "asset", "payments", "amount", "fees", "sum", "balance", "" }, sums)
+  if has_fees then out[#out + 1] = terminal.fold "the fees are assumed to come on top of the amounts" .. "\n" end
 end
 
--- How often each value of a payment occurs, as text: "TRX (498), ETH (2)".
+-- Counts how often each value of a payment occurs, as text: "TRX (498), ETH (2)".
 local function counts_of(payments, value_of)
   local names, count = {}, {}
   for _, payment in ipairs(payments) do
@@ -275,39 +115,28 @@ end
 
 local function network_of(payment) return payment.params.netWork or payment.params.network end
 
---- How many payments have texts of a kind: problems, warnings or odd.
----@return integer
-function M.count(payments, kind)
-  local count = 0
-  for _, payment in ipairs(payments) do count = count + (payment[kind][1] and 1 or 0) end
-  return count
-end
-
 --- The warnings and errors as lines that name file, line and key: equal ones as one, errors last.
----@param payments table[]
----@param totals table[]
+---@param plan purser.PaymentsPlan
 ---@param path string
 ---@param everything boolean|nil
 ---@return string[]
-function M.notes(payments, totals, path, everything)
-  local notes = {}
+function M.notes(plan, path, everything)
+  local notes, payments = {}, plan.payments
   add_groups(notes, payments, path, "warnings", "warning", everything)
   add_groups(notes, payments, path, "odd", "odd", everything)
-  for _, text in ipairs(M.shortages(totals)) do notes[#notes + 1] = "warning: " .. text end
+  for _, text in ipairs(plan.shortages) do notes[#notes + 1] = "warning: " .. text end
   add_groups(notes, payments, path, "problems", "error", everything)
   return notes
 end
 
 --- The plan as text for a person; with `everything` each payment and the notes.
----@param payments table[]
----@param totals table[]
+---@param plan purser.PaymentsPlan
 ---@param path string
----@param made table<string, boolean>  by key
 ---@param everything boolean|nil
 ---@return string
-function M.show(payments, totals, path, made, everything)
+function M.show(plan, path, everything)
+  local payments, totals, made = plan.payments, plan.totals, plan.made
   local out, shown, made_count = {}, largest(payments, everything), 0
-  local several, all_payees = payees(payments)
   for _, payment in ipairs(payments) do made_count = made_count + (made[payment.key] and 1 or 0) end
   local networks = counts_of(payments, network_of)
   local names = counts_of(payments, function(payment) return payment.operation end)
@@ -318,19 +147,12 @@ function M.show(payments, totals, path, made, everything)
   if made_count > 0 then
     out[#out + 1] = ("%d of %d payments are made already; the sums are of the others\n"):format(made_count, #payments)
   end
-  if several[1] then
-    local all = #several
-    while #several > SHOWN and not everything do several[#several] = nil end
-    out[#out + 1] = ("\n%d of %d payees get more than one payment%s\n"):format(all, all_payees,
-      all > #several and ", those that get most are" or "")
-    out[#out + 1] = output.aligned({ "payments", "amount", "asset", "to" }, several)
-  end
   local cells = {}
   for i, payment in ipairs(shown) do cells[i] = row_of(payment) end
   out[#out + 1] = #shown == #payments and "\n"
     or ("\nthe %d largest of %d; --output FILE writes all\n"):format(#shown, #payments)
-  out[#out + 1] = output.aligned({ "line", "key", "amount", "asset", "to" }, cells)
-  for _, note in ipairs(everything and M.notes(payments, totals, path, true) or {}) do
+  out[#out + 1] = tables.aligned({ "line", "key", "amount", "asset", "to" }, cells)
+  for _, note in ipairs(everything and M.notes(plan, path, true) or {}) do
     out[#out + 1] = plain_text.clean(note) .. "\n"
   end
   return table.concat(out)
@@ -357,12 +179,11 @@ end
 M.TITLES = { "line", "key", "operation", "amount", "asset", "network", "to", "fee", "state", "message" }
 
 --- Every payment as cells of these titles, for programs.
----@param payments table[]
----@param made table<string, boolean>  by key
+---@param plan purser.PaymentsPlan
 ---@return table[]
-function M.cells(payments, made)
-  local list = {}
-  for i, payment in ipairs(payments) do
+function M.cells(plan)
+  local list, made = {}, plan.made
+  for i, payment in ipairs(plan.payments) do
     local texts = {}
     for _, kind in ipairs { "problems", "odd", "warnings" } do
       for _, text in ipairs(payment[kind]) do texts[#texts + 1] = text end

@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: MIT
 -- `purser payouts FILE.csv --journal FILE`: a list of payments, each made once; see docs/payouts.md.
 
-local confirm = require "purser.cli.confirm"
+local approvals = require "purser.cli.approvals"
+local catalogue = require "purser.cli.catalogue"
 local connection = require "purser.cli.connection"
 local core = require "purser.core"
 local credentials = require "purser.cli.credentials"
@@ -9,56 +10,58 @@ local errors = require "purser.call.errors"
 local json = require "purser.json"
 local lazy = require "purser.util.lazy"
 local output = require "purser.cli.output"
-local payments_file = require "purser.cli.payments_file"
-local payments_odd = require "purser.cli.payments_odd"
 local payments_plan = require "purser.cli.payments_plan"
 local report = require "purser.cli.report"
-local rows = require "purser.cli.rows"
 local terminal = require "purser.cli.terminal"
 local values = require "purser.cli.values"
 local purser = lazy "purser"
 
-local M = { summary = "Pay a list of payments, each once, however often it is started or killed." }
+local M = {}
 
 local actions = {}
 
-function M.define(command)
-  command:description("Pay a list of payments, each once, however often the command is started or killed.\n"
-    .. "The first line of FILE names columns: key, and the parameters of the operation.\n"
-    .. "A key names its payment for good.\n"
-    .. "  plan FILE    what would be paid, with sums and balances; nothing is sent\n"
-    .. "  run [FILE]   add the payments, and make those that are not made;\n"
-    .. "               without FILE go on where it stopped\n"
-    .. "  status       how many are in which state; sends nothing\n"
-    .. "  report       every payment with its state and the service's id\n"
-    .. "  retry KEY    look again for one that failed or is undecided, and put it\n"
-    .. "               back when it was not made\n"
-    .. "  drop KEY     the same, and give it up\n"
-    .. "  replace KEY FILE  the same, and make it what FILE now has under the key\n"
-    .. "`purser payouts FILE` is `purser payouts run FILE`.\n"
-    .. "run and status exit with 4 while a payment is sent or undecided, else with 1 while one\n"
-    .. "is failed, else with 3 while one is blocked (not sent before a person has acted),\n"
-    .. "else with 0: for status that means that others may still be waiting to be sent.")
-  command:argument("action", "plan, run, status, report, retry, drop, replace; or the file.")
-    :argname("<action>").suggested = { "plan", "run", "status", "report", "retry", "drop", "replace" }
-  command:argument("file", "The file; of retry, drop and replace the key."):target("subject"):argname("<file>")
-    :args("?")
-  command:argument("list", "replace: the file."):target("list"):argname("<list>"):args("?")
-  command:option("--operation", "The operation of payments without a column `operation`, such as wallet.withdraw.")
-    :argname("<name>")
-  command:option("--queue", "Name of the queue (default)."):argname("<name>")
-  command:option("--worker", "Name of this worker (shell); one running process may have it at a time.")
-    :argname("<name>")
-  command:flag("--unchecked", "plan, run, replace: take addresses as they are, whatever their form and checksum say.")
-  command:flag("--allow-equal", "run: with --yes pay rows that look like a mistake, too: equal ones, keys that differ "
-    .. "only in case, what was paid in the last 7 days, an amount far above the others.")
-  command:flag("--dry-run", "The same as plan.")
-  command:flag("--force", "retry, drop, replace: you know that it was not made; nothing is "
-    .. "looked for.")
-  command:flag("--yes", "Do it without asking.")
-  output.define(command, nil, { filters = true })
-  connection.define_writes(command)
-  connection.define(command)
+function M.grammar()
+  return {
+    text = "Pay a list of payments, each once, however often the command is started or killed.\n"
+      .. "The first line of FILE names columns: key, and the parameters of the operation.\n"
+      .. "A key names its payment for good.\n"
+      .. "  plan FILE    what would be paid, with sums and balances; nothing is sent\n"
+      .. "               with --policy and --output the plan that persons sign (docs/approvals.md)\n"
+      .. "  show PLAN    such a plan, with what is odd first\n"
+      .. "  run [FILE]   add the payments, and make those that are not made; without FILE go on where it stopped\n"
+      .. "  status       how many are in which state; sends nothing\n"
+      .. "  report       every payment with its state and the service's id\n"
+      .. "  retry KEY    look again for one that failed or is undecided, and put it back when it was not made\n"
+      .. "  drop KEY     the same, and give it up\n"
+      .. "  replace KEY FILE  the same, and make it what FILE now has under the key\n"
+      .. "`purser payouts FILE` is `purser payouts run FILE`.\n"
+      .. "run and status exit with 4 while a payment is sent or undecided, else with 1 while one is failed, else with "
+      .. "3 while one is blocked (not sent before a person has acted), else with 0: for status that means that others "
+      .. "may still be waiting to be sent.",
+    arguments = {
+      { "action", "plan, show, run, status, report, retry, drop, replace; or the file.",
+        values = { "plan", "show", "run", "status", "report", "retry", "drop", "replace", "<file>" } },
+      { "file", "The file; of retry, drop and replace the key.", target = "subject", optional = true },
+      { "list", "replace: the file.", optional = true },
+    },
+    { "Options",
+      { "--operation", "<operation>", "That of payments without a column `operation`, such as wallet.withdraw.",
+        values = function() return catalogue.names(function(row) return row.effect == "transfer" end) end },
+      { "--queue", "<name>", "Name of the queue (default)." },
+      { "--worker", "<name>", "Name of this worker (shell); one running process may have it at a time." },
+      { "--unchecked", "plan, run, replace: take addresses as they are, whatever their form and checksum say." },
+      { "--allow-equal", "run: with --yes pay rows that look like a mistake, too: equal ones, keys that differ only in "
+        .. "case, what was paid in the last 7 days, an amount far above the others." },
+      { "--maker", "<name>", "plan: who makes it, and so does not approve it; without it USER." },
+      { "--until", "<day>", "plan: its last day, such as 2026-11-30." },
+      { "--journal-id", "<id>", "plan: the payer's journal, where it is on another machine." },
+      { "--html", "<file>", "show: write a page for a browser." },
+      { "--records", "<file>", "show: what you signed before; what is not in it is new to you." },
+      { "--force", "retry, drop, replace: you know that it was not made; nothing is looked for." },
+      { "--yes", "Do it without asking." },
+    },
+    output.group { filters = true }, connection.safety, connection.service, connection.messages,
+  }
 end
 
 -- A command for the same list, with what this one was given for it.
@@ -76,7 +79,7 @@ local function open(options)
     end
   end
   local path = options.journal or credentials.variable "PURSER_JOURNAL"
-  local needs_queue = options.action ~= "plan" and not options.dry_run
+  local needs_queue = options.action ~= "plan"
   if needs_queue and not path then
     return nil, report.bad_input("payouts: the journal is missing; give --journal FILE, which is made when it is not "
       .. "there")
@@ -87,9 +90,11 @@ local function open(options)
   if not needs_queue and path and not core.file_mode(path) then -- a plan makes no journal
     options.next_journal, options.journal, path = path, nil, nil
   end
-  local client, place, sources = connection.open(options, { concurrent = true })
+  local overrides = { concurrent = true }
+  if not needs_queue then overrides.policy = false end -- what makes a plan needs no journal
+  local client, place, sources = connection.open(options, overrides)
   if not client then return nil, report.bad_input("%s", place) end
-  if options.action == "plan" or options.dry_run then
+  if options.action == "plan" then
     local queue = sources.journal and sources.is_named
       and purser.payouts.new { client = client, journal = sources.journal, queue = options.queue }
     return { client = client, sources = sources, queue = queue or nil }
@@ -130,54 +135,32 @@ local function failure(err, payments, path)
     report.say("%s", tostring(err))
     return err.outcome == "unknown" and report.UNKNOWN or report.NOT_SENT
   end
-  return confirm.failure(err)
+  return report.workflow_failure(err)
 end
 
--- The keys of the payments that a queue has, and of those that it has made already; or nil and an error.
-local function keys_of(queue)
-  local known, made, list, err = {}, {}, {}, nil
-  if queue then list, err = queue:list() end
-  if not list then return nil, err end
-  for _, payment in ipairs(list) do
-    known[payment.key], made[payment.key] = true, payment.state == "done" or nil
-  end
-  return known, made
-end
-
--- Reads and checks the file. Returns the plan: its payments, the keys of those that are made, the sums of the others,
--- and how many payments have errors and how many are odd; or nil and the exit code.
+-- Reads and checks the file. Returns the plan, with its `path`; or nil and the exit code.
 local function planned(options, at, path)
-  local payments, message = payments_file.read(path, options.operation)
+  local payments, message = purser.payouts.read(path, options.operation)
   if not payments then return nil, report.bad_input("%s", message) end
   if payments.comments > 0 then
     report.note("%d of the lines of %s begin with #, so they are no payments", payments.comments, path)
   end
-  local err = payments_plan.check(at.client, payments, options.unchecked)
-  if err then return nil, report.failure({ effect = "read" }, {}, err) end
-  local known, made = keys_of(at.queue)
-  if not known then return nil, report.failure({ effect = "read" }, {}, made) end
-  local paid = {}
-  if at.sources.journal then
-    paid, err = payments_odd.paid(at.sources.journal, at.client:account(), at.client:now())
-    if not paid then return nil, report.failure({ effect = "read" }, {}, err) end
-  end
-  payments_odd.find(payments, known, paid)
-  local totals = payments_plan.totals(payments, made)
-  payments_plan.add_balances(at.client, totals)
-  return { payments = payments, made = made, totals = totals, path = path,
-    bad = payments_plan.count(payments, "problems"), odd = payments_plan.count(payments, "odd") }
+  local plan, err = purser.payouts.plan(at.client, payments, { unchecked = options.unchecked, queue = at.queue,
+    journal = at.sources.journal })
+  if not plan then return nil, report.failure({ effect = "read" }, {}, err) end
+  plan.path = path
+  return plan
 end
 
 -- Writes a plan: for a person, or each payment for a program.
 local function show_plan(plan, options)
   if options.format == "table" and not options.filter[1] then
-    local ok = report.write(payments_plan.show(plan.payments, plan.totals, plan.path, plan.made,
-      terminal.settings.output ~= nil))
-    for _, note in ipairs(payments_plan.notes(plan.payments, plan.totals, plan.path)) do report.say("%s", note) end
+    local ok = report.write(payments_plan.show(plan, plan.path, terminal.settings.output ~= nil))
+    for _, note in ipairs(payments_plan.notes(plan, plan.path)) do report.say("%s", note) end
     return ok
   end
-  return report.write(rows.render(payments_plan.TITLES, payments_plan.cells(plan.payments, plan.made), options,
-    { is_number = { [4] = true, [8] = true } }), options.raw)
+  return report.write(output.rows(payments_plan.TITLES, payments_plan.cells(plan), options),
+    options.raw)
 end
 
 -- Says that a plan has errors, and in which lines. Returns the exit code.
@@ -190,14 +173,18 @@ local function reject(plan)
     payments_plan.lines(plan.payments, "problems"), is_doubtful and "; --unchecked takes addresses as they are" or "")
 end
 
+function actions.show(options) return approvals.show(options, options.subject) end
+
 function actions.plan(options)
   if not options.subject then return report.bad_input("payouts plan: the file is missing; give FILE.csv") end
   local at, code = open(options)
   if not at then return code end
   local plan
   plan, code = planned(options, at, options.subject)
+  local is_to_sign = plan and plan.bad == 0 and connection.policy(options)
+  if is_to_sign then code = approvals.write_plan(options, at, plan.payments) end
   at.client:close()
-  if not plan then return code end
+  if not plan or is_to_sign then return code end
   if not show_plan(plan, options) then return report.NOT_WRITTEN end
   if plan.bad > 0 then return reject(plan) end
   for _, total in ipairs(plan.totals) do
@@ -232,7 +219,7 @@ local function show_list(list, options)
     cells[i] = { payment.key, payment.state, params.amount or "", params.coin or params.asset or "",
       params.address or params.toAccount or "", payment.record_id or "", payment.message or "" }
   end
-  return report.write(rows.render(TITLES, cells, options, { is_number = { [3] = true } }), options.raw)
+  return report.write(output.rows(TITLES, cells, options), options.raw)
 end
 
 local STATES = { "total", "done", "waiting", "taken", "sent", "failed", "undecided", "blocked", "dropped" }
@@ -245,7 +232,7 @@ local function show_counts(counts, format)
   end
   local line = {}
   for i, name in ipairs(STATES) do line[i] = counts[name] end
-  return report.write(rows.render(STATES, { line }, { format = format }))
+  return report.write(output.rows(STATES, { line }, { format = format }))
 end
 
 -- The exit code that the state of a queue asks for. A run leaves nothing to make but what is blocked.
@@ -277,7 +264,7 @@ end
 
 ------------------------------------------------------------------------------------------------------------- paying
 
--- What is to be said where the account has no payments in a queue in which other accounts have some: its name may be
+-- Warns where the account has no payments in a queue in which other accounts have some: its name may be
 -- misspelt, and then the list would be paid once more. Nil otherwise; or nil and an error.
 local function other_accounts(options, at)
   local counts, err = at.queue:report()
@@ -316,20 +303,20 @@ local function add(options, at)
       .. "give --allow-equal, or confirm them without --yes", plan.odd, #payments)
   end
   if options.yes then
-    for _, warning in ipairs(payments_plan.shortages(plan.totals)) do report.say("warning: %s", warning) end
+    for _, warning in ipairs(plan.shortages) do report.say("warning: %s", warning) end
   else
     show_plan(plan, options)
     local fields = { { "file", path }, { "journal", at.path }, { "payments", ("%d"):format(#payments) } }
     for _, total in ipairs(plan.totals) do
       fields[#fields + 1] = { "sum", ("%s %s, %s with fees%s%s"):format(tostring(total.amount), total.asset,
-        tostring(total.amount + total.fees), total.source ~= "" and " from " .. payments_plan.payer(total) or "",
+        tostring(total.amount + total.fees), total.source ~= "" and " from " .. total.payer or "",
         total.is_short and ": NOT COVERED by the balance of " .. total.balance or "") }
     end
     fields[#fields + 1] = others and { "warning", others .. ". Under another name a list is paid once more" } or nil
     if plan.odd > 0 and not options.allow_equal then
       fields[#fields + 1] = { "warning", ("%d payments look like a mistake: see odd, above"):format(plan.odd) }
     end
-    code = confirm.ask(options, "This moves money", at.sources, fields)
+    code = report.ask(options, "This moves money", at.sources, fields)
     if code then return code end
   end
   local list = {}
@@ -342,7 +329,6 @@ local function add(options, at)
 end
 
 function actions.run(options)
-  if options.dry_run then return actions.plan(options) end
   local at, code = open(options)
   if not at then return code end
   code = options.subject and add(options, at)
@@ -350,7 +336,7 @@ function actions.run(options)
     local counts, err = at.queue:report()
     if not counts then return failure(err) end
     local left = counts.waiting + counts.taken + counts.sent
-    code = left > 0 and confirm.ask(options, "This moves money", at.sources,
+    code = left > 0 and report.ask(options, "This moves money", at.sources,
       { { "journal", at.path }, { "payments", ("%d of %d are left"):format(left, counts.total) } }) or nil
   end
   if code then return code end
@@ -388,7 +374,7 @@ function actions.report(options)
   return show_list(list, options) and report.DONE or report.NOT_WRITTEN
 end
 
--- What a person does with one payment: `words` = { question, its past form, the command that follows }.
+-- Does what a person asks for one payment: `words` = { question, its past form, the command that follows }.
 local function act_on(options, words, act)
   if not options.subject then
     return report.bad_input("payouts %s: the key is missing; give the key of a payment", options.action)
@@ -400,7 +386,7 @@ local function act_on(options, words, act)
   if not found then
     return report.bad_input('payouts %s: no payment has the key "%s"', options.action, options.subject)
   end
-  code = confirm.ask(options, words[1], at.sources, {
+  code = report.ask(options, words[1], at.sources, {
     { "key", options.subject }, { "state", found.state }, { "message", found.message or "" },
     { "looks", options.force and "no: --force is given" or "yes, whether it was made" } })
   if code then return code end
@@ -432,7 +418,7 @@ end
 -- The payment of that key in the file; or nil and the exit code.
 local function payment_in(options)
   if not options.list then return nil, report.bad_input("payouts replace: the file is missing; give KEY FILE") end
-  local payments, message = payments_file.read(options.list, options.operation)
+  local payments, message = purser.payouts.read(options.list, options.operation)
   if not payments then return nil, report.bad_input("%s", message) end
   for _, payment in ipairs(payments) do
     if payment.key == options.subject then return payment end
@@ -445,8 +431,8 @@ function actions.replace(options)
   if not payment then return code end
   return act_on(options, { "This replaces a payment, which the next run makes", "waits, failed or is undecided",
     "replaced", "run" }, function(at, force)
-    local err = payments_plan.check(at.client, { payment }, options.unchecked)
-    if not err and payment.problems[1] then
+    local plan, err = purser.payouts.plan(at.client, { payment }, { unchecked = options.unchecked })
+    if plan and payment.problems[1] then
       err = errors.argument(nil, ("%s:%d: %s"):format(options.list, payment.line, payment.problems[1]))
     end
     if err then return nil, err end
@@ -455,8 +441,8 @@ function actions.replace(options)
 end
 
 function M.start(options)
-  local is_plan = options.action == "plan" or options.dry_run
-  local message = rows.message(is_plan and payments_plan.TITLES or TITLES, options)
+  local is_plan = options.action == "plan"
+  local message = output.message(options, is_plan and payments_plan.TITLES or TITLES)
   if message then return report.bad_input("payouts: %s", message) end
   if not actions[options.action] then
     if options.subject then

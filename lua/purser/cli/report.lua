@@ -1,10 +1,9 @@
 -- SPDX-License-Identifier: MIT
--- How a command ends: its exit code, and what it says on standard error.
+-- The end of a command: its exit code, and what it says on standard error.
 
-local advice = require "purser.write.advice"
+local catalogue = require "purser.cli.catalogue"
 local errors = require "purser.call.errors"
 local json = require "purser.json"
-local operations = require "purser.api.operations"
 local terminal = require "purser.cli.terminal"
 local values = require "purser.cli.values"
 
@@ -19,7 +18,7 @@ local M = {
 
 local CLOCK = "this machine's clock is off: synchronise it (timedatectl set-ntp true); `purser doctor` measures it"
 
--- What to do about the rejections that everybody meets, by the service's code, in this command's own words.
+-- Cures of the rejections that everybody meets, by the service's code, in this command's own words.
 local cures = {
   ["10072"] = "the service does not know this API key: check it, and that --base-url is where it was made",
   ["10073"] = CLOCK,
@@ -33,15 +32,9 @@ local cures = {
   ["700006"] = "the key may not be used from this address: add the address to the key, or use another key",
 }
 
-local more_cures = {
-  ["10072"] = function()
-    return terminal.settings.has_odd_key and "; an API key begins with mx0: perhaps key and secret are exchanged" or ""
-  end,
-}
-
--- What depends on the operation.
+-- Returns the cure that depends on the operation, or nil.
 local function cure_of_operation(err)
-  local row = operations.by_name[err.operation or ""]
+  local row = catalogue.by_name[err.operation or ""]
   if not row then return nil end
   if err.code == "700007" then
     return row.permission and ("the key lacks the permission %s: give it that, or use another"):format(row.permission)
@@ -54,13 +47,13 @@ local function cure_of_operation(err)
   end
 end
 
---- What to do about an error, in this command's words or in its own; or nil.
+--- Returns what to do about an error, in this command's words or in its own; or nil.
 ---@param err purser.Error
 ---@return string|nil
 function M.cure(err)
   local cure = cures[err.code] or cure_of_operation(err) or err.hint
-  local more = more_cures[err.code]
-  return cure and cure .. (more and more() or "")
+  if err.code ~= "10072" or not terminal.settings.has_odd_key then return cure end
+  return cure .. "; an API key begins with mx0: perhaps key and secret are exchanged"
 end
 
 -- An argument that was typed, as it was typed: `--amount "12,5" is not a plain decimal`. Else nil.
@@ -74,7 +67,7 @@ local function typed_argument(row, params, err)
   return ("--%s%s %s%s"):format(name, quoted, rest, err.hint and "; " .. err.hint or "")
 end
 
---- What is wrong and what to do about it, without the facts that are for programs.
+--- Says what is wrong and what to do about it, without the facts that are for programs.
 ---@param err purser.Error
 ---@return string
 function M.sentence(err)
@@ -97,7 +90,7 @@ end
 
 -- The command that shows what became of an operation: the row's own, with the parameters that both take.
 local function reconciling_command(row, params)
-  local through = row.reconcile and operations.by_name[row.reconcile.lookup]
+  local through = row.reconcile and catalogue.by_name[row.reconcile.lookup]
   if not through then return nil end
   local words = { "purser", through.group, through.name }
   for _, param in ipairs(through.params) do
@@ -148,9 +141,7 @@ local function unknown(row, params, err)
     M.say("it only reads, so it may be run again")
     return M.NOT_SENT
   end
-  -- a program's client reconciles; here it is a person who looks
-  local cure = err.advice and advice.of(row, err.intent and err.intent.params, "look in")
-  M.say("OUTCOME UNKNOWN: %s", values.in_shell(errors.text(err, cure)))
+  M.say("OUTCOME UNKNOWN: %s", values.in_shell(errors.text(err)))
   local command = reconciling_command(row, params)
   if command then M.say("see what became of it with: %s", command) end
   return M.UNKNOWN
@@ -179,6 +170,45 @@ function M.failure(row, params, err, cure)
   if err.kind == "argument" or err.kind == "config" then return M.BAD_INPUT end
   return err.outcome == "rejected" and M.REJECTED or M.NOT_SENT
 end
+
+local SHOWN = 20 -- lines of a plan in a question
+
+--- Returns the lines of what a plan says of itself, as fields without a label: its __tostring keeps texts of the
+--- service to a line each.
+---@param plan any
+---@param command string|nil  shows all of it: of a long plan the question then has the beginning alone
+---@return table[]
+function M.plan_lines(plan, command)
+  local lines = {}
+  for line in (tostring(plan) .. "\n"):gmatch "([^\n]*)\n" do lines[#lines + 1] = { "", line } end
+  local left_out = #lines - SHOWN
+  if not command or left_out < 2 then return lines end
+  for i = #lines, SHOWN + 1, -1 do lines[i] = nil end
+  lines[SHOWN + 1] = { "", ("and %d more; `%s` shows all"):format(left_out, command) }
+  return lines
+end
+
+--- Shows what would be done. Returns nil when it may be done, else the exit code.
+---@param options table    with `yes`
+---@param what string      what would be done
+---@param sources table    of connection.open: where, and with which keys
+---@param fields table[]   { label, value }; a value may hold any text
+---@return integer|nil
+function M.ask(options, what, sources, fields)
+  if options.yes then return nil end
+  if not terminal.can_ask() then
+    return M.bad_input("%s: there is no terminal to confirm it on; give --yes", what)
+  end
+  local all = { { "service", ("%s (from %s)"):format(sources.url, sources.service) },
+    { "account", sources.account }, { "key", ("%s (from %s)"):format(sources.key, sources.keys) } }
+  for _, field in ipairs(fields) do all[#all + 1] = field end
+  if terminal.ask(what .. " at " .. sources.url .. ":", all) == "yes" then return nil end
+  return M.bad_input("not confirmed; nothing was sent")
+end
+
+--- Says what a workflow failed with. Returns the exit code.
+---@param err purser.Error
+function M.workflow_failure(err) return M.failure({ effect = "transfer" }, {}, err) end
 
 --- Writes to standard output. Returns false, and says so, when it cannot be written (a full disk, a closed pipe).
 ---@param text string

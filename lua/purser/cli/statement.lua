@@ -2,23 +2,29 @@
 -- `purser statement --from --to`: what an account held, what happened, what it holds, and what does not add up.
 
 local books_command = require "purser.cli.books"
+local connection = require "purser.cli.connection"
 local report = require "purser.cli.report"
 
-local M = { summary = "Write a statement of the books for hledger, ledger, beancount, a spreadsheet or a person." }
+local M = {}
 
-function M.define(command)
-  command:description("Write a statement of a span: double entry, reconciled with every quiet reading of a balance.\n"
-    .. "The same books, revision and span give the same bytes. With --check the exit code is 1 where something is "
-    .. "open, unexplained or unread.")
-  books_command.define_database(command, "--books")
-  command:option("--from", "The first day, or a time: 2026-10-01."):argname("<when>"):count(1)
-  command:option("--to", "The first day that does not count."):argname("<when>"):count(1)
-  command:option("--format", "hledger (which ledger reads), beancount, csv, jsonl or html.")
-    :choices { "hledger", "beancount", "csv", "jsonl", "html" }:default "hledger"
-  command:option("--rev", "The books as they were at this revision."):argname("<n>"):convert(tonumber)
-  command:option("--compare", "Print only the lines that differ from this revision."):argname("<n>"):convert(tonumber)
-  command:flag("--check", "End with 1 where the statement needs a person.")
-  command:option("--output", "File for the result, written whole or not at all."):argname("<file>")
+local FORMATS = { "hledger", "beancount", "csv", "jsonl", "html" }
+
+function M.grammar()
+  return {
+    text = "Write a statement of a span: double entry, reconciled with every quiet reading of a balance.\n"
+      .. "The same books, revision and span give the same bytes. With --check the exit code is 1 where something is "
+      .. "open, unexplained or unread.",
+    { "Options", books_command.database_option "--books",
+      { "--from", "<day>", "The first day, or a time: 2026-10-01.", required = true },
+      { "--to", "<day>", "The first day that does not count.", required = true },
+      { "--format", "<format>", "hledger (which ledger reads), beancount, csv, jsonl or html.", choices = FORMATS,
+        default = "hledger" },
+      { "--rev", "<n>", "The books as they were at this revision." },
+      { "--compare", "<n>", "Print only the lines that differ from this revision." },
+      { "--check", "End with 1 where the statement needs a person." },
+      { "--output", "<file>", "File for the result, written whole or not at all." } },
+    connection.messages,
+  }
 end
 
 -- The lines of a text that another lacks, each with a sign before it.

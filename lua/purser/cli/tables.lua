@@ -77,9 +77,13 @@ local function as_fields(titles, lines, columns)
     if l > 1 then out[#out + 1] = "\n" end
     for c, text in ipairs(line) do
       if text ~= "" then
-        local parts = width_of(text) + width + 2 <= columns and { text } or wrapped(text, columns - width - 2)
-        out[#out + 1] = titles[c] .. (" "):rep(width - width_of(titles[c]) + 2) .. parts[1] .. "\n"
-        for i = 2, #parts do out[#out + 1] = (" "):rep(width + 2) .. parts[i] .. "\n" end
+        local room, is_long = columns - width - 2, false
+        for word in text:gmatch "%S+" do is_long = is_long or width_of(word) > room end
+        local parts = width_of(text) <= room and { text } or wrapped(text, is_long and columns - 2 or room)
+        -- a word that has no room beside the title stands below it
+        local gap = is_long and "\n  " or (" "):rep(width - width_of(titles[c]) + 2)
+        out[#out + 1] = titles[c] .. gap .. parts[1] .. "\n"
+        for i = 2, #parts do out[#out + 1] = (" "):rep(is_long and 2 or width + 2) .. parts[i] .. "\n" end
       end
     end
   end

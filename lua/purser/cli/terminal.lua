@@ -2,12 +2,13 @@
 -- All that the command prints passes here, and nothing else writes to the standard streams. What strangers choose (the
 -- service, a proxy, a depositor) moves no cursor, reverses no text and forges no line: see purser.plain_text.
 
-local colour = require "purser.cli.colour"
 local core = require "purser.core"
-local json = require "purser.json"
-local plain_text = require "purser.util.plain_text"
+local lazy = require "purser.util.lazy"
+local colour = lazy "purser.cli.colour"
+local json = lazy "purser.json"
+local plain_text = lazy "purser.util.plain_text"
 
-local M = { settings = {} } -- quiet, no_input, is_table, may_page: of the command line
+local M = { settings = {} } -- quiet, no_input, is_table: of the command line
 
 --- Text of several lines with visible escapes for what hides; its line ends and tabs stay.
 ---@param text any
@@ -54,27 +55,6 @@ function M.fail(...)
     { "outcome", "not_sent" } } } })
 end
 
-local function is_found(program)
-  local found = os.execute(("command -v '%s' >/dev/null 2>&1"):format((program:gsub("'", "'\\''"))))
-  return found == true or found == 0
-end
-
--- Shows a text that is longer than the terminal through the program that PAGER names. Returns false where there is
--- none, it is not needed, or it cannot be started.
-local function show_in_pager(text)
-  local program = os.getenv "PAGER" or ""
-  if not M.settings.may_page or program == "" or program == "cat" or not core.is_terminal(1) then return false end
-  local _, rows = core.terminal_width(1)
-  local _, lines = text:gsub("\n", "")
-  if not rows or rows == 0 or lines < rows or not is_found(program:match "^%s*(%S+)" or "") then return false end
-  -- what git gives less: it ends by itself on a short text, passes colours, and leaves the text on the screen
-  local pipe = io.popen("export LESS=\"${LESS-FRX}\"; " .. program, "w")
-  if not pipe then return false end
-  pipe:write(text)
-  pipe:close()
-  return true
-end
-
 --- Writes to standard output, or to the file of --output. `is_raw` keeps the exact bytes, unless they go to a terminal.
 ---@return any ok, string|nil reason
 function M.write(text, is_raw)
@@ -83,10 +63,7 @@ function M.write(text, is_raw)
     return M.settings.output:write(is_raw and text or M.lines(text))
   end
   if not is_raw or core.is_terminal(1) then text = M.lines(text) end
-  if M.settings.is_table then
-    if colour.is_on(1) then text = colour.paint(text) end
-    if show_in_pager(text) then return true end
-  end
+  if M.settings.is_table and colour.is_on(1) then text = colour.paint(text) end
   if core.is_terminal(1) then M.clear_line() end
   local ok, reason = io.stdout:write(text)
   if ok then ok, reason = io.stdout:flush() end
@@ -101,7 +78,7 @@ end
 -- A character and how many columns it may take: all but ASCII is taken for wide.
 local CHARACTER = "[%z\1-\127\194-\244][\128-\191]*"
 
--- How many bytes of a text, from `first` on, fit `room` columns.
+-- Counts the bytes of a text, from `first` on, that fit `room` columns.
 local function bytes_that_fit(text, first, room)
   local used, bytes = 0, 0
   for character in text:sub(first, first + 4 * room):gmatch(CHARACTER) do
@@ -183,7 +160,7 @@ function M.prompt(text)
   io.stderr:flush()
 end
 
---- Whether a question reaches a person: there is a terminal to ask on, and one to answer.
+--- Tells whether a question reaches a person: there is a terminal to ask on, and one to answer.
 function M.can_ask()
   return not M.settings.no_input and core.is_terminal(0) and core.is_terminal(2)
 end

@@ -58,14 +58,6 @@ function M.show_time(ms, style)
   return os.date("!%Y-%m-%d %H:%M:%S", seconds) .. (rest > 0 and (".%03d"):format(rest) or "")
 end
 
---- Milliseconds of a duration as people type it ("45s", "30m", "2h", "1d"); nil for anything else.
----@param text string
----@return integer|nil
-function M.duration(text)
-  local count, unit = text:match("^(%d%d?%d?%d?%d?)([smhdw])$")
-  return count and tonumber(count) * unit_ms[unit] or nil
-end
-
 -- A state by its number and its name.
 local function state(kind, value)
   local name = tonumber(value) and states.name(kind, value)
@@ -78,11 +70,12 @@ function M.deposit_state(value) return state("deposit", value) end
 --- "7 SUCCESS" of 7.
 function M.withdrawal_state(value) return state("withdrawal", value) end
 
--- What the messages of the module call its options, and what they are in a shell, in this order.
+-- The words by which the messages of the module call its options, and those of a shell, in this order.
 local shell_names = {
   { "`connect_timeout_ms` and `timeout_ms` allow more", "--timeout allows more" }, { "`?timeout_ms`?", "--timeout" },
   { "`ca_file`, `ca_path` or `ca_pem`", "--ca-file" }, { '[`"]ca_file[`"]', "--ca-file" },
   { '[`"]base_url[`"]', "--base-url" }, { "%f[%w_]base_url%f[^%w_]", "--base-url" }, { '[`"]proxy[`"]', "--proxy" },
+  { "client:reconcile ?[({].-[)}] looks in", "look in" },
   { '[`"]?recv_window[`"]?', "--recv-window" }, { "`api_key`", "the API key" },
 }
 

@@ -1,15 +1,15 @@
 -- SPDX-License-Identifier: MIT
 -- `purser wait withdrawal|deposit|transfer ID`: waits until it is done; see docs/waiting.md.
 
+local catalogue = require "purser.cli.catalogue"
 local connection = require "purser.cli.connection"
 local core = require "purser.core"
-local operations = require "purser.api.operations"
 local output = require "purser.cli.output"
 local report = require "purser.cli.report"
 local terminal = require "purser.cli.terminal"
 local values = require "purser.cli.values"
 
-local M = { summary = "Wait until a withdrawal, deposit or transfer is done." }
+local M = {}
 
 local kinds = {
   withdrawal = { "wait_withdrawal", "wallet.withdrawal_history", function(id) return id end },
@@ -17,21 +17,25 @@ local kinds = {
   transfer = { "wait_transfer", "wallet.get_transfer", function(id) return id end },
 }
 
-function M.define(command)
-  command:description("Wait until a withdrawal (by its id), a deposit (by its transaction id) or a transfer between "
-    .. "spot and futures (by its tranId) is done, and print it. Ends with 1 when that can no longer be, with 3 when "
-    .. "the time is over.")
-  command:argument("kind", "withdrawal, deposit or transfer."):choices { "withdrawal", "deposit", "transfer" }
-  command:argument("id", "What it is known by.").takes_no_file = true
-  command:option("--goal", "withdrawal: success, sent, final, cancelled; deposit: credited, seen, final.")
-    :argname("<goal>")
-  command:option("--deadline", "How long to wait: 45s, 30m, 2h; default 10m."):argname("<duration>"):target("duration")
-  command:option("--since", "From when on a withdrawal or deposit is looked for: 12h, 2026-01-31."):argname("<when>")
-  output.define(command)
-  connection.define(command)
+local goals = { withdrawal = { "success", "sent", "final", "cancelled" }, deposit = { "credited", "seen", "final" } }
+
+function M.grammar()
+  return {
+    text = "Wait until a withdrawal (by its id), a deposit (by its transaction id) or a transfer between spot and "
+      .. "futures (by its tranId) is done, and print it. Ends with 1 when that can no longer be, with 3 when the time "
+      .. "is over.",
+    arguments = { { "kind", "withdrawal, deposit or transfer.", choices = { "withdrawal", "deposit", "transfer" } },
+      { "id", "What it is known by.", values = {} } },
+    { "Options",
+      { "--goal", "<goal>", "withdrawal: success, sent, final, cancelled; deposit: credited, seen, final.",
+        values = function(words) return goals[words[2]] or {} end },
+      { "--deadline", "<duration>", "How long to wait: 45s, 30m, 2h; default 10m." },
+      { "--since", "<when>", "From when on a withdrawal or deposit is looked for: 12h, 2026-01-31." } },
+    output.group(), connection.service, connection.messages,
+  }
 end
 
--- How far it is, as a line.
+-- Progress as a line.
 local function progress_of(at)
   return ("%s %s, %d s left%s"):format(at.what, at.state or "is not found yet", math.ceil(at.left_ms / 1000),
     at.error and "; the last read failed: " .. at.error.message or "")
@@ -40,14 +44,7 @@ end
 function M.start(options)
   local message = output.message(options)
   if message then return report.bad_input("%s", message) end
-  local requested = { goal = options.goal }
-  if options.duration then
-    local ms = values.duration(options.duration)
-    if not ms then
-      return report.bad_input('--deadline "%s" is no duration; give 45s, 30m or 2h', options.duration)
-    end
-    requested.deadline_ms = math.max(1, ms)
-  end
+  local requested = { goal = options.goal, deadline_ms = options.deadline }
   if options.since then
     local window
     window, message = values.window(options, core.now_ms())
@@ -72,9 +69,7 @@ function M.start(options)
     end
     return report.failure({ effect = "read" }, {}, err)
   end
-  local row = operations.by_name[kind[2]]
-  local shape = row.result.list or row.result.record
-  local text = output.render({ result = { record = shape } }, record, options.format, nil, options.raw)
+  local text = output.record(catalogue.by_name[kind[2]], record, options)
   return report.write(text, options.raw) and report.DONE or report.NOT_WRITTEN
 end
 

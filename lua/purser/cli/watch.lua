@@ -13,26 +13,26 @@ local values = require "purser.cli.values"
 local lazy = require "purser.util.lazy"
 local watch_account = lazy "purser.cli.watch_account"
 
-local M = { summary = "Tell of each deposit, or of what changes of an account, as it comes." }
+local M = {}
 
-function M.define(command)
-  command:description("deposits: print each new deposit and each change of a deposit's state, once, until it is "
-    .. "stopped.\naccount: tell once of each change of a network, balance, key or write call.\n"
-    .. "With --cursor the next run continues where this one stopped; a deposit that was printed right before a crash "
-    .. "may be printed once more.")
-  command:argument("what", "deposits or account."):choices { "deposits", "account" }
-  command:flag("--sub-accounts", "Those of all sub-accounts (a broker's key; three days back), and not the own ones.")
-  command:option("--addresses", "With --sub-accounts: JSON file { name: address or [addresses] }, by which a deposit "
-    .. "is named."):argname("<file>")
-  command:option("--coin", "Of this coin alone."):argname("<text>")
-  command:option("--since", "From when on, without a cursor: 12h, 2026-01-31; default: now."):argname("<when>")
-  command:option("--cursor", "File that keeps how far it came; made at the first run."):argname("<file>")
-  command:option("--poll", "How long between two looks: 5s, 1m; default 10s."):argname("<duration>")
-  command:option("--deadline", "End after so long: 45s, 30m; without it, never."):argname("<duration>")
-    :target("duration")
-  watch_account.define(command)
-  output.define(command)
-  connection.define(command)
+function M.grammar()
+  return {
+    text = "deposits: print each new deposit and each change of a deposit's state, once, until it is stopped.\n"
+      .. "account: tell once of each change of a network, balance, key or write call.\n"
+      .. "With --cursor the next run continues where this one stopped; a deposit that was printed right before a crash "
+      .. "may be printed once more.",
+    arguments = { { "what", "deposits or account.", choices = { "deposits", "account" } } },
+    { "Options",
+      { "--sub-accounts", "Those of all sub-accounts (a broker's key; three days back), and not the own ones." },
+      { "--addresses", "<file>", "With --sub-accounts: JSON file { name: address or [addresses] }, by which a deposit "
+        .. "is named." },
+      { "--coin", "<text>", "Of this coin alone." },
+      { "--since", "<when>", "From when on, without a cursor: 12h, 2026-01-31; default: now." },
+      { "--cursor", "<file>", "File that keeps how far it came; made at the first run." },
+      { "--poll", "<duration>", "How long between two looks: 5s, 1m; default 10s." },
+      { "--deadline", "<duration>", "End after so long: 45s, 30m; without it, never." } },
+    watch_account.group, output.group(), connection.service, connection.messages,
+  }
 end
 
 local COLUMNS = { "kind", "insertTime", "amount", "coin", "network", "status", "before", "sub_account", "address",
@@ -68,31 +68,19 @@ local function line_of(event, options)
     deposit.memo and deposit.memo ~= "" and " memo " .. deposit.memo or "")) .. "\n"
 end
 
-local function duration(options, name, target)
-  local text = options[target]
-  if not text then return nil end
-  local ms = values.duration(text)
-  if not ms or ms == 0 then return nil, ("--%s %q is no duration; give 45s, 30m or 2h"):format(name, text) end
-  return ms
-end
-
 -- The parameters of the watch; nil and a message.
 local function params_of(options)
-  local params, message = { coin = options.coin }
-  params.poll_ms, message = duration(options, "poll", "poll")
-  if message then return nil, message end
-  params.deadline_ms, message = duration(options, "deadline", "duration")
-  if message then return nil, message end
+  local params = { coin = options.coin, poll_ms = options.poll, deadline_ms = options.deadline }
   if options.since then
-    local window
-    window, message = values.window(options, core.now_ms())
+    local window, message = values.window(options, core.now_ms())
     if not window then return nil, message end
     params.since = window.since
   end
   if options.addresses then
     if not options.sub_accounts then return nil, "--addresses is for --sub-accounts" end
-    params.sub_accounts, message = files.read_object(options.addresses)
-    if not params.sub_accounts then return nil, "--addresses " .. message end
+    local names, message = files.read_object(options.addresses)
+    if not names then return nil, "--addresses " .. message end
+    params.sub_accounts = names
   end
   if options.cursor then
     local text, problem, is_missing = files.read(options.cursor)

@@ -11,42 +11,34 @@ local values = require "purser.cli.values"
 
 local M = {}
 
---- Adds the options to the command.
-function M.define(command)
-  command:group("Account",
-    command:option("--network", "Tell when withdrawals or deposits of COIN/NETWORK close or open."):argname("<name>")
-      :count("*"),
-    command:option("--below", "Tell when a free balance falls below: USDT=500, or desk1/USDT=500 of a sub-account.")
-      :argname("<bound>"):count("*"),
-    command:option("--key-days", "Tell when the key ends within so many days."):argname("<n>")
-      :convert(connection.whole),
-    command:flag("--permissions", "Tell when the key's permissions or IP list change."),
-    command:option("--journal", "Tell of this journal's write calls that are undecided or stuck."):argname("<file>"),
-    command:option("--stuck", "With --journal: how long a call may have no known end; default 10m.")
-      :argname("<duration>"),
-    command:option("--run", "Command of the shell that gets each event, a line of JSON, on its standard input.")
-      :argname("<command>"),
-    command:option("--webhook", "URL that each event is posted to."):argname("<url>"),
-    command:option("--secret-file", "With --webhook: file with the key of its signatures, readable by you alone.")
-      :argname("<file>"),
-    command:option("--state", "File that keeps what was told; made at the first run."):argname("<file>"),
-    command:option("--metrics", "File for Prometheus, written at each look."):argname("<file>"),
-    command:option("--every", "Look again after so long: 60s, 5m; without it, once."):argname("<duration>"))
-end
+--- The options of the command, as a group of a grammar.
+M.group = { "Account",
+  { "--network", "<name>", "Tell when withdrawals or deposits of COIN/NETWORK close or open.", many = true },
+  { "--below", "<name=value>", "Tell when a free balance falls below: USDT=500, or desk1/USDT=500 of a sub-account.",
+    many = true },
+  { "--key-days", "<n>", "Tell when the key ends within so many days." },
+  { "--permissions", "Tell when the key's permissions or IP list change." },
+  { "--journal", "<file>", "Tell of this journal's write calls that are undecided or stuck." },
+  { "--stuck", "<duration>", "With --journal: how long a call may have no known end; default 10m." },
+  { "--run", "<command>", "Command of the shell that gets each event, a line of JSON, on its standard input." },
+  { "--webhook", "<url>", "URL that each event is posted to." },
+  { "--secret-file", "<file>", "With --webhook: file with the key of its signatures, readable by you alone." },
+  { "--state", "<file>", "File that keeps what was told; made at the first run." },
+  { "--metrics", "<file>", "File for Prometheus, written at each look." },
+  { "--every", "<duration>", "Look again after so long: 60s, 5m; without it, once." },
+}
 
 -- Returns the options of purser.monitor.alerts; or nil and a message.
 local function options_of(options)
   local made = { networks = #options.network > 0 and options.network or nil, key_days = options.key_days,
-    permissions = options.permissions, state = options.state, command = options.run, webhook = options.webhook }
-  for _, bound in ipairs(options.below) do
-    local name, amount = bound:match "^([^=]+)=([%d.]+)$"
-    if not name then return nil, ("--below '%s' is not NAME=AMOUNT; write USDT=500"):format(bound) end
+    permissions = options.permissions, state = options.state, command = options.run, webhook = options.webhook,
+    stuck_ms = options.stuck }
+  for _, pair in ipairs(options.below) do
+    if not pair[2]:find "^[%d.]+$" then
+      return nil, ("--below '%s=%s' is not NAME=AMOUNT; write USDT=500"):format(pair[1], pair[2])
+    end
     made.below = made.below or {}
-    made.below[name] = amount
-  end
-  if options.stuck then
-    made.stuck_ms = values.duration(options.stuck)
-    if not made.stuck_ms then return nil, ("--stuck '%s' is no duration; give 10m or 2h"):format(options.stuck) end
+    made.below[pair[1]] = pair[2]
   end
   if options.webhook and not options.secret_file then return nil, "--webhook needs --secret-file FILE" end
   if options.secret_file then
@@ -78,10 +70,6 @@ end
 function M.start(options)
   local made, message = options_of(options)
   if not made then return report.bad_input("%s", message) end
-  local every_ms = options.every and values.duration(options.every)
-  if options.every and not every_ms then
-    return report.bad_input("--every '%s' is no duration; give 60s or 5m", options.every)
-  end
   local path = options.journal or credentials.variable "PURSER_JOURNAL"
   if path and not core.file_mode(path) then -- to look must make none
     return report.bad_input("watch: there is no file %s; give the --journal that the write calls were given", path)
@@ -94,8 +82,8 @@ function M.start(options)
   local alerts, err = purser.monitor.alerts(client, made)
   if not alerts then return report.bad_input("%s", report.sentence(err)) end
   local is_well = look(alerts, metrics, options, sources.journal)
-  while every_ms do
-    client:sleep(every_ms)
+  while options.every do
+    client:sleep(options.every)
     look(alerts, metrics, options, sources.journal)
   end
   client:close()

@@ -5,8 +5,8 @@
 ---@field profile table                 the conventions, complete
 ---@field _origin string                of the base URL: "https://host:port"
 ---@field _prefix string                of the base URL: its path
----@field _signer userdata|nil          of the keys, as are the next two; pipeline.use_credentials sets them
----@field _api_key string|nil
+---@field _signer userdata|false        of the keys, as are the next two; pipeline.use_credentials sets them
+---@field _api_key string|false
 ---@field _headers table<string, string>|nil
 ---@field _credentials function|false   asks for the keys again
 ---@field _transport table              what sends
@@ -14,8 +14,8 @@
 ---@field _clock table                  what stamps requests
 ---@field _correct_clock boolean        whether the service may set the clock right
 ---@field _timeout_ms integer
----@field _recv_window integer|nil
----@field _retry table                  the policy
+---@field _recv_window integer|false
+---@field _retry table|false            the policy; false: that of a client without the option
 ---@field _rate_limit table|false
 ---@field _own_rate_limit boolean       whether closing the client closes the rate limit
 ---@field _hooks table|false
@@ -25,8 +25,8 @@
 ---@field _journal purser.Journal|nil
 ---@field _account string|nil
 ---@field _guard purser.Guard|nil
----@field _recent_calls table|nil       made by the first write call, in write_call.lua, as is the next
----@field _memory purser.MemoryJournal|nil  the journal of a client that was given none
+---@field _recent_calls table|false     made by the first write call, in write_call.lua, as is the next
+---@field _memory purser.MemoryJournal|false  the journal of a client that was given none
 ---@field _waits table|false           the calls that wait for the rate limit, made by the first
 ---@field _layouts table                by row, made at their first use
 ---@field _closed boolean
@@ -37,14 +37,18 @@ local options_ = require "purser.client.options"
 local pipeline = require "purser.call.pipeline"
 local rate_limit = require "purser.call.rate_limit"
 local resolve_profile = require "purser.api.resolve_profile"
-local retry = require "purser.call.retry"
 local service_clock = require "purser.call.clock"
 local version = require "purser.version"
 local curl = lazy "purser.transport.curl"
 local guard = lazy "purser.write.guard"
+local proxy = lazy "purser.client.proxy"
+local retry = lazy "purser.call.retry"
 local secrets = lazy "purser.util.secrets"
 
 local M = {}
+
+-- The methods of a room on top, by group and name: purser.new gives them, for no layer requires such a room.
+M.added = {}
 
 local function make_transport(options, origin)
   if options.transport then return options.transport end
@@ -64,9 +68,9 @@ local function make_rate_limit(given, profile, open_store)
   return rate_limit.make(given, profile, open_store)
 end
 
-local function make_guard(options)
-  if not options.guard then return nil end
-  return guard.new(options.guard, options)
+local function make_guard(options, base_url)
+  if not options.guard and not options.policy then return nil end
+  return guard.new(options.guard or {}, options, base_url)
 end
 
 local function use_keys(self, options)
@@ -91,7 +95,8 @@ end
 --- message, what to do and the option.
 function M.fill(self, options, open_store)
   -- `false`, not nil: an absent field is looked for among the methods, too
-  self._layouts, self._waits, self._closed = {}, false, false
+  self._layouts, self._waits, self._closed, self._signer, self._api_key = {}, false, false, false, false
+  self._recent_calls, self._memory = false, false
   local wrong, hint, option
   self.profile, wrong, hint = resolve_profile(options.profile)
   if not self.profile then return wrong, hint end
@@ -104,12 +109,13 @@ function M.fill(self, options, open_store)
   self._origin, self._prefix, hint, option = options_.split_url(url, options.allow_insecure)
   if not self._origin then return self._prefix, hint, option or "base_url" end
   if options.proxy and options.proxy ~= "" then
-    wrong, option, hint = options_.check_proxied(url, options)
+    wrong, option, hint = proxy.check(url, options)
     if wrong then return wrong, hint, option end
   end
   self._user_agent, wrong, hint = user_agent_of(options)
   if wrong then return wrong, hint end
-  self._retry, wrong, hint = retry.policy(options.retry)
+  self._retry = false
+  if options.retry ~= nil then self._retry, wrong, hint = retry.policy(options.retry) end
   if wrong then return wrong, hint end
   self._rate_limit, wrong, hint = make_rate_limit(options.rate_limit, self.profile, open_store)
   if wrong then return wrong, hint end
@@ -122,14 +128,23 @@ function M.fill(self, options, open_store)
   self._clock, self._hooks = service_clock.new(options.clock), options.hooks or false
   self._correct_clock = options.correct_clock ~= false
   self._timeout_ms = options.timeout_ms or 10000
-  self._recv_window = options.recv_window and math.floor(options.recv_window) -- 5e3 is a float
+  self._recv_window = options.recv_window and math.floor(options.recv_window) or false -- 5e3 is a float
   self._generate_ids, self._visibility_delay_ms = options.generate_ids ~= false, options.visibility_delay_ms or 30000
   self._journal, self._account = options.journal, options.account
-  self._guard, wrong, hint = make_guard(options)
+  self._guard, wrong, hint = make_guard(options, self._origin .. self._prefix)
   if wrong then return wrong, hint, "guard" end
   self._transport, wrong, hint = make_transport(options, self._origin)
   self._own_transport = options.transport == nil
   if not self._transport then return wrong or "the transport could not be made", hint end
+end
+
+--- Ends what `fill` made. May be called again.
+function M.close(self)
+  if self._closed then return end
+  self._closed = true
+  if self._signer then self._signer:close() end
+  if self._own_transport then self._transport:close() end
+  if self._rate_limit and self._own_rate_limit then self._rate_limit:close() end
 end
 
 return M

@@ -1,325 +1,48 @@
 -- SPDX-License-Identifier: MIT
--- The client: what users hold. Its groups have one method an operation, made from the rows; run.lua runs them all.
+-- The client: what users hold. Its groups have one method an operation, made from the rows; state.lua has the others.
 --
--- The client that users hold has no fields but its groups and a copy of its profile. Everything else is in its inner
--- state, which private.lua finds by it; the methods below are those of the inner state.
+-- What users hold has no fields but its groups and a copy of its profile. Everything else is in its inner state, which
+-- private.lua finds by it.
 
 local build = require "purser.client.build"
-local errors = require "purser.call.errors"
 local frozen = require "purser.util.frozen"
 local lazy = require "purser.util.lazy"
 local operations = require "purser.api.operations"
 local options_ = require "purser.client.options"
 local pipeline = require "purser.call.pipeline"
 local private = require "purser.util.private"
-local response = require "purser.call.response"
-local run = require "purser.write.run"
-local digest = lazy "purser.util.digest"
-local history = lazy "purser.history"
-local parameters = lazy "purser.api.parameters"
-local reconcile = lazy "purser.write.reconcile"
-local reconcile_advice = lazy "purser.write.advice"
-local reconcile_service = lazy "purser.write.service"
-local retention = lazy "purser.history.retention"
-local suggest = lazy "purser.util.suggest"
-local unsigned = lazy "purser.call.unsigned"
+local errors = lazy "purser.call.errors"
 local methods_ = lazy "purser.client.methods"
-local write_call = lazy "purser.write.write_call"
+local run = lazy "purser.write.run"
+local state = lazy "purser.client.state"
+local suggest = lazy "purser.util.suggest"
 
 local states = private.states
 
--- The methods of a room on top, by group and name: what purser.new gives, for no layer requires such a room.
-local added = {}
+-- build.lua says what it holds. A field that is not there is no method, and loads none.
+local State = { __name = "purser.state", __gc = build.close }
 
--- build.lua says what it holds.
----@class purser.State
-local State = { __name = "purser.state" }
-State.__index = State
+function State.__index(_, name)
+  return name:byte() ~= 95 and state.of_states[name] or nil
+end
 
 local M = {}
 
-local function row_of(name)
-  local row = operations.by_name[name] or unsigned.rows[name]
-  if row then return row end
-  return nil, errors.argument(nil, ('operation "%s" is not known%s'):format(tostring(name),
-    suggest.among(name, operations.by_name)), "`purser operations` lists them")
-end
-
---- Runs the operation of that full name, such as "wallet.withdraw": the same as client.wallet:withdraw(params, opts).
----@param name string
----@param params table|nil
----@param opts purser.CallOptions|nil
----@return any result, purser.Error|nil err
-function State:call(name, params, opts)
-  local row, err = row_of(name)
-  if not row then return nil, err end
-  return run.call(self, row, params, opts)
-end
-
---- Tells whether a parameter of an operation takes a value, without a call. Returns true; or nil, what is wrong, which
---- completes the sentence `parameter "x" ...`, and the cure.
----@param name string       full name of the operation
----@param parameter string
----@param value any
----@return true|nil fits, string|nil message, string|nil hint
-function State:check_value(name, parameter, value) -- luacheck: ignore self
-  local row, err = row_of(name)
-  if not row then return nil, err.message, err.hint end
-  local param = (row.by_name or {})[parameter]
-  if not param then return nil, "is not known" .. suggest.among(parameter, row.by_name or {}) end
-  if value == nil then return not param.required or nil, param.required and "is missing" or nil end
-  local travels, message, hint = parameters.kinds[param[2]].check(value, param)
-  if travels == nil then return nil, message, hint end
-  return true
-end
-
----@class purser.Request
----@field method string
----@field url string   complete, with the query
----@field headers table<string, string>
----@field body string  may be empty
-
---- Checks, builds and signs a request without sending it. With `info` in opts, `info.intent` is what client:parse and
---- client:reconcile take of a write call.
----@param name string  full name of the operation
----@param params table|nil
----@param opts purser.CallOptions|nil
----@return purser.Request|nil request, purser.Error|nil err
-function State:prepare(name, params, opts)
-  local row, err = row_of(name)
-  if not row then return nil, err end
-  local is_write = row.effect ~= "read"
-  err = run.not_allowed(self, row)
-  if err then return nil, err end
-  if is_write then run.load_write_calls() end
-  opts = opts or pipeline.no_options
-  local values, layout = pipeline.check_call(self, row, params, opts)
-  if not values then return nil, layout end
-  local rejection = is_write and self._guard and self._guard:check_prepared(row, values)
-  if rejection then return nil, rejection end
-  local request
-  request, err = pipeline.build(self, row, layout, values, opts)
-  if not request then
-    err.operation = row.full_name
-    return nil, err
-  end
-  local headers = {}
-  for header, value in pairs(request.headers) do headers[header] = value end
-  if opts.info and is_write then
-    opts.info.intent, err = write_call.intent_of(self, row, values, opts)
-    if not opts.info.intent then return nil, err end
-  end
-  return { method = request.method, url = request.base_url .. request.target, headers = headers, body = request.body }
-end
-
--- The intent that was given to parse, or the `info` that holds it; nil when it is not that of this operation.
-local function intent_for(row, given)
-  local intent = type(given) == "table" and (given.intent or given)
-  if type(intent) ~= "table" or intent.operation ~= row.full_name or type(intent.params) ~= "table" then return nil end
-  return intent
-end
-
---- Turns the answer to a prepared request into `result | nil, err`.
----@param name string           full name of the operation
----@param status integer        HTTP status
----@param body string
----@param headers string|table<string, string>|nil  raw header block or map
----@param intent purser.Intent|nil  `info.intent` of client:prepare: with it an unknown outcome can be reconciled
----@return any result, purser.Error|nil err
-function State:parse(name, status, body, headers, intent)
-  local row, err = row_of(name)
-  if not row then return nil, err end
-  if row.unsigned then return unsigned.answer(row, self.profile, status, body, headers) end
-  local value
-  value, err = response.answer(row, self.profile, status, body, headers)
-  intent = row.reconcile and intent_for(row, intent)
-  if intent then value, err = write_call.believe_prepared(self, row, intent, value, err) end
-  if value ~= nil then return value end
-  if err.outcome == "unknown" and row.reconcile then
-    local advice = reconcile_advice.of
-    err.advice, err.intent = advice(row, intent and intent.params), intent
-  end
-  return nil, err
-end
-
--- An intent as it is now, whatever its table does later.
-local function copy_of(intent)
-  local copy = {}
-  for name, value in next, intent do copy[name] = value end
-  if type(copy.params) == "table" then
-    local params = {}
-    for name, value in next, copy.params do params[name] = value end
-    copy.params = params
-  end
-  return copy
-end
-
---- Finds out what became of a call whose outcome is unknown: docs/reconcile.md says how. Takes its error,
---- or its intent.
----@param unreconciled purser.Error|purser.Intent
----@param options purser.ReconcileOptions|nil
----@param readings table|nil  of purser.payouts: what several calls that are reconciled share
----@return purser.Reconciliation|nil answer, purser.Error|nil err
-function State:reconcile(unreconciled, options, readings)
-  local intent = unreconciled
-  if errors.is(unreconciled) then intent = unreconciled.intent end
-  if self._journal and type(intent) == "table" then
-    unreconciled = copy_of(intent)
-    local mismatch = unreconciled.id and self._journal:mismatch(unreconciled)
-    if mismatch then return nil, mismatch end
-  end
-  return reconcile.reconcile(reconcile_service.of(self, readings), unreconciled, options)
-end
-
---- The name under which the journal keeps what this client does: its option `account`, or a digest of its API key.
----@return string
-function State:account()
-  if self._account then return self._account end
-  if not self._api_key and self._credentials then pipeline.refresh_credentials(self) end
-  return digest.account_of(self._api_key or "")
-end
-
---- Asks whether the service is there. Not signed. Returns true.
----@param opts purser.CallOptions|nil
----@return true|nil there, purser.Error|nil err
-function State:ping(opts)
-  return pipeline.run(self, unsigned.rows.ping, nil, opts)
-end
-
---- The service's time in epoch milliseconds. Not signed.
----@param opts purser.CallOptions|nil
----@return integer|nil time, purser.Error|nil err
-function State:server_time(opts)
-  return pipeline.run(self, unsigned.rows.server_time, nil, opts)
-end
-
---- Asks the service for its time and counts from there. Returns by how many milliseconds the clock was corrected.
----@return integer|nil correction_ms, purser.Error|nil err
-function State:sync_clock()
-  return self._clock:learn(function() return pipeline.run(self, unsigned.rows.server_time) end)
-end
-
----@class purser.Settings
----@field account string|nil  the option of purser.new
----@field has_journal boolean
----@field visibility_delay_ms integer
-
---- Returns those options of purser.new that programs on top need to know.
----@return purser.Settings
-function State:settings()
-  return { account = self._account, has_journal = self._journal ~= nil,
-    visibility_delay_ms = self._visibility_delay_ms }
-end
-
---- The service's time as far as the client knows it, in epoch milliseconds: what a request is stamped with.
----@return integer
-function State:now()
-  return assert(self._clock:read())
-end
-
--- Where the caller stands: Lua 5.1 counts a tail call as a function, others do not.
-local CALLER = _VERSION == "Lua 5.1" and not rawget(_G, "jit") and 3 or 2
-
---- Sleeps as the client's transport does: the other tasks continue, and a simulator's clock is moved.
----@param ms integer
-function State:sleep(ms)
-  if type(ms) ~= "number" or not (ms >= 0 and ms < math.huge) then
-    error(("client:sleep: the time is %s; give milliseconds from 0"):format(
-      type(ms) == "number" and ("%.14g"):format(ms) or "a " .. type(ms)), CALLER)
-  end
-  pipeline.pause(self, ms)
-end
-
---- Walks every record of a history or list: client:each("wallet.deposit_history", { from = ... }); docs/histories.md.
----@param name string  full name of the operation
----@param params table|nil  purser.WalkParams, and those of the operation
----@param opts purser.CallOptions|nil  of each call
----@return purser.Walk
-function State:each(name, params, opts)
-  return private.veil(history.each(self, name, params, opts))
-end
-
---- Returns the earliest epoch ms from which a history can be walked now. Returns nil where the service documents none.
----@param name string  full name of the operation
----@param now integer|nil  another time than the client's
----@return integer|nil earliest
-function State:earliest(name, now)
-  local window = (row_of(name) or {}).window
-  now = now or self:now()
-  return retention.earliest(window, now) and retention.default(window, now) or nil
-end
-
----@class purser.Limits
----@field pools purser.PoolUse[]
-
---- Returns what the pools of the rate limit hold now, and what blocks them; nil and an error where the store cannot be
---- used. A client without a rate limit has none.
----@return purser.Limits|nil limits, purser.Error|nil err
-function State:limits()
-  if not self._rate_limit then return { pools = {} } end
-  local pools, message = self._rate_limit:status(self._api_key)
-  if pools then return { pools = pools } end
-  return nil, errors.new { kind = "throttled", outcome = "not_sent", retryable = true, message = message }
-end
-
---- Waits until what is read is as requested: client:wait_for { read = ..., judge = ... }. See docs/waiting.md.
----@param options purser.WaitOptions
----@return any value, purser.Error|nil err
-function State:wait_for(options)
-  return added.client.wait_for(self, options)
-end
-
---- Wipes the secret and closes the connections that this client opened itself. May be called again.
-function State:close()
-  if self._closed then return end
-  self._closed = true
-  if self._signer then self._signer:close() end
-  if self._own_transport then self._transport:close() end
-  if self._rate_limit and self._own_rate_limit then self._rate_limit:close() end
-end
-
-State.__gc = State.close
-
 ------------------------------------------------------------------------------------------------ what users hold
 
--- The methods above, called on what users hold.
 local Client = { __name = "purser.client", __metatable = "purser.client" }
-local methods_of_clients = {}
-Client.__index = methods_of_clients
 
--- Says more of a name that a client does not have: where the operation is, or the name that differs by a letter or an
--- underscore. Any other name is nil, so that `if client.something then` asks whether it is there.
-local function meant_by(name)
-  if type(name) ~= "string" or name:find "^_" then return nil end
-  local groups = {}
-  for _, group in ipairs(operations.group_names) do
-    if operations.by_name[group .. "." .. name] or methods_[group][name] or added[group][name] then
-      groups[#groups + 1] = ("client.%s:%s"):format(group, name)
-    end
-  end
-  if groups[1] then return "; use " .. table.concat(groups, " or ") end
-  local near = suggest.find(name, suggest.names_of(methods_of_clients, operations.groups), #name / 5)
-  return near and (' (did you mean "%s"?)'):format(near)
+-- The methods are loaded when the first is asked for.
+function Client.__index(_, name)
+  Client.__index = state.of_clients
+  local method = rawget(Client.__index, name)
+  if method == nil then state.refuse(name) end
+  return method
 end
 
-setmetatable(methods_of_clients, { __index = function(_, name)
-  local meant = meant_by(name)
-  if meant then error(('a client has no "%s"%s'):format(name, meant), 2) end
-end })
-
-local function no_client(name)
-  error(("call it with a colon, on a client: client:%s(...)"):format(name), 3)
+function Client.__close(client)
+  build.close(states[client])
 end
-
-for name, method in pairs(State) do
-  if type(method) == "function" and name:sub(1, 2) ~= "__" then
-    methods_of_clients[name] = function(client, a, b, c, d, e)
-      return method(states[client or no_client(name)] or no_client(name), a, b, c, d, e)
-    end
-  end
-end
-
-Client.__close = methods_of_clients.close
 
 function Client.__tostring(client)
   local self = states[client]
@@ -348,58 +71,50 @@ local function state_of_group(held, group, name)
   return self
 end
 
-local function methods_of(group)
-  local methods = {}
-  for _, row in ipairs(operations.groups[group]) do
-    local name, run_row = row.name, run.of(row)
-    methods[name] = function(held, params, opts)
-      return run_row(held and states[held] or state_of_group(held, group, name), row, params, opts)
-    end
+local function run_any(...) return run.call(...) end
+
+local function operation_of(group, name)
+  local row = operations.row(group, name)
+  local run_row = row and row.effect == "read" and not row.live and pipeline.run or run_any
+  return row and function(held, params, opts)
+    return run_row(held and states[held] or state_of_group(held, group, name), row, params, opts)
   end
-  return methods
 end
 
--- A method that is more than one operation. It is given what users hold: it may keep that in what it returns.
+-- A method that is more than one operation, of the client or of a room on top. It is given what users hold: it may keep
+-- that in what it returns.
 local function workflow_of(group, name)
-  local workflow = methods_[group][name] or added[group][name]
+  local workflow = methods_[group][name] or build.added[group][name]
   return workflow and function(held, ...)
     local self = state_of_group(held, group, name)
     return workflow(faces[self] or make_face(self), ...)
   end
 end
 
--- Returns what is looked up in a group besides its operations: a workflow, or a mistake.
-local function other_of(group, methods, name)
-  local workflow = workflow_of(group, name)
-  if workflow then
-    methods[name] = workflow
-    return workflow
-  end
+local function no_operation(group, name)
+  local names = {}
+  for _, row in ipairs(operations.groups[group]) do names[row.name] = true end
   error(('client.%s has no operation "%s"%s'):format(group, tostring(name),
-    suggest.hint_or_list(name, methods, methods_[group], added[group])), 3)
+    suggest.hint_or_list(name, names, methods_[group], build.added[group])), 3)
 end
 
--- One method an operation, made from the rows when the group is first used.
+-- A method is made when it is first called, from the row of its operation.
 for _, group in ipairs(operations.all_group_names) do
-  local group_type = { __name = "purser." .. group, __metatable = "purser." .. group }
-  function group_type.__index(_, name)
-    local methods = methods_of(group)
-    group_type.__index = setmetatable(methods, { __index = function(_, other)
-      local method = other_of(group, methods, other) -- no tail call: the error names the caller's line
-      return method
-    end })
-    return rawget(methods, name) or other_of(group, methods, name)
-  end
-  group_types[group] = group_type
+  local methods = setmetatable({}, { __index = function(methods, name)
+    local method = operation_of(group, name) or workflow_of(group, name) or no_operation(group, name)
+    methods[name] = method
+    return method
+  end })
+  group_types[group] = { __name = "purser." .. group, __metatable = "purser." .. group, __index = methods }
 end
 
---- Makes a client. See docs/getting-started.md for the options.
+--- Makes a client. See docs/options.md for the options.
 ---@param options table
 ---@param open_store (fun(options: table): table|nil, string|nil)|nil  makes a store of the rate limit that is named
 ---@param methods table|nil  those that a room on top adds, by group and name
 ---@return purser.Client|nil client, purser.Error|nil err
 function M.new(options, open_store, methods)
-  added = methods or added
+  build.added = methods or build.added
   local message, option, hint = options_.check(options)
   if message then return nil, errors.config(message, hint, option) end
   local self = {}

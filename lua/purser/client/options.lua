@@ -17,8 +17,8 @@ local client_rules = {
   transport = "table", clock = "function", proxy = "string", ca_file = "string", ca_path = "string",
   ca_pem = "string", pinned_key = "string", user_agent = "string", max_response_bytes = { 1024, 2 ^ 31 },
   hooks = "table", rate_limit = "any", retry = "any", allow_insecure = "boolean",
-  account = "string", journal = "table", guard = "table", generate_ids = "boolean", visibility_delay_ms = { 0,
-    3600000 },
+  account = "string", journal = "table", guard = "table", policy = "string", generate_ids = "boolean",
+  visibility_delay_ms = { 0, 3600000 },
   correct_clock = "boolean",
 }
 local hook_rules = { before = "function", after = "function", wait = "function" }
@@ -28,27 +28,6 @@ local SECURE = "use https://, or allow_insecure = true if you must"
 local function is_port(text)
   local digits = text:match("^:(%d+)$")
   return text == "" or digits ~= nil and #digits <= 5 and tonumber(digits) >= 1 and tonumber(digits) <= 65535
-end
-
-local proxy_schemes = { http = true, https = true, socks4 = true, socks4a = true, socks5 = true, socks5h = true }
-
--- Returns what is wrong with the form of a proxy, which may hold a password and is not quoted; or nil.
-local function problem_of_proxy(proxy)
-  local scheme, rest = proxy:match "^(%a[%w+.-]*)://(.*)$"
-  if scheme and not proxy_schemes[scheme:lower()] then return "is of a kind that is not known" end
-  local host = (rest or proxy):gsub("/$", ""):match "([^@]*)$"
-  local name, port = host:match "^(%[[%x:.]+%])(.*)$"
-  if not name then name, port = host:match "^([%w._-]+)(.*)$" end
-  if not name then return "names no host" end
-  if port ~= "" and not (port:find "^:%d%d?%d?%d?%d?$" and tonumber(port:sub(2)) < 65536) then
-    return "has no port that is a number from 0 to 65535"
-  end
-end
-
---- Rejects a proxy that could read the requests to that URL. Returns nil, or a message, the option and what to do.
-function M.check_proxied(url, options)
-  if options.allow_insecure or not url:find "^[Hh][Tt][Tt][Pp]:" then return nil end
-  return '"proxy" would see the key and the signature of every request to an http:// base_url', "allow_insecure", SECURE
 end
 
 --- Splits a base URL into origin ("https://host:port") and path prefix; or nil, a message and what to do.
@@ -105,15 +84,12 @@ local function check_transport(options)
   end
 end
 
--- Returns what can be known of files and of a proxy before the first call.
+-- Returns what can be known of files before the first call.
 local function check_reachable(options)
   if options.ca_file and not core.file_mode(options.ca_file) then
     return ('option "ca_file": %s cannot be read'):format(options.ca_file), "ca_file",
       "name the file of the authorities"
   end
-  local problem = options.proxy and options.proxy ~= "" and problem_of_proxy(options.proxy)
-  if not problem then return nil end
-  return 'option "proxy" ' .. problem, "proxy", "give http://HOST:PORT, https://HOST:PORT or socks5h://HOST:PORT"
 end
 
 --- Checks all options of purser.new. Returns nil, or a message, the option and what to do.

@@ -13,6 +13,7 @@ local operations = require "purser.api.operations"
 local private = require "purser.util.private"
 local run = require "purser.write.run"
 local suggest = require "purser.util.suggest"
+local veil = require "purser.util.veil"
 local history = lazy "purser.history"
 
 ---@class purser.RestrictedClient
@@ -122,7 +123,7 @@ local function walk_of(self, row)
     local given, err = take(row.full_name, params, opts)
     local walk = given and history.walk(self, row, given)
     walk = walk or { next = function() return nil, err end, collect = function() return nil, err end }
-    return private.veil(setmetatable({ walk = walk }, Walk))
+    return veil(setmetatable({ walk = walk }, Walk))
   end
 end
 

@@ -145,9 +145,7 @@ function M.ask(source, first, last, page, size)
   params.startTime, params.endTime = first, last
   local answer, err = source.run(source.row, params)
   if not answer then return nil, err end
-  local doubt = unwrap.doubt_of(answer)
-  if doubt == "assumed" then return nil, M.senseless(source) end
-  if doubt then source.incomplete = "one record came where a list belongs, so there may be others" end
+  if unwrap.is_lone(answer) then source.incomplete = "one record came where a list belongs, so there may be others" end
   local records, total, page_count, either = open(source, answer, size)
   local claims_more = source.strict and #records == 0 and (page or 1) == 1 and total ~= nil and total ~= 0
   if claims_more or not makes_sense(source, records) then return nil, M.senseless(source) end

@@ -19,39 +19,29 @@ local function months_before(ms, count)
   return calendar.days(year, month, day) * DAY + ms % DAY
 end
 
---- The earliest time the history shows at `now`, or nil when no limit is documented. A history that begins at a
---- midnight is not documented to say whose: without `offset` this is the latest that midnight can be anywhere, so that
---- it is within reach wherever the service counts its days.
+--- Returns the earliest time the history shows at `now`, or nil when no limit is documented. A history that begins at a
+--- midnight is not documented to say whose: this is the latest that midnight can be anywhere.
 ---@param window table|nil
 ---@param now integer
----@param offset integer|nil  the minutes by which the service's days are ahead of UTC
 ---@return integer|nil
-function M.earliest(window, now, offset)
+function M.earliest(window, now)
   if not window then return nil end
   if window.retention_months then return math.floor(months_before(now, window.retention_months)) end
-  if not window.retention_days then return nil end
-  if window.from_midnight and offset then now = now - (now + offset * 60000) % DAY end
-  return now - window.retention_days * DAY
+  return window.retention_days and now - window.retention_days * DAY
 end
 
 --- Returns where a walk begins that was not given a beginning. Time goes on while it does, so at the very edge it would
 --- be beyond it when its turn comes. A month of a reach may be 30 days to the service.
 ---@param window table
 ---@param now integer
----@param offset integer|nil
-function M.default(window, now, offset)
-  if window.retention_months then return now - window.retention_months * 30 * DAY + M.MARGIN_MS end
-  return M.earliest(window, now, offset) + (window.from_midnight and offset and 0 or M.MARGIN_MS)
+function M.default(window, now)
+  return now - (window.retention_days or window.retention_months * 30) * DAY + M.MARGIN_MS
 end
 
---- The reach in words.
----@param offset integer|nil
-function M.words(window, offset)
+--- Returns the reach in words.
+function M.words(window)
   if window.retention_months then return ("the last %d months"):format(window.retention_months) end
-  local words = ("the last %d days"):format(window.retention_days)
-  if not window.from_midnight then return words end
-  if offset then return ("%s, from the midnight %d minutes before that of UTC"):format(words, offset) end
-  return words .. "; with day_offset_minutes, from the midnight before, which is not documented to be that of UTC"
+  return ("the last %d days"):format(window.retention_days)
 end
 
 --- The longest window that may be asked for at once, less the seconds at its edges; nil: no limit is documented.

@@ -18,7 +18,6 @@ local digest = require "purser.util.digest"
 local errors = require "purser.call.errors"
 local failure = require "purser.write.journal.failure"
 local intents = require "purser.write.intent"
-local json = require "purser.json"
 local lazy = require "purser.util.lazy"
 local operations = require "purser.api.operations"
 local option_schema = require "purser.util.option_schema"
@@ -32,6 +31,8 @@ local schedule = require "purser.schedule"
 local validate = require "purser.call.validate"
 local witness = require "purser.payouts.witness"
 local worker = require "purser.payouts.worker"
+local lists = lazy "purser.payouts.list"
+local plans = lazy "purser.payouts.plan"
 local suggest = lazy "purser.util.suggest"
 
 ---@class purser.Payouts
@@ -106,24 +107,18 @@ local function prepare(self, key, operation, params)
         "use an operation without one, such as wallet.withdraw")
     end
   end
-  local content = intents.digest(row, values, true)
-  if row.reconcile.generated_id then
-    local client_id = row.reconcile.client_id
-    if values[client_id] then
-      content = digest.of(content .. " " .. values[client_id])
-      return { key = key, operation = operation, digest = content, json = json.encode(values), client_id = client_id,
-        id = values[client_id] }
-    end
-    values[client_id] = made_id(self, key)
+  local client_id, is_given = row.reconcile.generated_id and row.reconcile.client_id, false
+  if client_id then
+    is_given = values[client_id] ~= nil and values[client_id] ~= made_id(self, key) -- as a plan has it
+    values[client_id] = values[client_id] or made_id(self, key)
   end
-  return { key = key, operation = operation, digest = content, json = json.encode(values),
-    id = row.reconcile.generated_id and values[row.reconcile.client_id] }
+  return { key = key, operation = operation, params = values, content = intents.content(row, values),
+    id = client_id and values[client_id], given_id = is_given and client_id or nil }
 end
 
 -- Which parameters differ from those in the queue, as a text.
 local function difference(known, payment)
-  local parts, requested = {}, core.decode(payment.json)
-  if not known or type(known.params) ~= "table" then return "" end
+  local parts, requested = {}, payment.params
   if known.operation ~= payment.operation then parts[1] = ("operation was %s, is %s"):format(known.operation,
     payment.operation) end
   for _, param in ipairs(operations.by_name[payment.operation].params) do
@@ -135,47 +130,38 @@ local function difference(known, payment)
   return #parts > 0 and ": " .. table.concat(parts, ", ") or ""
 end
 
+-- An id that the user gave must be of one payment, in whatever queue, and of no other call: the record of another would
+-- pass for it. Ends the transaction where it is not.
+local function check_id(self, tx, payment)
+  for _, other in ipairs(payment.given_id and queue.with_client_id(tx, self.account, payment.id) or {}) do
+    local is_itself = other.queue == self.queue and other.key == payment.key
+    if other.name == payment.given_id and not is_itself then
+      local whose = other.queue ~= "" and ('is that of payment "%s"'):format(other.key) or "is that of a call"
+      local _, err = argument_error(payment.key, ('its %s "%s" %s; give each its own'):format(payment.given_id,
+        payment.id, whose))
+      tx:reject(err)
+    end
+  end
+end
+
 -- Adds within a transaction. Whether it is new.
 local function add(self, tx, payment)
-  local known = queue.find_digest(tx, self.queue, self.account, payment.key)
+  check_id(self, tx, payment)
+  if queue.insert(tx, self.queue, self.account, payment) then return true end
+  local known = queue.find(tx, self.queue, self.account, payment.key)
   if not known then
-    queue.insert(tx, self.queue, self.account, payment)
-    return true
+    local _, err = argument_error(payment.key, ('its id "%s" is that of another call'):format(payment.id))
+    tx:reject(err)
   end
-  if known ~= payment.digest then
-    local kept = queue.find(tx, self.queue, self.account, payment.key)
-    local _, err = argument_error(payment.key, "is in the queue with other content" .. difference(kept, payment)
-      .. (kept and (kept.state == "failed" or kept.state == "waiting") and "; to correct it, replace it "
+  if known.content ~= payment.content or known.operation ~= payment.operation
+    or payment.given_id and known.client_id ~= payment.id then
+    local _, err = argument_error(payment.key, "is in the queue with other content" .. difference(known, payment)
+      .. ((known.state == "failed" or known.state == "waiting") and "; to correct it, replace it "
       .. "(payouts:replace, `purser payouts replace`)" or "") .. "; give a new payment a key of its own")
     err.code, err.details = "payouts.other_content", { key = payment.key }
     tx:reject(err)
   end
   return false
-end
-
--- An id that the user gave must be of one payment, in whatever queue: the record of another would pass for it.
-local function check_ids(self, tx, prepared)
-  local known = {}
-  local function compare(payment, other)
-    if other and other.name == payment.client_id and (other.key ~= payment.key or other.queue ~= self.queue) then
-      local _, err = argument_error(payment.key, ('its %s "%s" is that of payment "%s"; give each its own')
-        :format(payment.client_id, payment.id, other.key))
-      tx:reject(err)
-    end
-  end
-  for _, payment in ipairs(prepared) do
-    if payment.client_id then
-      local name = payment.client_id .. " " .. payment.id
-      compare(payment, known[name])
-      for _, other in ipairs(queue.with_client_id(tx, self.account, payment.id)) do compare(payment, other) end
-      known[name] = { queue = self.queue, key = payment.key, name = payment.client_id }
-      if queue.is_id_of_call(tx, self.account, payment.operation, payment.id) then
-        local _, err = argument_error(payment.key, ('a call was made with its %s "%s"'):format(payment.client_id,
-          payment.id), "leave it out of the list, or give it an id of its own")
-        tx:reject(err)
-      end
-    end
-  end
 end
 
 -- Whether a table has payments where a list has none, which would not be added: it is one payment itself, or a list
@@ -188,6 +174,13 @@ local function hides_payments(list)
     if type(place) ~= "number" and type(value) == "table" then return true end
   end
   return false
+end
+
+--- What will travel for a payment of a queue, with the id that the queue gives; or nil and an error.
+---@return table<string, string>|nil params, purser.Error|nil err
+function M.params(account, queue_name, key, operation, params)
+  local payment, err = prepare({ account = account, queue = queue_name }, key, operation, params)
+  return payment and payment.params, err
 end
 
 local ADD_LOCK = 7078803
@@ -221,7 +214,6 @@ function Payouts:add_all(list)
     tx:lock(ADD_LOCK)
     local rejection = not self.has_own_account and other_account(self, tx, false)
     if rejection then tx:reject(rejection) end
-    check_ids(self, tx, prepared)
     local counts = { added = 0, repeated = 0 }
     for _, payment in ipairs(prepared) do
       local word = add(self, tx, payment) and "added" or "repeated"
@@ -350,7 +342,7 @@ function Payouts:replace(key, operation, params, options)
   return retry.replace(self, key, made, options, function(fn)
     return read(self, function(tx)
       tx:lock(ADD_LOCK)
-      check_ids(self, tx, { made })
+      check_id(self, tx, made)
       return fn(tx)
     end)
   end)
@@ -488,6 +480,22 @@ local defaults = {
   queue = "default", concurrency = 16, lease_ms = 60000, attempts = 20, retry_ms = 250, idle_ms = 100,
   progress_ms = 500, look_back_days = 90, history_check = "unless_newest", unidentified = "undecided",
 }
+
+--- Reads a list of payments from CSV: a header with the names of parameters and `key`, then a payment a line. Each has
+--- what is wrong with its line in `problems`. Nil and a message where it is no list of payments.
+---@param path string
+---@param operation? string  that of payments without a column `operation`
+---@return purser.PlannedPayment[]|nil payments, string|nil message
+function M.read(path, operation) return lists.read(path, operation) end
+
+--- Plans a list of payments before it is paid: checks each one, completes the names of networks, and finds what may be
+--- a mistake (equal ones, keys that differ only in case, what was paid in the last 7 days, an amount far above the
+--- others), the sums and the balances. Nothing is sent that moves funds.
+---@param client purser.Client
+---@param payments purser.PlannedPayment[]
+---@param options? purser.PaymentsPlanOptions
+---@return purser.PaymentsPlan|nil plan, purser.Error|nil err
+function M.plan(client, payments, options) return plans.plan(client, payments, options) end
 
 --- Opens a queue of payments, as one worker; see docs/payouts.md. A worker's name must belong to one running process at
 --- a time. One that is started again under its name continues at once with what it had; others wait until its leases

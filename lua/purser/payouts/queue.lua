@@ -1,146 +1,160 @@
 -- SPDX-License-Identifier: MIT
--- The queue's table: adding, taking with a lease, and what becomes of a payment. Every function runs within a
--- transaction, so that any number of workers can take from one queue and no payment has two of them.
+-- A queue is the journal's rows with its name: adding, taking with a lease, and what becomes of a payment. Every
+-- function runs within a transaction, so that any number of workers can take from one queue and no payment has two of
+-- them. What ends an attempt is written by the journal, with what becomes of the payment.
 
+local calls = require "purser.write.journal.calls"
 local core = require "purser.core"
 local intents = require "purser.write.intent"
 local operations = require "purser.api.operations"
-local time_text = require("purser.write.journal.schema").time_text
+local schema = require "purser.write.journal.schema"
 
 local M = {}
+
+local time_text = schema.time_text
 
 -- No payment is put off for longer, and none is leased for longer. What lies further ahead was written while the clock
 -- was wrong, so it counts as over.
 local MAX_DELAY_MS = 3 * 86400000
 M.MAX_LEASE_MS = 3600000
 
-local PERSON = "a person" -- who approved a payment: no record that is already there is its
+-- The last part says to a database that the queues' indices serve.
+local IN_QUEUE = " FROM purser_calls WHERE account = $1 AND queue = $2 AND queue <> ''"
+local OF_QUEUE = "account = ? AND queue = ? AND queue <> ''"
 
-local columns = "key, operation, params, client_id, digest, state, due_at, blocked, rejected, approved_by, worker, "
-  .. "attempts, intent, record_id, message, added_at"
-
-local function payment_of(queue, row)
-  local message = row.message ~= "" and row.message or nil
+local function payment_of(row)
+  local message, attempt = row.message ~= "" and row.message or nil, tonumber(row.attempt)
   return {
-    queue = queue, key = row.key, operation = row.operation, params = core.decode(row.params), state = row.state,
-    attempts = tonumber(row.attempts), intent = row.intent ~= "" and row.intent or nil,
-    record_id = row.record_id ~= "" and row.record_id or nil, message = message,
-    client_id = row.client_id ~= "" and row.client_id or nil, added_at = tonumber(row.added_at),
-    approved = row.approved_by ~= "",
-    rejection = row.rejected ~= "" and (message or "it was rejected") or nil,
+    id = row.id, queue = row.queue, key = row.payment, operation = row.operation, params = core.decode(row.params),
+    state = row.stage, attempts = tonumber(row.tries), attempt = attempt, intent = attempt > 0 and row.id or nil,
+    first_sent_at = tonumber(row.first_sent_at), record_id = row.record_id ~= "" and row.record_id or nil,
+    message = message, client_id = row.key ~= "" and row.key or nil, added_at = tonumber(row.added_at),
+    approved = row.disowned ~= "", rejection = row.rejected ~= "" and (message or "it was rejected") or nil,
+    content = row.content, worker = row.worker,
   }
 end
 
---- The digest of the payment of that key, or nil.
-function M.find_digest(tx, queue, account, key)
-  local row = tx:rows("SELECT digest FROM purser_payments WHERE account = $1 AND queue = $2 AND key = $3", account,
-    queue, key)[1]
-  return row and row.digest
+-- Sorted here: a database that is to sort by the key reads every payment of the queue for the few of one state.
+local function in_order(rows)
+  for i, row in ipairs(rows) do rows[i] = payment_of(row) end
+  table.sort(rows, function(a, b) return a.key < b.key end)
+  return rows
 end
 
---- Adds a payment that is not there.
-function M.insert(tx, queue, account, payment)
-  tx:rows([[INSERT INTO purser_payments (account, queue, key, operation, params, client_id, digest, state,
-    due_at, worker, lease_until, attempts, intent, record_id, message, added_at)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, 'waiting', '', '', '', '0', '', '', '', $8)]], account, queue, payment.key,
-    payment.operation, payment.json, payment.id or "", payment.digest, time_text(tx:now()))
+------------------------------------------------------------------------------------------------------------- adding
+
+-- The columns of what a payment is to pay.
+---@param payment { key: string, operation: string, params: table, content: string, id: string|nil }
+local function content_of(payment)
+  local row, params = operations.by_name[payment.operation], payment.params
+  return { operation = payment.operation, params = intents.encode(payment), key = payment.id or "",
+    content = payment.content, digest = intents.digest(row, params), history = intents.makes_in(row) }
 end
+
+--- Adds a payment. Returns whether it was added: not where one has its key, or a call its id.
+function M.insert(tx, queue, account, payment)
+  local id, message = core.random_token(24)
+  if not id then tx:reject("no random id could be made: " .. tostring(message)) end
+  local row = content_of(payment)
+  row.id, row.account, row.queue, row.payment, row.state, row.stage = id, account, queue, payment.key, "planned",
+    "waiting"
+  row.added_at = time_text(tx:now())
+  return calls.insert(tx, row)
+end
+
+--- The calls of this account that have the id `client_id`, by which the service distinguishes them: a list of
+--- { queue =, key =, name = the parameter that holds it }; the queue of a call that is no payment is "".
+function M.with_client_id(tx, account, client_id)
+  local found = {}
+  for i, row in ipairs(tx:rows([[SELECT queue, payment, operation FROM purser_calls WHERE account = $1 AND key = $2
+    AND key <> '']], account, client_id)) do
+    local operation = operations.by_name[row.operation]
+    found[i] = { queue = row.queue, key = row.payment, name = operation and operation.reconcile.client_id or "" }
+  end
+  return found
+end
+
+-- Returns whether a record is known to be that of another call of the account than the payment.
+local function is_taken(tx, account, payment, record_id)
+  return calls.is_taken({ db = tx }, { account = account, id = payment.id }, operations.by_name[payment.operation],
+    record_id)
+end
+
+------------------------------------------------------------------------------------------------------------- taking
 
 local skip_locked = { postgresql = " FOR UPDATE SKIP LOCKED", sqlite = "" }
-local for_update = { postgresql = " FOR UPDATE", sqlite = "" }
 
-local function lease(tx, self, rows, state, until_)
-  local payments = {}
+local function lease(tx, self, rows, stage)
+  local lease_until = time_text(tx:now() + self.lease_ms)
   for i, row in ipairs(rows) do
-    tx:rows([[UPDATE purser_payments SET state = $1, worker = $2, lease_until = $3 WHERE account = $4
-      AND queue = $5 AND key = $6]], state or row.state, self.worker, until_, self.account, self.queue, row.key)
-    payments[i] = payment_of(self.queue, row)
-    payments[i].state = state or row.state
+    row.stage, row.worker = stage or row.stage, self.worker
+    calls.update(tx, { stage = row.stage, worker = row.worker, lease_until = lease_until }, "id = ?", row.id)
+    rows[i] = payment_of(row)
   end
-  return payments
+  return rows
 end
 
-local waiting = "SELECT " .. columns .. " FROM purser_payments WHERE account = $1 AND queue = $2 "
-  .. "AND state = 'waiting' AND blocked = '' AND %s ORDER BY due_at LIMIT %d%s"
+local WAITING = "SELECT *" .. IN_QUEUE .. " AND stage = 'waiting' AND blocked = '' AND %s ORDER BY due_at LIMIT %d%s"
 
 --- Takes up to `count` payments that are due, for `self` = { queue, account, worker, lease_ms }.
 function M.take_waiting(tx, self, count)
   local now, lock = tx:now(), skip_locked[tx.db.name]
-  local rows = tx:rows(waiting:format("due_at <= $3", count, lock), self.account, self.queue, time_text(now))
+  local rows = tx:rows(WAITING:format("due_at <= $3", count, lock), self.account, self.queue, time_text(now))
   if not rows[1] then
-    rows = tx:rows(waiting:format("due_at > $3", count, lock), self.account,
-      self.queue, time_text(now + MAX_DELAY_MS))
+    rows = tx:rows(WAITING:format("due_at > $3", count, lock), self.account, self.queue, time_text(now + MAX_DELAY_MS))
   end
-  return lease(tx, self, rows, "taken", time_text(now + self.lease_ms))
+  return lease(tx, self, rows, "taken")
 end
 
 --- Takes over what a worker left behind whose lease has ended: what was rejected and waits to be looked for, or the
 --- rest. What was only taken had not been sent.
 function M.take_abandoned(tx, self, count, rejected)
   local now = tx:now()
-  local rows = tx:rows(("SELECT %s FROM purser_payments WHERE account = $1 AND queue = $2 "
-    .. "AND state IN ('taken', 'sent') AND (lease_until < $3 OR (lease_until > $4 AND worker <> $5)) "
-    .. "AND rejected = '%s' LIMIT %d%s")
-    :format(columns, rejected and "yes" or "", count, skip_locked[tx.db.name]), self.account,
-    self.queue, time_text(now), time_text(now + M.MAX_LEASE_MS), self.worker)
-  return lease(tx, self, rows, nil, time_text(now + self.lease_ms))
+  local rows = tx:rows(("SELECT *" .. IN_QUEUE .. " AND stage IN ('taken', 'sent') "
+    .. "AND (lease_until < $3 OR (lease_until > $4 AND worker <> $5)) AND rejected = '%s' LIMIT %d%s")
+    :format(rejected and "yes" or "", count, skip_locked[tx.db.name]), self.account, self.queue, time_text(now),
+    time_text(now + M.MAX_LEASE_MS), self.worker)
+  return lease(tx, self, rows)
 end
+
+local HELD = OF_QUEUE .. " AND worker = ? AND stage IN ('taken', 'sent')"
 
 --- Ends the leases of an earlier life of this worker.
 function M.reclaim(tx, self)
-  tx:rows([[UPDATE purser_payments SET lease_until = '' WHERE queue = $1 AND account = $2 AND worker = $3
-    AND state IN ('taken', 'sent')]], self.queue, self.account, self.worker)
+  calls.update(tx, { lease_until = "" }, HELD, self.account, self.queue, self.worker)
 end
 
 --- Prolongs the leases of this worker.
 function M.renew(tx, self)
-  tx:rows([[UPDATE purser_payments SET lease_until = $1 WHERE queue = $2 AND account = $3 AND worker = $4
-    AND state IN ('taken', 'sent') AND lease_until <> '']], time_text(tx:now() + self.lease_ms), self.queue,
-    self.account, self.worker)
+  calls.update(tx, { lease_until = time_text(tx:now() + self.lease_ms) }, HELD .. " AND lease_until <> ''",
+    self.account, self.queue, self.worker)
 end
 
---- Marks a payment as sent by an intent. False when it is no longer this worker's, or was sent meanwhile: then it must
---- not be sent.
-function M.mark_sent(tx, self, payment, intent_id)
-  local _, changed = tx:rows([[UPDATE purser_payments SET state = 'sent', intent = $1, attempts = $2, due_at = '',
-    rejected = '' WHERE account = $3 AND queue = $4 AND key = $5 AND worker = $6 AND state = 'taken'
-    AND lease_until > $7 AND intent = $8]], intent_id, ("%d"):format(payment.attempts + 1), self.account, self.queue,
-    payment.key, self.worker, time_text(tx:now()), payment.intent or "")
-  return changed == 1
-end
-
---- Puts a payment into another state, if it is still this worker's and was last sent as `payment` says: a worker whose
---- lease ended unnoticed may hold it twice, and what became of an earlier attempt says nothing of a later one.
----@param change table  state; and due_in, blocked, rejected, record_id, message
+--- Puts a payment that was taken into another stage, if it is still this worker's and was not sent since: a worker
+--- whose lease ended unnoticed may hold it twice. Returns whether it was.
+---@param change purser.Stage  and record_id, of one that was found
 function M.move(tx, self, payment, change)
-  local held = change.state == "sent" or change.state == "taken"
-  local due_at = change.due_in and time_text(tx:now() + math.min(change.due_in, MAX_DELAY_MS)) or ""
-  tx:rows([[UPDATE purser_payments SET state = $1, due_at = $2, blocked = $3, rejected = $4, record_id = $5,
-    message = $6, worker = $7 WHERE account = $8 AND queue = $9 AND key = $10 AND worker = $11 AND intent = $12]],
-    change.state, due_at, change.blocked and "yes" or "", change.rejected and "yes" or "",
-    change.record_id or "", change.message or "", held and self.worker or "", self.account, self.queue, payment.key,
-    self.worker, payment.intent or "")
+  local record_id = change.stage == "done" and change.record_id or ""
+  if record_id ~= "" and is_taken(tx, self.account, payment, record_id) then
+    change = { stage = "undecided", message = "the record that was found for it is another call's" }
+  end
+  local set = calls.staged(tx, change)
+  if change.stage == "done" then set.state, set.record_id = "done", record_id end
+  return calls.update(tx, set, "id = ? AND worker = ? AND attempt = ? AND stage IN ('taken', 'sent')", payment.id,
+    self.worker, ("%d"):format(payment.attempt)) == 1
 end
 
---- When a payment was first sent (epoch ms), by its intents.
-function M.first_sent_at(tx, self, payment)
-  local row = tx:rows([[SELECT min(sent_at) AS first FROM purser_intents
-    WHERE account = $1 AND queue = $2 AND payment = $3 AND payment <> '']], self.account, self.queue,
-    payment.key)[1]
-  return row and tonumber(row.first)
-end
+------------------------------------------------------------------------------------------------------------ looking
 
---- How many payments are in each state; `blocked` says how many of those that wait cannot be made before something
+--- How many payments are in each stage; `blocked` says how many of those that wait cannot be made before something
 --- changes.
 function M.counts(tx, queue, account)
   local counts = { waiting = 0, taken = 0, sent = 0, done = 0, failed = 0, undecided = 0, dropped = 0, total = 0,
     blocked = 0 }
-  for _, row in ipairs(tx:rows([[SELECT state,
-    CASE WHEN state = 'waiting' AND blocked <> '' THEN 'yes' ELSE 'no' END AS blocked,
-    CAST(count(*) AS TEXT) AS number FROM purser_payments WHERE account = $1 AND queue = $2 GROUP BY 1, 2]], account,
-    queue)) do
+  for _, row in ipairs(tx:rows("SELECT stage, CASE WHEN stage = 'waiting' AND blocked <> '' THEN 'yes' ELSE 'no' END "
+    .. "AS blocked, CAST(count(*) AS TEXT) AS number" .. IN_QUEUE .. " GROUP BY 1, 2", account, queue)) do
     local number = tonumber(row.number)
-    counts[row.state] = counts[row.state] + number
+    counts[row.stage] = counts[row.stage] + number
     counts.total = counts.total + number
     if row.blocked == "yes" then counts.blocked = counts.blocked + number end
   end
@@ -149,9 +163,8 @@ end
 
 --- How many payments are neither finished nor blocked. Those that are finished may be many, and are not looked at.
 function M.left(tx, queue, account)
-  return tonumber(tx:rows([[SELECT CAST(count(*) AS TEXT) AS number FROM purser_payments WHERE account = $1
-    AND queue = $2 AND state IN ('waiting', 'taken', 'sent') AND (state <> 'waiting' OR blocked = '')]],
-    account, queue)[1].number)
+  return tonumber(tx:rows("SELECT CAST(count(*) AS TEXT) AS number" .. IN_QUEUE .. " AND stage IN ('waiting', 'taken', "
+    .. "'sent') AND (stage <> 'waiting' OR blocked = '')", account, queue)[1].number)
 end
 
 --- What keeps a worker from sending anything: { due_at = when the next payment that waits is due, message = why it was
@@ -159,15 +172,14 @@ end
 --- the first of these }.
 function M.next_due(tx, self)
   local found = { sent = 0, others = 0 }
-  local row = tx:rows([[SELECT due_at, message FROM purser_payments WHERE account = $1 AND queue = $2
-    AND state = 'waiting' AND blocked = '' ORDER BY due_at LIMIT 1]], self.account, self.queue)[1]
+  local row = tx:rows("SELECT due_at, message" .. IN_QUEUE .. " AND stage = 'waiting' AND blocked = '' "
+    .. "ORDER BY due_at LIMIT 1", self.account, self.queue)[1]
   if row then
     found.due_at = tonumber(row.due_at)
     found.message = row.message ~= "" and row.message or nil
   end
-  for _, held in ipairs(tx:rows([[SELECT worker, CAST(count(*) AS TEXT) AS number, min(lease_until) AS lease_until
-    FROM purser_payments WHERE account = $1 AND queue = $2 AND state IN ('taken', 'sent') GROUP BY worker]],
-    self.account, self.queue)) do
+  for _, held in ipairs(tx:rows("SELECT worker, CAST(count(*) AS TEXT) AS number, min(lease_until) AS lease_until"
+    .. IN_QUEUE .. " AND stage IN ('taken', 'sent') GROUP BY worker", self.account, self.queue)) do
     if held.worker == self.worker then
       found.sent = tonumber(held.number)
     else
@@ -178,56 +190,55 @@ function M.next_due(tx, self)
   return found
 end
 
---- Lets payments that are blocked be retried.
-function M.unblock(tx, queue, account)
-  tx:rows([[UPDATE purser_payments SET due_at = '', blocked = ''
-    WHERE account = $1 AND queue = $2 AND state = 'waiting' AND blocked <> '']], account, queue)
-end
-
--- Sorted here: a database that is to sort by the key reads every payment of the queue for the few of one state.
-local function in_order(queue, rows)
-  table.sort(rows, function(a, b) return a.key < b.key end)
-  for i, row in ipairs(rows) do rows[i] = payment_of(queue, row) end
-  return rows
+--- The payments in a stage, or all, in the order of their keys.
+function M.list(tx, queue, account, stage)
+  local sql = "SELECT *" .. IN_QUEUE
+  return in_order(stage and tx:rows(sql .. " AND stage = $3", account, queue, stage)
+    or not stage and tx:rows(sql, account, queue))
 end
 
 --- The payments that are blocked, in the order of their keys.
 function M.blocked(tx, queue, account)
-  local rows = tx:rows("SELECT " .. columns .. [[ FROM purser_payments WHERE account = $1 AND queue = $2
-    AND state = 'waiting' AND blocked <> '']], account, queue)
-  return in_order(queue, rows)
+  return in_order(tx:rows("SELECT *" .. IN_QUEUE .. " AND stage = 'waiting' AND blocked <> ''", account, queue))
+end
+
+--- The payment of that key, or nil.
+function M.find(tx, queue, account, key)
+  local row = tx:rows("SELECT *" .. IN_QUEUE .. " AND payment = $3", account, queue, key)[1]
+  return row and payment_of(row)
 end
 
 --- Whether the account has no payment in the queue.
 function M.is_empty(tx, queue, account)
-  return not tx:rows("SELECT 1 FROM purser_payments WHERE account = $1 AND queue = $2 LIMIT 1", account, queue)[1]
+  return not tx:rows("SELECT 1" .. IN_QUEUE .. " LIMIT 1", account, queue)[1]
 end
 
 --- Which other accounts have payments in the queue of this name, and how many: a list of { account =, payments = }.
 function M.other_accounts(tx, queue, account)
   local others, after = {}, ""
   while true do
-    local row = tx:rows("SELECT account FROM purser_payments WHERE account > $1 ORDER BY account LIMIT 1", after)[1]
+    local row = tx:rows([[SELECT account FROM purser_calls WHERE account > $1 AND queue <> '' ORDER BY account
+      LIMIT 1]], after)[1]
     if not row then return others end
     after = row.account
-    local number = after ~= account and tonumber(tx:rows([[SELECT CAST(count(*) AS TEXT) AS number FROM purser_payments
-      WHERE account = $1 AND queue = $2]], after, queue)[1].number) or 0
+    local number = after ~= account and tonumber(tx:rows("SELECT CAST(count(*) AS TEXT) AS number" .. IN_QUEUE, after,
+      queue)[1].number) or 0
     if number > 0 then others[#others + 1] = { account = after, payments = number } end
   end
 end
 
---- Returns the queues of a journal, of every account: { account =, queue =, and how many payments each state has }.
+--- Returns the queues of a journal, of every account: { account =, queue =, and how many payments each stage has }.
 function M.queues(tx)
   local list = {}
-  for _, row in ipairs(tx:rows [[SELECT account, queue, state, CAST(count(*) AS TEXT) AS number FROM purser_payments
-    GROUP BY account, queue, state ORDER BY account, queue, state]]) do
+  for _, row in ipairs(tx:rows [[SELECT account, queue, stage, CAST(count(*) AS TEXT) AS number FROM purser_calls
+    WHERE queue <> '' GROUP BY account, queue, stage ORDER BY account, queue, stage]]) do
     local last = list[#list]
     if not last or last.account ~= row.account or last.queue ~= row.queue then
       last = { account = row.account, queue = row.queue, waiting = 0, taken = 0, sent = 0, done = 0, failed = 0,
         undecided = 0, dropped = 0 }
       list[#list + 1] = last
     end
-    last[row.state] = tonumber(row.number)
+    last[row.stage] = tonumber(row.number)
   end
   return list
 end
@@ -236,139 +247,73 @@ end
 --- when the service takes it, in_queue = whether it is a payment that workers of this queue reconcile }; nil when there
 --- is none. Until the end of the transaction it stays as it is.
 function M.equal_call(tx, self, payment)
-  local digest = intents.digest(operations.by_name[payment.operation], payment.params)
-  local row = tx:rows([[SELECT id, state, queue, payment, sent_at, recv_window FROM purser_intents WHERE digest = $1
-    AND account = $2 AND state IN ('open', 'unknown', 'undecided')
-    ORDER BY CASE WHEN state = 'undecided' THEN 0 ELSE 1 END LIMIT 1]] .. for_update[tx.db.name], digest,
-    self.account)[1]
-  if not row then return nil end
-  local held = row.payment ~= "" and tx:rows([[SELECT state FROM purser_payments WHERE account = $1 AND queue = $2
-    AND key = $3 AND intent = $4 AND state = 'sent']], self.account, self.queue, row.payment, row.id)[1]
-  return { id = row.id, state = row.state, payment = row.payment, in_queue = held ~= nil and held ~= false,
+  local row = tx:rows("SELECT * FROM purser_calls WHERE digest = $1 AND account = $2 AND " .. schema.UNDECIDED
+    .. " ORDER BY CASE WHEN state = 'undecided' THEN 0 ELSE 1 END LIMIT 1" .. calls.for_update[tx.db.name],
+    intents.digest(operations.by_name[payment.operation], payment.params), self.account)[1]
+  return row and { id = row.id, state = row.state, payment = row.payment,
+    in_queue = row.queue == self.queue and row.stage == "sent",
     over_at = tonumber(row.sent_at) + tonumber(row.recv_window) }
 end
 
--- Whether a call or payment of this account, as far as the journal knows, has made the record `id` of the history that
--- shows `operation`. Each history counts its ids for itself, so one of another history is another record's.
-local function is_known(tx, account, operation, id)
-  local history = intents.history_of(operations.by_name[operation])
-  for _, from in ipairs { "purser_intents", "purser_payments" } do
-    local rows = tx:rows("SELECT DISTINCT operation FROM " .. from .. " WHERE account = $1 AND record_id = $2", account,
-      id)
-    for _, row in ipairs(rows) do
-      local other = operations.by_name[row.operation]
-      if other and intents.history_of(other) == history then return true end
-    end
-  end
-  return false
+------------------------------------------------------------------------------------------------ what a person decides
+
+--- Lets payments that are blocked be retried.
+function M.unblock(tx, queue, account)
+  calls.update(tx, { due_at = "", blocked = "" }, OF_QUEUE .. " AND stage = 'waiting' AND blocked <> ''", account,
+    queue)
 end
 
---- Those of the records that no call of this account, as far as the journal knows, has made: the equal ones are asked
---- first, because that takes no search.
-function M.unclaimed(tx, self, payment, records)
-  local claimed, left = {}, {}
-  for _, row in ipairs(tx:rows("SELECT record_id FROM purser_intents WHERE digest = $1 AND account = $2",
-    intents.digest(operations.by_name[payment.operation], payment.params), self.account)) do
-    claimed[row.record_id] = true
-  end
-  for _, record in ipairs(records) do
-    local id = intents.id_of(record)
-    local known = id and (claimed[id] or is_known(tx, self.account, payment.operation, id))
-    if not known then left[#left + 1] = record end
-  end
-  return left
+-- Changes a payment that is in one of these stages, and as it was last sent; then lets go on what waited for it.
+-- Returns whether it was so.
+local function decide(tx, payment, stages, account, set)
+  set.due_at, set.blocked, set.rejected, set.worker = "", "", "", ""
+  local changed = calls.update(tx, set, "id = ? AND attempt = ? AND stage IN (" .. stages .. ")", payment.id,
+    ("%d"):format(payment.attempt))
+  M.unblock(tx, payment.queue, account)
+  return changed == 1
 end
 
---- The payments in a state, or all, in the order of their keys.
-function M.list(tx, queue, account, state)
-  local selection = "SELECT " .. columns .. " FROM purser_payments WHERE account = $1 AND queue = $2"
-  local rows = state and tx:rows(selection .. " AND state = $3", account, queue, state)
-    or not state and tx:rows(selection, account, queue)
-  return in_order(queue, rows)
-end
+local STOPPED, IDLE = "'failed', 'undecided'", "'waiting', 'failed', 'undecided'"
 
---- The payment of that key, or nil.
-function M.find(tx, queue, account, key)
-  local row = tx:rows("SELECT " .. columns .. [[ FROM purser_payments WHERE account = $1 AND queue = $2
-    AND key = $3]], account, queue, key)[1]
-  return row and payment_of(queue, row)
+local function found_in(payment, stages)
+  return payment and stages:find("'" .. payment.state .. "'", 1, true) and payment or nil
 end
 
 --- The payment of that key if it failed or was left undecided, else nil.
-function M.stopped(tx, queue, account, key)
-  local row = tx:rows("SELECT " .. columns .. [[ FROM purser_payments WHERE queue = $1 AND account = $2 AND key = $3
-    AND state IN ('failed', 'undecided')]], queue, account, key)[1]
-  return row and payment_of(queue, row)
-end
-
-local unchanged = " WHERE queue = $2 AND account = $3 AND key = $4 AND state IN ('failed', 'undecided') AND intent = $5"
-
---- Puts what failed or was left undecided back into the queue, `approved` by a person or not. False when another
---- process did so meanwhile.
-function M.put_back(tx, queue, account, payment, approved)
-  local _, changed = tx:rows("UPDATE purser_payments SET state = 'waiting', due_at = '', blocked = '', rejected = '', "
-    .. "approved_by = $1, attempts = '0', message = '', worker = ''" .. unchanged, approved and PERSON or "", queue,
-    account, payment.key,
-    payment.intent or "")
-  M.unblock(tx, queue, account)
-  return changed == 1
-end
+function M.stopped(tx, queue, account, key) return found_in(M.find(tx, queue, account, key), STOPPED) end
 
 --- The payment of that key if nobody has it now, and it was not made: else nil.
-function M.idle(tx, queue, account, key)
-  local payment = M.find(tx, queue, account, key)
-  return payment and (payment.state == "waiting" or payment.state == "failed" or payment.state == "undecided")
-    and payment or nil
+function M.idle(tx, queue, account, key) return found_in(M.find(tx, queue, account, key), IDLE) end
+
+-- A payment that waits to be made, `disowned` by a person or not.
+local function anew(set, disowned)
+  set.stage, set.disowned, set.tries = "waiting", disowned and "yes" or "", "0"
+  set.message = disowned and "a person said that it was not executed" or ""
+  return set
 end
 
-local idle = " AND state IN ('waiting', 'failed', 'undecided') AND intent = "
+--- Puts what failed or was left undecided back into the queue. False when another process did so meanwhile.
+---@param disowned boolean  a person said that it was not made
+function M.put_back(tx, _, account, payment, disowned)
+  return decide(tx, payment, STOPPED, account, anew({}, disowned))
+end
 
 --- Gives a payment up. False when it is not as it was.
-function M.drop(tx, queue, account, payment)
-  local _, changed = tx:rows([[UPDATE purser_payments SET state = 'dropped', due_at = '', blocked = '', rejected = '',
-    worker = '', message = 'dropped' WHERE queue = $1 AND account = $2 AND key = $3]] .. idle .. "$4", queue, account,
-    payment.key,
-    payment.intent or "")
-  M.unblock(tx, queue, account)
-  return changed == 1
+function M.drop(tx, _, account, payment)
+  return decide(tx, payment, IDLE, account, { stage = "dropped", message = "dropped" })
 end
 
 --- Gives a payment another content, with which it waits. False when it is not as it was.
 ---@param made table  as of insert
-function M.replace(tx, queue, account, payment, made, approved)
-  local _, changed = tx:rows([[UPDATE purser_payments SET state = 'waiting', due_at = '', blocked = '', rejected = '',
-    approved_by = $1, attempts = '0', message = '', worker = '', operation = $2, params = $3, client_id = $4,
-    digest = $5 WHERE queue = $6 AND account = $7 AND key = $8]] .. idle .. "$9", approved and PERSON or "",
-    made.operation, made.json, made.id or "", made.digest, queue, account, payment.key, payment.intent or "")
-  M.unblock(tx, queue, account)
-  return changed == 1
+function M.replace(tx, _, account, payment, made, disowned)
+  return decide(tx, payment, IDLE, account, anew(content_of(made), disowned))
 end
 
---- Notes that such a payment had been made. False when it is not as it was.
-function M.found_done(tx, queue, account, payment, record)
-  local _, changed = tx:rows("UPDATE purser_payments SET state = 'done', due_at = '', rejected = '', message = '', "
-    .. "record_id = $1"
-    .. unchanged, intents.id_of(record) or "", queue, account, payment.key, payment.intent or "")
-  M.unblock(tx, queue, account)
-  return changed == 1
-end
-
---- The payments of this account that carry the id `client_id`, by which the service distinguishes payments: a list of
---- { queue =, key =, name = the parameter that holds it }.
-function M.with_client_id(tx, account, client_id)
-  local found = {}
-  for i, row in ipairs(tx:rows([[SELECT queue, key, operation FROM purser_payments WHERE account = $1 AND client_id = $2
-    AND client_id <> '']], account, client_id)) do
-    local operation = operations.by_name[row.operation]
-    found[i] = { queue = row.queue, key = row.key, name = operation and operation.reconcile.client_id or "" }
-  end
-  return found
-end
-
---- Whether a call outside of queues has this id for its key.
-function M.is_id_of_call(tx, account, operation, client_id)
-  return tx:rows("SELECT id FROM purser_intents WHERE account = $1 AND operation = $2 AND key = $3 AND key <> ''",
-    account, operation, client_id)[1] ~= nil
+--- Notes that such a payment had been made. False when it is not as it was, or the record is another call's.
+function M.found_done(tx, _, account, payment, record)
+  local id = tostring(intents.id_of(record) or "")
+  if is_taken(tx, account, payment, id) then return false end
+  return decide(tx, payment, STOPPED, account, { stage = "done", state = "done", message = "", record_id = id })
 end
 
 return M

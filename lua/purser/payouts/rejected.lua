@@ -5,7 +5,6 @@
 
 local history_check = require "purser.payouts.history_check"
 local operations = require "purser.api.operations"
-local queue = require "purser.payouts.queue"
 local reading = require "purser.write.evidence.reading"
 
 local M = {}
@@ -13,30 +12,23 @@ local M = {}
 M.TOGETHER_MS = 60000 -- how long a payment waits for others, at most
 local HOUR = 3600000  -- a look does not begin where a history is about to end
 
---- The intent that covers all attempts of a payment. For a look by its id these may be attempts that the journal does
---- not know: up to `as_of`, and since the payment was added where no history check showed them. Nil and a problem when
---- the journal cannot say when the first was made.
----@param as_of integer|nil  the time of the look, epoch ms; now
-function M.widen(self, payment, intent, as_of)
-  local first, problem = self.journal.db:transaction(function(tx)
-    return queue.first_sent_at(tx, self, payment) or false
-  end)
-  if first == nil then return nil, problem end
-  first = math.min(first or intent.sent_at, intent.sent_at)
-  local last = intent.sent_at + intent.recv_window
+--- Returns the window of all attempts of a payment. Of one that carries an id these may be attempts that the journal
+--- does not know: up to `as_of`, and since the payment was added where no history check showed them.
+---@param as_of integer|nil  the time of the question, epoch ms; now
+---@return purser.reconcile.Window window
+function M.window_of(self, payment, intent, as_of)
+  local first = math.min(payment.first_sent_at or intent.sent_at, intent.sent_at)
+  -- the service's own word: only what may be an attempt with this id contradicts it, not any record that nobody claims
+  local window = { was_rejected = payment.rejection ~= nil }
   if payment.client_id then
     if self.history_check == "never" then
       local reconcile = operations.by_name[payment.operation].reconcile
       first = math.min(first, math.max(payment.added_at, history_check.earliest(self, reconcile) + 2 * HOUR))
     end
-    last = math.max(last, (as_of or self.client:now()) - history_check.visible_ms(self) + intent.recv_window)
+    window.to = as_of or self.client:now()
   end
-  local whole = {}
-  for name, value in pairs(intent) do whole[name] = value end
-  whole.sent_at, whole.recv_window = math.floor(first), math.floor(last - first)
-  -- the service's own word: only what may be an attempt with this id contradicts it, not any record that nobody claims
-  whole.was_rejected = payment.rejection ~= nil
-  return whole
+  window.since = math.floor(first)
+  return window
 end
 
 --- Notes that a run begins.
@@ -64,15 +56,6 @@ function M.count(self)
   return #rejected.waiting + rejected.beginning + #rejected.round - rejected.at + 1
 end
 
--- Equal for payments that one history shows.
-local function history_of(payment)
-  local reconcile, parts = operations.by_name[payment.operation].reconcile, { payment.operation }
-  for _, name in ipairs(reconcile.copy_params or {}) do
-    parts[#parts + 1] = tostring(payment.params[name])
-  end
-  return table.concat(parts, "\n")
-end
-
 local function is_earlier(one, other)
   if one.history ~= other.history then return one.history < other.history end
   return one.key < other.key
@@ -87,13 +70,10 @@ local function begin_round(self, now)
     if payment.look_at > now then
       wait(rejected, payment, now)
     else
-      local intent, problem = M.widen(self, payment, payment.intent_to_find, now)
-      if not intent then
-        self.problem = problem
-        return
-      end
-      shared:expect(intent.sent_at)
-      payment.intent_to_find, payment.readings, payment.history = intent, shared, history_of(payment)
+      local window = M.window_of(self, payment, payment.intent_to_find, now)
+      shared:expect(window.since)
+      window.readings, window.payment = shared, payment
+      payment.window, payment.history = window, history_check.history_of(payment)
       round[#round + 1] = payment
     end
   end

@@ -20,25 +20,24 @@ end
 
 local NOT_CHECKED = "; where a person knows that it was not made, the option force = true says so"
 
--- What the journal keeps of the payment's latest attempt, widened to all of them up to `as_of`; or nil and an error.
+-- Returns what the journal keeps of the payment's latest attempt, and the window of all of them up to `as_of`; or nil
+-- and an error.
 local function intent_of(self, payment, as_of)
   local entries, err = self.journal:entries { id = payment.intent }
   if not entries then return nil, err end
   if not entries[1] then
     return reject(payment, "payouts.not_checked", "its intent is missing from the journal" .. NOT_CHECKED)
   end
-  local intent, problem = rejected.widen(self, payment, entries[1].intent, as_of)
-  if not intent then return reject(payment, "payouts.not_checked", "journal: " .. problem, nil, "journal") end
-  return intent
+  return entries[1].intent, rejected.window_of(self, payment, entries[1].intent, as_of)
 end
 
 -- Looks whether the payment was made. Returns true when it certainly was not; or nil and an error. What failed was
 -- rejected by the service, whose word counts where the look shows no record that may be the payment's.
 local function look(self, payment, write, shared)
-  local intent, err = intent_of(self, payment, shared and shared.as_of)
-  if not intent then return nil, err end
-  local answer
-  answer, err = self.client:reconcile(intent, self.reconcile_options, shared)
+  local intent, window = intent_of(self, payment, shared and shared.as_of)
+  if not intent then return nil, window end
+  window.readings = shared
+  local answer, err = self.client:reconcile(intent, self.reconcile_options, window)
   if not answer then
     if err.phase == "journal" then return nil, err end
     if payment.state == "failed" and err.kind == "api" and err.outcome == "rejected" then return true end
@@ -124,8 +123,9 @@ local function readings_for(self, keys, write)
   local shared = reading.share(self.client:now())
   for _, key in ipairs(keys) do
     local payment = write(function(tx) return queue.stopped(tx, self.queue, self.account, key) or false end)
-    local intent = payment and payment.intent and intent_of(self, payment, shared.as_of)
-    if intent then shared:expect(intent.sent_at) end
+    local intent, window = nil, nil
+    if payment and payment.intent then intent, window = intent_of(self, payment, shared.as_of) end
+    if intent then shared:expect(window.since) end
   end
   return shared
 end

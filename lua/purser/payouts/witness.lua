@@ -82,13 +82,22 @@ function M.forget(self)
   end)
 end
 
---- Keeps what a history held, unless by then something else counts. Returns true; or nil and a message.
----@param content table  { found =, named =, unnamed =, rejection = }
+-- Returns what of a record is a text, a number or a truth: the rest compares with nothing, and may be large.
+local function plain(record)
+  local kept = {}
+  for name, value in pairs(record) do
+    if type(value) ~= "table" and type(value) ~= "userdata" then kept[name] = value end
+  end
+  return kept
+end
+
+--- Keeps a reading of a history, unless by then something else counts. Returns true; or nil and a message.
+---@param reading purser.evidence.Reading
 ---@param counts fun(): boolean  whether it still counts; asked last, when nothing else can be written any more
-function M.keep(self, history, content, counts)
-  local text = json.encode { read = true, keeps_named = true, rejection = content.rejection,
-    found = next(content.found) and content.found or nil, named = next(content.named) and content.named or nil,
-    unnamed = next(content.unnamed) and content.unnamed or nil }
+function M.keep(self, history, reading, counts)
+  local records = json.list {}
+  for i, record in ipairs(reading.records) do records[i] = plain(record) end
+  local text = json.encode { records = records, first = reading.first, last = reading.last, began = reading.began }
   return self.witness_db:transaction(function(tx)
     if not counts() then return true end
     tx:rows([[INSERT INTO purser_histories (scope, history, content) VALUES ($1, $2, $3)
@@ -97,15 +106,15 @@ function M.keep(self, history, content, counts)
   end)
 end
 
---- What a history held, or nil where it is not kept; nil and a message when it cannot be read.
+--- Returns the reading of a history, or nil where none is kept; nil and a message when it cannot be read.
 function M.kept(self, history)
   local rows, message = self.witness_db:rows("SELECT content FROM purser_histories WHERE scope = $1 AND history = $2",
     self.scope, history)
   if not rows then return nil, message end
   local content = rows[1] and core.decode(rows[1].content)
-  if not content or not content.keeps_named then return nil end -- or it was kept by an older version
-  return { found = content.found or {}, named = content.named or {}, unnamed = content.unnamed or {},
-    rejection = content.rejection }
+  if not content or not content.records then return nil end -- or it was kept by an older version
+  content.by_id, content.witnesses, content.unclaimed, content.is_kept = {}, {}, {}, true
+  return content
 end
 
 --- Notes that a run has ended well that did not look at the histories, of a journal that is not the newest: the next

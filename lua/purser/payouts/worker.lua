@@ -1,7 +1,6 @@
 -- SPDX-License-Identifier: MIT
 -- One worker: tasks that take payments, send them, and find out what became of those whose answer was lost.
 
-local errors = require "purser.call.errors"
 local history_check = require "purser.payouts.history_check"
 local intents = require "purser.write.intent"
 local operations = require "purser.api.operations"
@@ -16,22 +15,9 @@ require "purser.write.modules" -- before a payment is sent: see there
 
 local M = {}
 
--- What the journal's transactions call for a payment: before it is sent, and when something is known of its end.
+-- A payment that this worker has. What an attempt ended with says what becomes of it.
 local Payment = {}
 Payment.__index = Payment
-
-function Payment:begin(tx, intent)
-  if not queue.mark_sent(tx, self.run, self, intent.id) then
-    local err = errors.argument(nil, "the payment is no longer this worker's; another one has it")
-    err.code = "payouts.lease"
-    tx:reject(err)
-  end
-end
-
--- The same, once it is certainly written.
-function Payment:begun(intent)
-  self.attempts, self.intent = self.attempts + 1, intent.id
-end
 
 -- The pause before the next attempt.
 local function backoff(self)
@@ -41,50 +27,51 @@ end
 -- A payment that carries an id is looked for by that id before it counts as failed: an attempt may have been executed
 -- that this journal does not know, or whose answer was not the service's. Until the look it counts as sent.
 local function failed(self, message)
-  if not self.client_id then return { state = "failed", message = message } end
+  if not self.client_id then return { stage = "failed", message = message } end
   self.rejection = message
-  return { state = "sent", rejected = true, message = message }
+  return { stage = "sent", rejected = true, message = message }
 end
 
 local function again(self, message, ms)
   if self.attempts >= self.run.attempts then
     return failed(self, ("gave up after %d attempts: %s"):format(self.attempts, message))
   end
-  return { state = "waiting", due_in = math.floor(ms or backoff(self)), message = message }
+  return { stage = "waiting", due_in = math.floor(ms or backoff(self)), message = message }
 end
 
--- What becomes of the payment: one function a state of its intent.
+-- What becomes of the payment: one function a state of its call.
 local after = {}
 
-function after.done(_, id) return { state = "done", record_id = id } end
+function after.done() return { stage = "done" } end
 
-function after.unknown(_, _, message) return { state = "sent", message = message } end
+function after.unknown(_, message) return { stage = "sent", message = message } end
 
-function after.undecided(_, _, message) return { state = "undecided", message = message } end
+function after.undecided(_, message) return { stage = "undecided", message = message } end
 
-function after.not_sent(self, _, message) return again(self, message) end
+function after.not_sent(self, message) return again(self, message) end
 
-function after.not_done(self, _, message)
-  if self.rejection then return { state = "failed", message = self.rejection } end
-  message = message ~= "" and message or "it was not executed"
+function after.not_done(self, message)
+  if self.rejection then return { stage = "failed", message = self.rejection } end
+  message = message and message ~= "" and message or "it was not executed"
   if self.attempts >= self.run.attempts then
-    return { state = "failed", message = ("gave up after %d attempts: %s"):format(self.attempts, message) }
+    return { stage = "failed", message = ("gave up after %d attempts: %s"):format(self.attempts, message) }
   end
   return again(self, message, 0)
 end
 
-function after.rejected(self, _, message, err)
+function after.rejected(self, message, err)
   if err and err.kind == "throttled" then return again(self, message, (err.retry_after or 1) * 1000) end
   if err and err.kind ~= "api" then return again(self, message) end -- not the service's word: a firewall's, perhaps
   if err and err.code == service_clock.OUTSIDE_WINDOW then return again(self, message) end -- the clock was wrong
-  self.rejection_code = err and err.code
   return failed(self, message)
 end
 
-function Payment:finish(tx, state, id, message, err)
-  local change = after[state](self, id, message, err)
-  queue.move(tx, self.run, self, change)
-  self.state = change.state
+--- Returns what becomes of the payment, once what an attempt ended with is written.
+---@return purser.Stage
+function Payment:after(outcome, message, err)
+  local change = after[outcome](self, message, err)
+  self.state = change.stage
+  return change
 end
 
 -- Puts a payment that was not sent back, outside of any intent.
@@ -99,47 +86,49 @@ end
 -- What to conclude when the service rejects the request: an account that it does not know, say, is the reason that it
 -- gave for the payment, too.
 local function after_rejections(payment, err)
-  if payment.rejection and payment.rejection_code and payment.rejection_code == err.code then
+  if payment.rejection and payment.rejection == err.message then
     return { outcome = "not_done", reason = payment.rejection }
   end
   return { outcome = "undecided", reason = "it cannot be looked for: " .. err.message }
 end
 
+-- Writes what was found out about a payment elsewhere than by asking for it. Returns nothing, or a problem.
+local function conclude(self, payment, intent, answer)
+  local verdict, problem = self.journal:reconciled(intent, answer, payment:after(answer.outcome, answer.reason))
+  if verdict and verdict.is_taken then
+    return conclude(self, payment, intent, { outcome = "undecided", reason = "its record is another call's" })
+  end
+  return problem
+end
+
 -- Finds out what became of a payment that was sent. Tries until the service shows it, or the run is stopped.
 local function reconcile(self, payment, intent)
-  local id, failures = intent.id, { tries = 0, rejections = 0 }
-  self.journal:attach(id, payment)
+  local failures = { tries = 0, rejections = 0 }
   while not self.stopping and not self.problem do
-    local answer, err = self.client:reconcile(intent, self.reconcile_options, payment.readings or self.readings)
+    local window = payment.window or { readings = self.readings, payment = payment }
+    local answer, err = self.client:reconcile(intent, self.reconcile_options, window)
     if answer then break end
     if err.phase == "journal" then
       self.problem = err
       break
     end
     local over = history_check.after_failure(self, failures, err)
-    if over == "rejected" then
-      self.problem = select(2, self.journal:reconciled(intent, after_rejections(payment, err)))
-    end
+    if over == "rejected" then self.problem = conclude(self, payment, intent, after_rejections(payment, err)) end
     if over then break end
   end
-  self.journal:attach(id, nil)
 end
 
--- The intent of a payment that an earlier life, or another worker, had sent.
+-- The payment that an earlier life, or another worker, had sent.
 local function reconcile_abandoned(self, payment)
-  local entries, err = self.journal:entries { id = payment.intent }
+  local entries, err = self.journal:entries { id = payment.id }
   if not entries then
     self.problem = err
     return
   end
-  if not entries[1] then
-    return release(self, payment, { state = "undecided", message = "its intent is missing from the journal" })
-  end
   local intent, known = entries[1].intent, payment.client_id and history_check.look(self, payment)
-  if known and known.state == "done" then -- by an attempt, perhaps, that the journal lacks
-    self.journal:attach(intent.id, payment)
-    self.problem = select(2, self.journal:reconciled(intent, { outcome = "done", record = known.record }))
-    return self.journal:attach(intent.id, nil)
+  if known and known.stage == "done" then -- by an attempt, perhaps, that the journal lacks
+    self.problem = conclude(self, payment, intent, { outcome = "done", record = known.record })
+    return
   end
   if payment.rejection then return rejected.park(self, payment, intent) end
   reconcile(self, payment, intent)
@@ -151,14 +140,14 @@ local EQUAL_CALL_MS = 60000 -- how long a call that no worker of this queue reco
 -- reconcile, or that was sent a moment ago; after any other it is blocked until a person has acted.
 ---@param equal table|nil  as of now: see queue.equal_call
 local function after_equal(equal, now, message)
-  local waits = { state = "waiting", due_in = 500, message = message }
+  local waits = { stage = "waiting", due_in = 500, message = message }
   if not equal then return waits end
   local name = equal.payment ~= "" and ('payment "%s"'):format(equal.payment) or "call"
   if equal.state == "undecided" then
-    return { state = "waiting", blocked = true, message = ("an equal %s is undecided (journal entry %s), and the guard "
+    return { stage = "waiting", blocked = true, message = ("an equal %s is undecided (journal entry %s), and the guard "
       .. "rail no_duplicates allows one at a time; decide that one first"):format(name, equal.id) }
   elseif not equal.in_queue and now > equal.over_at + EQUAL_CALL_MS then
-    return { state = "waiting", blocked = true, message = ("an equal %s has no known end (journal entry %s), and the "
+    return { stage = "waiting", blocked = true, message = ("an equal %s has no known end (journal entry %s), and the "
       .. "guard rail no_duplicates allows one at a time; reconcile it first (journal:recover, or its own queue)")
       :format(name, equal.id) }
   end
@@ -182,11 +171,14 @@ local function not_admitted(self, payment, err)
   if history_check.ends_run(err) then
     self.problem = err
   elseif err.kind == "throttled" then
-    release(self, payment, { state = "waiting", due_in = (err.retry_after or 1) * 1000, message = err.message })
+    release(self, payment, { stage = "waiting", due_in = (err.retry_after or 1) * 1000, message = err.message })
   elseif err.code == "guard.no_duplicates" then
     hold_back(self, payment, err.message)
+  elseif err.code == "guard.approval" then -- it waits for persons, or only for time
+    local due_in = err.details.due_in
+    release(self, payment, { stage = "waiting", due_in = due_in, blocked = not due_in, message = err.message })
   elseif err.code ~= "payouts.lease" then
-    release(self, payment, { state = "failed", message = err.message })
+    release(self, payment, { stage = "failed", message = err.message })
   end
 end
 
@@ -195,12 +187,12 @@ end
 local function was_made(self, payment)
   if not payment.approved or not payment.client_id or not payment.intent then return false end
   local entries = self.journal:entries { id = payment.intent }
-  local intent = entries and entries[1] and rejected.widen(self, payment, entries[1].intent)
+  local intent = entries and entries[1] and entries[1].intent
   if not intent then return false end
   intent.id = nil
-  local answer = self.client:reconcile(intent, self.reconcile_options)
+  local answer = self.client:reconcile(intent, self.reconcile_options, rejected.window_of(self, payment, intent))
   if not answer or answer.outcome ~= "done" then return false end
-  release(self, payment, { state = "done", record_id = intents.id_of(answer.record) })
+  release(self, payment, { stage = "done", record_id = intents.id_of(answer.record) })
   return true
 end
 
@@ -212,18 +204,17 @@ local function send(self, payment)
   self.sending = self.sending - 1
   local intent = info.intent
   if info.journal_error then self.problem = info.journal_error end
-  local is_open = value == nil and not self.problem
-  if not (intent and intent.id) then return is_open and not_admitted(self, payment, err) end
-  if is_open and payment.state == "sent" and payment.rejection then
+  if value ~= nil or self.problem then return end
+  if not (intent and intent.id) then return not_admitted(self, payment, err) end
+  if payment.state == "sent" and payment.rejection then
     rejected.park(self, payment, intent)
-  elseif is_open and (err.outcome == "unknown" or payment.state == "sent") then
-    return reconcile(self, payment, intent)
+  elseif err.outcome == "unknown" or payment.state == "sent" then
+    reconcile(self, payment, intent)
   end
-  self.journal:attach(intent.id, nil)
 end
 
 local function pay(self, payment)
-  if payment.readings then return reconcile(self, payment, payment.intent_to_find) end
+  if payment.window then return reconcile(self, payment, payment.intent_to_find) end
   if payment.state == "sent" then return reconcile_abandoned(self, payment) end
   local known = history_check.look(self, payment)
   if self.problem or self.stopping then return end

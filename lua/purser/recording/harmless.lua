@@ -1,11 +1,9 @@
 -- SPDX-License-Identifier: MIT
--- What of an exchange may be kept as it is: the list for util/redact. A value stays when its member or parameter is
--- listed here and its text has the form that is listed. What is not listed is redacted.
+-- The list of what may stay in a recording: a value stays when its member or parameter is known to be public, by the
+-- rows or by the list here, and its text has the form of its kind. Everything else becomes a token.
 
-local operations = require "purser.api.operations"
-local parameters = require "purser.api.parameters"
-local profiles = require "purser.api.profiles"
-local shapes = require "purser.api.shapes"
+local lazy = require "purser.util.lazy"
+local purser = lazy "purser"
 
 local M = {}
 
@@ -31,24 +29,47 @@ end
 local known = set_of [[
   code msg message data success result totalCount total totalRecords totalPage totalPageNum page rows serverTime
   subAccounts timestamp recvWindow signature _extend traceId sign]]
+local segments = {} -- of paths
+local choices = {} -- the values of parameters that take one of a list
+local kind_of = {} -- of the value of a member or parameter
 
-local function learn(name)
+local function learn_name(name, kind)
   known[name] = true
+  kind_of[name] = kind_of[name] or kind
   for _, word in ipairs(words_of(name) or {}) do name_words[word] = true end
 end
 
-for _, shape in pairs(shapes) do
-  for _, field in ipairs(shape) do
-    learn(field[1])
-    for _, alias in ipairs(field.aliases or {}) do learn(alias) end
+local function learn_members(members)
+  for _, member in ipairs(members) do
+    local kind = member.type == "boolean" and "flag" or nil
+    learn_name(member.name, kind)
+    for _, alias in ipairs(member.aliases or {}) do learn_name(alias, kind) end
+    learn_members(member.members or {})
   end
 end
-for _, row in ipairs(operations.every) do
-  for _, name in ipairs(row.names) do learn(name) end
+
+local public_kinds = { time = "time", count = "count", flag = "flag", permissions = "permissions", choice = "choice" }
+
+-- Learns the names, the paths and the choices of all rows, at first use.
+local function learn_rows()
+  if next(segments) then return end
+  local paths = { purser.profiles.default.ping_path, purser.profiles.default.time_path }
+  for _, row in pairs(purser.operations) do
+    paths[#paths + 1] = row.path
+    for _, param in ipairs(row.params) do
+      learn_name(param[1], public_kinds[param[2]])
+      for _, value in ipairs(param.values or {}) do choices[value] = true end
+    end
+    learn_members(row.members)
+  end
+  for _, path in ipairs(paths) do
+    for segment in path:gmatch "[^/]+" do segments[segment] = true end
+  end
 end
 
 --- Returns true for a name that may stay: one of the interface's, or made of the words of such names alone.
 function M.is_name(name)
+  learn_rows()
   if known[name] then return true end
   local words = words_of(name)
   if not words then return false end
@@ -60,30 +81,6 @@ end
 
 -------------------------------------------------------------------------------------------------------------- values
 
-local network_words = set_of [[
-  algo algorand apt aptos arb arbitrum avax avalanche base bch bep2 bep20 bitcoin bnb bsc btc cardano ada c chain
-  classic cosmos atom dogecoin doge dot polkadot eos erc20 etc eth ethereum fil filecoin fantom ftm kava kaspa kas
-  litecoin ltc matic mainnet near network one op optimism polygon pol ripple xrp smart sol solana stellar xlm sui
-  terra tezos xtz ton toncoin trc20 tron trx usdt usdc zec zcash zksync era linea mantle monero xmr brc20 omni erc]]
-
-local permission_names = {}
-for _, list in pairs(parameters.choices) do
-  for _, name in ipairs(list) do permission_names[name] = true end
-end
-
-local state_words = set_of [[
-  SUCCESS FAILED FAIL WAIT PENDING PROCESSING CANCELED CANCELLED REJECTED SMALL TIME_DELAY LARGE_DELAY AUDITING REFUND
-  PRE_SUCCESS INVALID RESTRICTED COMPLETED NORMAL FROZEN VALID DELETE ERROR]]
-
-local account_types = set_of "SPOT FUTURES FUTURE CONTRACT MARGIN EMAIL UID MOBILE"
-
-local function every(text, pattern, set)
-  for word in text:gmatch(pattern) do
-    if not set[word] then return false end
-  end
-  return text ~= ""
-end
-
 local kinds = {
   coin = function(text)
     return #text <= 8 and text:find "^[%u%d]+$" ~= nil and text:find "%u" ~= nil and select(2, text:gsub("%d", "")) <= 4
@@ -93,16 +90,20 @@ local kinds = {
       or text:match "^(%u+)ETH$"
     return base ~= nil and #base <= 8
   end,
-  network = function(text)
-    return text:find "^%w[%w ()%-]*$" ~= nil and every(text:lower(), "%w+", network_words)
+  network = function(text) -- a short id, or a name with its standard: Tron(TRC20)
+    return #text <= 12 and text:find "^%u[%u_]*%d?%d?$" ~= nil
+      or #text <= 40 and text:find "^%u%a*[%a ]*%(%u[%u ]*%d?%d?%)$" ~= nil
   end,
   count = function(text) return text:find "^%d%d?%d?%d?%d?%d?%d?$" ~= nil end,
-  state = function(text) return text:find "^%d%d?$" ~= nil or state_words[text] == true end,
+  state = function(text) return text:find "^%d%d?$" ~= nil or #text <= 16 and text:find "^%u[%u_]+$" ~= nil end,
   code = function(text) return #text <= 7 and text:find "^%-?%d+$" ~= nil end,
   flag = function(text) return text == "true" or text == "false" or text == "0" or text == "1" end,
-  account_type = function(text) return account_types[text] == true end,
+  choice = function(text) return choices[text] == true or text == "FUTURE" end,
   permissions = function(text)
-    return text:find "^[%u_,]+$" ~= nil and every(text, "[^,]+", permission_names)
+    for name in text:gmatch "[^,]+" do
+      if not choices[name] then return false end
+    end
+    return text ~= ""
   end,
   days = function(text) return text:find "^%-?%d%d?%d?$" ~= nil end,
   time = function(text)
@@ -112,24 +113,21 @@ local kinds = {
   end,
 }
 
-local kind_of = {}
+-- The kinds of members that the rows do not tell.
 local function list(kind, names)
   for name in names:gmatch "%S+" do kind_of[name] = kind end
 end
 list("coin", "coin asset")
 list("symbol", "symbol fromSymbol toSymbol fromsymbol tosymbol")
 list("network", "network netWork")
-list("count", [[
-  page limit size pageSize total totalCount totalRecords totalPage totalPageNum minConfirm confirmNo unlockConfirm
-  confirmTimes recvWindow depositPreConfirms]])
+list("count", [[total totalCount totalRecords totalPage totalPageNum minConfirm confirmNo unlockConfirm confirmTimes
+  recvWindow depositPreConfirms]])
 list("state", "status transferType")
 list("code", "code")
-list("flag", "isFreeze depositEnable withdrawEnable sameAddress isFuturesEnabled success includeFee")
-list("account_type", "accountType fromAccountType toAccountType")
+list("flag", "success includeFee")
+list("choice", "fromAccountType toAccountType")
 list("days", "remainingValidity")
-list("permissions", "permissions")
-list("time", [[timestamp serverTime createTime creatTime updateTime insertTime applyTime convertTime time startTime
-  endTime]])
+list("time", "timestamp serverTime createTime creatTime updateTime insertTime applyTime convertTime time")
 
 -- Names that are of pages in one object and of amounts in another, and what shows that it is an amount.
 local ambiguous = set_of "total limit size page"
@@ -149,6 +147,7 @@ end
 ---@param beside table<string, boolean>|nil  the names of the members of the object that it is in
 ---@return boolean|string
 function M.keeps(name, text, beside)
+  learn_rows()
   local kind = kind_of[name]
   if may_be_amount(name, beside) then return false end
   return kind ~= nil and kinds[kind](text) or false
@@ -156,16 +155,11 @@ end
 
 --------------------------------------------------------------------------------------------------- paths and headers
 
-local segments = {}
-local function learn_path(path)
-  for segment in path:gmatch "[^/]+" do segments[segment] = true end
-end
-for _, row in ipairs(operations.every) do learn_path(row.path) end
-learn_path(profiles.default.ping_path)
-learn_path(profiles.default.time_path)
-
 --- Tells whether a part of a path may stay.
-function M.is_segment(segment) return segments[segment] == true end
+function M.is_segment(segment)
+  learn_rows()
+  return segments[segment] == true
+end
 
 local media_types = set_of "application/json text/html text/plain application/octet-stream"
 
@@ -188,14 +182,14 @@ function M.header(name, value)
     local media, rest = value:lower():match "^([^;%s]+)%s*;?%s*(.*)$"
     local is_known = media_types[media] and (rest == "" or rest == "charset=utf-8")
     return is_known and true or "token"
-  elseif name == profiles.default.key_header:lower() then
+  elseif name == purser.profiles.default.key_header:lower() then
     return "token"
   elseif is_limit(name) then
     return #value <= 7 and value:find "^%d+$" ~= nil or "token"
   end
 end
 
--- What a replay does not compare: it is new with every request.
+-- Parameters that a replay does not compare: they are new with every request.
 M.of_request = set_of "timestamp recvWindow signature"
 
 return M

@@ -118,9 +118,8 @@ local rules = { file = "string", write = "function" }
 -- user can read; or `write`, a function that takes each line.
 ---@param inner purser.Transport
 ---@param options { file: string|nil, write: (fun(line: string): any, string|nil)|nil }
----@param harmless purser.Harmless
 ---@return purser.transport.recorder|nil transport, string|nil message
-function M.new(inner, options, harmless)
+function M.new(inner, options)
   if type(inner) ~= "table" or type(inner.send) ~= "function" then
     return nil, "record: the first argument has no method send; give the transport to record"
   end
@@ -129,7 +128,7 @@ function M.new(inner, options, harmless)
   if not options or (options.file == nil) == (options.write == nil) then
     return nil, 'record: there is nowhere to write; give one of "file" and "write"'
   end
-  local redactor, message = redact.new(harmless)
+  local redactor, message = redact.new()
   if not redactor then return nil, "record: no random key: " .. tostring(message) .. "; try it again" end
   local self = { inner = inner, redactor = redactor, count = 0, write = options.write }
   if options.file then

@@ -6,6 +6,7 @@
 -- comes back in an answer, the value is put there.
 
 local core = require "purser.core"
+local harmless = require "purser.recording.harmless"
 local json = require "purser.json"
 local json_tree = require "purser.util.json_tree"
 local option_schema = require "purser.util.option_schema"
@@ -34,7 +35,7 @@ local function path_segments(path)
 end
 
 -- Returns what of a request is compared: the parts of its path, and its values by name.
-local function parts_of(harmless, target, body)
+local function parts_of(target, body)
   local path, query = target:match "^([^?]*)%??(.*)$"
   local parts = { segments = path_segments(path), values = {} }
   for _, pair in ipairs(redact.parameters(query)) do
@@ -68,9 +69,9 @@ local function new_binding() return { token_of = {}, value_of = {} } end
 
 local function same_value(self, fresh, pair, recorded, exact_times)
   if pair[1] ~= recorded[1] then return false end
-  local kept = self.harmless.keeps(pair[1], pair[2])
+  local kept = harmless.keeps(pair[1], pair[2])
   if kept == "time" then
-    return pair[2] == recorded[2] or not exact_times and self.harmless.keeps(pair[1], recorded[2]) == "time"
+    return pair[2] == recorded[2] or not exact_times and harmless.keeps(pair[1], recorded[2]) == "time"
   elseif kept == true then
     return pair[2] == recorded[2]
   end
@@ -85,7 +86,7 @@ local function binding_of(self, method, parts, exchange, exact_times)
     return nil
   end
   for i, segment in ipairs(parts.segments) do
-    if segment ~= recorded.segments[i] and (self.harmless.is_segment(segment)
+    if segment ~= recorded.segments[i] and (harmless.is_segment(segment)
       or not may_stand(self.bound, fresh, segment, recorded.segments[i])) then
       return nil
     end
@@ -120,7 +121,7 @@ local function filled(self, body)
   json_tree.each_scalar(tree, function(node, name)
     local value = self.bound.value_of[node.text]
     if not value or node.type == "boolean" or node.type == "null" then return end
-    if name and self.harmless.keeps(name, node.text) then return end
+    if name and harmless.keeps(name, node.text) then return end
     node.raw = node.type == "number" and value or json.encode(value)
   end)
   return json_tree.write(tree)
@@ -137,7 +138,7 @@ end
 ---@param request purser.transport.request
 ---@return purser.transport.response|nil, purser.transport.failure|nil
 function Replay:send(request)
-  local parts = parts_of(self.harmless, request.target, request.body or "")
+  local parts = parts_of(request.target, request.body or "")
   local exchange, fresh = find(self, request.method, parts)
   if not exchange then
     local what = ("replay: no exchange that is left answers this %s of %s"):format(tostring(request.method),
@@ -189,7 +190,7 @@ local function headers_of(value)
   return headers
 end
 
-local function exchange_of(line, harmless)
+local function exchange_of(line)
   local value = type(line) == "string" and core.decode(line)
   if type(value) ~= "table" or type(value.target) ~= "string" or type(value.method) ~= "string" then
     return nil, "is no exchange"
@@ -201,7 +202,7 @@ local function exchange_of(line, harmless)
     return nil, "has no answer"
   end
   return {
-    method = value.method, parts = parts_of(harmless, value.target, value.body or ""), failure = failure,
+    method = value.method, parts = parts_of(value.target, value.body or ""), failure = failure,
     status = value.status, headers = headers_of(value.response_headers), body = value.response, used = false,
   }
 end
@@ -224,18 +225,17 @@ end
 -- exchange that was used answers again when none is left.
 ---@param source string|string[]
 ---@param options { reuse: boolean|nil }|nil
----@param harmless purser.Harmless
 ---@return purser.transport.replayer|nil transport, string|nil message
-function M.new(source, options, harmless)
+function M.new(source, options)
   local wrong = option_schema.text(options or {}, { reuse = "boolean" }, "replay option")
   if wrong then return nil, "replay: " .. wrong end
   local lines, reason = lines_of(source)
   if not lines then return nil, "replay: " .. reason .. "; give the file of a recording" end
-  local self = setmetatable({ list = {}, bound = new_binding(), harmless = harmless,
+  local self = setmetatable({ list = {}, bound = new_binding(),
     reuse = options and options.reuse or false }, Replay)
   for i, line in ipairs(lines) do
     local exchange
-    exchange, reason = exchange_of(line, harmless)
+    exchange, reason = exchange_of(line)
     if not exchange then return nil, ("replay: line %d %s; give the file of a recording"):format(i, reason) end
     self.list[i] = exchange
   end

@@ -1,15 +1,22 @@
 -- SPDX-License-Identifier: MIT
--- Users and their sub-accounts: who exists, who belongs to whom, who is frozen, who has a futures business.
+-- Users and their sub-accounts: who exists, who belongs to whom, who is frozen, who has a futures business; and their
+-- API keys. A secret is shown once, in the answer that makes the key.
 --
 -- role: "broker" (a main account with group A), "main" and "user" (main accounts), "sub" (its `parent` is a uid).
 
+local clock = require "purser.sim.clock"
+local history = require "purser.sim.history"
 local ledger = require "purser.sim.ledger"
-local paging = require "purser.sim.paging"
+local prng = require "purser.sim.prng"
 
 local M = {}
 
+local MAX_KEYS = 30 -- of an account
+
 function M.setup(sim)
   sim.accounts = { list = {}, by_uid = {}, by_name = {}, by_identifier = {}, subs = {} }
+  sim.keys = { by_key = {}, by_uid = {} }
+  sim.key_tools = {}
 end
 
 local function sub_key(parent_uid, name) return parent_uid .. "|" .. name end
@@ -54,13 +61,13 @@ function M.by_identifier(sim, kind, identifier, area_code)
   return sim.accounts.by_identifier[kind .. "|" .. identifier]
 end
 
---- How a main account is named in the records of transfers.
+--- The name of a main account in the records of transfers.
 function M.display_name(account)
   return account.parent and account.name or account.email or account.mobile or account.uid
 end
 
---- Whether an account can hold futures funds. Only a broker's sub-accounts have to be enabled (A14): the interface
---- gives other main accounts no operation for it, so theirs are enabled from the start.
+--- Tells whether an account can hold futures funds. Only a broker's sub-accounts have to be enabled (A14): other main
+--- accounts have no operation for it, so theirs are enabled from the start.
 function M.has_futures(sim, account)
   if not account.parent or sim.accounts.by_uid[account.parent].role ~= "broker" then return true end
   return account.futures == true
@@ -78,60 +85,53 @@ local function create_sub(sim, account, values)
   return { subAccount = sub.name, note = sub.note, timestamp = sub.created }
 end
 
--- The visible sub-accounts of a parent that pass a filter, oldest first.
-local function subs_of(sim, account, passes)
+-- The things of a list that are visible now and pass a filter, each as `show` shows it, oldest first.
+local function visible_of(sim, list, show, passes)
   local found, seen = {}, sim:visible()
-  for _, sub in ipairs(sim.accounts.subs[account.uid] or {}) do
-    if (not seen or sub.created <= seen) and passes(sub) then found[#found + 1] = sub end
+  for _, thing in ipairs(list or {}) do
+    if (not seen or thing.created <= seen) and (not passes or passes(thing)) then found[#found + 1] = show(thing) end
   end
   return found
 end
 
 -- A3
 local function broker_list(sim, account, values)
-  local subs = subs_of(sim, account, function(sub) return not values.subAccount or sub.name == values.subAccount end)
-  local found = {}
-  for i, sub in ipairs(paging.cut(subs, values.page, values.limit)) do
-    found[i] = { subAccount = sub.name, note = sub.note, timestamp = sub.created }
-  end
-  return found
+  return history.cut(visible_of(sim, sim.accounts.subs[account.uid], function(sub)
+    return { subAccount = sub.name, note = sub.note, timestamp = sub.created }
+  end, function(sub) return not values.subAccount or sub.name == values.subAccount end), values)
 end
 
 -- B2
 local function family_list(sim, account, values)
-  local subs = subs_of(sim, account, function(sub)
+  return history.cut(visible_of(sim, sim.accounts.subs[account.uid], function(sub)
+    return { subAccount = sub.name, isFreeze = sub.frozen == true, createTime = sub.created, uid = sub.uid }
+  end, function(sub)
     return (not values.subAccount or sub.name == values.subAccount)
       and (not values.isFreeze or (values.isFreeze == "true") == (sub.frozen == true))
-  end)
-  local found = {}
-  for i, sub in ipairs(paging.cut(subs, values.page, values.limit)) do
-    found[i] = { subAccount = sub.name, isFreeze = sub.frozen == true, createTime = sub.created, uid = sub.uid }
+  end), values)
+end
+
+-- The handler of an operation on the parameter `subAccount`: handle(sim, sub, values).
+local function on_sub(handle)
+  return function(sim, account, values)
+    local sub, code, message = M.sub(sim, account, values.subAccount)
+    if not sub then return nil, code, message end
+    return handle(sim, sub, values)
   end
-  return found
 end
 
 -- A4
-local function status(sim, account, values)
-  local sub, code, message = M.sub(sim, account, values.subAccount)
-  if not sub then return nil, code, message end
-  return { status = sub.frozen and "2" or "1" }
-end
+local status = on_sub(function(_, sub) return { status = sub.frozen and "2" or "1" } end)
 
 -- A14
-local function enable_futures(sim, account, values)
-  local sub, code, message = M.sub(sim, account, values.subAccount)
-  if not sub then return nil, code, message end
+local enable_futures = on_sub(function(sim, sub)
   if sub.frozen then return nil, "140002" end
   sub.futures = true
   return { subAccount = sub.name, isFuturesEnabled = true, timestamp = ("%d"):format(sim:now()) }
-end
+end)
 
 -- B8
-local function balances(sim, account, values)
-  local sub, code, message = M.sub(sim, account, values.subAccount)
-  if not sub then return nil, code, message end
-  return M.balances(sim, sub, values.accountType)
-end
+local balances = on_sub(function(sim, sub, values) return M.balances(sim, sub, values.accountType) end)
 
 --- The balances of an account that are not zero: { asset, free, locked } each.
 function M.balances(sim, account, business)
@@ -152,15 +152,84 @@ function M.balances(sim, account, business)
   return found
 end
 
+local function index_key(sim, key)
+  sim.keys.by_key[key.api_key] = key
+  local list = sim.keys.by_uid[key.uid] or {}
+  sim.keys.by_uid[key.uid] = list
+  list[#list + 1] = key
+end
+
+--- Tells whether a text has the form of a public key.
+function M.is_api_key(text)
+  return text:find("^%w+$") ~= nil and #text >= 8 and #text <= 64
+end
+
+--- The days that a key has left, rounded up: nil for one that does not end, which has an IP list; 0 when it has ended.
+function M.days_left(sim, key)
+  local days = sim.switches.key_days
+  if key.ip or days == 0 then return nil end
+  return math.max(0, math.ceil((key.created + days * clock.DAY - sim:now()) / clock.DAY))
+end
+
+--- Makes a key for an account: { permissions, ip, note }. `api_key` and `secret_key` are drawn unless given.
+function M.add_key(sim, account, fields)
+  local key = {
+    uid = account.uid, permissions = fields.permissions, ip = fields.ip, note = fields.note, created = sim:now(),
+    api_key = fields.api_key or "mx0" .. sim.dice:text(21, prng.LETTERS_AND_DIGITS),
+    secret_key = fields.secret_key or sim.dice:text(32, prng.HEX),
+  }
+  index_key(sim, key)
+  return key
+end
+
+-- A5, B3
+local create_key = on_sub(function(sim, sub, values)
+  if sub.frozen then return nil, "140002" end
+  if #(sim.keys.by_uid[sub.uid] or {}) >= MAX_KEYS then return nil, "730705" end
+  local key = M.add_key(sim, sub, values)
+  return {
+    subAccount = sub.name, note = key.note, apiKey = key.api_key, secretKey = key.secret_key,
+    permissions = key.permissions, ip = key.ip or "", createTime = key.created,
+  }
+end)
+
+-- A6, B4
+local list_keys = on_sub(function(sim, sub)
+  return visible_of(sim, sim.keys.by_uid[sub.uid], function(key)
+    return {
+      note = key.note, apiKey = key.api_key, permissions = key.permissions, ip = key.ip or "", createTime = key.created,
+    }
+  end)
+end)
+
+-- A7, B5
+local delete_key = on_sub(function(sim, sub, values)
+  local key = sim.keys.by_key[values.apiKey]
+  if not key or key.uid ~= sub.uid then return nil, "730706" end
+  sim.keys.by_key[key.api_key], sim.key_tools[key.api_key] = nil, nil
+  local keys = sim.keys.by_uid[sub.uid]
+  for i = #keys, 1, -1 do
+    if keys[i] == key then table.remove(keys, i) end
+  end
+  return { subAccount = sub.name }
+end)
+
 M.handlers = {
   A2 = create_sub, B1 = create_sub, A3 = broker_list, B2 = family_list, A4 = status, A14 = enable_futures,
-  B8 = balances,
+  B8 = balances, A5 = create_key, B3 = create_key, A6 = list_keys, B4 = list_keys, A7 = delete_key, B5 = delete_key,
 }
 
-function M.snapshot(sim) return sim.accounts.list end
+function M.snapshot(sim)
+  local keys = {}
+  for _, account in ipairs(sim.accounts.list) do
+    for _, key in ipairs(sim.keys.by_uid[account.uid] or {}) do keys[#keys + 1] = key end
+  end
+  return { list = sim.accounts.list, keys = keys }
+end
 
 function M.restore(sim, state)
-  for _, account in ipairs(state) do index(sim, account) end
+  for _, account in ipairs(state.list) do index(sim, account) end
+  for _, key in ipairs(state.keys) do index_key(sim, key) end
 end
 
 return M

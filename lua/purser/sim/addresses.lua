@@ -4,7 +4,7 @@
 
 local coins = require "purser.sim.coins"
 local core = require "purser.core"
-local paging = require "purser.sim.paging"
+local history = require "purser.sim.history"
 local prng = require "purser.sim.prng"
 
 local M = {}
@@ -28,7 +28,7 @@ local forms = {
   cardano = { "addr1", 98, prng.BECH32, { { "^addr1[02-9ac-hj-np-z]+$", 58, 103 } }, "bech32" },
 }
 
---- Whether an address can be one of this network.
+--- Tells whether an address can be one of this network.
 function M.is_valid(network, address)
   for _, pattern in ipairs(forms[network.form][4]) do
     if #address >= pattern[2] and #address <= pattern[3] and address:find(pattern[1]) then return true end
@@ -36,7 +36,7 @@ function M.is_valid(network, address)
   return false
 end
 
---- Whether a memo can be one of this network.
+--- Tells whether a memo can be one of this network.
 function M.is_valid_memo(network, memo)
   if network.memo == "number" then return memo:find("^%d+$") ~= nil and #memo <= 10 end
   return network.memo ~= nil and #memo <= 120
@@ -86,22 +86,22 @@ function M.of_account(sim, account, network)
   return record
 end
 
---- Whose deposit address this is, or nil when it is none of the platform's.
+--- The record of a deposit address, with its owner; nil when it is none of the platform's.
 function M.find(sim, network, address, memo)
   return sim.deposit_addresses.by_address[owner_key(address .. ":" .. (memo or ""), network.coin, network.long)]
 end
 
-local function find_network(coin, name)
-  if not coins.by_name[coin] then return nil, "10232", ("The coin %s does not exist"):format(coin) end
-  local network = coins.network(coin, name)
+--- A coin's network by its long name, or its first one; or nil, code, message.
+function M.find_network(coin, name)
+  local known = coins.by_name[coin]
+  if not known then return nil, "10232", ("The coin %s does not exist"):format(coin) end
+  local network = known.by_long[name or known.networks[1].long]
   if not network then return nil, "10232", ("The network %s of %s does not exist"):format(name, coin) end
   return network
 end
 
-M.find_network = find_network
-
 local function create(sim, account, values)
-  local network, code, message = find_network(values.coin, values.network)
+  local network, code, message = M.find_network(values.coin, values.network)
   if not network then return nil, code, message end
   if not network.public.depositEnable then
     return nil, "10216", "Deposits of this coin on this network are suspended"
@@ -112,22 +112,17 @@ local function create(sim, account, values)
 end
 
 local function list(sim, account, values)
-  local coin = coins.by_name[values.coin]
-  if not coin then return nil, "10232", ("The coin %s does not exist"):format(values.coin) end
-  if values.network and not coin.by_long[values.network] then return find_network(values.coin, values.network) end
-  local found, place = {}, {}
-  for i, network in ipairs(coin.networks) do place[network.long] = i end
-  for _, record in ipairs(sim.deposit_addresses.list) do
-    if record.uid == account.uid and record.coin == values.coin
-      and (not values.network or values.network == record.network) then
-      found[#found + 1] = public(record)
+  local network, code, message = M.find_network(values.coin, values.network)
+  if not network then return nil, code, message end
+  local found = {}
+  for _, each in ipairs(coins.by_name[values.coin].networks) do
+    for _, record in ipairs(sim.deposit_addresses.list) do
+      if record.uid == account.uid and record.coin == values.coin and record.network == each.long
+        and (not values.network or each == network) then
+        found[#found + 1] = public(record)
+      end
     end
   end
-  for i, record in ipairs(found) do place[record] = i end
-  table.sort(found, function(a, b)
-    if a.network ~= b.network then return place[a.network] < place[b.network] end
-    return place[a] < place[b]
-  end)
   return found
 end
 
@@ -145,7 +140,7 @@ function M.save(sim, account, fields)
   return record
 end
 
---- Whether an account saved this address.
+--- Tells whether an account saved this address.
 function M.is_saved(sim, account, network, address, memo)
   for _, record in ipairs(sim.saved_addresses[account.uid] or {}) do
     if record.coin == network.coin and record.network == network.long and record.address == address
@@ -162,7 +157,7 @@ local function list_saved(sim, account, values)
   for _, record in ipairs(sim.saved_addresses[account.uid] or {}) do
     if not values.coin or values.coin == record.coin then found[#found + 1] = record end
   end
-  return paging.of_list(found, values.page, values.limit)
+  return history.page_result(history.cut(found, values), #found, values)
 end
 
 M.handlers = { A8 = create, C6 = create, A9 = list, C7 = list, C8 = list_saved }

@@ -2,11 +2,10 @@
 -- Who is asking, and whether it may: key, signature over the raw bytes, time window, IP list, permission, kind of
 -- account.
 
-local request_parser = require "purser.sim.request_parser"
+local accounts = require "purser.sim.accounts"
 local core = require "purser.core"
-local signature_diagnosis = require "purser.sim.signature_diagnosis"
-local keys = require "purser.sim.keys"
 local is_utf8 = require("purser.util.plain_text").is_utf8
+local request_parser = require "purser.sim.request_parser"
 local rules = require "purser.sim.rules"
 
 local M = {}
@@ -15,7 +14,7 @@ local function whole(text)
   return text and #text <= 15 and text:find("^%d+$") and tonumber(text) or nil
 end
 
--- What the service keeps of a key to check requests with; made at its first use, never part of a snapshot.
+-- Returns the tools that check a key's requests; made at its first use, never part of a snapshot.
 local function tools_of(sim, key)
   local tools = sim.key_tools[key.api_key]
   if not tools then
@@ -36,10 +35,10 @@ end
 
 local function find_key(sim, request)
   local api_key = request.headers[sim.profile.key_header:lower()]
-  if not api_key or not keys.is_api_key(api_key) then return nil, "700001" end
+  if not api_key or not accounts.is_api_key(api_key) then return nil, "700001" end
   local key = sim.keys.by_key[api_key]
   if not key then return nil, "10072" end
-  if keys.days_left(sim, key) == 0 then return nil, "10072", "The key has ended" end
+  if accounts.days_left(sim, key) == 0 then return nil, "10072", "The key has ended" end
   return key
 end
 
@@ -73,7 +72,7 @@ local function string_end(text, from)
   end
 end
 
--- What is not UTF-8 gets its bytes beyond ASCII written as \xHH, so that it can stand in JSON.
+-- Returns a text that JSON can hold: of one that is not UTF-8, bytes beyond ASCII are written as \xHH.
 local function printable(text)
   if is_utf8(text) then return text end
   return (text:gsub("[\128-\255]", function(byte) return ("\\x%02X"):format(byte:byte()) end))
@@ -94,18 +93,75 @@ end
 
 M.mask = mask
 
+local function without(query, name)
+  return (("&" .. query):gsub("&" .. name:gsub("%p", "%%%0") .. "=[^&]*", ""):gsub("^&", ""))
+end
+
+-- A query with the value of every parameter as it was before it was percent-encoded.
+local function decoded(query)
+  return (query:gsub("[^&]+", request_parser.unescape))
+end
+
+local function sorted(query)
+  local pieces = {}
+  for piece in query:gmatch "[^&]+" do pieces[#pieces + 1] = piece end
+  table.sort(pieces)
+  return table.concat(pieces, "&")
+end
+
+-- The usual mistakes: the texts that clients sign, and what each is. Knowing the secret, the simulator can show which
+-- text a wrong signature belongs to.
+local function candidates(query, body, path, profile)
+  local lower = query:gsub("%%%x%x", string.lower)
+  local list = {
+    { decoded(query), "the values before they were percent-encoded" },
+    { sorted(query), "the parameters sorted by name" },
+    { sorted(decoded(query)), "the parameters sorted by name, before they were percent-encoded" },
+    { lower, "percent-encoding in lower case" },
+    { (query:gsub("%%20", "+")), "blanks as + instead of %20" },
+    { "&" .. query, "a leading &" },
+    { "?" .. query, "the question mark, too" },
+    { path .. "?" .. query, "the path, too" },
+    { without(query, profile.timestamp_name), "everything but the timestamp" },
+    { without(query, profile.recv_window_name), "everything but recvWindow" },
+    { "", "an empty text" },
+  }
+  if body ~= "" then
+    list[#list + 1] = { query .. body, "the query and the body" }
+    list[#list + 1] = { query .. "&" .. body, "the query and the body, joined by &" }
+    list[#list + 1] = { body, "the body alone" }
+  end
+  return list
+end
+
+--- The text that the client signed and, in words, what it is; nil when no usual mistake explains the signature.
+---@param signer userdata       with the key's own secret
+---@param signature string      as it arrived, decoded
+---@param query string          as it arrived, without the signature: the right text
+---@param body string
+---@param path string
+---@param profile table
+---@return string|nil text, string|nil mistake
+function M.diagnose(signer, signature, query, body, path, profile)
+  if signature:lower() == signer:sign(query) then return query, "the right text, in upper-case hexadecimal" end
+  for _, candidate in ipairs(candidates(query, body, path, profile)) do
+    local text = candidate[1]
+    if text ~= query and signer:sign(text) == signature then return text, candidate[2] end
+  end
+end
+
 local function check_signature(sim, tools, signed, request, signature)
-  local decoded = request_parser.unescape(signature)
-  if decoded and decoded == tools.signer:sign(signed) then return true end
+  local sent = request_parser.unescape(signature)
+  if sent and sent == tools.signer:sign(signed) then return true end
   local shown = mask(signed)
-  local received, mistake = signature_diagnosis.find(tools.signer, decoded or "", signed, request.body or "",
+  local received, mistake = M.diagnose(tools.signer, sent or "", signed, request.body or "",
     request.target:match("^[^?]*"), sim.profile)
   return nil, "700002", "Signature for this request is not valid. The service signs this text: " .. shown, {
     expected = shown, received = received and mask(received), mistake = mistake,
   }
 end
 
--- Whether the account behind the key may call the operation at all.
+-- Checks that the account behind the key may call the operation at all.
 local function check_account(sim, row, account)
   local parent = account.parent and sim.accounts.by_uid[account.parent] or account
   if account.frozen then return nil, "730100" end

@@ -1,9 +1,10 @@
 -- SPDX-License-Identifier: MIT
--- The simulator's clock, in epoch milliseconds. "virtual" stands still until it is advanced; "real" follows the wall
--- clock plus all advances. It never goes back.
+-- The simulator's clock, in epoch milliseconds, and what is due when. "virtual" stands still until it is advanced;
+-- "real" follows the wall clock plus all advances. It never goes back.
 
 local calendar = require "purser.util.calendar"
 local core = require "purser.core"
+local heaps = require "purser.util.heap"
 
 local M = {}
 
@@ -51,6 +52,31 @@ function Clock:advance(ms)
   self.offset = self.offset + ms
 end
 
+-- A heap of { at, order, kind, id }. Equal times keep the order in which they were added, so a run can be replayed.
+-- Items are plain data: the functions behind the kinds are named in init.lua.
+local Schedule = {}
+Schedule.__index = Schedule
+
+--- A schedule: empty, or that of a snapshot.
+function M.schedule(state)
+  local schedule = setmetatable({ heap = {}, added = state and state.added or 0 }, Schedule)
+  for _, item in ipairs(state and state.items or {}) do heaps.push(schedule.heap, item) end
+  return schedule
+end
+
+function Schedule:add(at, kind, id)
+  self.added = self.added + 1
+  heaps.push(self.heap, { at = at, order = self.added, kind = kind, id = id })
+end
+
+--- Removes and returns the earliest item that is due at `now`, or nil.
+function Schedule:take(now)
+  local top = self.heap[1]
+  return top and top.at <= now and heaps.pop(self.heap) or nil
+end
+
+function Schedule:snapshot() return { items = self.heap, added = self.added } end
+
 local weekdays = { "Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat" }
 local months = { "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec" }
 
@@ -74,9 +100,7 @@ function M.day_text(ms)
 end
 
 --- 00:00 UTC of the day of a time.
-function M.midnight(ms)
-  return ms - ms % M.DAY
-end
+function M.midnight(ms) return ms - ms % M.DAY end
 
 --- The same day and time of day `count` calendar months earlier, or that month's last day when it is shorter.
 function M.months_before(ms, count)

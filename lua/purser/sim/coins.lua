@@ -80,7 +80,7 @@ local M = { list = {}, by_name = {} }
 --- The platform's own token: what small balances are converted into.
 M.PLATFORM_TOKEN = "MX"
 
--- What the coin configuration says of a network, in the interface's names.
+-- A network in the coin configuration, in the interface's names.
 local function public_network(coin, name, row, chain)
   return {
     coin = coin, name = name, network = chain.name, netWork = row[1], depositEnable = row.deposit ~= false,

@@ -137,8 +137,8 @@ const failButton = (record, kind) => {
   if (!record.can_fail) return cell;
   const label = "Fail the " + kind + " of " + record.amount + " " + (record.coin || record.asset);
   const button = make("button", { type: "button", class: "small", "aria-label": label }, "Fail");
-  button.addEventListener("click", () => act("The " + kind + " failed; its funds are back.", "POST", "/sim/failures",
-    { [kind]: record.id }));
+  button.addEventListener("click", () => act("The " + kind + " failed; its funds are back.", "POST",
+    kind === "withdrawal" ? "/sim/states" : "/sim/failures", { [kind]: record.id, status: "FAILED" }));
   cell.append(button);
   return cell;
 };

@@ -2,13 +2,16 @@
 --- The simulator's page: GET /console is console.html next to this file, GET /console/page.js its script beside it,
 --- GET /console/data what it shows.
 --
--- What the page changes goes through the control endpoints (purser.sim.control), and only who may use those may read.
+-- The page changes things through the control endpoints (purser.sim.control), and only who may use those may read.
 
+local accounts = require "purser.sim.accounts"
 local codes = require "purser.codes"
 local coins = require "purser.sim.coins"
 local control = require "purser.sim.control"
-local operations = require "purser.api.operations"
-local recent = require "purser.sim.recent"
+local deposits = require "purser.sim.deposits"
+local purser = require "purser"
+local states = require "purser.api.states"
+local withdrawals = require "purser.sim.withdrawals"
 
 local M = {}
 
@@ -42,10 +45,10 @@ local function read_file(name)
   return text
 end
 
--- What the page offers to choose from.
+-- The choices of the page's forms.
 local function catalogue()
   local names, offered = {}, {}
-  for i, row in ipairs(operations.list) do names[i] = row.full_name end
+  for i, row in ipairs(purser.operations) do names[i] = row.full_name end
   for i, coin in ipairs(coins.list) do
     local networks = {}
     for n, network in ipairs(coin.networkList) do
@@ -67,6 +70,94 @@ local function numbered_requests(sim)
   return list
 end
 
+-- The last `limit` records of a history, newest first, each as `shape` shows it.
+local function latest(records, limit, shape)
+  local list = {}
+  for i = #records.all, math.max(1, #records.all - limit + 1), -1 do list[#list + 1] = shape(records.all[i]) end
+  return list
+end
+
+local function name_of(sim, uid)
+  local account = sim.accounts.by_uid[uid]
+  return account.name or accounts.display_name(account)
+end
+
+-- A deposit or a withdrawal, with `facts` of its kind.
+local function chain_record(sim, kind, record, facts)
+  facts.id, facts.time, facts.account = record.id, record.time, name_of(sim, record.uid)
+  facts.coin, facts.network, facts.amount = record.coin, record.network, record.amount
+  facts.status = ("%d %s"):format(record.status, states.name(kind, record.status))
+  return facts
+end
+
+local function list_deposits(sim, limit)
+  return latest(sim.deposits, limit, function(record)
+    local public = deposits.public(record, sim)
+    return chain_record(sim, "deposit", record, {
+      confirmations = public.confirmTimes .. " of " .. public.unlockConfirm,
+    })
+  end)
+end
+
+local function list_withdrawals(sim, limit)
+  return latest(sim.withdrawals, limit, function(record)
+    return chain_record(sim, "withdrawal", record, {
+      fee = record.fee, order_id = record.order_id, can_fail = withdrawals.can_fail(record),
+    })
+  end)
+end
+
+local function transfer_of(sim, record)
+  local from, to = name_of(sim, record.from or record.uid), name_of(sim, record.to or record.uid)
+  return {
+    id = record.id, time = record.time, from = from .. " " .. (record.from_type or "SPOT"),
+    to = to .. " " .. (record.from_type and record.to_type or "SPOT"), asset = record.asset, amount = record.amount,
+    client_id = record.client_id, status = record.status, can_fail = record.status == "WAIT",
+  }
+end
+
+-- Sorts a list, the newest first, and cuts it at `limit`. Of one time the greatest `order` is first.
+local function newest(list, limit, order)
+  table.sort(list, function(a, b) return a.time > b.time or a.time == b.time and a[order] > b[order] end)
+  for i = #list, limit + 1, -1 do list[i] = nil end
+  return list
+end
+
+-- Three kinds of transfers, each in order of time.
+local function list_transfers(sim, limit)
+  local list, shape = {}, function(record) return transfer_of(sim, record) end
+  for _, records in ipairs { sim.family_transfers, sim.wallet_transfers, sim.internal_transfers } do
+    for _, transfer in ipairs(latest(records, limit, shape)) do list[#list + 1] = transfer end
+  end
+  return newest(list, limit, "id")
+end
+
+local function list_keys(sim, limit)
+  local list = {}
+  for _, account in ipairs(sim.accounts.list) do
+    for _, key in ipairs(sim.keys.by_uid[account.uid] or {}) do
+      list[#list + 1] = {
+        time = key.created, account = name_of(sim, key.uid), permissions = key.permissions, ip = key.ip,
+        key = key.api_key:sub(1, 5) .. "…" .. key.api_key:sub(-2), note = key.note, order = #list,
+        days_left = accounts.days_left(sim, key),
+      }
+    end
+  end
+  return newest(list, limit, "order")
+end
+
+--- The latest records of each kind, newest first, `limit` at most. A key's secret is never among them, and of the key
+--- itself only its ends.
+---@param sim table
+---@param limit integer
+---@return { deposits: table[], withdrawals: table[], transfers: table[], keys: table[] }
+function M.latest(sim, limit)
+  return {
+    deposits = list_deposits(sim, limit), withdrawals = list_withdrawals(sim, limit),
+    transfers = list_transfers(sim, limit), keys = list_keys(sim, limit),
+  }
+end
+
 local function data(sim)
   local state = sim:state()
   local shown = {}
@@ -75,11 +166,11 @@ local function data(sim)
   return {
     now = sim:now(), clock = sim.clock.mode, accounts = shown, account_count = #state.accounts,
     requests = numbered_requests(sim), armed = sim:armed_faults(), injected = #sim:faults(),
-    records = recent.list(sim, MAX_RECORDS), sound = sound == true, wrong = not sound and tostring(wrong) or nil,
+    records = M.latest(sim, MAX_RECORDS), sound = sound == true, wrong = not sound and tostring(wrong) or nil,
   }
 end
 
---- Whether a request is for the page.
+--- Tells whether a request is for the page.
 function M.is_for(request)
   local path = request.target:match("^[^?]*")
   return path == "/console" or path:find("^/console/") ~= nil

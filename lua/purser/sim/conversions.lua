@@ -5,20 +5,15 @@ local coins = require "purser.sim.coins"
 local decimal = require "purser.decimal"
 local history = require "purser.sim.history"
 local ledger = require "purser.sim.ledger"
-local paging = require "purser.sim.paging"
 local prng = require "purser.sim.prng"
 
-local M = {}
+local M = { histories = { conversions = function(record) return record.uid end } }
 
 -- Platform tokens for one USDT: the inverse of the catalogue's price of 2.5, exact.
 local TOKENS_PER_USDT, FEE_RATE, STEP, LARGEST = "0.4", "0.02", "0.00000001", "5"
 
-function M.setup(sim)
-  sim.conversions = history.new(function(record) return record.uid end)
-end
-
--- What a balance would give: { usdt, convert (after fee), fee }, or nil, code, message. The third result is the value
--- in USDT where there is a price.
+-- Returns the offer for a balance: { usdt, convert (after fee), fee }, or nil, code, message and, where there is a
+-- price, the offer that is not made.
 local function quote(asset, balance)
   local coin = coins.by_name[asset]
   if not coin then return nil, "30024", "The coin does not exist" end
@@ -83,22 +78,28 @@ local function convert(sim, account, values)
   return answer
 end
 
+local function public(record)
+  return {
+    totalConvert = record.total, totalFee = record.fee, convertTime = record.time, convertDetails = record.details,
+  }
+end
+
 -- C14
 local function batches(sim, account, values)
-  local records, total = sim.conversions:page(account.uid, values.startTime, sim:visible(values.endTime),
-    (values.page - 1) * values.limit, values.limit)
-  for i, record in ipairs(records) do
-    records[i] = {
-      totalConvert = record.total, totalFee = record.fee, convertTime = record.time, convertDetails = record.details,
-    }
+  local records, total = sim.conversions:list(sim, account.uid, values.startTime, values.endTime, values, public)
+  return history.page_result(records, total, values)
+end
+
+--- Calls found(asset, amount) for each side of a conversion: what the outside world got by it.
+function M.each_outside(sim, found)
+  for _, batch in ipairs(sim.conversions.all) do
+    for _, detail in ipairs(batch.details) do
+      found(detail.asset, decimal(detail.amount))
+      found(coins.PLATFORM_TOKEN, decimal(detail.convert):negate())
+    end
   end
-  return paging.result(records, values.page, values.limit, total)
 end
 
 M.handlers = { C12 = list, C13 = convert, C14 = batches }
-
-function M.snapshot(sim) return sim.conversions.all end
-
-function M.restore(sim, state) sim.conversions:restore(state) end
 
 return M

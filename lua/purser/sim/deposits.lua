@@ -10,16 +10,13 @@ local decimal = require "purser.decimal"
 local history = require "purser.sim.history"
 local coins = require "purser.sim.coins"
 local ledger = require "purser.sim.ledger"
-local paging = require "purser.sim.paging"
 local prng = require "purser.sim.prng"
 
-local M = {}
+local M = { histories = {
+  deposits = function(record) return record.uid, record.parent and "of " .. record.parent end,
+} }
 
 local SMALL, PENDING, SUCCESS, EARLY, LAST = 1, 4, 5, 9, 12
-
-function M.setup(sim)
-  sim.deposits = history.new(function(record) return record.uid, record.parent and "of " .. record.parent end)
-end
 
 local function credit(sim, record, at)
   record.status, record.updated = SUCCESS, at
@@ -71,13 +68,19 @@ local function place_in(record, status)
   if status == EARLY then return ledger.place(record.uid, "SPOT", "locked") end
 end
 
---- Where the funds of a deposit are; nil where the account does not have them.
-function M.place_of(record) return place_in(record, record.status) end
-
---- What is locked for deposits that were credited early: calls found(uid, "SPOT", asset, amount) for each.
+--- Calls found(uid, "SPOT", asset, amount) for each deposit that was credited early: its funds are locked.
 function M.each_lock(sim, found)
   for _, record in ipairs(sim.deposits.all) do
     if record.status == EARLY then found(record.uid, "SPOT", record.coin, decimal(record.amount)) end
+  end
+end
+
+--- Calls found(asset, amount) for each deposit: what the outside world got by it, which is negative.
+function M.each_outside(sim, found)
+  for _, record in ipairs(sim.deposits.all) do
+    if place_in(record, record.status) and not record.inside then
+      found(record.coin, decimal(record.amount):negate())
+    end
   end
 end
 
@@ -87,12 +90,12 @@ local function confirmations(record, now)
 end
 
 --- A deposit as histories show it.
-function M.public(record, now)
+function M.public(record, sim)
   return {
     amount = record.amount, coin = record.coin, network = record.network,
     netWork = coins.short_id(record.coin, record.network), status = record.status,
     address = record.address, addressTag = record.memo, txId = record.tx_id,
-    unlockConfirm = ("%d"):format(record.needed), confirmTimes = ("%d"):format(confirmations(record, now)),
+    unlockConfirm = ("%d"):format(record.needed), confirmTimes = ("%d"):format(confirmations(record, sim:now())),
     insertTime = record.time, memo = record.memo, transHash = record.tx_id, updateTime = record.updated or record.time,
   }
 end
@@ -106,12 +109,12 @@ function M.set(sim, id, status)
     return nil, "the states of deposits are 1 to 12"
   end
   if record.inside then return nil, "the deposit came from an account of the platform" end
-  local from, to = M.place_of(record) or ledger.WORLD, place_in(record, status) or ledger.WORLD
+  local from, to = place_in(record, record.status) or ledger.WORLD, place_in(record, status) or ledger.WORLD
   if from ~= to and not sim.ledger:move(record.coin, decimal(record.amount), from, to) then
     return nil, "the funds of the deposit were spent since"
   end
   record.status, record.updated, record.held = status, sim:now(), true
-  return M.public(record, sim:now())
+  return M.public(record, sim)
 end
 
 --- The filter of a history by coin and status, or nil when neither is asked for.
@@ -124,42 +127,35 @@ function M.filter(values)
   end
 end
 
-local function answer(sim, key, values, first, last, page)
+local function list(sim, key, values, first, last)
   if values.coin and not coins.by_name[values.coin] then return nil, "10232" end
-  local limit, now = values.limit, sim:now()
-  local records = sim.deposits:page(key, first, sim:visible(last), (page - 1) * limit, limit, M.filter(values))
-  for i, record in ipairs(records) do records[i] = M.public(record, now) end
-  return records
+  return sim.deposits:list(sim, key, first, last, values, M.public, M.filter(values))
 end
 
 -- C4
 local function own_history(sim, account, values)
-  local first, last, message = paging.seven_days(sim:now(), values)
+  local first, last, message = history.seven_days(sim:now(), values)
   if not first then return nil, last, message end
-  return answer(sim, account.uid, values, first, last, 1)
+  return list(sim, account.uid, values, first, last)
 end
 
 -- A10
 local function sub_history(sim, account, values)
-  local first, last = paging.ten_days(sim:now(), values)
-  local records, code, message = answer(sim, account.uid, values, first, last, values.page)
-  if not records then return nil, code, message end
-  for _, record in ipairs(records) do record.status = ("%d"):format(record.status) end
-  return records
+  local records, code = list(sim, account.uid, values, history.ten_days(sim:now(), values))
+  for _, record in ipairs(records or {}) do record.status = ("%d"):format(record.status) end
+  return records, code
 end
 
 -- A11
 local function all_history(sim, account, values)
-  local first, last = paging.three_days(sim:now(), values)
-  local records, code, message = answer(sim, "of " .. account.uid, values, first, last, values.page)
-  if not records then return nil, code, message end
-  for _, record in ipairs(records) do record.addressTag = nil end
-  return records
+  local records, code = list(sim, "of " .. account.uid, values, history.three_days(sim:now(), values))
+  for _, record in ipairs(records or {}) do record.addressTag = nil end
+  return records, code
 end
 
 M.handlers = { C4 = own_history, A10 = sub_history, A11 = all_history }
 
---- What an arrival from outside says: checks the fields of sim:deposit and finds the account that is meant.
+--- Checks the fields of sim:deposit, and finds the account that is meant.
 ---@return table|nil account, table|string network_or_message, table|nil record_fields
 function M.address_of(sim, account, fields)
   local network = coins.network(fields.coin, fields.network, true)
@@ -180,9 +176,5 @@ function M.address_of(sim, account, fields)
     amount = tostring(amount), address = found.address, memo = found.memo, tx_id = fields.tx_id, time = fields.time,
   }
 end
-
-function M.snapshot(sim) return sim.deposits.all end
-
-function M.restore(sim, state) sim.deposits:restore(state) end
 
 return M

@@ -1,14 +1,14 @@
 -- SPDX-License-Identifier: MIT
 --- Faults: what goes wrong between a request and its answer, armed on purpose and drawn from one seed.
 --
--- Whether a request meets a fault is decided before it is executed (`before`), and so is everything that is left to
--- chance; a fault that strikes later is carried along on the request and done by `after`. Every fault that happened is
+-- A request meets its fault before it is executed (`before`), and everything that is left to chance is decided there; a
+-- fault that strikes later is carried along on the request and done by `after`. Every fault that happened is
 -- recorded, with whether the operation had been applied: that is what a client must be able to find out.
 
 local option_schema = require "purser.util.option_schema"
 local prng = require "purser.sim.prng"
+local purser = require "purser"
 local suggest = require "purser.util.suggest"
-local operations = require "purser.api.operations"
 local render = require "purser.sim.render"
 local variants = require "purser.sim.variants"
 
@@ -170,20 +170,24 @@ local function read_value(name, value, rule)
   return is_number and type(value) == "string" and number_of(value) or value
 end
 
--- Rows that `operation` means: a full name, the document's id, a group, or an effect (read, create, change, transfer).
-local function rows_of(requested)
+local rows = purser.operations
+
+-- The full names that `operation` means, as a set: a full name, the document's id, a group, or an effect (read, create,
+-- change, transfer). Nil for any.
+local function names_of(requested)
   if requested == nil then return nil end
-  local rows, known = {}, {}
-  for _, list in ipairs { operations.list, operations.groups.live } do
-    for _, row in ipairs(list) do
-      for _, word in ipairs { row.full_name, row.id, row.group, row.effect } do
-        if requested == word then rows[row] = true end
+  local names, known = {}, {}
+  for name, row in pairs(rows) do
+    if type(name) == "string" then
+      known[#known + 1] = name
+      if requested == name or requested == row.id or requested == row.group or requested == row.effect then
+        names[name] = true
       end
-      known[#known + 1] = row.full_name
     end
   end
-  if next(rows) == nil then fail("unknown operation %q%s", requested, suggest.hint(requested, known)) end
-  return rows
+  table.sort(known)
+  if next(names) == nil then fail("unknown operation %q%s", requested, suggest.hint(requested, known)) end
+  return names
 end
 
 local function check_options(given, rules, label)
@@ -206,6 +210,8 @@ local function check_fault(spec)
   if fault.probability and not (fault.probability >= 0 and fault.probability <= 1) then
     fail("probability is not between 0 and 1")
   end
+  -- A whole number, which a snapshot keeps exactly: the same requests meet the same faults after it.
+  fault.threshold = fault.probability and math.ceil(fault.probability * prng.MODULUS)
   return fault
 end
 
@@ -219,20 +225,13 @@ function M.new(options)
 end
 
 --- Arms a fault; raises when a word of it is unknown.
---   kind         reject lost_answer reset truncate slow throttle ban server_error garbage
---   operation    "wallet.withdraw", "C2", "wallet" or "transfer"; any operation when nil
---   times        how often it strikes (once, or without end where a probability is given)
---   probability  from 0 to 1, drawn for every request it could strike
---   skip         how many such requests pass first
---   when         before | after the operation is applied, or either, for reset, server_error and garbage
---   code, message (reject)  retry_after (throttle, ban: s)  delay_ms, drip_ms, drip_bytes (slow)  status (server_error)
---   form (garbage: html empty invalid_utf8 deep huge wrong_types long_numbers)  bytes (huge)
----@param spec table
+---@param spec purser.SimFault
 function M.arm(state, spec)
   local fault = check_fault(spec)
-  fault.rows = rows_of(fault.operation)
-  fault.left = fault.times or fault.probability and math.huge or 1
+  fault.names = names_of(fault.operation)
+  fault.left = fault.times or not fault.probability and 1 or nil
   fault.passes = fault.skip or 0
+  fault.probability = nil
   table.insert(state.armed, fault)
   return true
 end
@@ -240,15 +239,15 @@ end
 --- Disarms all faults. What was injected stays on record.
 function M.disarm(state)
   state.armed = {}
+  return true
 end
 
---- What is armed and not used up: a list of { kind, operation, when, left }; `left` is nil where it has no end.
+--- The faults that are armed and not used up: { kind, operation, when, left } each; `left` is nil where it has no end.
 function M.armed(state)
   local list = {}
   for i, fault in ipairs(state.armed) do
     list[i] = {
-      kind = fault.kind, operation = fault.operation, when = fault.when,
-      left = fault.left < math.huge and fault.left or nil,
+      kind = fault.kind, operation = fault.operation, when = fault.when, left = fault.left,
     }
   end
   return list
@@ -257,20 +256,20 @@ end
 ---------------------------------------------------------------------------------------------------------- striking
 
 local function strikes(state, fault, row)
-  if fault.rows and not fault.rows[row] then return false end
+  if fault.names and not fault.names[row.full_name] then return false end
   if fault.passes > 0 then
     fault.passes = fault.passes - 1
     return false
   end
-  return not fault.probability or state.dice:chance(fault.probability)
+  return not fault.threshold or state.dice:next() < fault.threshold
 end
 
 -- The fault that this request meets, with everything that chance decides chosen, or nil.
 local function draw(state, row)
   for i, fault in ipairs(state.armed) do
     if strikes(state, fault, row) then
-      fault.left = fault.left - 1
-      if fault.left <= 0 then table.remove(state.armed, i) end
+      if fault.left then fault.left = fault.left - 1 end
+      if fault.left == 0 then table.remove(state.armed, i) end
       local drawn = copy(fault)
       if drawn.kind == "garbage" then drawn.form = drawn.form or garbage_forms[state.dice:roll(#garbage_forms)] end
       if drawn.kind == "server_error" then drawn.status = drawn.status or ({ 500, 502, 503 })[state.dice:roll(3)] end
@@ -324,48 +323,15 @@ end
 
 ------------------------------------------------------------------------------------------------------- snapshots
 
--- A fraction as whole numbers: `parts` of which 2 ^ `halvings` make one. A snapshot goes through JSON, which knows no
--- floats here, and the same requests have to meet the same faults after it.
-local function parts_of(number)
-  local halvings = 0
-  while number % 1 ~= 0 do number, halvings = number * 2, halvings + 1 end
-  return { parts = math.floor(number), halvings = halvings }
-end
-
-local function fraction_of(exact)
-  local number = exact.parts
-  for _ = 1, exact.halvings do number = number / 2 end
-  return number
-end
-
---- What is armed with how often it will strike, what happened, and where chance stands.
+--- The armed faults with how often they will strike, those that happened, and where chance stands; plain data.
 function M.snapshot(state)
-  local armed = {}
-  for i, fault in ipairs(state.armed) do
-    local spec = {}
-    for word, value in pairs(fault) do
-      if word == "when" or common_rules[word] or kinds[fault.kind].rules[word] then
-        spec[word] = type(value) == "number" and word ~= "probability" and math.floor(value) or value
-      end
-    end
-    spec.probability = fault.probability and parts_of(fault.probability)
-    armed[i] = {
-      spec = spec, passes = math.floor(fault.passes), left = fault.left < math.huge and math.floor(fault.left) or nil,
-    }
-  end
-  return { dice = state.dice.state, armed = armed, injected = M.injected(state) }
+  return { dice = state.dice.state, armed = state.armed, injected = state.injected }
 end
 
 --- Goes on where a snapshot was taken.
 ---@param snapshot table  which becomes part of the state
 function M.restore(state, snapshot)
-  state.dice.state, state.injected = snapshot.dice, snapshot.injected
-  for i, kept in ipairs(snapshot.armed) do
-    local spec = kept.spec
-    spec.probability = spec.probability and fraction_of(spec.probability)
-    M.arm(state, spec)
-    state.armed[i].left, state.armed[i].passes = kept.left or math.huge, kept.passes
-  end
+  state.dice.state, state.injected, state.armed = snapshot.dice, snapshot.injected, snapshot.armed
 end
 
 return M

@@ -3,6 +3,11 @@
 -- binary search and a page is cut out of it, so a request costs the same over ten records and over 200,000.
 --
 -- A record is plain data with `time`; `keys(record)` names the lists it belongs to, so a snapshot is the records alone.
+--
+-- And the windows of time that each operation shows, as its page of the interface document has them: the client's rows
+-- say it once more, so that a mistake in either is seen.
+
+local clock = require "purser.sim.clock"
 
 local M = {}
 
@@ -11,7 +16,7 @@ History.__index = History
 
 ---@param keys fun(record: table): string, string|nil
 function M.new(keys)
-  return setmetatable({ keys = keys, all = {}, lists = {}, by_id = {}, moved = 0 }, History)
+  return setmetatable({ keys = keys, all = {}, lists = {}, by_id = {}, used = {}, moved = 0 }, History)
 end
 
 -- The number of records of `list` whose time is below `time` (or at most `time`, when `through`).
@@ -77,10 +82,12 @@ local function each_list(self, record, act)
   if second and second ~= first then act(self.lists, second, record) end
 end
 
---- Adds a record; its `id`, when it has one, finds it again. One that is `hidden` enters no list.
+--- Adds a record: its `id` finds it again, its `own_id` (of the client) is used from now on, and one that is `hidden`
+--- enters no list.
 function History:add(record)
   self.all[#self.all + 1] = record
   if record.id then self.by_id[record.id] = record end
+  if record.own_id then self.used[record.own_id] = true end
   if not record.hidden then each_list(self, record, insert) end
   return record
 end
@@ -105,43 +112,84 @@ function History:page(key, first, last, skip, limit, filter)
   local list = list_of(self, key)
   if not list then return {}, 0 end
   local low, high = first and count_before(list, first) or 0, last and count_before(list, last, true) or #list
-  local found, size = {}, 0
-  if not filter then
-    for i = high - skip, math.max(low + 1, high - skip - limit + 1), -1 do
-      size = size + 1
-      found[size] = list[i]
-    end
-    return found, math.max(0, high - low)
-  end
+  local total = not filter and math.max(0, high - low) or nil
+  if not filter then high, skip = high - skip, 0 end
+  local found = {}
   for i = high, low + 1, -1 do
-    local record = list[i]
-    if filter(record) then
-      if skip > 0 then
-        skip = skip - 1
-      else
-        size = size + 1
-        found[size] = record
-        if size == limit then break end
-      end
+    if skip > 0 and filter(list[i]) then
+      skip = skip - 1
+    elseif skip == 0 and (not filter or filter(list[i])) then
+      found[#found + 1] = list[i]
+      if #found == limit then break end
     end
   end
+  return found, total
+end
+
+--- The page of records that a request asks for, each as `show(record, sim)` shows it, and how many there are in all.
+--- `values` are the request's, with its page and the length of one under any of its names.
+function History:list(sim, key, first, last, values, show, filter)
+  local limit = values.limit or values.pageSize or values.size
+  local records, total = self:page(key, first, sim:visible(last), ((values.page or 1) - 1) * limit, limit, filter)
+  for i, record in ipairs(records) do records[i] = show(record, sim) end
+  return records, total
+end
+
+--- The result that a page of `total` records is, of which it holds `data`.
+function M.page_result(data, total, values)
+  local limit = values.limit or values.pageSize
+  return { data = data, page = values.page, totalRecords = total, totalPageNum = math.ceil(total / limit) }
+end
+
+--- The records of a list that are on a page.
+function M.cut(list, values)
+  local found, page, limit = {}, values.page, values.limit
+  for i = (page - 1) * limit + 1, math.min(#list, page * limit) do found[#found + 1] = list[i] end
   return found
 end
 
--- A copy of plain data. Whole numbers are integers in it, as JSON wants them, also where they came as floats.
-local function copy(value)
-  if type(value) == "number" and value % 1 == 0 then return math.floor(value) end
-  if type(value) ~= "table" then return value end
-  local result = {}
-  for name, member in pairs(value) do result[name] = copy(member) end
-  return result
+local SEVEN_DAYS, NINETY_DAYS = 7 * clock.DAY, 90 * clock.DAY
+
+--- C4, C5: 7 days by default and at most, up to 90 days back. A bound that is not given is 7 days from the one that is.
+---@return integer|nil first, integer|string last_or_code, string|nil message
+function M.seven_days(now, values)
+  local first, last = values.startTime, values.endTime
+  if first and not last then last = math.min(now, first + SEVEN_DAYS) end
+  last = last or now
+  first = first or last - SEVEN_DAYS
+  if first < now - NINETY_DAYS then return nil, "400", "start time cannot be earlier than 90 days" end
+  if last - first > SEVEN_DAYS then
+    return nil, "33333", "The interval between startTime and endTime is at most 7 days"
+  end
+  return first, last
 end
 
-M.copy = copy
+--- A10: the last 10 days when there is no startTime.
+function M.ten_days(now, values)
+  local last = values.endTime or now
+  return values.startTime or last - 10 * clock.DAY, last
+end
 
---- Adds the records of a snapshot: those of `all` of the history it was taken of.
-function History:restore(records)
-  for _, record in ipairs(records) do self:add(record) end
+--- A11: never more than from 00:00 three days ago.
+function M.three_days(now, values)
+  local earliest = clock.midnight(now) - 3 * clock.DAY
+  return math.max(values.startTime or earliest, earliest), values.endTime or now
+end
+
+--- C10: the most recent 6 months; the last 7 days when neither bound is given.
+function M.six_months(now, values)
+  local reach = clock.months_before(now, 6)
+  if values.startTime and values.startTime < reach then
+    return nil, "33333", "Only the most recent 6 months can be queried"
+  end
+  local last = values.endTime or now
+  return math.max(values.startTime or (values.endTime and reach or now - SEVEN_DAYS), reach), last
+end
+
+--- C16: the last 7 days when neither bound is given.
+function M.default_seven_days(now, values)
+  if not values.startTime and not values.endTime then return now - SEVEN_DAYS, now end
+  return values.startTime, values.endTime
 end
 
 return M

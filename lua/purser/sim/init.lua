@@ -9,116 +9,135 @@
 --
 -- A request runs through these stages, in this order: what is due is done, a fault may strike before, the path is
 -- routed, the asker is authenticated over the raw bytes, the parameters are read and checked, the handler changes the
--- state, the books are checked, the answer is rendered, a fault may strike after.
+-- state, the answer is rendered, a fault may strike after.
 
-local colon = require "purser.util.colon"
 local accounts = require "purser.sim.accounts"
 local addresses = require "purser.sim.addresses"
-local audit = require "purser.sim.audit"
 local auth = require "purser.sim.auth"
 local clock = require "purser.sim.clock"
 local coins = require "purser.sim.coins"
+local colon = require "purser.util.colon"
 local conversions = require "purser.sim.conversions"
 local deposits = require "purser.sim.deposits"
 local faults = require "purser.sim.faults"
 local history = require "purser.sim.history"
-local internal = require "purser.sim.internal"
-local keys = require "purser.sim.keys"
 local lazy = require "purser.util.lazy"
 local ledger = require "purser.sim.ledger"
 local live = require "purser.sim.live"
-local operations = require "purser.api.operations"
 local option_schema = require "purser.util.option_schema"
+local plain = require "purser.sim.plain"
 local prng = require "purser.sim.prng"
-local rebates = require "purser.sim.rebates"
+local purser = require "purser"
 local rate_limit = require "purser.sim.rate_limit"
+local rebates = require "purser.sim.rebates"
 local render = require "purser.sim.render"
 local request_log = require "purser.sim.request_log"
 local request_parser = require "purser.sim.request_parser"
-local resolve_profile = require "purser.api.resolve_profile"
 local rules = require "purser.sim.rules"
 local scenario = require "purser.sim.scenario"
-local switches = require "purser.sim.switches"
-local timers = require "purser.sim.timers"
 local transfers = require "purser.sim.transfers"
 local variants = require "purser.sim.variants"
 local withdrawals = require "purser.sim.withdrawals"
-local remote = lazy "purser.sim.remote"
+local control = lazy "purser.sim.control"
+local rehearsal = lazy "purser.sim.rehearsal"
+local server = lazy "purser.sim.serve"
+local state_file = lazy "purser.sim.state_file"
 local transport = lazy "purser.sim.transport"
 
 ---@class purser.modules.sim
 local M = {}
 
--- The concepts that hold state, in the order in which a snapshot is restored: each has setup, snapshot and restore, and
--- handlers by operation id.
+-- The parts of the service: each has handlers by operation id. Its state is in `histories`, records by the function
+-- that names their lists, or behind setup, snapshot and restore.
 local concepts = {
-  accounts = accounts, keys = keys, addresses = addresses,
-  deposits = deposits, withdrawals = withdrawals,
-  transfers = transfers, internal = internal,
-  conversions = conversions, rebates = rebates,
-}
-local order = {
-  "accounts", "keys", "addresses", "deposits", "withdrawals", "transfers", "internal", "conversions", "rebates",
+  coins = coins, live = live, accounts = accounts, addresses = addresses, deposits = deposits,
+  withdrawals = withdrawals, transfers = transfers, conversions = conversions, rebates = rebates,
 }
 
-local handlers = { C1 = coins.handlers.C1 }
-for id, handler in pairs(live.handlers) do handlers[id] = handler end
-for _, name in ipairs(order) do
-  for id, handler in pairs(concepts[name].handlers) do handlers[id] = handler end
+local handlers, histories = {}, {}
+for _, concept in pairs(concepts) do
+  for id, handler in pairs(concept.handlers) do handlers[id] = handler end
+  for name, keys in pairs(concept.histories or {}) do histories[name] = keys end
 end
 
 -- path -> method -> row
 local routes = {}
-for _, rows in ipairs { operations.list, operations.groups.live } do
-  for _, row in ipairs(rows) do
-    assert(handlers[row.id] and rules.by_id[row.id], row.id .. ": the simulator lacks it")
-    routes[row.path] = routes[row.path] or {}
-    routes[row.path][row.method] = row
-  end
+for _, row in pairs(purser.operations) do
+  assert(handlers[row.id], row.id .. ": the simulator lacks it")
+  routes[row.path] = routes[row.path] or {}
+  routes[row.path][row.method] = row
 end
 
--- What the schedule's items do when their time has come.
-local due = {
-  deposit = concepts.deposits.due, withdrawal = concepts.withdrawals.due, transfer = concepts.transfers.due,
-}
+-- The functions of the schedule's items, called when their time has come.
+local due = { deposit = deposits.due, withdrawal = withdrawals.due, transfer = transfers.due }
 
 ---@class purser.Sim
 local Sim = {}
 for name, method in pairs(scenario) do Sim[name] = method end
 local meta = { __index = Sim, __name = "purser.sim" }
 
----@class purser.SimOptions: purser.SimSwitches
+---@class purser.SimOptions
 ---@field seed integer|nil        one seed replays a run. Default: 1
 ---@field clock "virtual"|"real"|nil  "virtual" stands still until advanced. Default: "virtual"
 ---@field start_time integer|nil  epoch ms
 ---@field variant string|table|nil  form of the answers: "document", "live" or switches. Default: "document"
 ---@field profile string|table|nil  conventions of signing and placement, as in purser.new
----@field strict boolean|nil      checks the books after every request. Default: true
 ---@field record_requests integer|nil  how many requests sim:requests() remembers. Default: 100
 ---@field rate_limit boolean|string|table<string, purser.PoolOptions>|nil  see docs/limits.md. Default: false
+---@field repeated_ids "execute"|"reject"|nil      a client's id that was used before. Default: "execute"
+---@field fee "on_top"|"inside"|nil                of a withdrawal. Default: "on_top"
+---@field saved_addresses_only boolean|nil         withdrawals go to saved addresses alone. Default: false
+---@field max_sub_accounts integer|nil             default 30
+---@field key_days integer|nil                     how long a key without an IP list lives. Default: 90
+---@field visibility_delay_ms integer|nil          how long a record is missing from histories. Default: 0
+---@field transfer_wait_ms integer|nil             how long a transfer waits. Default: 0
 
+local whole = { 0, option_schema.EXACT }
 local rules_of_options = {
-  seed = { -option_schema.EXACT, option_schema.EXACT }, start_time = { 0, option_schema.EXACT },
-  clock = { "virtual", "real" }, variant = "any",
-  profile = "string or table", strict = "boolean", record_requests = { 0, option_schema.EXACT },
-  rate_limit = "boolean or string or table",
+  seed = { -option_schema.EXACT, option_schema.EXACT }, start_time = whole, clock = { "virtual", "real" },
+  variant = "any", profile = "string or table", record_requests = whole,
+  rate_limit = "boolean or string or table", repeated_ids = { "execute", "reject" }, fee = { "on_top", "inside" },
+  saved_addresses_only = "boolean", max_sub_accounts = whole, key_days = whole, visibility_delay_ms = whole,
+  transfer_wait_ms = whole,
 }
-for name, rule in pairs(switches.rules) do rules_of_options[name] = rule end
 
--- What a new simulator and a restored one have in common.
+-- The switches: what the interface leaves open. Each default is the value that is hardest on a client.
+local defaults = {
+  repeated_ids = "execute", fee = "on_top", saved_addresses_only = false,
+  max_sub_accounts = 30, key_days = 90, visibility_delay_ms = 0, transfer_wait_ms = 0,
+}
+
+local function switches_of(options)
+  local switches = {}
+  for name, default in pairs(defaults) do
+    if options[name] == nil then switches[name] = default else switches[name] = options[name] end
+  end
+  return switches
+end
+
+-- Returns the profile of the option `rate_limit`: the simulator's own, another one, or one with these pools.
+local function limits_of(profile, requested)
+  if not requested or requested == true then return profile end
+  return purser.profile(type(requested) == "table" and { pools = requested } or requested)
+end
+
+-- Makes what a new simulator and a restored one have in common.
 local function build(options)
   local profile, wrong = nil, option_schema.text(options, rules_of_options, "option")
-  if not wrong then profile, wrong = resolve_profile(options.profile) end
-  local limits = profile
-  if profile and type(options.rate_limit) == "string" then limits, wrong = resolve_profile(options.rate_limit) end
+  local limits
+  if not wrong then profile, wrong = purser.profile(options.profile) end
+  if profile then limits, wrong = limits_of(profile, options.rate_limit) end
   if not limits then error("purser.sim: " .. wrong, 0) end
   local sim = setmetatable({
     options = options, profile = profile, variant = variants.resolve(options.variant), seed = options.seed or 1,
-    dice = prng.new(options.seed or 1, "service"), granted = {}, switches = switches.of(options),
-    rate_limit_state = rate_limit.new(options.rate_limit, limits),
+    dice = prng.new(options.seed or 1, "service"), granted = {}, switches = switches_of(options),
+    rate_limit_state = options.rate_limit and rate_limit.new(limits) or nil,
   }, meta)
   sim.fault_state = faults.new { seed = sim.seed, variant = options.variant, now = function() return sim:now() end }
-  for _, name in ipairs(order) do concepts[name].setup(sim) end
+  for name, keys in pairs(histories) do sim[name] = history.new(keys) end
+  for _, concept in pairs(concepts) do
+    if concept.setup then concept.setup(sim) end
+  end
   return sim
 end
 
@@ -126,10 +145,10 @@ end
 ---@param options purser.SimOptions|nil
 ---@return purser.Sim|nil, string|nil message
 function M.new(options)
-  local is_built, sim = pcall(build, type(options) == "table" and history.copy(options) or options or {})
+  local is_built, sim = pcall(build, type(options) == "table" and plain.copy(options) or options or {})
   if not is_built then return nil, sim end
   sim.clock = clock.new(sim.options.clock or "virtual", sim.options.start_time)
-  sim.ledger, sim.schedule = ledger.new(), timers.new()
+  sim.ledger, sim.schedule = ledger.new(), clock.schedule()
   sim.journal = request_log.new(sim.options.record_requests or 100, sim.profile.signature_name)
   return sim
 end
@@ -139,13 +158,16 @@ end
 ---@return table
 function Sim:snapshot()
   local state = {
-    version = 1, options = history.copy(self.options), clock = self.clock:snapshot(), dice = self.dice.state,
-    ledger = self.ledger:snapshot(), schedule = self.schedule:snapshot(), granted = history.copy(self.granted),
-    counts = history.copy(self.journal.counts), faults = faults.snapshot(self.fault_state), concepts = {},
+    version = 1, options = self.options, clock = self.clock:snapshot(), dice = self.dice.state,
+    ledger = self.ledger:snapshot(), schedule = self.schedule:snapshot(), granted = self.granted,
+    counts = self.journal.counts, faults = faults.snapshot(self.fault_state), concepts = {}, histories = {},
     rate_limit = self.rate_limit_state and rate_limit.snapshot(self.rate_limit_state),
   }
-  for _, name in ipairs(order) do state.concepts[name] = history.copy(concepts[name].snapshot(self)) end
-  return state
+  for name in pairs(histories) do state.histories[name] = self[name].all end
+  for name, concept in pairs(concepts) do
+    if concept.snapshot then state.concepts[name] = concept.snapshot(self) end
+  end
+  return plain.copy(state)
 end
 
 --- A simulator that continues where a snapshot was taken, with the faults that are armed.
@@ -153,17 +175,55 @@ end
 ---@return purser.Sim
 function M.restore(state)
   if state.version ~= 1 then error("purser.sim: the snapshot is of another version", 0) end
-  state = history.copy(state)
+  state = plain.copy(state)
   local sim = build(state.options)
   sim.dice.state, sim.granted = state.dice, state.granted
-  sim.clock, sim.schedule = clock.restore(state.clock), timers.restore(state.schedule)
+  sim.clock, sim.schedule = clock.restore(state.clock), clock.schedule(state.schedule)
   sim.ledger = ledger.restore(state.ledger)
   sim.journal = request_log.new(sim.options.record_requests or 100, sim.profile.signature_name, state.counts)
-  for _, name in ipairs(order) do concepts[name].restore(sim, state.concepts[name]) end
+  for name, concept_state in pairs(state.concepts) do concepts[name].restore(sim, concept_state) end
+  for name, records in pairs(state.histories) do
+    for _, record in ipairs(records) do sim[name]:add(record) end
+  end
   faults.restore(sim.fault_state, state.faults)
   if state.rate_limit then rate_limit.restore(sim.rate_limit_state, state.rate_limit) end
   return sim
 end
+
+--- A simulator that continues where a file of `save` left it. Nil alone where there is no such file; nil and a message
+--- for one that holds no whole state.
+---@param path string
+---@return purser.Sim|nil sim, string|nil message
+function M.load(path)
+  local state, message = state_file.read(path)
+  if not state then return nil, message end
+  local ok, sim = pcall(M.restore, state)
+  if ok then return sim end
+  return nil, ("%s: %s"):format(path, (tostring(sim):gsub("^purser%.sim: ", "")))
+end
+
+--- Writes the state of a simulator in place of a file, or leaves the file as it was. It holds secret keys.
+---@param sim purser.Sim
+---@param path string
+---@return true|nil ok, string|nil reason
+function M.save(sim, path) return state_file.write(path, sim:snapshot()) end
+
+--- Serves a simulator over HTTP on a loopback port until it is stopped, with the endpoints under /sim/ and the page
+--- /console. Needs purser.httpd.
+---@param sim purser.Sim
+---@param options purser.sim.world_options
+---@return integer? served, string? message  how many requests came; nil when the port cannot be had
+---@return string? cause  "in_use" or "remote", where it is one of these
+function M.serve(sim, options) return server.world(sim, options) end
+
+--- Runs a program once as it is, and once for each fault at each of its write calls, each time against a simulator of
+--- its own over HTTP. It finds its service in PURSER_BASE_URL, PURSER_API_KEY, PURSER_SECRET_KEY and PURSER_ACCOUNT,
+--- and a folder that it keeps between its starts in PURSER_TEST_FOLDER (PURSER_JOURNAL is a file in it). Needs
+--- purser.httpd.
+---@param command string[]  the program and its words
+---@param options? purser.sim.rehearse_options
+---@return purser.sim.rehearsed[]|nil runs, string|nil message  nil: it fails without a fault, or writes nothing
+function M.rehearse(command, options) return rehearsal.rehearse(M.new, command, options) end
 
 --- The service's time, epoch ms.
 ---@return integer
@@ -188,7 +248,6 @@ function Sim:advance(ms)
   if type(ms) ~= "number" or ms < 0 or ms % 1 ~= 0 then error("purser.sim: advance takes whole milliseconds", 2) end
   self.clock:advance(ms)
   self:run_due()
-  self:check()
 end
 
 --- The latest time of records that histories show: `last`, or earlier when records become visible late.
@@ -200,19 +259,11 @@ function Sim:visible(last)
   return last and last < seen and last or seen
 end
 
---- Checks the changes since the last check; raises when the books are wrong, which is a mistake of the simulator.
----@private
-function Sim:check()
-  if self.options.strict == false then return end
-  local ok, wrong = self.ledger:check_changes()
-  if not ok then error("purser.sim: the books are wrong: " .. wrong, 0) end
-end
-
 --- The full check of the books: every balance, every lock, everything that came in or went out.
 ---@return true|nil, string|nil what_is_wrong
 function Sim:verify()
   self:run_due()
-  return audit.verify(self)
+  return ledger.audit(self, concepts)
 end
 
 -- The requests without a signature: ping, server time and market data.
@@ -246,7 +297,6 @@ end
 
 local function execute(sim, row, request, query_text, facts)
   local result, code, message, signed = perform(sim, row, request, query_text)
-  sim:check()
   local response = { headers = headers_of(sim) }
   if result then
     facts.outcome = "applied"
@@ -260,16 +310,18 @@ local function execute(sim, row, request, query_text, facts)
   return response
 end
 
-local function reject_route(sim, path, facts)
-  local known = routes[path] ~= nil
-  if not known and sim.variant.empty_paths then
-    facts.outcome, facts.code = "rejected", "404"
-    return { status = 200, headers = headers_of(sim), body = "" }
-  end
-  local status = known and 405 or 404
+-- The answer to a request that no operation sees: an HTTP status that is its code as well.
+local function turn_away(sim, status, message, row, facts)
   facts.outcome, facts.code = "rejected", ("%d"):format(status)
-  local _, body = render.rejection(facts.code, known and "Method not allowed" or "Path not found", sim.variant)
+  local _, body = render.rejection(facts.code, message, sim.variant, row)
   return { status = status, headers = headers_of(sim), body = body, code = facts.code }
+end
+
+local function reject_route(sim, path, facts)
+  if routes[path] then return turn_away(sim, 405, "Method not allowed", nil, facts) end
+  local response = turn_away(sim, 404, "Path not found", nil, facts)
+  if sim.variant.empty_paths then response.status, response.body = 200, "" end
+  return response
 end
 
 -- An operation with the faults around it.
@@ -293,10 +345,7 @@ local function answer_above_limit(sim, row, request, facts)
   local status, seconds = rate_limit.arrive(sim.rate_limit_state, row, request.ip or "127.0.0.1", key and key.uid,
     sim:now())
   if not status then return nil end
-  facts.outcome, facts.code = "rejected", ("%d"):format(status)
-  local _, body = render.rejection(facts.code, status == 418 and "IP address is banned" or "Too many requests",
-    sim.variant, row)
-  local response = { status = status, headers = headers_of(sim), body = body, code = facts.code }
+  local response = turn_away(sim, status, status == 418 and "IP address is banned" or "Too many requests", row, facts)
   response.headers["Retry-After"] = ("%d"):format(seconds)
   if row then sim.journal:count(row, false) end
   return response
@@ -323,8 +372,8 @@ function Sim:handle(request)
   return response
 end
 
---- What the rate limit's pools saw: by name and address or account { peak =, total =, rejected = }, and how often each
---- address was banned; nil without the option rate_limit.
+--- The counts of the rate limit's pools: by name and address or account { peak =, total =, rejected = }, and how often
+--- each address was banned; nil without the option rate_limit.
 ---@return { pools: table<string, table>, bans: table<string, integer> }|nil
 function Sim:rate_limit() return self.rate_limit_state and rate_limit.report(self.rate_limit_state) end
 
@@ -334,6 +383,7 @@ function Sim:rate_limit() return self.rate_limit_state and rate_limit.report(sel
 function Sim:fault(spec) return faults.arm(self.fault_state, spec) end
 
 --- Disarms all faults.
+---@return true
 function Sim:disarm() return faults.disarm(self.fault_state) end
 
 --- The faults that happened.
@@ -348,9 +398,9 @@ function Sim:armed_faults() return faults.armed(self.fault_state) end
 ---@return purser.SimRequest[]
 function Sim:requests() return self.journal:list() end
 
---- How often each operation was received and applied.
+--- The number of times that each operation was received and applied.
 ---@return table<string, { received: integer, applied: integer }>
-function Sim:counts() return history.copy(self.journal.counts) end
+function Sim:counts() return plain.copy(self.journal.counts) end
 
 --- A transport for purser.new that talks to this simulator without a network.
 ---@return purser.Transport
@@ -360,7 +410,7 @@ function Sim:transport() return transport.new(self) end
 ---@param url string  such as "http://127.0.0.1:8080"
 ---@param options { transport: purser.Transport|nil }|nil
 ---@return purser.SimWorld|nil world, string|nil message
-function M.connect(...) return remote.connect(...) end
+function M.connect(...) return control.connect(...) end
 
 colon.check(Sim, "sim", meta)
 

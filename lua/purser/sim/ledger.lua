@@ -23,28 +23,18 @@ function M.place(uid, business, state)
 end
 
 function M.new()
-  return setmetatable({ places = {}, touched = {} }, Ledger)
+  return setmetatable({ places = {} }, Ledger)
 end
 
---- What lies at a place.
+--- The balance at a place.
 function Ledger:balance(place, asset)
   local assets = self.places[place]
   return assets and assets[asset] or ZERO
 end
 
--- Sets a balance, and remembers what it was when this round of changes began.
 local function set(self, place, asset, value)
-  local assets = self.places[place]
-  if not assets then
-    assets = {}
-    self.places[place] = assets
-  end
-  local key = asset .. " " .. place
-  local touched = self.touched
-  if touched[key] == nil then
-    touched[key] = { asset = asset, place = place, before = assets[asset] or ZERO }
-  end
-  assets[asset] = value
+  self.places[place] = self.places[place] or {}
+  self.places[place][asset] = value
 end
 
 --- Moves `amount` (a decimal, not negative) of an asset. Returns nil and changes nothing when the source holds less.
@@ -67,26 +57,6 @@ function Ledger:assets(place)
   return names
 end
 
---- Checks the changes since the last call: nothing negative, and for each asset what left equals what came.
---- Costs as much as the places that changed. Returns true, or nil and what is wrong.
-function Ledger:check_changes()
-  local touched = self.touched
-  if next(touched) == nil then return true end
-  self.touched = {}
-  local sums = {}
-  for _, change in pairs(touched) do
-    local asset, now = change.asset, self:balance(change.place, change.asset)
-    if change.place ~= M.WORLD and now:sign() < 0 then
-      return nil, ("%s of %s is negative: %s"):format(change.place, asset, tostring(now))
-    end
-    sums[asset] = (sums[asset] or ZERO):add(now):sub(change.before)
-  end
-  for asset, sum in pairs(sums) do
-    if not sum:is_zero() then return nil, ("%s %s appeared from nowhere"):format(tostring(sum), asset) end
-  end
-  return true
-end
-
 --- Checks every balance there is. Returns true, or nil and what is wrong.
 function Ledger:verify()
   local sums = {}
@@ -102,6 +72,58 @@ function Ledger:verify()
     if not sum:is_zero() then return nil, ("%s does not sum to zero: %s"):format(asset, tostring(sum)) end
   end
   return true
+end
+
+-- Compares two maps of decimals; a key that one lacks counts as zero there. Returns true, or nil and what is wrong.
+local function same(found, expected, what)
+  for _, map in ipairs { found, expected } do
+    for key in pairs(map) do
+      local a, b = found[key] or ZERO, expected[key] or ZERO
+      if a:compare(b) ~= 0 then
+        return nil, ("%s %s: the ledger has %s, the records say %s"):format(what, key, tostring(a), tostring(b))
+      end
+    end
+  end
+  return true
+end
+
+-- The sums of what `each(found)` finds, by key.
+local function sums_of(each)
+  local sums = {}
+  each(function(key, amount) sums[key] = (sums[key] or ZERO):add(amount) end)
+  return sums
+end
+
+--- The full check of a simulator's books: nothing appeared or vanished, and what the ledger holds is what the records
+--- say: funds are locked for a reason, and the outside world gave and took what is on record. `concepts` have the
+--- functions each_lock and each_outside. Returns true, or nil and what is wrong.
+function M.audit(sim, concepts)
+  local ok, wrong = sim.ledger:verify()
+  if not ok then return nil, wrong end
+  local locks = sums_of(function(found)
+    for _, concept in pairs(concepts) do
+      if concept.each_lock then
+        concept.each_lock(sim, function(uid, business, asset, amount)
+          found(M.place(uid, business, "locked") .. " " .. asset, amount)
+        end)
+      end
+    end
+  end)
+  local locked = {}
+  for place, assets in pairs(sim.ledger.places) do
+    if place:sub(-7) == "/locked" then
+      for asset, amount in pairs(assets) do locked[place .. " " .. asset] = amount end
+    end
+  end
+  ok, wrong = same(locked, locks, "locked")
+  if not ok then return nil, wrong end
+  local outside = sums_of(function(found)
+    for asset, amount in pairs(sim.granted) do found(asset, decimal(amount):negate()) end
+    for _, concept in pairs(concepts) do
+      if concept.each_outside then concept.each_outside(sim, found) end
+    end
+  end)
+  return same(sim.ledger.places[M.WORLD] or {}, outside, "outside world,")
 end
 
 function Ledger:snapshot()

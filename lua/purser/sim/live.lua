@@ -1,12 +1,11 @@
 -- SPDX-License-Identifier: MIT
--- What the live service has beyond the interface document: the account, its key and its identity (L1 to L5), and the
--- market data that other programs read before they do anything else.
+-- Operations of the live service beyond the interface document: the account, its key and its identity (L1 to L5), and
+-- the market data that other programs read before they do anything else.
 
 local accounts = require "purser.sim.accounts"
 local clock = require "purser.sim.clock"
 local coins = require "purser.sim.coins"
 local json = require "purser.json"
-local keys = require "purser.sim.keys"
 
 local M = {}
 
@@ -29,7 +28,7 @@ end
 local FOR_EVER = -999
 
 local function public(sim, key)
-  local days = keys.days_left(sim, key)
+  local days = accounts.days_left(sim, key)
   return {
     note = key.note, accessKey = key.api_key, status = "VALID", permissions = key.permissions,
     ipWhiteList = key.ip or "", createTime = clock.iso_date(key.created), remainingValidity = days or FOR_EVER,

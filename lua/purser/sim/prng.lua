@@ -5,13 +5,13 @@
 -- decides which faults happen, how answers are shuffled, and the keys, addresses and ids of the simulator, which are
 -- worth nothing anywhere else.
 
-local MODULUS, FACTOR = 2147483647, 16807
+local MODULUS, FACTOR = 2147483647, 16807 -- each number is below the modulus
 
 local Dice = {}
 Dice.__index = Dice
 Dice.__name = "purser.sim.dice"
 
-local M = {}
+local M = { MODULUS = MODULUS }
 
 --- Alphabets of texts.
 M.HEX = "0123456789abcdef"
@@ -38,11 +38,6 @@ end
 --- An integer from 1 to n.
 function Dice:roll(n)
   return self:next() % n + 1
-end
-
---- True once in 1 / probability times.
-function Dice:chance(probability)
-  return self:next() / MODULUS < probability
 end
 
 --- A text of `length` characters of `alphabet`.

@@ -5,39 +5,19 @@
 -- A request above a pool's capacity gets HTTP 429 and a Retry-After; the third one within a window gets HTTP 418 and
 -- bans the address for two minutes, twice as long each time, up to three days.
 
-local option_schema = require "purser.util.option_schema"
-
 local M = {}
 
 local FIRST_BAN_MS, MAX_BAN_MS, TOLERATED = 120000, 3 * 86400000, 2
 
-local pool_rules = {
-  capacity = { 1, option_schema.EXACT }, window_ms = { 1, option_schema.EXACT }, scope = { "ip", "account" },
-  counts = { "weight", "requests" },
-}
-
-local function check_pools(pools)
-  for name, pool in pairs(pools) do
-    local label = ("rate_limit: pool %s"):format(tostring(name))
-    local wrong = option_schema.text(pool, pool_rules, label .. ": option")
-    if not wrong and not (pool.capacity and pool.window_ms) then wrong = label .. ": give capacity and window_ms" end
-    if wrong then error("purser.sim: " .. wrong, 0) end
-  end
-end
-
---- The state of a simulator's rate limit. `requested` is a table of pools by name, or anything else that is true for
---- the pools of the profile. Raises when a pool is none.
-function M.new(requested, profile)
-  if not requested then return nil end
-  if type(requested) == "table" then check_pools(requested) end
-  return { pools = type(requested) == "table" and requested or profile.pools, weights = profile.weights, logs = {},
-    addresses = {} }
+--- The state of a simulator's rate limit: the pools and the weights of a profile, and nothing counted yet.
+function M.new(profile)
+  return { pools = profile.pools, weights = profile.weights, logs = {}, addresses = {} }
 end
 
 local function log_of(state, key)
   local log = state.logs[key]
   if not log then
-    log = { first = 1, last = 0, sum = 0, peak = 0, total = 0, rejected = 0 }
+    log = { entries = {}, sum = 0, peak = 0, total = 0, rejected = 0 }
     state.logs[key] = log
   end
   return log
@@ -45,20 +25,17 @@ end
 
 -- Forgets what is a window old.
 local function forget(log, now, window_ms)
-  while log.first <= log.last and log[log.first].at <= now - window_ms do
-    log.sum = log.sum - log[log.first].cost
-    log[log.first] = nil
-    log.first = log.first + 1
+  while log.entries[1] and log.entries[1].at <= now - window_ms do
+    log.sum = log.sum - table.remove(log.entries, 1).cost
   end
 end
 
--- How long it takes until there is room for `cost`.
+-- The time until there is room for `cost`.
 local function wait_for(log, cost, pool, now)
   local sum = log.sum + cost
-  for i = log.first, log.last do
-    if sum <= pool.capacity then break end
-    sum = sum - log[i].cost
-    if sum <= pool.capacity then return log[i].at + pool.window_ms - now end
+  for _, entry in ipairs(log.entries) do
+    sum = sum - entry.cost
+    if sum <= pool.capacity then return entry.at + pool.window_ms - now end
   end
   return pool.window_ms
 end
@@ -116,14 +93,13 @@ function M.arrive(state, row, ip, account, now)
   end
   for key, pool in pairs(keys) do
     local log, cost = log_of(state, key), pool.counts == "requests" and 1 or weight
-    log.last = log.last + 1
-    log[log.last] = { at = now, cost = cost }
+    log.entries[#log.entries + 1] = { at = now, cost = cost }
     log.sum, log.total = log.sum + cost, log.total + cost
     log.peak = math.max(log.peak, log.sum)
   end
 end
 
---- What the pools saw, by name and address or account: { peak =, total =, rejected = }; and by address its bans.
+--- The counts of the pools, by name and address or account: { peak =, total =, rejected = }; and by address its bans.
 function M.report(state)
   local pools, bans = {}, {}
   for key, log in pairs(state.logs) do pools[key] = { peak = log.peak, total = log.total, rejected = log.rejected } end
@@ -131,31 +107,12 @@ function M.report(state)
   return { pools = pools, bans = bans }
 end
 
---- The state as plain lists and maps.
-function M.snapshot(state)
-  local logs, addresses = {}, {}
-  for key, log in pairs(state.logs) do
-    local entries = {}
-    for i = log.first, log.last do entries[#entries + 1] = { at = log[i].at, cost = log[i].cost } end
-    logs[key] = { entries = entries, sum = log.sum, peak = log.peak, total = log.total, rejected = log.rejected }
-  end
-  for ip, address in pairs(state.addresses) do
-    local rejected = {}
-    for i, at in ipairs(address.rejected) do rejected[i] = at end
-    addresses[ip] = { rejected = rejected, banned_until = address.banned_until, ban_ms = address.ban_ms,
-      bans = address.bans }
-  end
-  return { logs = logs, addresses = addresses }
-end
+--- The state, plain data.
+function M.snapshot(state) return { logs = state.logs, addresses = state.addresses } end
 
 --- Puts a snapshot's state into a new one.
 function M.restore(state, snapshot)
-  for key, kept in pairs(snapshot.logs) do
-    local log = log_of(state, key)
-    for i, entry in ipairs(kept.entries) do log[i] = { at = entry.at, cost = entry.cost } end
-    log.last, log.sum, log.peak, log.total, log.rejected = #kept.entries, kept.sum, kept.peak, kept.total, kept.rejected
-  end
-  for ip, kept in pairs(snapshot.addresses) do state.addresses[ip] = kept end
+  state.logs, state.addresses = snapshot.logs, snapshot.addresses
 end
 
 return M

@@ -1,16 +1,11 @@
 -- SPDX-License-Identifier: MIT
--- What a broker earned by others' trades (A15). Records only: they are made by sim:rebate and move no funds.
+-- A broker's income from others' trades (A15). Records only: they are made by sim:rebate and move no funds.
 
 local clock = require "purser.sim.clock"
 local decimal = require "purser.decimal"
 local history = require "purser.sim.history"
-local paging = require "purser.sim.paging"
 
-local M = {}
-
-function M.setup(sim)
-  sim.rebates = history.new(function(record) return record.broker end)
-end
+local M = { histories = { rebates = function(record) return record.broker end } }
 
 -- The rebate of the same day, user, asset and type; nil where there is none.
 local function same_of(sim, rebate)
@@ -45,16 +40,10 @@ end
 
 -- A15
 local function list(sim, account, values)
-  local records, total = sim.rebates:page(account.uid, values.startTime, sim:visible(values.endTime),
-    (values.page - 1) * values.pageSize, values.pageSize)
-  for i, record in ipairs(records) do records[i] = M.public(record) end
-  return paging.result(records, values.page, values.pageSize, total)
+  local records, total = sim.rebates:list(sim, account.uid, values.startTime, values.endTime, values, M.public)
+  return history.page_result(records, total, values)
 end
 
 M.handlers = { A15 = list }
-
-function M.snapshot(sim) return sim.rebates.all end
-
-function M.restore(sim, state) sim.rebates:restore(state) end
 
 return M

@@ -4,7 +4,7 @@
 -- `forms` says what the document answers; a set of switches (lua/purser/sim/variants.lua) says how this answer differs.
 -- Nothing here knows what a result means: handlers return canonical results, exact texts and integers, and no more.
 
-local codes = require "purser.sim.codes"
+local codes = require "purser.codes"
 local coins = require "purser.sim.coins"
 local prng = require "purser.sim.prng"
 local response_formats = require "purser.sim.response_formats"
@@ -47,14 +47,10 @@ local function new_writer(set, salt, leaf)
   return out
 end
 
--- The other spelling of a member, and the switch that asks for it.
+-- The other spellings of members.
 local spellings = {
-  createTime = { "other_create_time", "creatTime" }, creatTime = { "other_create_time", "createTime" },
-  apiKey = { "other_api_key", "apikey" }, apikey = { "other_api_key", "apiKey" },
-  fromSymbol = { "other_symbols", "fromsymbol" }, fromsymbol = { "other_symbols", "fromSymbol" },
-  toSymbol = { "other_symbols", "tosymbol" }, tosymbol = { "other_symbols", "toSymbol" },
-  totalPageNum = { "other_total_pages", "totalPage" }, name = { "capital_name", "Name" },
-  convertPlatformToken = { "token_name", "convertMx" },
+  createTime = "creatTime", creatTime = "createTime", apiKey = "apikey", apikey = "apiKey", fromSymbol = "fromsymbol",
+  fromsymbol = "fromSymbol", toSymbol = "tosymbol", tosymbol = "toSymbol", totalPageNum = "totalPage", name = "Name",
 }
 
 -- Members that the document does not know; most of them have been seen.
@@ -71,8 +67,8 @@ local extras = {
 }
 
 local function spelling(name, set)
-  local other = spellings[name]
-  return other and set[other[1]] and other[2] or name
+  if set.token_name and name == "convertPlatformToken" then return "convertMx" end
+  return set.other_names and spellings[name] or name
 end
 
 local function digits(value)
@@ -97,7 +93,7 @@ function kinds.text(out, value) return out.text(value) end
 function kinds.count(_, value) return digits(value) end
 
 function kinds.id(out, value)
-  return out.set.bare_ids and value:find("^%d+$") and is_integer_text(value) and value or out.text(value)
+  return out.set.bare_values and value:find("^%d+$") and is_integer_text(value) and value or out.text(value)
 end
 
 function kinds.bare_id(out, value)
@@ -105,7 +101,7 @@ function kinds.bare_id(out, value)
 end
 
 function kinds.amount(out, value)
-  return out.set.bare_amounts and is_number_text(value) and value or out.text(value)
+  return out.set.bare_values and is_number_text(value) and value or out.text(value)
 end
 
 -- An amount with that many decimals.
@@ -138,15 +134,15 @@ function kinds.withdrawal_network(out, value, record) return other_network(out, 
 function kinds.output(out, value) return out.text(out.set.output_numbers and value .. ":0" or value) end
 
 function kinds.time(out, value)
-  return out.set.times_as_text and out.text(digits(value)) or digits(value)
+  return out.set.values_as_text and out.text(digits(value)) or digits(value)
 end
 
 function kinds.time_text(out, value)
-  return out.set.times_as_text and digits(value) or out.text(digits(value))
+  return out.set.values_as_text and digits(value) or out.text(digits(value))
 end
 
 local function number_or_text(out, value)
-  return out.set.states_as_text and out.text(digits(value)) or digits(value)
+  return out.set.values_as_text and out.text(digits(value)) or digits(value)
 end
 
 function kinds.confirmations(out, value)
@@ -157,7 +153,7 @@ kinds.state = kinds.confirmations
 
 function kinds.account_state(out, value)
   local text = digits(value)
-  return out.set.states_as_numbers and is_integer_text(text) and text or out.text(text)
+  return out.set.bare_values and is_integer_text(text) and text or out.text(text)
 end
 
 function kinds.state_text(out, value)
@@ -166,7 +162,7 @@ end
 
 function kinds.flag(out, value)
   local text = value and "true" or "false"
-  return out.set.flags_as_text and out.text(text) or text
+  return out.set.values_as_text and out.text(text) or text
 end
 
 -- Kind of an address -> the switch that joins the memo to it.
@@ -195,7 +191,7 @@ local function has_member(members, name)
   return false
 end
 
--- Whether this record's address carries the memo, so that the member `memo` stays empty.
+-- Tells whether this record's address carries the memo, so that the member `memo` stays empty.
 local function memo_is_in_address(out, members, member, record)
   if member.canonical ~= "memo" then return false end
   for _, other in ipairs(members) do
@@ -241,7 +237,7 @@ function write_records(out, members, list)
 end
 
 local function enveloped(out, json)
-  local code = out.set.envelope_code_number and "0" or out.set.envelope_code_200 and "200" or out.text "0"
+  local code = out.set.envelope_code and "200" or out.text "0"
   return out.object { out.member("code", code), out.member("message", out.text ""), out.member("data", json) }
 end
 
@@ -336,11 +332,13 @@ function M.rejection(code, message, variant, row)
   local set = variants.resolve(variant)
   local out = new_writer(set, row and row.id)
   local text = digits(code)
+  local known = codes.get(text)
   local parts = {
     out.member("code", is_integer_text(text) and not set.error_code_text and text or out.text(text)),
-    out.member(set.error_message and "message" or "msg", out.text(message or codes[text] or "Request failed")),
+    out.member(set.error_members and "message" or "msg",
+      out.text(message or known and known.meaning or "Request failed")),
   }
-  if set.error_extra_members then
+  if set.error_members then
     table.insert(parts, 1, out.member("success", "false"))
     parts[#parts + 1] = out.member("_extend", "null")
     parts[#parts + 1] = out.member("traceId", out.text "7f000001-0")

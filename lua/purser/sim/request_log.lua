@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What was asked lately and how it ended, and how often each operation was received and applied.
+-- The latest requests and how they ended, and how often each operation was received and applied.
 
 local auth = require "purser.sim.auth"
 
@@ -61,7 +61,7 @@ function Journal:add(time, row, request, response, facts)
   }
 end
 
--- What was sent need not be text, which JSON and a terminal want.
+-- Returns a value that JSON and a terminal can show: a request need not be text.
 local function shown(value)
   if type(value) ~= "string" then return value end
   return (value:gsub("[^\32-\126]", function(byte) return ("\\x%02X"):format(byte:byte()) end))

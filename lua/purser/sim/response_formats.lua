@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What each operation answers, in the interface document's own spelling, order and types.
+-- The answers of each operation, in the interface document's own spelling, order and types.
 --
 -- Written from the document, not from the shapes that the decoder uses: the simulator must not share their mistakes.
 -- A form is { list | record | page | rows = members } and how the result is wrapped. Members are words:

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What happens to the simulator without a request: accounts open, deposits arrive, rebates accrue, someone is frozen.
+-- Events without a request: accounts open, deposits arrive, rebates accrue, someone is frozen.
 
 local accounts = require "purser.sim.accounts"
 local addresses = require "purser.sim.addresses"
@@ -7,7 +7,6 @@ local option_schema = require "purser.util.option_schema"
 local core = require "purser.core"
 local decimal = require "purser.decimal"
 local deposits = require "purser.sim.deposits"
-local keys = require "purser.sim.keys"
 local ledger = require "purser.sim.ledger"
 local rebates = require "purser.sim.rebates"
 local rules = require "purser.sim.rules"
@@ -20,14 +19,14 @@ local withdrawals = require "purser.sim.withdrawals"
 local World = {}
 
 -- The histories of a simulator.
-local with_records = {
+local histories = {
   "deposits", "withdrawals", "family_transfers", "wallet_transfers", "internal_transfers", "conversions", "rebates",
 }
 
 local reference = "string or table"
 local time = { 0, option_schema.EXACT, says = "a time in epoch milliseconds" }
 
--- What each method takes. An amount that is a number is rejected where its digits would count.
+-- The options of each method. An amount that is a number is rejected where its digits would count.
 ---@class purser.SimAccountOptions
 ---@field name string|nil
 ---@field role "broker"|"main"|"user"|"sub"|nil  default "main"
@@ -116,6 +115,13 @@ local function find(sim, requested)
   return nil, ("there is no account %s"):format(tostring(requested))
 end
 
+-- Checks the fields of a method, and finds the account that they name. Returns it, or nil and what is wrong.
+local function account_of(sim, what, fields)
+  local ok, message = check_words(what, fields)
+  if not ok then return nil, message end
+  return find(sim, fields.account)
+end
+
 -- Reads a map of amounts as decimals: from 0 on, unless they are changes. Returns nil and a message where it is none.
 local function read_amounts(amounts, are_changes)
   local read = {}
@@ -141,7 +147,7 @@ local function grant(sim, account, business, amounts)
   end
 end
 
--- What is wrong with how an account would be known: two with one name of it would be mixed up.
+-- Returns what is wrong with the names of a new account, or nil: two with one name of it would be mixed up.
 local function check_identity(sim, fields)
   local uid, password = fields.uid, fields.funds_password
   if uid and not uid:find("^%w+$") then return "uid must be letters and digits" end
@@ -169,9 +175,9 @@ local function check_account(sim, fields)
   return role, parent
 end
 
--- What is wrong with a key that is given; or nil. A secret that is not given is drawn.
+-- Returns what is wrong with a key that is given, or nil. A secret that is not given is drawn.
 local function check_key(sim, api_key, secret_key)
-  if api_key and not keys.is_api_key(api_key) then return "api_key must be 8 to 64 letters and digits" end
+  if api_key and not accounts.is_api_key(api_key) then return "api_key must be 8 to 64 letters and digits" end
   if api_key and sim.keys.by_key[api_key] then return "that api_key is taken" end
   if not secret_key then return nil end
   local signer, message = core.signer("hmac-sha256", secret_key)
@@ -215,7 +221,7 @@ function World:account(fields)
   })
   grant(self, account, "SPOT", spot)
   grant(self, account, "FUTURES", futures)
-  local key = keys.add(self, account, {
+  local key = accounts.add_key(self, account, {
     permissions = permissions or rules.all_permissions, ip = ip, note = "first key",
     api_key = fields.api_key, secret_key = fields.secret_key,
   })
@@ -239,7 +245,7 @@ function World:deposit(fields)
   if not owner then return nil, network end
   if record.time and record.time > self:now() then return nil, "the time lies in the future" end
   local arrived = deposits.arrive(self, owner, network, record)
-  local public = deposits.public(arrived, self:now())
+  local public = deposits.public(arrived, self)
   public.id = arrived.id
   return public
 end
@@ -248,10 +254,7 @@ end
 ---@param fields purser.SimRebateOptions
 ---@return table|nil rebate, string|nil message
 function World:rebate(fields)
-  local ok, message = check_words("rebate", fields)
-  if not ok then return nil, message end
-  local broker
-  broker, message = find(self, fields.account)
+  local broker, message = account_of(self, "rebate", fields)
   if not broker then return nil, message end
   if broker.role ~= "broker" then return nil, "only a broker has rebates" end
   local amount = type(fields.amount) == "string" and decimal(fields.amount)
@@ -266,10 +269,7 @@ end
 ---@param fields purser.SimTradeOptions
 ---@return { asset: string, free: string, locked: string }[]|nil balances, string|nil message
 function World:trade(fields)
-  local ok, message = check_words("trade", fields)
-  if not ok then return nil, message end
-  local account
-  account, message = find(self, fields.account)
+  local account, message = account_of(self, "trade", fields)
   if not account then return nil, message end
   local changes
   changes, message = read_amounts(fields.changes, true)
@@ -281,7 +281,6 @@ function World:trade(fields)
     end
   end
   grant(self, account, "SPOT", changes)
-  self:check()
   return accounts.balances(self, account, "SPOT")
 end
 
@@ -292,7 +291,7 @@ end
 ---@return { id: string, hidden: boolean }|nil record, string|nil message
 function World:hide(id, hidden)
   self:run_due()
-  for _, name in ipairs(with_records) do
+  for _, name in ipairs(histories) do
     local record = self[name].by_id[id]
     if record then
       self[name]:hide(record, hidden ~= false)
@@ -306,10 +305,7 @@ end
 ---@param fields purser.SimAddressOptions
 ---@return table|nil address, string|nil message
 function World:save_address(fields)
-  local ok, message = check_words("save_address", fields)
-  if not ok then return nil, message end
-  local account
-  account, message = find(self, fields.account)
+  local account, message = account_of(self, "save_address", fields)
   if not account then return nil, message end
   if not fields.address then return nil, "a saved address needs an address" end
   return addresses.save(self, account, fields)
@@ -322,21 +318,10 @@ end
 ---@return { uid: string, frozen: boolean }|nil account, string|nil message
 function World:freeze(requested, frozen)
   if type(requested) ~= "table" or not requested.account then requested = { account = requested, frozen = frozen } end
-  local ok, message = check_words("freeze", requested)
-  if not ok then return nil, message end
-  local account
-  account, message = find(self, requested.account)
+  local account, message = account_of(self, "freeze", requested)
   if not account then return nil, message end
   account.frozen = requested.frozen ~= false or nil
   return { uid = account.uid, frozen = account.frozen == true }
-end
-
---- Ends a withdrawal as failed before it is sent; its funds come back.
----@param id string
----@return any ended, string|nil message
-function World:fail_withdrawal(id)
-  self:run_due()
-  return withdrawals.fail(self, id)
 end
 
 --- Puts a deposit into a state: its id, and the state's number (1 to 12) or name. It stays there until it is put into
@@ -347,7 +332,6 @@ end
 function World:set_deposit(id, status)
   self:run_due()
   local deposit, wrong = deposits.set(self, id, states.number("deposit", status) or tonumber(status))
-  self:check()
   return deposit, wrong
 end
 
@@ -358,7 +342,6 @@ end
 function World:set_withdrawal(id, status)
   self:run_due()
   local withdrawal, wrong = withdrawals.set(self, id, states.number("withdrawal", status) or tonumber(status))
-  self:check()
   return withdrawal, wrong
 end
 

@@ -2,8 +2,11 @@
 --- The loop that puts a handler behind HTTP: it takes requests, asks the handler, and answers at once or when the
 --- answer's delay is over, while other requests go on. It prints nothing.
 
+local control = require "purser.sim.control"
 local heap = require "purser.util.heap"
 local httpd = require "purser.httpd"
+local lazy = require "purser.util.lazy"
+local console = lazy "purser.sim.console"
 
 local M = {}
 
@@ -105,6 +108,28 @@ function M.run(handler, options)
   server:close()
   if not ok then error(result, 0) end
   return result
+end
+
+---@class purser.sim.world_options: purser.sim.serve_options
+---@field control? boolean   the endpoints under /sim/, and the page /console. Default: true
+---@field any_host? boolean  answers the service's paths whatever name the Host of a request is. Default: false
+
+--- Serves a simulator as `run` serves a handler, until it is told to stop: by `options.stop`, by POST /sim/stop, or by
+--- a signal that httpd.catch_signals caught.
+---@param sim purser.Sim
+---@param options purser.sim.world_options
+---@return integer? served, string? message, string? cause
+function M.world(sim, options)
+  local stopped, all = false, {}
+  for name, value in pairs(options) do all[name] = value end
+  local door = options.control ~= false and control.handler(sim, function() stopped = true end)
+  local page = door and console.handler(sim)
+  function all.stop() return stopped or httpd.signalled() or options.stop ~= nil and options.stop() end
+  return M.run(function(request)
+    if door and control.is_for(request) then return door(request) end
+    if page and console.is_for(request) then return page(request) end
+    return not options.any_host and control.reject_foreign_host(request) or sim:handle(request)
+  end, all)
 end
 
 return M

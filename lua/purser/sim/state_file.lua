@@ -3,13 +3,12 @@
 -- written and read within the bounds of one document. The last line says how many there are: a file that was cut is
 -- no state.
 --
---   {"at":["concepts","accounts"],"members":{...}}      members of the table that these names lead to
---   {"at":["concepts","deposits"],"from":1,"items":[]}  elements of a list, from that place on
+--   {"at":["concepts","deposits",1],"value":{...}}  what stands at the place that these names and numbers lead to
 
 local core = require "purser.core"
 local files = require "purser.util.files"
 local json = require "purser.json"
-local to_json = require "purser.sim.to_json"
+local plain = require "purser.sim.plain"
 
 local M = {}
 
@@ -24,39 +23,14 @@ local function weigh(value, weights)
   return sum
 end
 
-local function extended(at, name)
-  local path = {}
-  for i, step in ipairs(at) do path[i] = step end
-  path[#path + 1] = name
-  return path
-end
-
--- Gives `emit` the pieces of a table.
+-- Calls emit(at, value) for each piece of a value: the value whole, or the pieces of its members.
 local function split(value, at, weights, emit)
-  local is_list = value[1] ~= nil
-  local piece, size, from = {}, 0, 1
-  local function flush()
-    if size > 0 then emit { at = at, from = is_list and from or nil, [is_list and "items" or "members"] = piece } end
-    piece, size = {}, 0
+  if (weights[value] or 1) <= MOST_VALUES then return emit(at, value) end
+  for key, inner in pairs(value) do
+    at[#at + 1] = key
+    split(inner, at, weights, emit)
+    at[#at] = nil
   end
-  local function add(key, inner)
-    local weight = weights[inner] or 1
-    if weight > MOST_VALUES then
-      flush()
-      split(inner, extended(at, is_list and key or tostring(key)), weights, emit)
-      from = is_list and key + 1 or from
-      return
-    end
-    if size + weight > MOST_VALUES then flush() end
-    if size == 0 and is_list then from = key end
-    piece[is_list and #piece + 1 or tostring(key)], size = inner, size + weight
-  end
-  if is_list then
-    for i, inner in ipairs(value) do add(i, inner) end
-  else
-    for name, inner in pairs(value) do add(name, inner) end
-  end
-  flush()
 end
 
 --- Writes a state in place of the file, or leaves the file as it was.
@@ -68,10 +42,9 @@ function M.write(path, state)
   if not draft then return nil, reason end
   local weights, count = {}, 0
   weigh(state, weights)
-  local ok, problem = pcall(split, state, {}, weights, function(piece)
-    piece.at = json.list(piece.at)
-    if piece.items then piece.items = to_json.list(piece.items) end
-    local written, failure = draft:write(json.encode(to_json.writable(piece)) .. "\n")
+  local ok, problem = pcall(split, state, {}, weights, function(at, value)
+    local piece = { at = plain.list(at), value = plain.writable(value) }
+    local written, failure = draft:write(json.encode(piece) .. "\n")
     if not written then error(failure, 0) end
     count = count + 1
   end)
@@ -83,15 +56,17 @@ function M.write(path, state)
   return draft:commit()
 end
 
--- Puts a piece into its place.
+-- Puts a piece into its place. Returns the state.
 local function put(state, piece)
+  local count = #piece.at
+  if count == 0 then return piece.value end
   local place = state
-  for _, step in ipairs(piece.at) do
-    place[step] = place[step] or {}
-    place = place[step]
+  for i = 1, count - 1 do
+    place[piece.at[i]] = place[piece.at[i]] or {}
+    place = place[piece.at[i]]
   end
-  for i, item in ipairs(piece.items or {}) do place[piece.from + i - 1] = item end
-  for name, value in pairs(piece.members or {}) do place[name] = value end
+  place[piece.at[count]] = piece.value
+  return state
 end
 
 --- Reads a state. Nil alone where there is no such file; nil and a message for one that holds no whole state.
@@ -107,8 +82,8 @@ function M.read(path)
       wrong = ("%s at byte %d of line %d"):format(problem or "more text", offset or 0, count + 1)
     elseif piece.lines then
       is_whole = piece.lines == count
-    elseif type(piece.at) == "table" and (piece.members or piece.items and piece.from) then
-      put(state, piece)
+    elseif type(piece.at) == "table" and piece.value ~= nil then
+      state = put(state, piece)
     else
       wrong = ("line %d holds nothing of it"):format(count + 1)
     end

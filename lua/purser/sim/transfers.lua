@@ -1,46 +1,34 @@
 -- SPDX-License-Identifier: MIT
--- Transfers between a parent and its sub-accounts (A13, B6), and between the spot and futures accounts of one user
--- (C9).
+-- Transfers between a parent and its sub-accounts (A13, B6: `family`), between the spot and futures accounts of one
+-- user (C9: `wallet`), and to another user of the platform (C15: `internal`), a record of both.
 
 local accounts = require "purser.sim.accounts"
+local clock = require "purser.sim.clock"
 local coins = require "purser.sim.coins"
 local core = require "purser.core"
 local decimal = require "purser.decimal"
 local history = require "purser.sim.history"
 local ledger = require "purser.sim.ledger"
-local paging = require "purser.sim.paging"
 local rules = require "purser.sim.rules"
-
-local M = {}
 
 -- The list that a transfer of a family belongs to: who to whom, and between which business accounts.
 local function direction(parent, from, to, from_type, to_type)
   return table.concat({ parent, from, to, from_type, to_type }, "|")
 end
 
-function M.setup(sim)
-  sim.family_transfers = history.new(function(record)
+local M = { histories = {
+  family_transfers = function(record)
     return direction(record.parent, record.from, record.to, record.from_type, record.to_type)
-  end)
-  sim.wallet_transfers = history.new(function(record)
-    return direction(record.uid, "", "", record.from_type, record.to_type)
-  end)
-  sim.client_ids = {}
-  sim.transfer_number = 0
-end
+  end,
+  wallet_transfers = function(record) return direction(record.uid, "", "", record.from_type, record.to_type) end,
+  internal_transfers = function(record) return record.from, record.to end,
+} }
 
-local function client_key(parent, id) return parent .. "|" .. id end
-
-local function add_family(sim, record)
-  sim.family_transfers:add(record)
-  if record.client_id then sim.client_ids[client_key(record.parent, record.client_id)] = true end
-end
-
---- The next transfer id: digits alone, and more of them than a floating-point number can hold; or 32 hexadecimal digits
---- where a switch asks for them. `is_number`: of an operation that has no such ids.
-function M.next_id(sim, is_number)
-  sim.transfer_number = sim.transfer_number + 1
-  local digits = ("%d%06d"):format(sim:now(), sim.transfer_number % 1000000)
+-- The next transfer id: digits alone, and more of them than a floating-point number can hold; or 32 hexadecimal digits
+-- where a switch asks for them. `is_number`: of an operation that has no such ids.
+local function next_id(sim, is_number)
+  local number = 1 + #sim.family_transfers.all + #sim.wallet_transfers.all + #sim.internal_transfers.all
+  local digits = ("%d%06d"):format(sim:now(), number % 1000000)
   if is_number or not sim.variant.hex_ids then return digits end
   return core.md5_hex(("%d %s"):format(sim.seed, digits))
 end
@@ -75,23 +63,23 @@ local function transfer(sim, parent, values, row)
   end
   if not coins.by_name[values.asset] then return nil, "10232" end
   local client_id = values.clientTranId
-  if client_id and sim.switches.repeated_ids == "reject" and sim.client_ids[client_key(parent.uid, client_id)] then
+  local own_id = client_id and parent.uid .. "|" .. client_id
+  if own_id and sim.switches.repeated_ids == "reject" and sim.family_transfers.used[own_id] then
     return nil, rules.bad_value(row), "clientTranId was used before"
   end
   if not sim.ledger:move(values.asset, values.amount, ledger.place(from.uid, values.fromAccountType),
     ledger.place(to.uid, values.toAccountType)) then
     return nil, "10101"
   end
-  local record = {
-    parent = parent.uid, id = M.next_id(sim, row.id == "B6"), client_id = client_id, asset = values.asset,
-    amount = tostring(values.amount), from = from.uid, to = to.uid, from_type = values.fromAccountType,
-    to_type = values.toAccountType, status = "SUCCESS", time = sim:now(),
+  local record = sim.family_transfers:add {
+    parent = parent.uid, id = next_id(sim, row.id == "B6"), client_id = client_id, own_id = own_id,
+    asset = values.asset, amount = tostring(values.amount), from = from.uid, to = to.uid,
+    from_type = values.fromAccountType, to_type = values.toAccountType, status = "SUCCESS", time = sim:now(),
   }
-  add_family(sim, record)
   return { tranId = record.id }
 end
 
-local function public_family(sim, record)
+local function public_family(record, sim)
   local by_uid = sim.accounts.by_uid
   return {
     tranId = record.id, fromAccount = accounts.display_name(by_uid[record.from]),
@@ -110,11 +98,8 @@ local function family_history(sim, parent, values)
   if not to then return nil, code, message end
   local requested = values.clientTranId
   local key = direction(parent.uid, from.uid, to.uid, values.fromAccountType, values.toAccountType)
-  local records = sim.family_transfers:page(key, values.startTime, sim:visible(values.endTime),
-    (values.page - 1) * values.limit, values.limit,
+  return sim.family_transfers:list(sim, key, values.startTime, values.endTime, values, public_family,
     requested and function(record) return record.client_id == requested end)
-  for i, record in ipairs(records) do records[i] = public_family(sim, record) end
-  return records
 end
 
 local function wallet_places(record)
@@ -154,7 +139,7 @@ local function wallet_transfer(sim, account, values, row)
   local source, locked, target = wallet_places(record)
   if wait > 0 then target = locked end
   if not sim.ledger:move(record.asset, values.amount, source, target) then return nil, "10101" end
-  record.id = M.next_id(sim)
+  record.id = next_id(sim)
   sim.wallet_transfers:add(record)
   if wait > 0 then sim.schedule:add(record.time + wait, "transfer", record.id) end
   return { tranId = record.id }
@@ -169,48 +154,79 @@ end
 
 -- C10
 local function wallet_history(sim, account, values)
-  local first, last, message = paging.six_months(sim:now(), values)
+  local first, last, message = history.six_months(sim:now(), values)
   if not first then return nil, last, message end
   local key = direction(account.uid, "", "", values.fromAccountType, values.toAccountType)
-  local records, total = sim.wallet_transfers:page(key, first, sim:visible(last), (values.page - 1) * values.size,
-    values.size)
-  for i, record in ipairs(records) do records[i] = public_wallet(record) end
+  local records, total = sim.wallet_transfers:list(sim, key, first, last, values, public_wallet)
   return { rows = records, total = total }
+end
+
+-- The transfer of that id when it is one of `records`, lies in the window and is shown; or nil.
+local function visible_one(sim, records, id, first, last)
+  local record = records.by_id[id]
+  last = sim:visible(last)
+  return record and not record.hidden and (not first or record.time >= first) and (not last or record.time <= last)
+    and record or nil
 end
 
 -- C11
 local function wallet_one(sim, account, values)
-  local record = sim.wallet_transfers.by_id[values.tranId]
-  local seen = sim:visible()
-  if not record or record.hidden or record.uid ~= account.uid or record.time < paging.six_months_ago(sim:now())
-    or (seen and record.time > seen) then
-    return nil, "22222"
-  end
+  local record = visible_one(sim, sim.wallet_transfers, values.tranId, clock.months_before(sim:now(), 6))
+  if not record or record.uid ~= account.uid then return nil, "22222" end
   return public_wallet(record)
+end
+
+-- C15
+local function internal_transfer(sim, account, values)
+  local payee = accounts.by_identifier(sim, values.toAccountType, values.toAccount, values.areaCode)
+  if not payee then return nil, "22222", "The user does not exist" end
+  if payee.frozen then return nil, "730100" end
+  if payee.uid == account.uid then return nil, "33333", "The transfer has the same source and destination" end
+  if not coins.by_name[values.asset] then return nil, "10232" end
+  if not sim.ledger:move(values.asset, values.amount, ledger.place(account.uid, "SPOT"),
+    ledger.place(payee.uid, "SPOT")) then
+    return nil, "10101"
+  end
+  local record = sim.internal_transfers:add {
+    id = next_id(sim), from = account.uid, to = payee.uid, asset = values.asset,
+    amount = tostring(values.amount), to_type = values.toAccountType, to_account = values.toAccount,
+    status = "SUCCESS", time = sim:now(),
+  }
+  return { tranId = record.id }
+end
+
+local function public_internal(record, sim)
+  return {
+    tranId = record.id, asset = record.asset, amount = record.amount, toAccountType = record.to_type,
+    toAccount = record.to_account, fromAccount = accounts.display_name(sim.accounts.by_uid[record.from]),
+    status = record.status, timestamp = record.time,
+  }
+end
+
+-- C16
+local function internal_history(sim, account, values)
+  local first, last = history.default_seven_days(sim:now(), values)
+  local records, total
+  if values.tranId then
+    local record = visible_one(sim, sim.internal_transfers, values.tranId, first, last)
+    local is_own = record and (record.from == account.uid or record.to == account.uid)
+    records, total = history.cut({ is_own and public_internal(record, sim) or nil }, values), is_own and 1 or 0
+  else
+    records, total = sim.internal_transfers:list(sim, account.uid, first, last, values, public_internal)
+  end
+  return history.page_result(records, total, values)
 end
 
 M.handlers = {
   A13 = transfer, B6 = transfer, A1 = family_history, B7 = family_history, C9 = wallet_transfer, C10 = wallet_history,
-  C11 = wallet_one,
+  C11 = wallet_one, C15 = internal_transfer, C16 = internal_history,
 }
 
---- What is locked for waiting transfers: calls found(uid, business, asset, amount) for each.
+--- Calls found(uid, business, asset, amount) for each waiting transfer: its funds are locked.
 function M.each_lock(sim, found)
   for _, record in ipairs(sim.wallet_transfers.all) do
     if record.status == "WAIT" then found(record.uid, record.from_type, record.asset, decimal(record.amount)) end
   end
-end
-
-function M.snapshot(sim)
-  return {
-    family = sim.family_transfers.all, wallet = sim.wallet_transfers.all, number = sim.transfer_number,
-  }
-end
-
-function M.restore(sim, state)
-  for _, record in ipairs(state.family) do add_family(sim, record) end
-  sim.wallet_transfers:restore(state.wallet)
-  sim.transfer_number = state.number
 end
 
 return M

@@ -25,7 +25,7 @@ local function failure(message, phase)
   return nil, { kind = "transport", outcome = "unknown", message = message, phase = phase }
 end
 
--- How long an answer takes to arrive (ms).
+-- Returns the time that an answer takes to arrive (ms).
 local function duration(response)
   local dripped = 0
   if response.fault == "drip" then
@@ -48,7 +48,7 @@ function M.ask(sim, request, ip)
   }
 end
 
---- What a transport returns when the simulator's response has come as far as it does: a response, or nil and a failure.
+--- Returns what a transport returns for the simulator's response: a response, or nil and a failure where it is broken.
 function M.answer(response)
   if broken[response.fault] then return failure(broken[response.fault], "receive") end
   return { status = response.status, body = response.body, headers = lower_names(response.headers) }

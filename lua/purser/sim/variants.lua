@@ -14,22 +14,13 @@ local switches = {
   { "records_bare", "A2 A14 B6 C2 C6 C9 C15 C17 answer the object itself, never an array holding it", live = true },
   { "records_in_array", "A2 A14 B6 C2 C6 C9 C15 C17 answer an array holding the object" },
   { "rows_bare", "C10 answers {rows, total} itself, not an array holding it", live = true },
-  { "envelope_code_number", "A2, A3 and A14 carry the code 0 as a number" },
-  { "envelope_code_200", "A2, A3 and A14 carry the code 200 as a number" },
-  { "bare_ids", "ids made of digits alone are bare numbers, of any length" },
+  { "envelope_code", "A2, A3 and A14 carry the code 200 as a number" },
+  { "bare_values", "ids made of digits alone, amounts, and the status of A4 and A10 are bare numbers" },
   { "bare_transfer_ids", "B6 answers its tranId, which is made of digits alone, as a bare number", live = true },
   { "hex_ids", "the tranIds of A13, C9 and C15 are 32 hexadecimal digits", live = true },
-  { "bare_amounts", "amounts are bare numbers" },
-  { "times_as_text", "times are digit strings (A14's `timestamp`, a string in the document, a number)" },
-  { "states_as_text", "minConfirm, confirmNo and status are digit strings" },
-  { "states_as_numbers", "status is a number also where the document has a string (A4, A10)" },
+  { "values_as_text", "times, minConfirm, confirmNo, status and booleans are texts; A14's time a number" },
   { "states_null", "minConfirm, confirmNo and status of deposits and withdrawals are null: the value is not given" },
-  { "flags_as_text", 'booleans are "true" and "false"' },
-  { "other_create_time", "createTime is spelled creatTime, and the other way round" },
-  { "other_api_key", "apiKey is spelled apikey, and the other way round" },
-  { "other_symbols", "fromSymbol and toSymbol are spelled fromsymbol and tosymbol, and the other way round" },
-  { "other_total_pages", "totalPageNum is spelled totalPage" },
-  { "capital_name", "name is spelled Name (C1)" },
+  { "other_names", "creatTime and createTime, apikey and apiKey, fromsymbol and fromSymbol change places" },
   { "token_name", "convertPlatformToken is named after the token: convertMx", live = true },
   { "address_with_memo", "A8 and A9 answer a deposit address as address:memo, the member `memo` empty", live = true },
   { "other_addresses_with_memo", "C6 and C7 do so, too, and the deposits of A10, A11 and C4" },
@@ -49,8 +40,7 @@ local switches = {
   { "null_members", "members without a value are null where the document leaves them out", live = true },
   { "shuffled", "members come in another order, drawn from `seed`" },
   { "error_code_text", "the code of a rejection is a string", live = true },
-  { "error_message", "a rejection's text is in `message` instead of `msg`" },
-  { "error_extra_members", "a rejection has further members, the code not first" },
+  { "error_members", "a rejection's text is in `message`, and it has further members, the code not first" },
   { "error_codes_seen", "an unknown sub-account is 700004 to B8, 730002 to B3 and B4", live = true },
   { "error_http_200", "rejections of group B and A2 come with HTTP 200", live = true },
 }
@@ -65,11 +55,6 @@ for i, switch in ipairs(switches) do
   M.descriptions[switch[1]] = switch[2]
   live[switch[1]] = switch.live
 end
-
-local exclusive = {
-  { "records_bare", "records_in_array" }, { "envelope_code_number", "envelope_code_200" },
-  { "states_as_text", "states_as_numbers" }, { "states_null", "states_as_text" },
-}
 
 local sets = { document = {}, live = live }
 
@@ -90,10 +75,8 @@ local function set_of(names)
         suggest.hint(tostring(name), known), table.concat(known, ", ")), 0)
     end
   end
-  for _, pair in ipairs(exclusive) do
-    if set[pair[1]] and set[pair[2]] then
-      error(("purser.sim: variants %s and %s exclude each other"):format(pair[1], pair[2]), 0)
-    end
+  if set.records_bare and set.records_in_array then
+    error("purser.sim: variants records_bare and records_in_array exclude each other", 0)
   end
   return set
 end

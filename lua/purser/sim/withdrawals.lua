@@ -12,13 +12,12 @@ local decimal = require "purser.decimal"
 local deposits = require "purser.sim.deposits"
 local history = require "purser.sim.history"
 local ledger = require "purser.sim.ledger"
-local paging = require "purser.sim.paging"
 local rules = require "purser.sim.rules"
 local prng = require "purser.sim.prng"
 
-local M = {}
+local M = { histories = { withdrawals = function(record) return record.uid end } }
 
-local APPLIED, PACKAGING, CONFIRMING, SUCCESS, FAILED, CANCELLED = 1, 5, 6, 7, 8, 9
+local APPLIED, PACKAGING, CONFIRMING, SUCCESS, CANCELLED = 1, 5, 6, 7, 9
 
 -- The way of a withdrawal: the state after this one, and how long after applying it begins (ms).
 local next_state = {
@@ -30,21 +29,7 @@ local place_of = {
   "locked", "locked", "locked", "locked", "locked", "sent", "sent", "back", "back", [10] = "locked",
 }
 
-M.place_of = place_of
-
-function M.setup(sim)
-  sim.withdrawals = history.new(function(record) return record.uid end)
-  sim.withdraw_order_ids = {}
-end
-
-local function order_key(uid, order_id) return uid .. "|" .. order_id end
-
-local function add(sim, record)
-  sim.withdrawals:add(record)
-  if record.order_id then sim.withdraw_order_ids[order_key(record.uid, record.order_id)] = true end
-end
-
--- What the account pays, and what arrives at the address.
+-- The amount that the account pays, and the one that arrives at the address.
 local function total_of(record)
   local amount = decimal(record.amount)
   return record.fee_inside and amount or amount:add(record.fee)
@@ -54,8 +39,6 @@ local function net_of(record)
   local amount = decimal(record.amount)
   return record.fee_inside and amount:sub(record.fee) or amount
 end
-
-M.net_of = net_of
 
 -- The two places that a withdrawal's funds are at, of the account or of its record.
 local function places(owner)
@@ -155,8 +138,8 @@ local function apply(sim, account, values, row, network)
   if not code then code, message = check_amount(row, network, values) end
   if code then return nil, code, message end
   local order_id = values.withdrawOrderId
-  local is_repeated = order_id and sim.withdraw_order_ids[order_key(account.uid, order_id)]
-  if is_repeated and sim.switches.repeated_ids == "reject" then
+  local own_id = order_id and account.uid .. "|" .. order_id
+  if own_id and sim.withdrawals.used[own_id] and sim.switches.repeated_ids == "reject" then
     return nil, rules.bad_value(row), "withdrawOrderId was used before"
   end
   local amount, fee = tostring(values.amount), network.public.withdrawFee
@@ -168,14 +151,12 @@ local function apply(sim, account, values, row, network)
   local total = inside and values.amount or values.amount:add(fee)
   if not sim.ledger:move(network.coin, total, free, locked) then return nil, "10101" end
   local destination = addresses.find(sim, network, values.address, values.memo)
-  local record = {
-    uid = account.uid, id = sim.dice:text(32, prng.HEX), order_id = order_id, coin = network.coin,
+  local record = sim.withdrawals:add {
+    uid = account.uid, id = sim.dice:text(32, prng.HEX), order_id = order_id, own_id = own_id, coin = network.coin,
     network = network.long, address = values.address, memo = values.memo, amount = amount, fee = fee,
-    fee_inside = inside or nil,
-    remark = values.remark, status = APPLIED, time = sim:now(), updated = sim:now(), block_ms = network.block_ms,
-    to_uid = destination and destination.uid, needed = network.public.minConfirm,
+    fee_inside = inside or nil, remark = values.remark, status = APPLIED, time = sim:now(), updated = sim:now(),
+    block_ms = network.block_ms, to_uid = destination and destination.uid, needed = network.public.minConfirm,
   }
-  add(sim, record)
   sim.schedule:add(record.time + next_state[APPLIED][2], "withdrawal", record.id)
   return { id = record.id }
 end
@@ -224,27 +205,21 @@ local function confirmations(record, now)
   if record.status == CONFIRMING then return math.floor((now - record.updated) / record.block_ms) end
 end
 
-local function public(record, now)
+local function public(record, sim)
   local coin = coins.by_name[record.coin]
   return {
     id = record.id, withdrawOrderId = record.order_id, txId = record.tx_id, coin = record.coin,
     network = record.network, netWork = coins.short_id(record.coin, record.network),
     address = record.address, amount = record.amount,
     transferType = record.to_uid and 1 or 0, status = record.status,
-    transactionFee = record.fee, confirmNo = confirmations(record, now), applyTime = record.time,
+    transactionFee = record.fee, confirmNo = confirmations(record, sim:now()), applyTime = record.time,
     updateTime = record.updated, remark = record.remark, memo = record.memo, transHash = record.tx_id,
     coinId = coin.id, vcoinId = coin.id,
   }
 end
 
---- Ends a withdrawal as failed before it is sent; its funds come back. Returns true, or nil and why not.
-function M.fail(sim, id)
-  local record = sim.withdrawals.by_id[id]
-  if not record then return nil, "there is no such withdrawal" end
-  if place_of[record.status] ~= "locked" then return nil, "the withdrawal has been sent or has ended" end
-  give_back(sim, record, FAILED, sim:now())
-  return true
-end
+--- Tells whether a withdrawal can still fail: its funds have not left.
+function M.can_fail(record) return place_of[record.status] == "locked" end
 
 -- Takes the funds of a withdrawal that ended, or was sent, back into the lock. Returns true, or nil and why not.
 local function lock_again(sim, record)
@@ -282,33 +257,33 @@ function M.set(sim, id, status)
   end
   record.status, record.updated, record.held = status, now, true
   if arrives then arrive_inside(sim, record, now) end
-  return public(record, now)
+  return public(record, sim)
 end
 
 -- C5
 local function list(sim, account, values)
   if values.coin and not coins.by_name[values.coin] then return nil, "10232" end
-  local now = sim:now()
-  local first, last, message = paging.seven_days(now, values)
+  local first, last, message = history.seven_days(sim:now(), values)
   if not first then return nil, last, message end
-  local records = sim.withdrawals:page(account.uid, first, sim:visible(last), 0, values.limit, deposits.filter(values))
-  for i, record in ipairs(records) do records[i] = public(record, now) end
-  return records
+  return sim.withdrawals:list(sim, account.uid, first, last, values, public, deposits.filter(values))
 end
 
 M.handlers = { C2 = withdraw, C17 = withdraw, A12 = withdraw_sub, C3 = cancel, C5 = list }
 
---- What is locked for withdrawals that have not been sent: calls found(uid, "SPOT", asset, amount) for each.
+--- Calls found(uid, "SPOT", asset, amount) for each withdrawal that has not been sent: its funds are locked.
 function M.each_lock(sim, found)
   for _, record in ipairs(sim.withdrawals.all) do
-    if place_of[record.status] == "locked" then found(record.uid, "SPOT", record.coin, total_of(record)) end
+    if M.can_fail(record) then found(record.uid, "SPOT", record.coin, total_of(record)) end
   end
 end
 
-function M.snapshot(sim) return sim.withdrawals.all end
-
-function M.restore(sim, state)
-  for _, record in ipairs(state) do add(sim, record) end
+--- Calls found(asset, amount) for each withdrawal that was sent: what the outside world got by it.
+function M.each_outside(sim, found)
+  for _, record in ipairs(sim.withdrawals.all) do
+    if place_of[record.status] == "sent" then
+      found(record.coin, record.to_uid and decimal(record.fee) or net_of(record):add(record.fee))
+    end
+  end
 end
 
 return M

@@ -183,19 +183,32 @@ end
 
 local function judge_rules(path, file) return (core.distrust(path, file, true)) end
 
---- The JSON object of a file that sets rules: it is this user's or root's, nobody else can change it, and nothing in it
---- would get lost. Else nil and a message.
+--- The text of a file that sets rules: it is this user's or root's, and nobody else can change it. Else nil, a message,
+--- and whether there is no such file.
 ---@param path string
+---@return string|nil text, string|nil message, boolean|nil is_missing
+function M.read_trusted(path) return M.read(path, judge_rules) end
+
+--- The JSON object of a text in which nothing would get lost. Else nil and a message.
+---@param path string  where it stands, for the message
+---@param text string
 ---@return table|nil object, string|nil message
-function M.read_rules(path)
-  local text, problem = M.read(path, judge_rules)
-  if not text then return nil, problem end
+function M.rules_of(path, text)
   local object, message = object_of(path, text)
   if not object then return nil, message end
   local tree = json_tree.read(text)
   local lost = tree and lost_member(tree, path) or not tree and "it is nested too deep"
   if lost then return nil, ("%s: %s"):format(path, lost) end
   return object
+end
+
+--- The same of a file that sets rules.
+---@param path string
+---@return table|nil object, string|nil message
+function M.read_rules(path)
+  local text, problem = M.read_trusted(path)
+  if not text then return nil, problem end
+  return M.rules_of(path, text)
 end
 
 return M

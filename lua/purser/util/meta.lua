@@ -1297,6 +1297,12 @@ function Wallet:plan_create_deposit_address(given) end
 ---@return purser.Error|nil err
 function Wallet:convert_all(params, opts) end
 
+--- The network of a coin by whatever name people use for it ("TRX", "trc20", "Tron(TRC20)"), with the coin's own name.
+---@param given purser.NetworkQuery
+---@return purser.record.network|nil network
+---@return purser.Error|nil err
+function Wallet:find_network(given) end
+
 --- Watches deposits (C4).
 ---@param params? purser.WatchParams
 ---@return purser.Watch
@@ -1392,6 +1398,7 @@ function Live:uid(params, opts) end
 ---@field journal? purser.Journal  Records each write call before it is sent.
 ---@field account? string  The name under which the journal keeps what this client does. Default: a digest of the key.
 ---@field guard? purser.GuardOptions  Guard rails.
+---@field policy? string  A folder of signed policies, under which the account is.
 ---@field correct_clock? boolean  Whether code 700003 corrects the clock; see [clock.md](clock.md). Default: true.
 ---@field proxy? string  URL of a proxy. Default: none.
 ---@field ca_file? string  A file of certificates to trust. Default: the system's.
@@ -1494,9 +1501,10 @@ function Client:parse(name, status, body, headers, intent) end
 --- or its intent.
 ---@param unreconciled purser.Error|purser.Intent
 ---@param options? purser.ReconcileOptions
+---@param window? purser.reconcile.Window  of purser.payouts: when its record can have been made
 ---@return purser.Reconciliation|nil answer
 ---@return purser.Error|nil err
-function Client:reconcile(unreconciled, options) end
+function Client:reconcile(unreconciled, options, window) end
 
 --- The name under which the journal keeps what this client does: its option `account`, or a digest of its API key.
 ---@return string
@@ -1531,6 +1539,9 @@ function Client:now() end
 ---@param ms integer
 function Client:sleep(ms) end
 
+--- Wipes the secret and closes the connections that this client opened itself. May be called again.
+function Client:close() end
+
 --- Walks every record of a history or list: client:each("wallet.deposit_history", { from = ... }); docs/histories.md.
 ---@param name string  full name of the operation
 ---@param params? table  purser.WalkParams, and those of the operation
@@ -1555,9 +1566,6 @@ function Client:limits() end
 ---@return any value
 ---@return purser.Error|nil err
 function Client:wait_for(options) end
-
---- Wipes the secret and closes the connections that this client opened itself. May be called again.
-function Client:close() end
 
 ---@class purser
 local purser = {}

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- The coin configuration (C1), remembered for a while, and the networks of a coin by whatever name people use for them.
 
+local errors = require "purser.call.errors"
 local suggest = require "purser.util.suggest"
 
 local M = {}
@@ -72,6 +73,28 @@ function M.network(coin, name)
     if #found > 1 then return nil, ("the network %s may be %s; say which"):format(name, listing(found)) end
   end
   return nil, ("%s has no network %s; it has %s"):format(coin.coin, name, listing(networks))
+end
+
+---@class purser.NetworkQuery
+---@field coin string             in capitals or not
+---@field network string|nil      by any name people use; nil where the coin has one alone
+---@field max_age_ms integer|nil  how old the coin configuration may be. Default: 300000
+
+--- The network of a coin by whatever name people use for it ("TRX", "trc20", "Tron(TRC20)"), with the coin's own name.
+---@param client purser.Client
+---@param given purser.NetworkQuery
+---@return purser.record.network|nil network, purser.Error|nil err
+function M.find_network(client, given)
+  local all, problem = M.read(client, given.max_age_ms or 300000)
+  if not all then return nil, problem end
+  local coin, unknown = M.find(all, given.coin)
+  if not coin then return nil, errors.argument("coin", unknown) end
+  local network, message = M.network(coin, given.network)
+  if not network then return nil, errors.argument("network", message) end
+  local found = {}
+  for name, value in pairs(network) do found[name] = value end
+  found.coin = coin.coin
+  return found
 end
 
 return M

@@ -3,8 +3,9 @@
 -- a function(client, ...). purser.new hands this table to the client; for editors, tools/docs/annotations.lua reads it.
 
 local lazy = require "purser.util.lazy"
-local private = require "purser.util.private"
+local veil = require "purser.util.veil"
 local balances = lazy "purser.workflow.balances"
+local coins = lazy "purser.workflow.coins"
 local dust = lazy "purser.workflow.dust"
 local plan = lazy "purser.workflow.plan"
 local wait = lazy "purser.workflow.wait"
@@ -12,7 +13,7 @@ local watch = lazy "purser.workflow.watch"
 
 local M = { client = {}, broker = {}, sub_account = {}, wallet = {}, live = {} }
 
--- Group, method, module, function; `veiled`: what it returns hides its fields.
+-- Group, method, module, function; `is_view`: users get a public view of what it returns.
 for _, entry in ipairs {
   { "client", "wait_for", wait, "wait_for" },
   { "wallet", "wait_withdrawal", wait, "withdrawal" },
@@ -23,12 +24,13 @@ for _, entry in ipairs {
   { "wallet", "plan_withdraw", plan, "withdraw" },
   { "wallet", "plan_create_deposit_address", plan, "create_deposit_address" },
   { "wallet", "convert_all", dust, "convert_all" },
-  { "wallet", "watch_deposits", watch, "deposits", veiled = true },
-  { "broker", "watch_deposits", watch, "sub_account_deposits", veiled = true },
-  { "sub_account", "each_balance", balances, "each", veiled = true },
+  { "wallet", "find_network", coins, "find_network" },
+  { "wallet", "watch_deposits", watch, "deposits", is_view = true },
+  { "broker", "watch_deposits", watch, "sub_account_deposits", is_view = true },
+  { "sub_account", "each_balance", balances, "each", is_view = true },
 } do
   local module, fn = entry[3], entry[4]
-  M[entry[1]][entry[2]] = entry.veiled and function(...) return private.veil(module[fn](...)) end
+  M[entry[1]][entry[2]] = entry.is_view and function(...) return veil(module[fn](...)) end
     or function(...) return module[fn](...) end
 end
 

@@ -4,12 +4,13 @@
 
 local compare = require "purser.write.evidence.compare"
 local find = require "purser.write.find"
+local find_content = require "purser.write.find_content"
 local operations = require "purser.api.operations"
 local reading = require "purser.write.evidence.reading"
 
 local M = {}
 
-local undecided, NOTHING_YET = find.undecided, find.NOTHING_YET
+local undecided, NOTHING_YET = find_content.undecided, find_content.NOTHING_YET
 local is_blank = compare.is_blank
 
 -- Returns a way that asks for the call's own id first, where the list can be asked for that, and then for all.
@@ -43,7 +44,7 @@ local QUARTER_MS = 900000 -- by whole quarters of an hour time zones differ
 -- Returns whether a time lies in the call's window if it is counted in another time zone.
 local function may_be_shifted(question, at)
   local shift = math.floor((at - question.first) / QUARTER_MS) * QUARTER_MS
-  return shift ~= 0 and at - shift <= question.last and math.abs(shift) <= find.SHIFTED_MS
+  return shift ~= 0 and at - shift <= question.last and math.abs(shift) <= find_content.SHIFTED_MS
 end
 
 -- Returns an answer for a record that shows the requested name, which can be taken only once; or nil, and why nothing
@@ -160,13 +161,13 @@ end
 function M.nothing(question)
   local answer, err, why = find.match(question)
   if not answer then
-    if err and err.phase == "journal" then return nil, err end
+    if question.window.is_planned or err and err.phase == "journal" then return nil, err, why end
     return undecided({}, "nothing identifies it, and the history cannot be read: " .. (err and err.message or why))
   end
   if answer.outcome == "done" and not question.intent.params.remark then
     return undecided({ answer.record }, "one record matches, but without a remark nothing says that it is this one")
   end
-  if answer == NOTHING_YET and question.late and not question.waits then
+  if answer == NOTHING_YET and question.late and not question.waits and not question.window.is_planned then
     return undecided({}, "nothing identifies it but its remark; a person must look")
   end
   return answer

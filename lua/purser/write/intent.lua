@@ -5,6 +5,7 @@
 local core = require "purser.core"
 local digest = require "purser.util.digest"
 local errors = require "purser.call.errors"
+local json = require "purser.json"
 local operations = require "purser.api.operations"
 
 local M = {}
@@ -20,7 +21,6 @@ local format, gsub, upper = string.format, string.gsub, string.upper
 ---@field account string|nil     which key signed: a digest of the API key, never the key
 ---@field call_id string|nil     the name of this call: a copy of the intent is that of the same call
 ---@field id string|nil          in the journal, when there is one
----@field was_rejected boolean|nil  the service said that it did not execute the last attempt
 ---@field attempt integer|nil    there: how often the call was sent by then
 
 --- What of the values may be kept: everything but passwords.
@@ -60,6 +60,20 @@ end
 function M.history_of(row)
   local lookup = row.reconcile and row.reconcile.lookup
   return lookup and (gsub(lookup, "^broker%.", "sub_account."))
+end
+
+--- The list in which an operation makes a record; "" where it makes none.
+---@param row table
+---@return string
+function M.makes_in(row)
+  return (row.effect == "create" or row.effect == "transfer") and M.history_of(row) or ""
+end
+
+--- The parameters of an intent as JSON.
+---@param intent purser.Intent
+---@return string
+function M.encode(intent)
+  return json.encode(next(intent.params) and intent.params or json.object {})
 end
 
 M.MAX_WINDOW_MS = 60000 -- no request is accepted for longer
@@ -146,6 +160,38 @@ M.OVER = "it was found before that it was not executed, and an equal call was se
 
 --- The states of calls that certainly made no record: such a call may be sent again with its key.
 M.SPENT_NOTHING = { rejected = true, not_sent = true, not_done = true }
+
+-- The states that an end may replace; any other end counts over all but `done`.
+local over = {
+  unknown = { open = true, unknown = true },
+  undecided = { open = true, unknown = true, undecided = true },
+}
+
+---@class purser.Verdict  what is made of an end that a process reports
+---@field counts boolean|nil       it is written
+---@field done_before boolean|nil  the call is known to be done, though this says that it was not
+---@field record table|nil         then: its record
+---@field is_over boolean|nil      the call is known not to have been executed, though a record agrees with it
+---@field is_taken boolean|nil     the record belongs to another call; nothing is written
+
+--- Judges an end. That a call was not executed is a promise: whoever heard it may have sent the same again, and while
+--- such a call is open a record that merely agrees is that one's.
+---@param known string      the state that is written
+---@param later integer     by how many attempts what is written is later than the one that ended
+---@param ending { state: string, answered: boolean }
+---@param has_open_equal fun(): boolean
+---@return purser.Verdict
+function M.judge_end(known, later, ending, has_open_equal)
+  if ending.state == "done" then
+    local by_content = not ending.answered
+    if later == 0 and not (by_content and known == "not_done" and has_open_equal()) then return { counts = true } end
+    return { is_over = by_content and (known == "not_done" or later > 0) or nil }
+  end
+  if known == "done" then
+    return { done_before = ending.state ~= "unknown" and ending.state ~= "undecided" or nil }
+  end
+  return { counts = later == 0 and (not over[ending.state] or over[ending.state][known]) or nil }
+end
 
 --- Returns the error of a call whose key stands for other content; nil where it is the same.
 ---@param known { content: string, id: string }

@@ -17,6 +17,7 @@ local claims = require "purser.write.evidence.claims"
 local errors = require "purser.call.errors"
 local failure = require "purser.write.journal.failure"
 local find = require "purser.write.find"
+local find_content = require "purser.write.find_content"
 local find_state = require "purser.write.find_state"
 local intents = require "purser.write.intent"
 local operations = require "purser.api.operations"
@@ -24,8 +25,8 @@ local option_schema = require "purser.util.option_schema"
 local reading = require "purser.write.evidence.reading"
 local recent_calls = require "purser.write.recent_calls"
 
-local NOTHING_YET, ASK_AGAIN = find.NOTHING_YET, find.ASK_AGAIN
-local undecided = find.undecided
+local NOTHING_YET, ASK_AGAIN = find_content.NOTHING_YET, find_content.ASK_AGAIN
+local undecided = find_content.undecided
 
 local M = {}
 
@@ -36,6 +37,7 @@ local M = {}
 ---@field reason string|nil       undecided, not_done: why
 ---@field secret_lost boolean|nil  done: the key was made, and its secret is lost
 ---@field replaced string|nil      done: the key with the lost secret, deleted in favour of `record`
+---@field incomplete boolean|nil   undecided: the history cannot be shown to be whole
 ---@field not_before integer|nil   undecided with wait = false: when to ask next, epoch ms
 
 ---@class purser.ReconcileOptions
@@ -69,11 +71,20 @@ M.ways = {
 ---@field recv_window integer
 ---@field readings purser.evidence.Readings|nil
 
+---@class purser.reconcile.Window  when the record of a call can have been made, where it was sent, perhaps, more often
+---@field since integer|nil       the first attempt (epoch ms); nil: the call's own
+---@field to integer|nil          records of attempts that nobody knows may show times up to this
+---@field is_planned boolean|nil  nobody knows that it was sent at all, so that its content alone proves nothing
+---@field was_rejected boolean|nil  the service said that it did not execute the last attempt
+---@field readings purser.evidence.Readings|nil  what several questions share
+---@field payment table|nil       of a queue: payment:after(outcome, reason) returns what becomes of it
+
 ---@class purser.reconcile.Question  which records may be of this call, and who else may own them?
 ---@field service purser.reconcile.Service
 ---@field row table           the operation of the call
 ---@field reconcile table     what its row says of reconciling
 ---@field intent purser.Intent
+---@field window purser.reconcile.Window
 ---@field options purser.ReconcileOptions
 ---@field claims purser.evidence.Claims
 ---@field first integer       the earliest and the latest time that its record can have
@@ -97,17 +108,19 @@ local function set_delay(question, delay_ms)
   question.delay_ms = delay_ms
   question.visible_ms = reading.visible_ms(window, delay_ms)
   question.deadline = question.intent.sent_at + question.visible_ms
-  question.first = question.intent.sent_at - question.before
-  question.last, question.later = question.deadline + question.skew_ms, reading.AHEAD_MS + delay_ms + question.skew_ms
+  question.first = (question.window.since or question.intent.sent_at) - question.before
+  question.last = math.max(question.deadline, question.window.to or 0) + question.skew_ms
+  question.later = reading.AHEAD_MS + delay_ms + question.skew_ms
 end
 
 --- Makes the question that is asked of a call. (Public for its specs.)
+---@param window purser.reconcile.Window|nil
 ---@return purser.reconcile.Question
-function M.question(service, row, intent, options)
+function M.question(service, row, intent, options, window)
   local skew_ms = options.skew_ms or 5000
   local question = setmetatable({
     service = service, row = row, reconcile = row.reconcile, intent = intent, options = options, spelled = {},
-      seen = {},
+    window = window or {}, seen = {},
     poll_ms = math.max(1, options.poll_ms or 1000), skew_ms = skew_ms, before = reading.AHEAD_MS + skew_ms,
     claims = claims.new(service, row, intent),
   }, Question)
@@ -124,7 +137,7 @@ end
 ---@param shown purser.evidence.Reading
 function Question:doubt(shown, candidates)
   self.doubted = true
-  return undecided(candidates, "(6) " .. shown.incomplete)
+  return find_content.incomplete(shown.incomplete, candidates)
 end
 
 --- Notes that records are later than was believed, so that there is more to wait for.
@@ -155,7 +168,8 @@ local function is_out_of_reach(question)
   local window = through.window or {}
   local days = window.retention_days or window.retention_months and window.retention_months * 30
     or UNDOCUMENTED_REACH_DAYS
-  return question.intent.sent_at < question.service:now() - days * DAY_MS + reading.WIDE_MS + 3600000
+  local sent_at = not question.window.is_planned and question.window.since or question.intent.sent_at
+  return sent_at < question.service:now() - days * DAY_MS + reading.WIDE_MS + 3600000
 end
 
 --- Returns whether a call may be decided before a record that exists must be seen. Where only content identifies calls,
@@ -177,14 +191,15 @@ local function ask_once(question)
   local now, correction = service:now(), service:correction()
   question:begin()
   local answer, err, why = M.ways[question.reconcile.strategy](question)
-  if answer and (service:correction() ~= correction or service:now() < now) then
+  local is_set = service:correction() ~= correction or service:now() < now
+  if answer and is_set and not question.window.is_planned then -- it is of no matter to what spans months
     -- the clock was wrong when the reading began, which may have been too early
     question.while_set = (question.while_set or 0) + 1
     if question.while_set < READINGS_WHILE_SET then return NOTHING_YET end
     return undecided({}, "the clock was set during each reading, so nothing shows when the record must be visible")
   end
   if answer == NOTHING_YET and question.late and not question.waits then answer, err = find.missing(question) end
-  if not answer and why then return undecided({}, "(6) " .. why) end
+  if not answer and why then return find_content.incomplete(why, {}) end
   return answer, err
 end
 
@@ -272,22 +287,32 @@ local function argument_error(message, hint)
   return nil, errors.argument(nil, message, hint)
 end
 
--- The same may have been sent again since then, and the record be of that call.
-local function over_before() return { outcome = "not_done", reason = intents.OVER } end
+-- Keeps in the journal what was found. Returns the answer, which is another where the journal knows more; nil where the
+-- record has an owner by now, so that it has to be asked again; or nil and an error.
+local function keep(question, answer)
+  local service, intent, payment = question.service, question.intent, question.window.payment
+  local journal = service.journal or service.memory
+  if not journal or not (intent.id or service.memory) or answer.not_before then return answer end
+  local verdict, message = journal:reconciled(intent, answer, payment and payment:after(answer.outcome, answer.reason))
+  if not verdict then return nil, failure.error("unknown", message) end
+  if verdict.is_taken then return nil end
+  -- the same may have been sent again since then, and the record be of that call
+  if verdict.is_over then return { outcome = "not_done", reason = intents.OVER } end
+  return verdict.done_before and { outcome = "done", record = verdict.record, reason = "its answer is in the journal" }
+    or answer
+end
 
--- Keeps in the journal what was found. Returns the answer, which is another where the journal knows more; or nil and an
--- error.
-local function keep(service, intent, answer)
-  local ok, other, is_over
-  if service.memory and not answer.not_before then
-    is_over = select(3, service.memory:reconciled(intent, answer))
-    if is_over then return over_before() end
+local MOST_OWNERS = 10 -- that may take the records which answer a question, until it is left undecided
+
+-- Asks, and keeps the answer. Returns it; or nil and an error.
+local function ask_and_keep(question)
+  for _ = 1, MOST_OWNERS do
+    local answer, err = ask_until_decided(question)
+    if not answer then return nil, err end
+    answer, err = keep(question, answer)
+    if answer or err then return answer, err end
   end
-  if not (service.journal and intent.id) or answer.not_before then return answer end
-  ok, other, is_over = service.journal:reconciled(intent, answer)
-  if not ok then return nil, failure.error("unknown", other) end
-  if is_over then return over_before() end
-  return other and { outcome = "done", record = other, reason = "its answer is in the journal" } or answer
+  return keep(question, undecided({}, "(7) each record that may be its was taken meanwhile"))
 end
 
 -- Returns the row and the intent of what is to be reconciled; or nil and an error.
@@ -312,8 +337,9 @@ end
 ---@param service purser.reconcile.Service
 ---@param unreconciled purser.Error|purser.Intent
 ---@param options purser.ReconcileOptions|nil
+---@param window purser.reconcile.Window|nil
 ---@return purser.Reconciliation|nil, purser.Error|nil
-function M.reconcile(service, unreconciled, options)
+function M.reconcile(service, unreconciled, options, window)
   options = options or {}
   local wrong = errors.option(M.check_options(options))
   if wrong then return nil, wrong end
@@ -322,10 +348,8 @@ function M.reconcile(service, unreconciled, options)
   end
   local row, intent = take(service, unreconciled)
   if not row then return nil, intent end
-  local question = M.question(service, row, intent, options)
-  local answer, err = ask_until_decided(question)
-  if not answer then return nil, err end
-  answer, err = keep(service, intent, answer)
+  local question = M.question(service, row, intent, options, window)
+  local answer, err = ask_and_keep(question)
   if not answer then return nil, err end
   if answer.outcome ~= "undecided" then
     local id, over = answer.record and intents.id_of(answer.record), answer.outcome == "not_done"

@@ -117,7 +117,7 @@ local function record(client, row, values, opts, payment, key)
   if not intent then return nil, rejected end
   M.recent_calls_of(client).accounts[intent.account] = true
   if opts.info then rawset(opts.info, "intent", intent) end -- no code of the caller runs before it is written down
-  local ok, problem, known = M.journal_of(client):begin(intent, row, client._guard, payment, key)
+  local ok, problem, known = M.journal_of(client):begin(intent, row, client._guard, key, payment)
   if ok then return intent end
   if opts.info then rawset(opts.info, "intent", known and known.intent) end
   if known then return nil, nil, known end
@@ -132,6 +132,7 @@ end
 ---@field row table
 ---@field info table|nil    the `info` of the call's options
 ---@field intent purser.Intent
+---@field payment table|false  of a queue: payment:after(outcome, message, err) returns what becomes of it
 ---@field entry table       its entry among the client's own calls
 ---@field sent boolean      the transport has been called
 ---@field process integer   the one that sends it: a child that is forked off by a hook must not
@@ -148,7 +149,8 @@ WriteCall.__index = WriteCall
 local function begin(client, row, values, opts, payment, key)
   local lost = errors.new { kind = "transport", outcome = "unknown", phase = "receive", operation = row.full_name,
     message = "", advice = advice.of(row, values), intent = false }
-  local call = setmetatable({ state = client, row = row, info = opts.info, intent = false, entry = false, sent = false,
+  local call = setmetatable({ state = client, row = row, info = opts.info, intent = false, payment = payment or false,
+    entry = false, sent = false,
     value = false, err = false, kept = false, watch = false, lost = lost, process = core.process_id() }, WriteCall)
   local intent, problem, known = record(client, row, values, opts, payment, key)
   if not intent then return nil, problem, known end
@@ -179,6 +181,13 @@ local function converts_another(params, value)
   return false
 end
 
+M.TAKEN = "it carries the id of a record that belongs to another call"
+
+local function not_its_own(row, why)
+  return errors.new { kind = "decode", outcome = "unknown", phase = "decode", operation = row.full_name,
+    message = "the answer is not that of this call: " .. why }
+end
+
 -- Why an answer that shows a success is not that of this call; nil where nothing does.
 local function doubt(client, row, intent, value)
   local params, reconcile = intent.params, row.reconcile
@@ -193,9 +202,10 @@ local function doubt(client, row, intent, value)
       return ("it shows another %s than was sent"):format(name)
     end
   end
-  if row.effect ~= "change" and recent_calls.is_others(M.recent_calls_of(client), row, intent,
-    intents.id_of(value)) then
-    return "it carries the id of a record that belongs to another call"
+  local id = row.effect ~= "change" and intents.id_of(value)
+  if id and (recent_calls.is_others(M.recent_calls_of(client), row, intent, id)
+    or M.journal_of(client):is_taken(intent, row, id)) then
+    return M.TAKEN
   end
 end
 
@@ -205,8 +215,7 @@ local function believe(client, row, intent, value, response)
   local why = doubt(client, row, intent, value)
     or response and envelope.doubt_of_result(row, intent.params, response)
   if not why then return value end
-  return nil, errors.new { kind = "decode", outcome = "unknown", phase = "decode", operation = row.full_name,
-    message = "the answer is not that of this call: " .. why }
+  return nil, not_its_own(row, why)
 end
 
 --- Judges the response of a call, and notes what it says.
@@ -233,22 +242,35 @@ function M.believe_prepared(client, row, intent, value, err)
   return value, err
 end
 
+-- Writes how it ended. Returns false where its record was given to another call while it was under way.
+local function write_end(self, value, err)
+  local outcome, payment = err and err.outcome or "done", self.payment
+  local ok, problem = M.journal_of(self.state):finish(self.intent, value, err,
+    payment and payment:after(outcome, err and err.message or "", err))
+  if ok == nil and self.info then self.info.journal_error = problem end
+  self.kept = ok ~= false
+  return ok
+end
+
 --- Keeps how it ended. What was done stays done when that cannot be written: the intent stays open, and recover
---- reconciles it.
+--- reconciles it. Returns the result; or nil and an error.
 function WriteCall:finish(value, err)
-  local client, id = self.state, value and intents.id_of(value)
-  recent_calls.close(client._recent_calls, self.entry, id, err ~= nil and err.outcome ~= "unknown")
+  if write_end(self, value, err) == false then
+    self.value, self.err = nil, not_its_own(self.row, M.TAKEN)
+    value, err = self.value, self.err
+    write_end(self, value, err)
+  end
+  local id = value and intents.id_of(value)
+  recent_calls.close(self.state._recent_calls, self.entry, id, err ~= nil and err.outcome ~= "unknown")
   self.entry.ended = true
-  local ok, problem = M.journal_of(client):finish(self.intent, value, err)
-  if not ok and self.info then self.info.journal_error = problem end
-  self.kept = true
+  return value, err
 end
 
 -- Sends it, and keeps how it ended. It is left to the caller to run it again; what reconciles it when nobody knows what
 -- became of it was put together before it was sent.
 function WriteCall:send(request)
   local value, err = pipeline.attempt(self.state, self.row, request, 1, self.info, self)
-  self:finish(value, err)
+  value, err = self:finish(value, err)
   if value ~= nil then return value end
   pipeline.learn(self.state, err, request)
   if err.outcome == "unknown" then err.advice, err.intent = self.lost.advice, self.intent end
@@ -281,8 +303,8 @@ local function after_raising(call, raised)
     value, err = nil, lost
   end
   if not call.kept then
-    local kept, problem = pcall(call.finish, call, value, err)
-    if not kept and call.info then pcall(rawset, call.info, "journal_error", problem) end
+    local went, ended, problem = pcall(call.finish, call, value, err)
+    if went then value, err = ended, problem elseif call.info then pcall(rawset, call.info, "journal_error", ended) end
   end
   if call.watch then pcall(call.watch.report_end, call.watch, err, lost) end
   return value, err

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- How the hostile service answers names and requests.
+-- The hostile service's answers to names and requests.
 
 local behaviours = require "purser.recording.check.behaviours"
 local http1 = require "purser.transport.http1"

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What purser.recording.check checks: a transport on LuaSocket passes, and with one planted defect each it does not.
+-- The checks of purser.recording.check: a transport on LuaSocket passes, and with one planted defect each it does not.
 -- make test: 22 s, waits
 
 local behaviours = require "purser.recording.check.behaviours"

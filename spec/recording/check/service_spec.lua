@@ -29,7 +29,7 @@ local function receive(connection)
   return tonumber(status:match "^HTTP/1.1 (%d+)"), length > 0 and assert(connection:receive(length)) or ""
 end
 
--- What the service counted of an id.
+-- Returns what the service counted of an id.
 local function count(id)
   local connection = socket.connect("127.0.0.1", port)
   connection:send(("GET /count/%s HTTP/1.1\r\n\r\n"):format(id))

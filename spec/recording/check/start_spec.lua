@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What is started next to a transport that is checked, and that nothing of it is left.
+-- The processes beside a transport that is checked: they start, and nothing of them is left.
 
 local core = require "purser.core"
 local socket = require "socket"

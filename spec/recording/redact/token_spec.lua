@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What stands for a value that is not kept.
+-- Tokens: they stand for values that are not kept.
 
 local core = require "purser.core"
 local token = require "purser.recording.redact.token"

@@ -50,7 +50,7 @@ describe("a record", function()
     local other = "0123456789abcdef0123456789abcdef"
     local more = { planned = function(_, _, ids)
       local planned = {}
-      for _, id in ipairs(ids) do planned[id] = true end
+      for _, id in ipairs(ids) do planned[id] = { operation = "wallet.withdraw", params = sent } end
       return planned
     end }
     local records = { { id = "w1", withdrawOrderId = other }, { id = "w2", withdrawOrderId = "" }, { id = "w3" },
@@ -95,6 +95,11 @@ describe("a witness", function()
     assert.is_true(shown {}.in_time)
     assert.is_nil(shown {}.misplaced)
     assert.equal("w1", shown { applyTime = NOW - 59000 + 3600000 }.misplaced.id)
+    local found = answered() -- by the id that its record shows, which may be of an attempt that a lost journal knew
+    found.found = true
+    assert.is_true(shown({}, found).in_time)
+    local untimed = shown({ applyTime = NOW - 30000 }, found)
+    assert.same({ false }, { untimed.in_time, untimed.misplaced })
     assert.equal(NOW - 59000, shown {}.earliest)
     assert.equal(NOW - 60000, shown {}.latest)
   end)

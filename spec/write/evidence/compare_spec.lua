@@ -22,9 +22,9 @@ local function witnesses(words)
     hides = function(_, name) return words[name] == "hides" end }
 end
 
-local function verdict(fields, words, is_far)
+local function verdict(fields, words, where)
   return compare.judge(operations.by_name["wallet.withdraw"].reconcile, sent, changed(changed(sent,
-    { withdrawOrderId = false }), fields), words and witnesses(words) or NONE, not is_far)
+    { withdrawOrderId = false }), fields), words and witnesses(words) or NONE, where or "near")
 end
 
 describe("a member", function()
@@ -62,9 +62,19 @@ describe("a record", function()
   it("is certainly another call's without a witness where coin and amount differ beyond any fee", function()
     assert.equal("other", verdict { coin = "BTC", amount = "77" })
     assert.equal("unlike", verdict { coin = "BTC", amount = "19" })
-    assert.equal("other", verdict({ coin = "BTC" }, nil, true)) -- away from the call's time one of them is enough
-    assert.equal("other", verdict({ amount = "77" }, nil, true))
-    assert.equal("unlike", verdict({ address = "EQother" }, nil, true))
+    assert.equal("other", verdict({ coin = "BTC" }, nil, "far")) -- away from the call's time one of them is enough
+    assert.equal("other", verdict({ amount = "77" }, nil, "far"))
+    assert.equal("unlike", verdict({ address = "EQother" }, nil, "far"))
+    -- of a payment that may never have been sent an amount, too, that no fee to the same payee explains
+    local near = { amount = tostring(tonumber(sent.amount) * 1.25) }
+    assert.equal("unlike", verdict(near, nil, "planned"))
+    assert.equal("unlike", verdict({ address = "EQother" }, nil, "planned"))
+    near.address = "EQother"
+    assert.equal("unlike", verdict(near, nil, "far"))
+    assert.equal("other", verdict(near, nil, "planned"))
+    local params = { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT", amount = "5" }
+    assert.equal("other", compare.judge(operations.by_name["wallet.transfer"].reconcile, params,
+      changed(params, { amount = "6" }), NONE, "planned"))
   end)
 
   it("is another call's where a witness proves the difference, and not compared where one differs", function()

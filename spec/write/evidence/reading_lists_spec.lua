@@ -51,6 +51,22 @@ describe("the records of a history", function()
     assert.equal(1, #found)
   end)
 
+  it("are all there where a page is rejected now and then; what is rejected first, or thrice, is an error", function()
+    local records = {}
+    for i = 1, 1203 do records[i] = record(tostring(i), NOW - i) end
+    for rejected, count in pairs { [{}] = 1203, [{ [2] = true, [3] = true, [5] = true }] = 1203, [{ true }] = 0,
+      [{ [2] = true, [3] = true, [4] = true }] = 0 } do
+      local times = 0
+      local found, err = all(function(row, asked)
+        times = times + 1
+        if rejected[times] then return nil, errors.new { kind = "api", outcome = "rejected", message = "busy" } end
+        return page_of(row, records, "timestamp", asked)
+      end)
+      assert.equal(count, #(found or {}))
+      assert.equal(count == 0, err ~= nil)
+    end
+  end)
+
   it("are those of a list without pages", function()
     local found = all(function() return { { network = "TRX" }, { network = "TRX" } } end,
       operations.by_name["wallet.deposit_addresses"])

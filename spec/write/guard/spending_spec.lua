@@ -144,7 +144,7 @@ describe("a spending limit", function()
     local _, err = spend(client, "6")
     assert(journal.db:rows "DELETE FROM purser_spending")
     assert(journal:reconciled(err.intent, { outcome = "not_done", reason = "it is not there" }))
-    assert.equal("", assert(journal.db:rows "SELECT charges FROM purser_intents")[1].charges)
+    assert.equal("", assert(journal.db:rows "SELECT charges FROM purser_calls")[1].charges)
     answer = DONE
     assert(spend(client, "10"))
     rejected(spend(client, "0.01"))
@@ -241,7 +241,7 @@ describe("a spending limit", function()
     local client, db = client_with("100", DAY), journal.db
     local rows, sums = db.rows, 0
     function db:rows(sql, ...)
-      if sql:find "SELECT charges FROM purser_intents WHERE account" then sums = sums + 1 end
+      if sql:find "SELECT charges FROM purser_calls WHERE account" then sums = sums + 1 end
       return rows(self, sql, ...)
     end
     for _ = 1, 5 do assert(spend(client, "1")) end

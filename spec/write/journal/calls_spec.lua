@@ -77,7 +77,8 @@ describe("a journal with a queue", function()
     assert(payouts:add("p1", "sub_account.transfer", simulated.transfer("1", { clientTranId = id })))
     local names = { ["sub_account.transfer"] = true }
     local ids = { id, id:lower() }
-    assert.same({ [id] = true }, assert(journal:planned("treasury", ids, names)))
+    local planned = assert(journal:planned("treasury", ids, names))[id]
+    assert.same({ "sub_account.transfer", id }, { planned.operation, planned.params.clientTranId })
     assert.same({}, assert(journal:planned("other", ids, names)))
     assert.same({}, assert(journal:planned("treasury", ids, { ["wallet.withdraw"] = true })))
   end)

@@ -35,7 +35,7 @@ for name, kind in pairs(kinds) do
 
     local function begin(more, key)
       local intent = intent_of(more)
-      local ok, problem, known = journal:begin(intent, ROW, nil, nil, key and key_of(intent, key))
+      local ok, problem, known = journal:begin(intent, ROW, nil, key and key_of(intent, key))
       return ok and intent, problem, known
     end
 
@@ -59,11 +59,23 @@ for name, kind in pairs(kinds) do
       local first = assert(begin {})
       assert(journal:reconciled(first, { outcome = "not_done" }))
       local again = assert(begin { sent_at = T0 + 60000 })
-      local ok, other, is_over = journal:reconciled(first, { outcome = "done", record = { id = "12" } })
-      assert.same({ true, nil, true }, { ok, other, is_over })
+      assert.same({ is_over = true }, journal:reconciled(first, { outcome = "done", record = { id = "12" } }))
       assert.same({}, assert(journal:owners("treasury", { "12" })))
-      assert.is_falsy(select(3, assert(journal:reconciled(again, { outcome = "done", record = { id = "12" } }))))
+      assert.same({ counts = true }, journal:reconciled(again, { outcome = "done", record = { id = "12" } }))
       assert.equal(intents.digest(ROW, again.params), assert(journal:owners("treasury", { "12" }))["12"].digest)
+    end)
+
+    it("gives a record one owner: a second one is refused, and nothing is written", function()
+      local first, second = assert(begin {}), assert(begin { amount = "21" })
+      assert(journal:finish(first, { id = "12" }))
+      assert.is_true(journal:is_taken(second, ROW, "12"))
+      assert.is_false(journal:is_taken(first, ROW, "12"))
+      assert.is_false(journal:is_taken(second, operations.by_name["wallet.transfer"], "12")) -- of another history
+      assert.is_false(journal:finish(second, { id = "12" }))
+      assert.same({ is_taken = true }, journal:reconciled(second, { outcome = "done", record = { id = "12" } }))
+      assert.equal("open", assert(journal:call_of(second)).state)
+      assert.is_true(journal:finish(first, { id = "12" }))
+      assert.is_true(journal:finish(second, { id = "13" }))
     end)
 
     it("believes a record that shows the id of a call more than a look that did not see it", function()

@@ -13,11 +13,12 @@ local within, write, ids = own.within, own.write, own.ids
 before_each(function() journal = own.begin() end)
 after_each(own.finish)
 
+-- Writes a payment that was sent when it was added.
 local function pay(tx, key, more)
-  tx:rows([[INSERT INTO purser_payments (account, queue, key, operation, params, client_id, digest, state,
-    due_at, worker, lease_until, attempts, intent, record_id, message, added_at)
-    VALUES ('treasury', 'default', $1, 'wallet.withdraw', $2, $3, 'd', $4, '', '', '', '1', $5, 'r', 'said', $6)]], key,
-    '{"coin":"USDT"}', "client_id of " .. key, more.state, more.intent, own.time_text(more.added_at))
+  write(tx, "of " .. key, more.added_at, { queue = "default", payment = key, operation = "wallet.withdraw",
+    params = '{"coin":"USDT"}', key = "client_id of " .. key, content = "c", digest = "d of " .. key,
+    stage = more.stage, state = more.state or more.stage == "done" and "done" or "not_done",
+    record_id = "r of " .. key, message = "said", added_at = own.time_text(more.added_at) })
 end
 
 describe("pruning", function()
@@ -51,20 +52,21 @@ describe("pruning", function()
     assert.same({ "answered", "lost" }, ids(assert(journal:entries())))
   end)
 
-  it("keeps every attempt of a payment that is not done, and never forgets a key or an id", function()
+  it("keeps all of a payment that is not done, and never forgets a key or an id", function()
     within(function(tx)
-      for _, state in ipairs { "waiting", "taken", "sent", "failed", "undecided", "done" } do
-        pay(tx, state, { state = state, intent = "of " .. state, added_at = long_ago })
-        write(tx, "of " .. state, long_ago, { queue = "default", payment = state, state = "not_done" })
+      for _, stage in ipairs { "waiting", "taken", "sent", "failed", "undecided", "done" } do
+        pay(tx, stage, { stage = stage, added_at = long_ago })
       end
     end)
-    assert.same({ intents = 1, payments = 1, periods = 0 }, assert(prune(200)))
-    assert.equal(5, #assert(journal:entries()))
-    local rows = assert(journal.db:rows "SELECT key, client_id, digest, state, params, record_id FROM purser_payments")
+    assert.same({ intents = 0, payments = 1, periods = 0 }, assert(prune(200)))
+    assert.equal(6, #assert(journal:entries()))
+    local rows = assert(journal.db:rows [[SELECT payment, key, content, digest, stage, params, record_id
+      FROM purser_calls]])
     assert.equal(6, #rows)
     for _, row in ipairs(rows) do
-      assert.same({ "client_id of " .. row.key, "d", "r" }, { row.client_id, row.digest, row.record_id })
-      assert.equal(row.state == "done" and "{}" or '{"coin":"USDT"}', row.params)
+      assert.same({ "client_id of " .. row.payment, "c", "d of " .. row.payment, "r of " .. row.payment },
+        { row.key, row.content, row.digest, row.record_id })
+      assert.equal(row.stage == "done" and "{}" or '{"coin":"USDT"}', row.params)
     end
     assert.same({ intents = 0, payments = 0, periods = 0 }, assert(prune(200)))
   end)
@@ -75,7 +77,8 @@ describe("pruning", function()
     local payouts = assert(purser.payouts.new { client = client, journal = journal })
     local params = { coin = "USDT", netWork = "TRX", address = "T", amount = "5", withdrawOrderId = "own" }
     assert(payouts:add("rent", "wallet.withdraw", params))
-    assert(journal.db:rows("UPDATE purser_payments SET state = 'done', added_at = $1", own.time_text(long_ago)))
+    assert(journal.db:rows("UPDATE purser_calls SET state = 'done', stage = 'done', added_at = $1",
+      own.time_text(long_ago)))
     assert.equal(1, assert(prune(200)).payments)
     assert.is_false(payouts:add("rent", "wallet.withdraw", params))
     assert.matches('is that of payment "rent"', select(2, payouts:add("again", "wallet.withdraw", params)).message)
@@ -87,14 +90,15 @@ describe("pruning", function()
     within(function(tx)
       write(tx, "at", before)
       write(tx, "older", before - 1)
-      pay(tx, "at", { state = "done", intent = "at", added_at = before })
-      pay(tx, "older", { state = "done", intent = "older", added_at = before - 1 })
+      pay(tx, "at", { stage = "done", added_at = before })
+      pay(tx, "older", { stage = "done", added_at = before - 1 })
       for name, length in pairs { ends = before, ended = before - 1 } do -- the first period of such a length
         tx:rows("INSERT INTO purser_spending (bucket, amount) VALUES ($1, '5')", ("%s USDT %d 0"):format(name, length))
       end
     end)
     assert.same({ intents = 1, payments = 1, periods = 1 }, assert(journal:prune { before = before }))
-    assert.same({ "at" }, ids(assert(journal:entries())))
+    assert.same({ "of older", "at", "of at" }, ids(assert(journal:entries())))
+    assert.equal("{}", assert(journal.db:rows "SELECT params FROM purser_calls WHERE id = 'of older'")[1].params)
     assert.matches("^ends ", assert(journal.db:rows "SELECT bucket FROM purser_spending")[1].bucket)
   end)
 
@@ -119,7 +123,7 @@ describe("pruning", function()
 
   it("takes any number of payments, in steps", function()
     within(function(tx)
-      for i = 1, 1100 do pay(tx, ("p%05d"):format(i), { state = "done", intent = "", added_at = long_ago }) end
+      for i = 1, 1100 do pay(tx, ("p%05d"):format(i), { stage = "done", added_at = long_ago }) end
     end)
     assert.equal(1100, assert(prune(200)).payments)
   end)
@@ -141,7 +145,7 @@ describe("pruning", function()
       for name, charge in pairs { year = ("my account USDT %d %d 5"):format(length, number),
         day = ("my account USDT %d %d 5"):format(DAY, math.floor(long_ago / DAY)) } do
         write(tx, name, long_ago)
-        tx:rows("UPDATE purser_intents SET charges = $1 WHERE id = $2", charge .. "\n" .. charge, name)
+        tx:rows("UPDATE purser_calls SET charges = $1 WHERE id = $2", charge .. "\n" .. charge, name)
       end
     end)
     assert.equal(1, assert(prune(200)).intents)
@@ -187,7 +191,7 @@ describe("a call with a key of the caller's", function()
   it("is emptied, and its key stays used", function()
     within(function(tx)
       write(tx, "old", 1500000000000, { state = "done" })
-      tx:rows [[UPDATE purser_intents SET key = 'a', content = 'c', params = '{"amount":"5"}', record_id = '7',
+      tx:rows [[UPDATE purser_calls SET key = 'a', content = 'c', params = '{"amount":"5"}', record_id = '7',
         record = '{"tranId":"7"}']]
     end)
     assert.equal(1, assert(journal:prune { before = 1600000000000 }).intents)

@@ -23,7 +23,7 @@ describe("two accounts with one journal", function()
       assert.is_false(payouts:add("rent", "sub_account.transfer", params))
       assert.equal(1, assert(payouts:report()).waiting)
     end
-    assert.equal("2", assert(journal.db:rows "SELECT CAST(count(*) AS TEXT) AS n FROM purser_payments")[1].n)
+    assert.equal("2", assert(journal.db:rows "SELECT CAST(count(*) AS TEXT) AS n FROM purser_calls")[1].n)
     journal:close()
   end)
 end)

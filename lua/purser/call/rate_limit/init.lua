@@ -19,6 +19,7 @@ local options_ = require "purser.call.rate_limit.options"
 local process = require "purser.call.rate_limit.process"
 local resolve_profile = require "purser.api.resolve_profile"
 local sliding_log = require "purser.call.rate_limit.sliding_log"
+local blocks = lazy "purser.call.rate_limit.blocks"
 local digest = lazy "purser.util.digest"
 local errors = lazy "purser.call.errors"
 
@@ -30,6 +31,7 @@ local PATIENCE_MS = 5000 -- for a store that others use at the moment, where a c
 ---@class purser.RateLimit
 local RateLimit = { __name = "purser.rate_limit" }
 RateLimit.__index = RateLimit
+setmetatable(RateLimit, { __index = blocks }) -- methods, too
 
 --- Whether `value` was made here.
 function M.is(value)
@@ -87,8 +89,9 @@ function M.new(options, open)
   return self
 end
 
--- A digest names an account's pool: the store is no place for a key.
-local function name_of(pool, api_key)
+--- A digest names an account's pool: the store is no place for a key.
+---@private
+function RateLimit.name_of(pool, api_key)
   if pool.scope == "ip" then return pool.name end
   return pool.name .. ":" .. digest.account_of(api_key)
 end
@@ -105,7 +108,7 @@ local function make_takes(self, row, api_key)
   local takes = { names = { sliding_log.QUEUE } }
   for _, pool in ipairs(self.pools) do
     if pool.scope == "ip" or api_key and not row.unsigned then
-      local cost, name = pool.counts == "requests" and 1 or self:weight_of(row), name_of(pool, api_key)
+      local cost, name = pool.counts == "requests" and 1 or self:weight_of(row), RateLimit.name_of(pool, api_key)
       takes[#takes + 1], takes[#takes + 2] = name, math.min(cost, pool.capacity)
       takes[#takes + 1], takes[#takes + 2] = pool.capacity, pool.span
       takes.names[#takes.names + 1] = name
@@ -125,9 +128,10 @@ local function takes_of(self, row, api_key)
   return by_row[row]
 end
 
--- Asks the store. Returns what fn returns; or nil and an error that names the store.
-local function ask(self, names, patience_ms, fn)
-  local first, second, third, fourth, fifth = self.store:transact(names, fn, patience_ms)
+--- Asks the store. Returns what fn returns; or nil and an error that names the store.
+---@private
+function RateLimit:ask(names, fn, patience_ms)
+  local first, second, third, fourth, fifth = self.store:transact(names, fn, patience_ms or PATIENCE_MS)
   if first ~= nil then return first, second, third, fourth, fifth end
   return nil, ("the rate limit's store (%s) cannot be used: %s"):format(self.store.kind or "given",
     tostring(second or "it gave no answer"))
@@ -141,10 +145,10 @@ local function reserve(self, takes, rank, number, patience_ms)
     return ms, ticket, at, now
   end
   local asked
-  local ms, ticket, at = ask(self, takes.names, patience_ms, function(kv, now, run)
+  local ms, ticket, at = self:ask(takes.names, function(kv, now, run)
     asked = self.now()
     return sliding_log.reserve(kv, now, takes, rank, number, run)
-  end)
+  end, patience_ms)
   return ms, ticket, at, asked
 end
 
@@ -159,18 +163,6 @@ local function rejection(self, ms, waited)
   if waited + ms > self.max_wait_ms then
     return ("the request weight is used up, and the wait of %s is longer than max_wait_ms"):format(seconds(ms)), ms
   end
-end
-
--- A block that did not reach the store: it is told first. Returns the milliseconds left where it still cannot be.
-local function owed_ms(self)
-  local owed = self.owed
-  local left = owed.ends - self.now()
-  if left > 0 and not ask(self, { owed.name }, PATIENCE_MS, function(kv, now)
-    return sliding_log.block(kv, now, owed.name, owed.span, left)
-  end) then
-    return left
-  end
-  self.owed = false
 end
 
 local function blocked(ms)
@@ -192,8 +184,13 @@ local TOO_SLOW = "the store of the rate limit takes longer to answer than the ma
 ---@param settles boolean|nil  a read that finds out about a payment: it goes with the write calls
 ---@return table|nil takes, integer|string at_or_why, integer|nil ms
 function RateLimit:acquire(row, api_key, pause, state, info, settles)
-  local takes, rank = takes_of(self, row, api_key), row.effect == "read" and not settles and 1 or 0
-  local number, waited, tries, left = 0, 0, 0, self.owed and owed_ms(self)
+  local takes = takes_of(self, row, api_key)
+  if self.is_local then -- what nearly every call is, without the rest
+    local kv, now, run = self.store:state()
+    if sliding_log.go_within_step(kv, now, takes, run) then return takes, now end
+  end
+  local rank = row.effect == "read" and not settles and 1 or 0
+  local number, waited, tries, left = 0, 0, 0, self.owed and self:owed_ms()
   if left then return blocked(left) end
   while true do
     local ms, ticket, at, asked = reserve(self, takes, rank, number, self.patience_ms - waited)
@@ -224,79 +221,9 @@ end
 --- Gives back what a call took that was certainly not sent; a ticket where `at` is 0.
 ---@private
 function RateLimit:give_back(takes, at, ticket)
-  return ask(self, takes.names, PATIENCE_MS, function(kv, now)
+  return self:ask(takes.names, function(kv, now)
     return sliding_log.give_back(kv, now, takes, ticket or 0, at)
   end)
-end
-
--- The pool of the address: a pause concerns everything that shares it.
-local function blocked_pool(self)
-  for _, pool in ipairs(self.pools) do
-    if pool.scope == "ip" and pool.counts == "weight" then return pool end
-  end
-  return self.pools[1]
-end
-
---- The service said to stay away for `ms` milliseconds; without `ms`, for a pause that grows each time. Returns for how
---- long that is.
----@param ms integer|nil
----@return integer ms
-function RateLimit:block(ms)
-  local pool = blocked_pool(self)
-  if not pool then return 0 end
-  ms = ms and math.floor(math.min(ms, sliding_log.MAX_BLOCK_MS)) or -1
-  local left = ask(self, { pool.name }, PATIENCE_MS, function(kv, now)
-    return sliding_log.block(kv, now, pool.name, pool.span, ms)
-  end)
-  if left then return left end
-  local ends = self.now() + (ms < 0 and pool.span or ms)
-  self.owed = { name = pool.name, span = pool.span, ends = math.max(ends, self.owed and self.owed.ends or ends) }
-  return self.owed.ends - self.now()
-end
-
-local says_pause = { ["429"] = true, ["418"] = true }
-
---- Learns from a failure: HTTP 429, 418, their codes in a body, and a 403 that is not the service's JSON block the
---- pool, as does every failure with a Retry-After. Returns for how long, or nil.
----@private
----@param err purser.Error
----@return integer|nil ms
-function RateLimit:learn(err)
-  local named = err.retry_after
-  local asked = err.kind == "throttled" and err.http_status ~= nil or says_pause[err.code]
-    or err.kind == "http" and err.http_status == 403
-  if not named and not asked then return nil end
-  return self:block(named and named * 1000)
-end
-
----@class purser.PoolUse
----@field pool string
----@field capacity integer
----@field window_ms integer
----@field used integer        what counts in the window that ends now
----@field blocked_ms integer  how long the pool stays blocked; 0 when it is not
----@field held_ms integer     how long the store holds every pool, since it may have forgotten what was sent
----@field waiting integer     calls that wait
----@field waiting_weight integer
-
---- What the pools of this rate limit hold now, that of the account where a key is given; or nil and a message where the
---- store cannot be used.
----@param api_key string|nil
----@return purser.PoolUse[]|nil pools, string|nil message
-function RateLimit:status(api_key)
-  local list = {}
-  for _, pool in ipairs(self.pools) do
-    if pool.scope == "ip" or api_key then
-      local name = name_of(pool, api_key)
-      local used, ends, count, weight, held = ask(self, { sliding_log.QUEUE, name }, PATIENCE_MS, function(kv, now)
-        return sliding_log.pool(kv, now, name, pool.span)
-      end)
-      if not used then return nil, ends end
-      list[#list + 1] = { pool = name, capacity = pool.capacity, window_ms = pool.window_ms, used = used,
-        blocked_ms = ends, held_ms = held, waiting = count, waiting_weight = weight }
-    end
-  end
-  return list
 end
 
 --- Closes the connection to the store. May be called again.

@@ -190,10 +190,10 @@ local function put_ticket(pools, takes, ticket, rank, at)
   end
 end
 
--- Counts a call that fits in a step in which no pool has a ticket, a block or a hold: what counts before the step was
--- summed, and no longer changes. Returns the queue; nil where the whole rule decides.
-local function go_within_step(kv, now, takes, run)
-  local get, put = kv.get, kv.put
+--- Counts a call that fits in a step in which no pool has a ticket, a block or a hold: what counts before the step was
+--- summed, and no longer changes. Returns the number of the next ticket; nil where the whole rule decides.
+function M.go_within_step(kv, now, takes, run)
+  local get = kv.get
   local queue = get(M.QUEUE)
   local head = queue and queue[1]
   if not head or head[RUN] ~= run or now < head[HELD] then return nil end
@@ -209,9 +209,9 @@ local function go_within_step(kv, now, takes, run)
     local sent = pool[SENT]
     local n = #sent
     sent[n] = sent[n] + takes[i + 1]
-    put(takes[i], pool, pool[BEFORE][5])
+    kv.put(takes[i], pool, pool[BEFORE][5])
   end
-  return head
+  return head[NEXT]
 end
 
 --- Reserves. Returns the milliseconds to wait, the ticket's number, and the time of the store: 0 means that the call
@@ -221,8 +221,8 @@ end
 ---@param number integer  of the ticket; 0 for a call that has none
 ---@param run string      names the run of the store; another one than before may have lost what was counted
 function M.reserve(kv, now, takes, rank, number, run)
-  local went = go_within_step(kv, now, takes, run)
-  if went then return 0, number > 0 and number or went[NEXT], now end
+  local next_ticket = M.go_within_step(kv, now, takes, run)
+  if next_ticket then return 0, number > 0 and number or next_ticket, now end
   local queue, changed = read_queue(kv, takes, now, run)
   local pools, ends, blocked = {}, now, nil
   for i = 1, #takes, 4 do

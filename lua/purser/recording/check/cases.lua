@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What purser.recording.check checks, in order: { name, run(check), tls }. `check` has the methods of check/init.lua.
+-- The checks of purser.recording.check, in order: { name, run(check), tls }. `check` has the methods of check/init.lua.
 
 local behaviours = require "purser.recording.check.behaviours"
 local core = require "purser.core"

@@ -1,11 +1,12 @@
 -- SPDX-License-Identifier: MIT
 -- Redacts what a client sends and gets. A value stays only where its name and its form are on a list of harmless ones;
--- everything else becomes a token (token.lua). The list is handed in: see recording/harmless.lua.
+-- everything else becomes a token (token.lua).
 --
 -- Times move by one whole number of days that is drawn for each recording.
 
 local calendar = require "purser.util.calendar"
 local core = require "purser.core"
+local harmless = require "purser.recording.harmless"
 local json = require "purser.json"
 local json_tree = require "purser.util.json_tree"
 local token = require "purser.recording.redact.token"
@@ -14,28 +15,20 @@ local M = {}
 
 local DAY_MS = 86400000
 
----@class purser.Harmless  which names and values may stay, see recording/harmless.lua
----@field is_name fun(name: string): boolean       of a member or a parameter
----@field keeps fun(name: string|nil, text: string, beside: table|nil): boolean|string  true, "time", "date"
----@field is_segment fun(segment: string): boolean of a path
----@field header fun(name: string, value: string): boolean|string|nil  true: stays; "token"; nil: is left out
-
 local Redactor = {}
 Redactor.__index = Redactor
 Redactor.__name = "purser.redactor"
 Redactor.__tostring = function() return Redactor.__name end
 
 --- Makes a redactor with a random key of its own. Returns nil and a message when there are no random bytes.
----@param harmless purser.Harmless
 ---@return table|nil redactor, string|nil message
-function M.new(harmless)
+function M.new()
   local key, message = core.random_token(32)
   if not key then return nil, message end
   local signer
   signer, message = core.signer("hmac-sha256", key)
   if not signer then return nil, message end
-  return setmetatable({ harmless = harmless, signer = signer, shift = -(30 + core.random_integer(370)) * DAY_MS },
-    Redactor)
+  return setmetatable({ signer = signer, shift = -(30 + core.random_integer(370)) * DAY_MS }, Redactor)
 end
 
 --- The token of a text, whatever it is.
@@ -56,7 +49,7 @@ end
 ---@param beside table<string, boolean>|nil  the names of the members of the object that it is in
 ---@return string
 function Redactor:value(name, text, beside)
-  local kept = name and self.harmless.keeps(name, text, beside)
+  local kept = name and harmless.keeps(name, text, beside)
   if kept == true then return text end
   if kept == "time" then return moved(self, text) end
   if kept == "date" then return moved_date(self, text) end
@@ -67,7 +60,7 @@ end
 ---@param name string
 ---@return string
 function Redactor:name(name)
-  return self.harmless.is_name(name) and name or self:token(name)
+  return harmless.is_name(name) and name or self:token(name)
 end
 
 local function names_of(object)
@@ -137,7 +130,7 @@ end
 --- A path as it may be kept.
 function Redactor:path(path)
   return (path:gsub("[^/]+", function(segment)
-    return self.harmless.is_segment(segment) and segment or self:token(segment)
+    return harmless.is_segment(segment) and segment or self:token(segment)
   end))
 end
 
@@ -168,7 +161,7 @@ function Redactor:headers(headers)
   end
   for _, header in ipairs(list) do
     local name = header[1]:lower()
-    local stays = self.harmless.header(name, header[2])
+    local stays = harmless.header(name, header[2])
     if stays then kept[name] = stays == true and header[2] or self:token(header[2]) end
   end
   return kept

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- What stands for a value that is not to be kept: a token of the same length and kind, drawn from the value by HMAC
--- with the random key of one recording. Equal values have equal tokens there, and in no other recording.
+-- Tokens, which stand for values that are not to be kept: each of the same length and kind, drawn from the value by
+-- HMAC with the random key of one recording. Equal values have equal tokens there, and in no other recording.
 --
 -- A token shows the kind of the whole value alone. Which of its characters were digits or capitals would point at one
 -- address among all those of a chain.

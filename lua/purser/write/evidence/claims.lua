@@ -6,8 +6,8 @@
 --
 -- A journal, in memory or in a database, is asked for
 --   owners(account, record_ids, operations)            record id -> the call that owns it
---   planned(account, ids, operations)                  which ids are those of payments that it plans; or no such
---                                                      function, where it plans none
+--   planned(account, ids, operations)                  id -> the payment that it plans with it; or no such function,
+--                                                      where it plans none
 --   open_calls(account, operations, first, last)       calls without a known end that may have made a record then
 --   answered_calls(account, operations, first, last)   calls whose records must be in a history from there to there
 --   delay(operation), note_delay(operation, ms)        how late records of an operation were seen to appear
@@ -32,13 +32,15 @@ local M = {}
 ---@field in_time boolean      a record was shown at its time
 ---@field earliest number      from the first of those to the last the history leaves out nothing
 ---@field latest number
+---@field newest integer      when the last call was sent whose record is shown
 ---@field misplaced table|nil  a record that was not
+---@field untimed boolean|nil  one that may be of an attempt that the journal lacks was not: no times are proved
 local Witnesses = {}
 Witnesses.__index = Witnesses
 
 local function no_witnesses()
   return setmetatable({ same = {}, differing = {}, hidden = {}, in_time = false, earliest = math.huge,
-    latest = -math.huge }, Witnesses)
+    latest = -math.huge, newest = 0 }, Witnesses)
 end
 
 --- Witnesses that show nothing.
@@ -111,11 +113,13 @@ local function add_witness(witnesses, call, record, time)
     end
   end
   local at = record[reconcile.time_member]
-  if time.max_window and (call.recv_window or 0) <= time.max_window then
+  if call.sent_at and time.max_window and (call.recv_window or 0) <= time.max_window then
     if type(at) == "number" and at >= call.sent_at - time.before and at <= call.sent_at + time.after then
       witnesses.in_time = true
       witnesses.earliest = math.min(witnesses.earliest, math.max(at, call.sent_at))
       witnesses.latest = math.max(witnesses.latest, math.min(at, call.sent_at))
+    elseif call.found then
+      witnesses.untimed = true
     else
       witnesses.misplaced = record
     end
@@ -156,8 +160,8 @@ local function is_own(self, call)
   return call.id ~= nil and (call.id == self.intent.id or call.id == self.intent.call_id)
 end
 
--- Returns a function that says whether a record shows the id of another payment that the journal plans; or nil and a
--- message. An id that may be the call's own in another form is not counted.
+-- Returns a function that returns the payment that the journal plans and whose id a record shows; or nil and a message.
+-- An id that may be the call's own in another form is not counted.
 local function planned_by_others(self, records)
   local name, list, seen = self.row.reconcile.client_id, {}, {}
   local own = name and self.intent.params[name]
@@ -170,12 +174,13 @@ local function planned_by_others(self, records)
   local planned, message = {}, nil
   if list[1] then planned, message = self.journal:planned(self.account, list, self.operations) end
   if not planned then return nil, message end
-  return function(record) return name ~= nil and planned[record[name] or ""] == true end
+  return function(record) return name and planned[record[name] or ""] or nil end
 end
 
---- Returns the records that no other call owns; or nil and an error. The second result maps ids to owners.
+--- Returns the records that no other call owns, and a list of the owners of the rest, { record, call }; or nil and an
+--- error.
 ---@param records table[]
----@return table[]|nil unclaimed, table|purser.Error owners
+---@return table[]|nil unclaimed, table|purser.Error owned
 function Claims:unclaimed(records)
   local record_ids, seen = {}, {}
   for _, record in ipairs(records) do
@@ -185,30 +190,32 @@ function Claims:unclaimed(records)
   local owners, message = {}, nil
   if record_ids[1] then owners, message = self.journal:owners(self.account, record_ids, self.operations) end
   if not owners then return failed(message) end
-  local is_planned
-  is_planned, message = planned_by_others(self, records)
-  if not is_planned then return failed(message) end
-  local left = {}
+  local planned
+  planned, message = planned_by_others(self, records)
+  if not planned then return failed(message) end
+  local left, owned = {}, {}
   for _, record in ipairs(records) do
-    local owner = owners[intents.id_of(record) or ""]
-    if owner and is_own(self, owner) or not owner and not is_planned(record) then left[#left + 1] = record end
+    local owner = owners[intents.id_of(record) or ""] or planned(record)
+    if not owner or is_own(self, owner) then left[#left + 1] = record else owned[#owned + 1] = { record, owner } end
   end
-  return left, owners
+  return left, owned
 end
 
---- Returns what the answered calls whose records these are show of the service; or nil and an error.
+--- Returns what the answered calls whose records these are show of the service, and the records that no other call
+--- owns; or nil and an error. A payment that is planned, and whose id a record shows, shows as much of all but times.
 ---@param records table[]
 ---@param time { before: integer, after: integer, max_window: integer }  where a record is in its place
----@return purser.evidence.Witnesses|nil witnesses, purser.Error|nil err
+---@return purser.evidence.Witnesses|nil witnesses, table[]|purser.Error unclaimed
 function Claims:witnesses(records, time)
-  local unclaimed, owners = self:unclaimed(records)
-  if not unclaimed then return nil, owners end
+  local unclaimed, owned = self:unclaimed(records)
+  if not unclaimed then return nil, owned end
   local witnesses = no_witnesses()
-  for _, record in ipairs(records) do
-    local owner = owners[intents.id_of(record) or ""]
-    if owner and owner.answered and not is_own(self, owner) then add_witness(witnesses, owner, record, time) end
+  for _, one in ipairs(owned) do
+    if one[2].answered then add_witness(witnesses, one[2], one[1], time) end
+    witnesses.newest = math.max(witnesses.newest, one[2].sent_at or 0)
   end
-  return witnesses
+  witnesses.in_time = witnesses.in_time and not witnesses.untimed
+  return witnesses, unclaimed
 end
 
 --- Returns other calls without a known end that can have made a record between two times; or nil and an error.

@@ -43,8 +43,18 @@ local function is_close(a, b, text, fee)
   return fee ~= nil and (a == b + fee or b == a + fee)
 end
 
+-- Returns whether two numbers differ by so much that no rounding and no fee that is shown explains it: most records are
+-- told apart by this alone.
+local function are_apart(a, b, fee)
+  return a and b and b ~= 0 and math.abs(a - math.abs(b)) > 2 + math.abs(fee or 0) + a * 1e-9
+end
+
 -- Compares amounts: "near" where a fee could make the difference. None takes half of a payment, or adds as much to it.
 local function amounts(sent, shown, record)
+  local x, y = tonumber(sent), tonumber(shown)
+  if are_apart(x, y, tonumber(record.transactionFee)) and (y * y > 4.1 * x * x or x * x > 4.1 * y * y) then
+    return "unlike"
+  end
   local a, b = amount_of(sent), amount_of(shown)
   if not a or not b then return "may" end
   if a == b then return "same" end
@@ -169,10 +179,17 @@ local function counted_id(reconcile, params, record, witnesses)
   return counted(name, params, record, witnesses)
 end
 
--- Without a witness coin and amount prove a difference where both differ; away from the call's time where one does.
-local function is_other_payment(seen, is_near)
-  local asset, amount = seen.coin == "unlike" or seen.asset == "unlike", seen.amount == "unlike"
-  return asset and amount or not is_near and (asset or amount or seen.note == "unlike")
+-- Without a witness coin and amount prove a difference where both differ. Away from the call's time one of them does,
+-- or a note. Of a payment that may never have been sent an amount does, too, that a fee may explain, unless who is paid
+-- agrees: to one's own accounts there is no fee.
+local function is_other_payment(reconcile, seen, where)
+  local asset, amount, to = seen.coin == "unlike" or seen.asset == "unlike", seen.amount == "unlike", nil
+  if where == "near" then return asset and amount end
+  for _, name in ipairs(reconcile.match_on or {}) do
+    if name == "address" or name == "toAccount" then to = seen[name] end
+  end
+  local is_fee = where == "far" or to == "same" or to == "may"
+  return asset or amount or seen.note == "unlike" or seen.amount == "near" and not is_fee
 end
 
 ---@alias purser.evidence.Verdict
@@ -186,9 +203,9 @@ end
 ---@param params table         what was sent
 ---@param record table
 ---@param witnesses table      what answered calls show of this service: see claims.lua
----@param is_near boolean      the record lies in the call's window
+---@param where "near"|"far"|"planned"  the record lies in the call's window or next to it; away from it; there is none
 ---@return purser.evidence.Verdict
-function M.judge(reconcile, params, record, witnesses, is_near)
+function M.judge(reconcile, params, record, witnesses, where)
   local seen, verdict = { id = counted_id(reconcile, params, record, witnesses) }, "same"
   for _, name in ipairs(reconcile.copy_params or {}) do -- the list was asked for these, and need not show them
     if not is_blank(record[name]) then seen[name] = counted(name, params, record, witnesses) end
@@ -199,7 +216,7 @@ function M.judge(reconcile, params, record, witnesses, is_near)
     if relation == "unlike" or relation == "near" then verdict = "unlike" end
     if relation == "may" and verdict == "same" then verdict = "may" end
   end
-  if is_other_payment(seen, is_near) then return "other" end
+  if is_other_payment(reconcile, seen, where) then return "other" end
   local is_told = seen.amount == "same" or seen.coin == "same" or seen.asset == "same" or params.amount == nil
   return verdict == "same" and not is_told and "may" or verdict
 end

@@ -87,7 +87,7 @@ end
 ---@return any value, purser.Error|nil err
 function M.verify(row, response, value)
   local form = row.result
-  if not (form.list or form.page or form.rows) or unwrap.doubt_of(value) == "lone" then return value end
+  if not (form.list or form.page or form.rows) or unwrap.is_lone(value) then return value end
   local why = doubt(row, response, value)
   if not why then return value end
   return nil, errors.undecodable(row.full_name, ("the answer comes with %s, so it may not show all there is")

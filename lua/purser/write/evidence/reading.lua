@@ -14,6 +14,7 @@ local envelope = require "purser.write.evidence.envelope"
 local history = require "purser.history"
 local operations = require "purser.api.operations"
 local record_id = require "purser.history.record_id"
+local retention = require "purser.history.retention"
 local schedule = require "purser.schedule"
 
 local M = {}
@@ -52,15 +53,37 @@ end
 
 M.verify = envelope.verify
 
--- Returns each record once: where the service does not keep to the windows that it was asked for, two may show one.
-local function each_once(row, records)
+local LONGEST_MS = 30 * DAY_MS  -- that is asked for at once, where the history itself says no other
+local OVERLAP_MS = 2 * DAY_MS   -- of two parts: bounds counted in whole days would hide what lies between them
+
+-- Returns each record of the parts of a history once: where the service does not keep to the windows that it was asked
+-- for, two may show one. Of those without an id two may be two, unless they come in another part.
+local function each_once(row, parts)
   local key_of, seen, list = record_id.of(row.paging or {}), {}, {}
-  for _, record in ipairs(records) do
-    local key, is_id = key_of(record)
-    if not (is_id and seen[key]) then list[#list + 1] = record end
-    seen[key] = true
+  for i, records in ipairs(parts) do
+    for _, record in ipairs(records) do
+      local key, is_id = key_of(record)
+      if not seen[key] or seen[key] == i and not is_id then
+        list[#list + 1], seen[key] = record, i
+      end
+    end
   end
   return list
+end
+
+-- Returns a function that asks again for a page that is rejected after others were shown: what is asked for is right,
+-- so the rejection passes, and would end the reading of a long history each time.
+local function asks_again(run)
+  local was_shown = false
+  return function(row, params)
+    local value, err
+    for _ = 1, was_shown and ASKED_TIMES or 1 do
+      value, err = run(row, params)
+      if value ~= nil or err.outcome ~= "rejected" or err.kind == "throttled" then break end
+    end
+    was_shown = was_shown or value ~= nil
+    return value, err
+  end
 end
 
 --- Returns all records of a read operation between `first` and `last` (epoch ms; not used where the operation has no
@@ -72,15 +95,24 @@ end
 ---@param first integer
 ---@param last integer
 ---@param time_name string|nil  the member that holds a record's time
+---@param state table|nil  after an error the next reading goes on with the parts that were read
 ---@return table[]|nil records, purser.Error|nil err, string|nil why
-function M.all(run, row, params, first, last, time_name)
-  local walk = history.strict(run, row, params, first, last, time_name)
-  local records, err = walk:collect()
-  if records then return each_once(row, records), nil, walk.source.incomplete end
-  if err.details and err.details.crowded then
-    return nil, nil, "the history holds more records at one moment than it shows"
+function M.all(run, row, params, first, last, time_name, state)
+  local longest, ask = retention.max_window(row.window) or LONGEST_MS, asks_again(run)
+  local parts = state or {}
+  while true do
+    first = parts.read_to and parts.read_to - math.min(OVERLAP_MS, longest / 2) or first
+    local upto = math.min(first + longest, last)
+    local walk = history.strict(ask, row, params, first, upto, time_name)
+    local records, err = walk:collect()
+    if not records then
+      local is_crowded = err.details and err.details.crowded
+      return nil, not is_crowded and err or nil, is_crowded and "the history holds more records at one moment than it "
+        .. "shows" or nil
+    end
+    parts[#parts + 1], parts.read_to, parts.incomplete = records, upto, parts.incomplete or walk.source.incomplete
+    if upto >= last then return each_once(row, parts), nil, parts.incomplete end
   end
-  return nil, err
 end
 
 ------------------------------------------------------------------------------------------------- what is asked for
@@ -167,6 +199,17 @@ function M.share(as_of)
   return setmetatable({ as_of = as_of, first = as_of, by_question = {}, spelled = {} }, Readings)
 end
 
+--- Makes readings that are kept, and answer whatever is asked later: whoever asks knows of all that was made since.
+---@param as_of integer
+---@param first integer  from when on the histories are read
+---@param store { load: (fun(key: string): table|nil), save: fun(key: string, reading: table) }
+---@return purser.evidence.Readings
+function M.keep(as_of, first, store)
+  local self = M.share(as_of)
+  self.first, self.store = first, store
+  return self
+end
+
 --- Makes the readings begin early enough for a call that was sent then.
 function Readings:expect(sent_at)
   self.first = math.min(self.first, sent_at)
@@ -194,6 +237,7 @@ end
 -- be visible, while the clock was right. An early question may use any that began since the one before.
 local function serves(reading, question, first, last)
   local service = question.service
+  if reading.is_kept then return true end
   if not reading.records or reading.incomplete and reading.incomplete_times < INCOMPLETE_READINGS then return false end
   local passed = core.monotonic_ms() - reading.began_monotonic
   if reading.first > first or reading.correction ~= service:correction() then return false end
@@ -220,8 +264,9 @@ end
 -- since.
 local function shared_window(self, question, first, last, how)
   if first == 0 then return first, last end
-  local margin, now = question.intent.sent_at - question.first, question.service:now()
-  local earliest = self.first and self.first - margin - BEFORE_MS or first - math.max(question.visible_ms, BEFORE_MS)
+  local now = question.service:now()
+  local earliest = self.first and self.first - question.before - BEFORE_MS
+    or first - math.max(question.visible_ms, BEFORE_MS)
   local latest = self.as_of or math.min(now, last + AFTER_MS)
   local is_wide = how == "wide"
   local more = (is_wide or self.as_of or latest == now) and question.late and M.WIDE_MS or 0
@@ -229,13 +274,14 @@ local function shared_window(self, question, first, last, how)
   return math.min(first, earliest), math.max(last, latest + question.skew_ms + more)
 end
 
-local function read(reading, question, row, asked, first, last)
+local function read(reading, question, row, asked, first, last, parts)
   local service = question.service
   local began, began_monotonic, correction = service:now(), core.monotonic_ms(), service:correction()
   local function run(...) return service:read(...) end
-  local records, err, why = M.all(run, row, asked, first, last, question.reconcile.time_member)
+  local records, err, why = M.all(run, row, asked, first, last, question.reconcile.time_member, parts)
   reading.records, reading.err, reading.incomplete = records, err, why
-  reading.first, reading.last, reading.by_id, reading.witnesses = first, last, {}, {}
+  reading.first, reading.last = first, last
+  reading.by_id, reading.witnesses, reading.unclaimed = {}, {}, {}
   reading.began, reading.began_monotonic, reading.correction = began, began_monotonic, correction
   if records then reading.incomplete_times = why and (reading.incomplete_times or 0) + 1 or 0 end
   return reading
@@ -259,7 +305,7 @@ local function read_shared(self, question, row, asked, first, last, how)
   local before, after = margins(question, how, last)
   local needs_first, needs_last = widened(question, first, last, before, after)
   local key = key_of(row, asked, how)
-  local reading = self.by_question[key] or { incomplete_times = 0 }
+  local reading = self.by_question[key] or self.store and self.store.load(key) or { incomplete_times = 0 }
   local lock = self.as_of and self or reading
   self.by_question[key] = reading
   while lock.waiters do wait_for(lock) end
@@ -267,9 +313,14 @@ local function read_shared(self, question, row, asked, first, last, how)
     local from, to = shared_window(self, question, first, last, how)
     first, last = math.min(from, needs_first), to
     lock.waiters = {}
-    local ok, raised = schedule.protect(read, reading, question, row, asked, first, last)
+    if self.store and not reading.err then reading.parts = {} end -- what is kept is read in parts, as of one time
+    local ok, raised = schedule.protect(read, reading, question, row, asked, first, last, reading.parts)
     end_waits(lock)
     if not ok then error(raised, 0) end
+    if self.store and reading.records and not reading.incomplete then
+      reading.is_kept = true
+      self.store.save(key, reading)
+    end
   end
   return reading
 end
@@ -307,6 +358,53 @@ function M.is_exact(question, reading, witnesses)
     if type(at) ~= "number" or at < reading.first or at > reading.last then return false end
   end
   return witnesses.latest >= question.last or reading.last >= question.last + M.WIDE_MS
+end
+
+local function payee_of(fields) return tostring(fields.address or fields.toAccount or ""):lower() end
+
+-- Adds a record under the amounts that it may stand for: as it is shown, and with and without the fee.
+local function add_amounts(entries, record)
+  local amount, fee = math.abs(tonumber(record.amount) or 0), tonumber(record.transactionFee) or 0
+  for _, size in ipairs { amount, fee ~= 0 and amount + fee or nil, fee ~= 0 and amount - fee or nil } do
+    entries[#entries + 1] = { size = size, record = record }
+  end
+  return amount > 0
+end
+
+--- Returns a function that returns those of the records that may show a payment: of about its amount, to its payee, or
+--- without an amount. So many payments can be looked for among many records.
+---@param records table[]
+---@return fun(params: table): table[]
+function M.by_amount(records)
+  local entries, by_payee, odd = {}, {}, {}
+  for _, record in ipairs(records) do
+    if not add_amounts(entries, record) then odd[#odd + 1] = record end
+    local payee = payee_of(record)
+    by_payee[payee] = by_payee[payee] or {}
+    table.insert(by_payee[payee], record)
+  end
+  table.sort(entries, function(one, other) return one.size < other.size end)
+  return function(params)
+    local size, found, seen = tonumber(params.amount), {}, {}
+    if not size then return records end
+    local function take(record)
+      if not seen[record] then found[#found + 1], seen[record] = record, true end
+    end
+    local slack, first, last = 1 + size * 1e-9, 1, #entries + 1 -- of what is cut or rounded
+    while first < last do
+      local middle = math.floor((first + last) / 2)
+      if entries[middle].size < size - slack then first = middle + 1 else last = middle end
+    end
+    while entries[first] and entries[first].size <= size + slack do
+      take(entries[first].record)
+      first = first + 1
+    end
+    local payee = payee_of(params)
+    for _, list in ipairs { payee ~= "" and by_payee[payee] or {}, odd } do
+      for _, record in ipairs(list) do take(record) end
+    end
+    return found
+  end
 end
 
 --- Returns the records of a reading that show `id` as their member `name`.

@@ -7,6 +7,7 @@
 --
 -- Where one destination rule is given, a destination without a rule of its own is rejected.
 
+local approved = require "purser.write.guard.approved"
 local decimal = require "purser.decimal"
 local errors = require "purser.call.errors"
 local options_ = require "purser.write.guard.options"
@@ -180,13 +181,14 @@ end
 --- cannot be left to others.
 function Guard:check_prepared(row, params)
   local rejection = self:check(row, params)
+  if self.approved then rejection = rejection or reject(row, "approval", "a prepared request is not recorded") end
   local rule = row.effect == "transfer" and (self.spending_limit and "spending_limit" or self.no_duplicates
     and "no_duplicates")
   return rejection or rule and reject(row, rule, "a prepared request is not recorded", "make the call instead") or nil
 end
 
 local function check_duplicates(tx, intent, row, digest)
-  local others = tx:rows([[SELECT id FROM purser_intents WHERE digest = $1 AND account = $2
+  local others = tx:rows([[SELECT id FROM purser_calls WHERE digest = $1 AND account = $2
     AND id <> $3 AND state IN ('open', 'unknown', 'undecided')]], digest, intent.account or "", intent.id)
   if #others > 0 then
     tx:reject(reject(row, "no_duplicates", "an equal move has no known end (journal entry " .. others[1].id
@@ -244,8 +246,9 @@ end
 --- message and what to do when it cannot be.
 ---@param options table
 ---@param client_options table  those of purser.new
+---@param base_url string|nil   where the client's calls go; a policy needs it
 ---@return purser.Guard|nil, string|nil, string|nil
-function M.new(options, client_options)
+function M.new(options, client_options, base_url)
   local list, message, hint = options_.read(options)
   if not list then return nil, message, hint end
   local self = setmetatable({ sets = {} }, Guard)
@@ -255,6 +258,8 @@ function M.new(options, client_options)
   end
   if self.spending_limit or self.no_duplicates then message, hint = memory_error(client_options) end
   if message then return nil, 'the guard rails "spending_limit" and "no_duplicates" ' .. message, hint end
+  if client_options.policy then self.approved, message, hint = approved.new(client_options, base_url) end
+  if message then return nil, message, hint end
   return self
 end
 

@@ -30,7 +30,7 @@ end
 -- What was charged in a period, added up.
 local function add_up(tx, account, asset, period_ms, number)
   local total = decimal "0"
-  local rows = tx:rows([[SELECT charges FROM purser_intents WHERE account = $1 AND sent_at >= $2 AND sent_at < $3
+  local rows = tx:rows([[SELECT charges FROM purser_calls WHERE account = $1 AND sent_at >= $2 AND sent_at < $3
     AND charges <> '']], account, time_text(number * period_ms), time_text((number + 1) * period_ms))
   for _, row in ipairs(rows) do
     for line in gmatch(row.charges, "[^\n]+") do

@@ -1,10 +1,16 @@
 -- SPDX-License-Identifier: MIT
--- What a journal in a database knows of other calls: who owns a record, which calls are open, and which were answered.
+-- The rows of a journal in a database: how a row is taken, how it ends, and what the rows say of other calls.
 -- memory.lua has the same of a client that has no journal.
 
+local approval_rows = require "purser.write.guard.approval_rows"
+local approved = require "purser.write.guard.approved"
 local core = require "purser.core"
+local errors = require "purser.call.errors"
 local intents = require "purser.write.intent"
+local json = require "purser.json"
+local lazy = require "purser.util.lazy"
 local schema = require "purser.write.journal.schema"
+local spending = lazy "purser.write.guard.spending"
 
 local time_text = schema.time_text
 local unpack = table.unpack or unpack -- luacheck: ignore
@@ -22,70 +28,317 @@ local M = {}
 ---@field record_id string|nil  of the record that it made
 ---@field record table|nil      what the service answered, or keeps
 ---@field answered boolean      the id came from its own answer, or from a record that shows the call's id
+---@field found boolean|nil     from a record: perhaps of an attempt that this journal lacks
 ---@field digest string         equal calls have the same
 ---@field intent purser.Intent  of its latest attempt
 
-M.COLUMNS = "id, account, key, attempt, "
-  .. "operation, params, sent_at, recv_window, state, record_id, record, answered, digest"
-
---- Returns the intent of a row of the table.
+--- Returns the intent of a row: of its latest attempt.
 ---@return purser.Intent
 function M.intent_of(row)
   return { id = row.id, account = row.account, operation = row.operation, params = core.decode(row.params),
-    sent_at = tonumber(row.sent_at), recv_window = tonumber(row.recv_window), attempt = tonumber(row.attempt) }
+    sent_at = tonumber(row.sent_at) or 0, recv_window = tonumber(row.recv_window), attempt = tonumber(row.attempt) }
 end
 
---- Returns the call that a row of the table is.
+--- Returns the call that a row is.
 function M.call_of(row)
   local intent = M.intent_of(row)
   return { id = row.id, key = row.key ~= "" and row.key or nil, operation = row.operation, intent = intent,
     params = intent.params, sent_at = intent.sent_at, recv_window = intent.recv_window,
     state = row.state, record_id = row.record_id ~= "" and row.record_id or nil,
-    record = row.record ~= "" and core.decode(row.record) or nil, answered = row.answered ~= "", digest = row.digest }
+    record = row.record ~= "" and core.decode(row.record) or nil, answered = row.answered ~= "",
+    found = row.answered == "found", digest = row.digest }
+end
+
+----------------------------------------------------------------------------------------------------- how a row is taken
+
+--- Adds a row, unless another has its id, its key, or its place in a queue. Returns whether it was added.
+---@param tx table
+---@param row table<string, string>  its columns; the others have their defaults
+---@return boolean
+function M.insert(tx, row)
+  local names, places, values = {}, {}, {}
+  for name in pairs(row) do names[#names + 1] = name end
+  table.sort(names)
+  for i, name in ipairs(names) do places[i], values[i] = "$" .. i, row[name] end
+  local _, inserted = tx:rows(("INSERT INTO purser_calls (%s) VALUES (%s) ON CONFLICT DO NOTHING"):format(
+    table.concat(names, ", "), table.concat(places, ", ")), unpack(values, 1, #names))
+  return inserted == 1
+end
+
+--- Changes rows. Returns how many.
+---@param set table<string, string>  columns and what they are to hold
+---@param where string               a condition, with `?` for each of the further values
+---@return integer changed
+function M.update(tx, set, where, ...)
+  local names, values = {}, {}
+  for name in pairs(set) do names[#names + 1] = name end
+  table.sort(names)
+  for i, name in ipairs(names) do names[i], values[i] = ("%s = $%d"):format(name, i), set[name] end
+  local count = #names
+  for i = 1, select("#", ...) do values[count + i] = (select(i, ...)) end
+  local at = count
+  where = where:gsub("%?", function()
+    at = at + 1
+    return "$" .. at
+  end)
+  return select(2, tx:rows("UPDATE purser_calls SET " .. table.concat(names, ", ") .. " WHERE " .. where,
+    unpack(values, 1, at)))
+end
+
+--- Locks the rows that a query finds until the transaction ends. (SQLite's transactions lock everything.)
+M.for_update = { postgresql = " FOR UPDATE", sqlite = "" }
+
+-- Begins another attempt of a row, whose earlier ones were certainly not executed. Returns whether that was so.
+local function begin_again(tx, intent, known, fields, where, ...)
+  local set = { params = intents.encode(intent), attempt = ("%d"):format(known.attempt + 1),
+    sent_at = time_text(intent.sent_at), recv_window = ("%d"):format(intent.recv_window), state = "open",
+    record_id = "", record = "", answered = "", message = "", ended_at = "" }
+  for name, value in pairs(fields) do set[name] = value end
+  if M.update(tx, set, "id = ? AND attempt = ? AND NOT (" .. schema.UNDECIDED .. ")" .. where, known.id,
+    ("%d"):format(known.attempt), ...) == 0 then
+    return false
+  end
+  intent.id, intent.attempt = known.id, known.attempt + 1
+  return true
+end
+
+-- Begins an attempt of a payment, which a worker has taken.
+local function begin_payment(tx, intent, payment)
+  local ok = begin_again(tx, intent, payment, { stage = "sent", due_at = "", rejected = "",
+    tries = ("%d"):format(payment.attempts + 1), first_sent_at = time_text(payment.first_sent_at or intent.sent_at) },
+    " AND worker = ? AND stage = 'taken' AND lease_until > ?", payment.worker, time_text(tx:now()))
+  if ok then return end
+  local err = errors.argument(nil, "the payment is no longer this worker's; another one has it")
+  err.code = "payouts.lease"
+  tx:reject(err)
+end
+
+-- The error of a call whose id a payment carries.
+local function payment_error(row, known)
+  return errors.new { kind = "argument", outcome = "not_sent", phase = "journal", operation = row.full_name,
+    code = "journal.other_content", details = { key = known.key },
+    message = ('the id "%s" is that of payment "%s" in the queue "%s"; nothing was sent'):format(known.key,
+      known.payment, known.queue), hint = "let the queue make that payment, or give this call an id of its own" }
+end
+
+-- Takes the row of a call: one statement owns it, or finds that another call has the key. Returns that call where it
+-- was executed, or may have been. One that was not is sent again in its row.
+local function take(tx, intent, row, key)
+  local account, sent_at = intent.account or "", time_text(intent.sent_at)
+  intent.attempt = 1
+  if M.insert(tx, { id = intent.id, account = account, operation = intent.operation, history = intents.makes_in(row),
+    key = key and key.name or "", content = key and key.content or "", params = intents.encode(intent),
+    digest = intents.digest(row, intent.params), state = "open", attempt = "1", first_sent_at = sent_at,
+    sent_at = sent_at, recv_window = ("%d"):format(intent.recv_window) }) then
+    return nil
+  end
+  local known = key and tx:rows("SELECT * FROM purser_calls WHERE account = $1 AND key = $2 AND key <> '' "
+    .. "AND operation = $3" .. M.for_update[tx.db.name], account, key.name, intent.operation)[1]
+  if not known then tx:reject "the call has the id of another one" end
+  if known.queue ~= "" then tx:reject(payment_error(row, known)) end
+  local other = intents.other_content(known, key, row)
+  if other then tx:reject(other) end
+  if not intents.SPENT_NOTHING[known.state] then return M.call_of(known) end
+  begin_again(tx, intent, { id = known.id, attempt = tonumber(known.attempt) }, {}, "")
+end
+
+--- Records what is about to be sent, durably, in a row of its own or in that of its key or payment. `guard` may reject
+--- it. Returns true; or nil and an error or a message, and then it must not be sent; or nil, nil and the call that has
+--- its key already, and was executed or may have been.
+---@param intent purser.Intent  gets the id of its row, and its attempt
+---@param key { name: string, content: string }|nil  what the caller's key is, and what it stands for
+---@param payment { id: string, attempt: integer, attempts: integer, first_sent_at: integer|nil, worker: string }|nil
+--- one that a worker has taken; it is told of its attempt
+---@return boolean|nil ok, any problem, purser.Call|nil known
+---@param self purser.Journal
+function M.begin(self, intent, row, guard, key, payment)
+  local id, wrong = core.random_token(24)
+  if not id then return nil, "no random id could be made: " .. tostring(wrong) end
+  intent.id = id
+  local result, problem = self.db:transaction(function(tx)
+    local known = nil
+    if payment then begin_payment(tx, intent, payment) else known = take(tx, intent, row, key) end
+    if known then return { known = known } end
+    approved.admit(tx, intent, row, guard and guard.approved, payment, key)
+    local charges = guard and guard:admit(tx, intent, row, intents.digest(row, intent.params)) or ""
+    if charges ~= "" then M.update(tx, { charges = charges }, "id = ?", intent.id) end
+    return {}
+  end)
+  if result and not result.known then
+    if payment then
+      payment.attempt, payment.attempts, payment.intent = intent.attempt, payment.attempts + 1, intent.id
+      payment.first_sent_at = payment.first_sent_at or intent.sent_at
+    end
+    return true
+  end
+  intent.id, intent.attempt = nil, nil
+  return nil, problem, result and result.known
+end
+
+------------------------------------------------------------------------------------------------------------ how it ends
+
+-- A record as JSON, without what must not be kept.
+local function keep(record)
+  if type(record) ~= "table" then return "" end
+  local kept = {}
+  for name, value in pairs(record) do
+    if name ~= "secretKey" and (type(value) ~= "table" or next(value) ~= nil) then kept[name] = value end
+  end
+  if next(kept) == nil then return "" end
+  -- what cannot be written as JSON is left out; the id has a column of its own
+  local ok, text = pcall(json.encode, kept)
+  return ok and text or ""
+end
+
+-- A text without zero bytes, which the database could not keep.
+local function text_of(value)
+  return (tostring(value or ""):gsub("%z", "\\0"))
+end
+
+local MAX_DELAY_MS = 3 * 86400000 -- no payment is put off for longer
+
+---@class purser.Stage  what becomes of a payment
+---@field stage string
+---@field due_in number|nil     ms until it may be sent
+---@field blocked boolean|nil   until something changes
+---@field rejected boolean|nil  it is looked for before it counts as failed
+---@field message string|nil
+
+--- Returns the columns of what becomes of a payment.
+---@param change purser.Stage
+---@return table<string, string> columns
+function M.staged(tx, change)
+  local set = { stage = change.stage, blocked = change.blocked and "yes" or "",
+    rejected = change.rejected and "yes" or "", message = text_of(change.message),
+    due_at = change.due_in and time_text(tx:now() + math.min(change.due_in, MAX_DELAY_MS)) or "" }
+  if change.stage ~= "sent" and change.stage ~= "taken" then set.worker = "" end
+  return set
+end
+
+-- Returns whether an equal call, sent perhaps because this one was found not to have been executed, is open.
+local function has_open_equal(tx, known)
+  return tx:rows("SELECT id FROM purser_calls WHERE digest = $1 AND account = $2 AND operation = $3 AND id <> $4 AND "
+    .. schema.UNDECIDED .. " LIMIT 1", known.digest, known.account, known.operation, known.id)[1] ~= nil
+end
+
+local TAKEN = "SELECT id FROM purser_calls WHERE account = $1 AND record_id = $2 AND record_id <> '' AND history = $3 "
+  .. "AND history <> '' AND id <> $4"
+
+--- Returns whether a record is known to be another call's; or nil and a message.
+---@param self purser.Journal
+function M.is_taken(self, intent, row, record_id)
+  local rows, message = self.db:rows(TAKEN, intent.account or "", tostring(record_id or ""), intents.makes_in(row),
+    intent.id or "")
+  if not rows then return nil, message end
+  return rows[1] ~= nil
+end
+
+-- What becomes of a payment about which another than its worker finds out. What was not made its worker sends again.
+local STAGES = { done = "done", undecided = "undecided" }
+
+-- Writes an end in the row of a call, where it says more than what is written. Returns a verdict.
+local function write_end(tx, intent, ending)
+  local known = tx:rows("SELECT * FROM purser_calls WHERE id = $1" .. M.for_update[tx.db.name], intent.id)[1]
+  if not known then return {} end
+  local later = intent.attempt and tonumber(known.attempt) - intent.attempt or 0
+  local verdict = intents.judge_end(known.state, later, ending, function() return has_open_equal(tx, known) end)
+  if verdict.done_before then verdict.record = known.record ~= "" and core.decode(known.record) or {} end
+  if not verdict.counts then return verdict end
+  local set = { state = ending.state, record_id = ending.record_id, record = keep(ending.record),
+    message = text_of(ending.message), answered = ending.record_id ~= "" and ending.answered or "",
+    ended_at = time_text(core.now_ms()) }
+  local change = known.queue ~= "" and (ending.change or STAGES[ending.state] and { stage = STAGES[ending.state],
+    message = ending.message })
+  for name, value in pairs(change and M.staged(tx, change) or {}) do set[name] = value end
+  if intents.SPENT_NOTHING[ending.state] then
+    approval_rows.give_back(tx, known.id)
+    if known.charges ~= "" then spending.give_back(tx, known.charges) end
+    set.charges = ""
+  end
+  M.update(tx, set, "id = ?", known.id)
+  return verdict
+end
+
+-- Ends a call. The unique index of records refuses one that another call has, in whatever process.
+local function end_call(self, intent, ending)
+  local id = type(ending.record) == "table" and intents.id_of(ending.record)
+  ending.record_id = text_of(id)
+  local verdict, problem = self.db:transaction(function(tx) return write_end(tx, intent, ending) end)
+  local message = not verdict and tostring(problem) or ""
+  if message:find("purser_calls_record", 1, true) or message:find("purser_calls.record_id", 1, true) then
+    return { is_taken = true }
+  end
+  return verdict, problem
+end
+
+--- Keeps how a call ended. Returns true; nil and a message; or false where its record is another call's, and then
+--- nothing is written.
+---@param change purser.Stage|nil  what becomes of the payment that it is of
+---@return boolean|nil ok, string|nil message
+---@param self purser.Journal
+function M.finish(self, intent, value, err, change)
+  local verdict, problem = end_call(self, intent, { state = not err and "done" or err.outcome, record = value,
+    answered = not err and "yes", message = err and err.message, change = change })
+  if not verdict then return nil, problem end
+  return not verdict.is_taken
+end
+
+--- Keeps what a reconciliation found. Returns a verdict; or nil and a message.
+---@param change purser.Stage|nil
+---@return purser.Verdict|nil verdict, string|nil message
+---@param self purser.Journal
+function M.reconciled(self, intent, answer, change)
+  return end_call(self, intent, { state = answer.outcome, record = answer.record, message = answer.reason,
+    answered = intents.shows_id(intent, answer.record) and "found", change = change })
+end
+
+---------------------------------------------------------------------------------------------- what is known of others
+
+--- Returns the call that an intent is of; nil where it is not written; or nil and a message.
+---@param self purser.Journal
+function M.call_of_intent(self, intent)
+  if not intent.id then return nil end
+  local rows, message = self.db:rows("SELECT * FROM purser_calls WHERE id = $1", intent.id)
+  if not rows then return nil, message end
+  return rows[1] and M.call_of(rows[1])
 end
 
 local IDS = 50 -- at once: one statement serves for all
 
-local function owners_query(columns, from, name)
-  local names = {}
-  for i = 1, IDS do names[i] = ("$%d"):format(i + 1) end
-  name = name or "record_id"
-  return ("SELECT %s FROM %s WHERE account = $1 AND %s <> '' AND %s IN (%s)"):format(columns, from, name, name,
-    table.concat(names, ", "))
+-- Returns a query for the rows in which a column has one of the ids.
+local function query_by(column)
+  local places = {}
+  for i = 1, IDS do places[i] = ("$%d"):format(i + 1) end
+  return ("SELECT * FROM purser_calls WHERE account = $1 AND %s <> '' AND %s IN (%s)"):format(column, column,
+    table.concat(places, ", "))
 end
 
-local OWNERS = owners_query(M.COLUMNS, "purser_intents")
+local OWNERS, PLANNED = query_by "record_id" .. " AND history <> ''", query_by "key"
 
--- Payments that were found in a history: this journal lacks their calls. When they were sent is not known, so they are
--- no witnesses.
-local FOUND = owners_query([[queue || ' ' || key AS id, account, '' AS key, '0' AS attempt, operation, params,
-  added_at AS sent_at, '0' AS recv_window, state, record_id, '' AS record, '' AS answered, digest]], "purser_payments")
-  .. " AND state = 'done'"
-
-local PLANNED = owners_query("client_id, operation", "purser_payments", "client_id")
-
--- Calls `take` with each row that a query finds for these ids. Returns true; or nil and a message.
-local function each_row(self, sql, account, ids, take)
+-- Calls `use` with each row that a query finds for these ids. Returns true; or nil and a message.
+local function each_row(self, sql, account, ids, use)
   for first = 1, #ids, IDS do
     local asked = {}
     for i = 1, IDS do asked[i] = tostring(ids[math.min(first + i - 1, #ids)]) end
     local rows, message = self.db:rows(sql, account or "", unpack(asked))
     if not rows then return nil, message end
-    for _, row in ipairs(rows) do take(row) end
+    for _, row in ipairs(rows) do use(row) end
   end
   return true
 end
 
---- Returns which of these ids are those of payments of an account, sent or not, by an operation of `names`; or nil and
---- a message. A record that shows one is that payment's, though this journal lacks its call.
+--- Returns the calls of an account, sent or planned, by an operation of `names`, that have one of these ids, by id; or
+--- nil and a message. A record that shows one is that call's, though its answer is not known here.
 ---@param client_ids string[]
 ---@param names table<string, boolean>
----@return table<string, boolean>|nil planned, string|nil message
+---@return table<string, table>|nil planned, string|nil message
 ---@param self purser.Journal
 function M.planned(self, account, client_ids, names)
   local planned = {}
   local ok, message = each_row(self, PLANNED, account, client_ids, function(row)
-    if names[row.operation] then planned[row.client_id] = true end
+    if names[row.operation] then
+      planned[row.key] = { operation = row.operation, params = core.decode(row.params), answered = true }
+    end
   end)
   if not ok then return nil, message end
   return planned
@@ -99,13 +352,10 @@ end
 ---@param self purser.Journal
 function M.owners(self, account, record_ids, names)
   local found = {}
-  for _, sql in ipairs { OWNERS, FOUND } do
-    local ok, message = each_row(self, sql, account, record_ids, function(row)
-      local is_asked = not names or names[row.operation]
-      if is_asked then found[row.record_id] = found[row.record_id] or M.call_of(row) end
-    end)
-    if not ok then return nil, message end
-  end
+  local ok, message = each_row(self, OWNERS, account, record_ids, function(row)
+    if not names or names[row.operation] then found[row.record_id] = M.call_of(row) end
+  end)
+  if not ok then return nil, message end
   return found
 end
 
@@ -115,7 +365,7 @@ end
 ---@return purser.Call[]|nil calls, string|nil message
 ---@param self purser.Journal
 function M.open_calls(self, account, names, first, last)
-  local rows, message = self.db:rows("SELECT " .. M.COLUMNS .. " FROM purser_intents WHERE " .. schema.UNDECIDED
+  local rows, message = self.db:rows("SELECT * FROM purser_calls WHERE " .. schema.UNDECIDED
     .. " AND account = $1 AND sent_at >= $2 AND sent_at <= $3 ORDER BY sent_at, id", account or "",
     time_text(math.max(0, first - intents.LATEST_MS)), time_text(math.min(math.max(0, last), 9999999999999)))
   if not rows then return nil, message end
@@ -133,7 +383,7 @@ function M.answered_calls(self, account, names, first, last)
   local found, seen = {}, {}
   for name in pairs(names) do
     for _, order in ipairs { "ASC", "DESC" } do
-      local rows, message = self.db:rows(("SELECT " .. M.COLUMNS .. " FROM purser_intents WHERE account = $1 "
+      local rows, message = self.db:rows(("SELECT * FROM purser_calls WHERE account = $1 "
         .. "AND operation = $2 AND answered <> '' AND sent_at >= $3 AND sent_at <= $4 ORDER BY sent_at %s LIMIT %d")
         :format(order, NEAREST), account or "", name, time_text(math.max(0, first)),
         time_text(math.min(math.max(0, last), 9999999999999)))

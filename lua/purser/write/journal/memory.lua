@@ -47,7 +47,7 @@ function Memory:forgotten_until() return self.forgotten end
 --- Keeps a call that is about to be sent. Returns true; or nil, nil and the call that has its key. See
 --- purser.write.journal.
 ---@param key { name: string, content: string }|nil
-function Memory:begin(intent, row, _, _, key)
+function Memory:begin(intent, row, _, key)
   local account = intent.account or ""
   local slot = key and slot_of(account, intent.operation, key.name)
   local known = slot and self.by_key[slot]
@@ -60,7 +60,7 @@ function Memory:begin(intent, row, _, _, key)
   local call = { id = intent.call_id or tostring(self.last), key = key and key.name, slot = slot, account = account,
     content = key and key.content, operation = intent.operation, params = intent.params, sent_at = intent.sent_at,
     recv_window = intent.recv_window, state = "open", answered = false, digest = intents.digest(row, intent.params),
-    intent = intent }
+    history = intents.makes_in(row), intent = intent }
   self.last = self.last + 1
   self.list[self.last], self.by_id[call.id] = call, call
   if slot then self.by_key[slot] = call end
@@ -82,34 +82,47 @@ local function has_open_equal(self, call)
   return false
 end
 
-local function end_call(self, intent, state, record, answered)
-  local call = self.by_id[intent.call_id or ""]
-  if not call then return true end
-  local is_less = call.state == "done" and state ~= "done" or call.state == "undecided" and state == "unknown"
-  if is_less then return true, intents.SPENT_NOTHING[state] and (call.record or {}) or nil end
-  if state == "done" and not answered and call.state == "not_done" and has_open_equal(self, call) then
-    return true, nil, true
+-- Returns whether a record is another call's.
+local function is_taken(self, call, history, record_id)
+  if history == "" then return false end
+  for other in pairs(self.by_record[tostring(record_id or "")] or {}) do
+    if other ~= call and other.history == history then return true end
   end
-  call.state, call.record, call.answered = state, record, answered
-  local id = type(record) == "table" and intents.id_of(record)
+  return false
+end
+
+--- See purser.write.journal.calls.
+function Memory:is_taken(intent, row, record_id)
+  return is_taken(self, self:call_of(intent), intents.makes_in(row), record_id)
+end
+
+local function end_call(self, intent, ending)
+  local call = self:call_of(intent)
+  if not call then return {} end
+  local verdict = intents.judge_end(call.state, 0, ending, function() return has_open_equal(self, call) end)
+  if verdict.done_before then verdict.record = call.record or {} end
+  if not verdict.counts then return verdict end
+  local id = type(ending.record) == "table" and intents.id_of(ending.record)
+  if id and is_taken(self, call, call.history, id) then return { is_taken = true } end
+  call.state, call.record, call.answered = ending.state, ending.record, ending.answered
   if id then
     call.record_id = tostring(id)
     self.by_record[call.record_id] = self.by_record[call.record_id] or {}
     self.by_record[call.record_id][call] = true
   end
-  return true
+  return verdict
 end
 
---- Keeps how a call ended. Returns true.
+--- Keeps how a call ended. Returns true; or false where its record is another call's.
 function Memory:finish(intent, value, err)
-  return end_call(self, intent, not err and "done" or err.outcome, value, not err)
+  return not end_call(self, intent, { state = not err and "done" or err.outcome, record = value,
+    answered = not err }).is_taken
 end
 
---- Keeps what a reconciliation found. Returns true, and the record where the call was known to be done although the
---- reconciliation says that it was not; true, nil and true where it was known not to have been executed although a
---- record agrees with it.
+--- Keeps what a reconciliation found. Returns a verdict.
 function Memory:reconciled(intent, answer)
-  return end_call(self, intent, answer.outcome, answer.record, intents.shows_id(intent, answer.record))
+  return end_call(self, intent, { state = answer.outcome, record = answer.record,
+    answered = intents.shows_id(intent, answer.record) })
 end
 
 --- Returns the call that an intent is of; nil where it is not known, or no more.

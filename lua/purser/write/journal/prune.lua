@@ -30,14 +30,11 @@ function M.message(options)
 end
 
 local is_over = " WHERE id = $1 AND NOT (" .. schema.UNDECIDED .. [[)
-  AND NOT EXISTS (SELECT 1 FROM purser_intents AS other WHERE other.digest = purser_intents.digest
-    AND other.account = purser_intents.account AND other.]] .. schema.UNDECIDED .. [[)
-  AND (payment = '' OR NOT EXISTS (SELECT 1 FROM purser_payments WHERE purser_payments.account = purser_intents.account
-    AND purser_payments.key = purser_intents.payment AND purser_payments.state <> 'done'
-    AND purser_payments.queue = purser_intents.queue))]]
+  AND NOT EXISTS (SELECT 1 FROM purser_calls AS other WHERE other.digest = purser_calls.digest
+    AND other.account = purser_calls.account AND other.]] .. schema.UNDECIDED .. ")"
 
-local delete_intent = "DELETE FROM purser_intents" .. is_over .. " AND key = ''"
-local empty_intent = "UPDATE purser_intents SET params = '{}', message = ''" .. is_over .. " AND params <> '{}'"
+local delete_call = "DELETE FROM purser_calls" .. is_over
+local empty_call = "UPDATE purser_calls SET params = '{}', message = ''" .. is_over .. " AND params <> '{}'"
 
 -- Whether an intent was charged to a period of a spending limit that is not over: a line ends with the period's length,
 -- its number, and the amount.
@@ -49,32 +46,22 @@ local function counts_in_spending(charges, before)
   return false
 end
 
--- One step. Returns how many intents it deleted, and where the next begins; nil there when it was the last.
-local function prune_intents(tx, before, from)
-  local page = tx:rows(([[SELECT sent_at, id, key, charges FROM purser_intents WHERE sent_at < $1
+-- One step. Returns how many calls it deleted or emptied, and how many payments it emptied; and where the next step
+-- begins, nil where this was the last.
+local function prune_calls(tx, before, from)
+  local page = tx:rows(([[SELECT sent_at, id, key, charges, queue, stage, added_at FROM purser_calls WHERE sent_at < $1
     AND (sent_at, id) > ($2, $3) ORDER BY sent_at, id LIMIT %d]]):format(STEP), before, from.sent_at, from.id)
-  local count = 0
+  local counts = { calls = 0, payments = 0 }
   for _, row in ipairs(page) do
-    if not counts_in_spending(row.charges, before) then
-      count = count + select(2, tx:rows(row.key == "" and delete_intent or empty_intent, row.id))
+    local is_payment = row.queue ~= ""
+    local may_go = not is_payment or row.stage == "done" and row.added_at < before
+    if may_go and not counts_in_spending(row.charges, before) then
+      local sql = not is_payment and row.key == "" and delete_call or empty_call
+      local word = is_payment and "payments" or "calls"
+      counts[word] = counts[word] + select(2, tx:rows(sql, row.id))
     end
   end
-  return count, #page == STEP and page[#page] or nil
-end
-
-local function prune_payments(tx, before, from)
-  local page = tx:rows(([[SELECT account, queue, key, state, added_at, params FROM purser_payments
-    WHERE (account, queue, key) > ($1, $2, $3) ORDER BY account, queue, key LIMIT %d]]):format(STEP), from.account,
-    from.queue, from.key)
-  local changed = 0
-  for _, row in ipairs(page) do
-    if row.state == "done" and row.added_at < before and row.params ~= "{}" then
-      tx:rows([[UPDATE purser_payments SET params = '{}', message = '' WHERE account = $1 AND queue = $2
-        AND key = $3]], row.account, row.queue, row.key)
-      changed = changed + 1
-    end
-  end
-  return changed, #page == STEP and page[#page] or nil
+  return counts, #page == STEP and page[#page] or nil
 end
 
 -- Periods of spending limits that are over. A bucket ends with the period's length and its number.
@@ -97,33 +84,22 @@ local function prune_generations(tx, before)
   tx:rows("DELETE FROM purser_generations WHERE name LIKE 'process %' AND changed_at < $1", before)
 end
 
--- Runs a step in transactions of its own until there is none left. Returns the sum; or nil and a message.
-local function in_steps(db, step, before, from)
-  local sum = 0
-  while from do
-    local count, following
-    count, following = db:transaction(function(tx) return step(tx, before, from) end)
-    if not count then return nil, following end
-    sum, from = sum + count, following
-  end
-  return sum
-end
-
 --- Prunes what is older than `before`, epoch ms. Returns what journal:prune returns; or nil and a message.
 function M.run(db, before)
   before = schema.time_text(before)
-  local intents, message = in_steps(db, prune_intents, before, { sent_at = "", id = "" })
-  if not intents then return nil, message end
-  local payments
-  payments, message = in_steps(db, prune_payments, before, { account = "", queue = "", key = "" })
-  if not payments then return nil, message end
-  local periods
-  periods, message = db:transaction(function(tx)
+  local sums, from = { intents = 0, payments = 0, periods = 0 }, { sent_at = "", id = "" }
+  while from do
+    local counts, following = db:transaction(function(tx) return prune_calls(tx, before, from) end)
+    if not counts then return nil, following end
+    sums.intents, sums.payments, from = sums.intents + counts.calls, sums.payments + counts.payments, following
+  end
+  local periods, message = db:transaction(function(tx)
     prune_generations(tx, before)
     return prune_periods(tx, before)
   end)
   if not periods then return nil, message end
-  return { intents = intents, payments = payments, periods = periods }
+  sums.periods = periods
+  return sums
 end
 
 return M

@@ -2,37 +2,40 @@
 -- The journal's tables. Every column is text: LuaDBI reads 64-bit integers as 32-bit ones. Times are 13 digits of epoch
 -- milliseconds, so that their order as text is their order; amounts are decimals as they travel.
 
+local approval_rows = require "purser.write.guard.approval_rows"
 local core = require "purser.core"
 
-local M = { version = 1 }
+local M = { version = 2 }
 
 --- A time as the tables keep it.
 function M.time_text(ms)
   return ("%013d"):format(ms)
 end
 
--- state: open (recorded, perhaps sent), unknown, done, rejected, not_sent, not_done, undecided
--- queue, payment: the payment of purser.payouts that the call belongs to
--- key: the caller's, by which the call is used once; content: a digest of what it stands for
--- digest: equal calls have the same
--- answered: 'yes' where the record's id came from the call's own answer, or from a record that shows the call's id
--- attempt: how often it was sent
-local intents = [[CREATE TABLE purser_intents (id TEXT PRIMARY KEY, account TEXT NOT NULL, operation TEXT NOT NULL,
-  key TEXT NOT NULL DEFAULT '', content TEXT NOT NULL DEFAULT '', params TEXT NOT NULL, digest TEXT NOT NULL,
-  attempt TEXT NOT NULL DEFAULT '1', sent_at TEXT NOT NULL, recv_window TEXT NOT NULL, queue TEXT NOT NULL,
-  payment TEXT NOT NULL, charges TEXT NOT NULL, state TEXT NOT NULL, record_id TEXT NOT NULL, record TEXT NOT NULL,
-  answered TEXT NOT NULL DEFAULT '', message TEXT NOT NULL, ended_at TEXT NOT NULL)]]
-
--- state: waiting, taken (by a worker, until its lease ends), sent (its intent is recorded), done, failed, undecided
--- client_id: the id by which the service distinguishes the payment; '' where the operation has none
--- due_at: when it may be sent; '' at once.  blocked: 'yes' until something changes.  rejected: 'yes' of one that was
--- sent, and is looked for by its id before it counts as failed.  approved_by: who said that it was not made; ''
-local payments = [[CREATE TABLE purser_payments (account TEXT NOT NULL, queue TEXT NOT NULL, key TEXT NOT NULL,
-  operation TEXT NOT NULL, params TEXT NOT NULL, client_id TEXT NOT NULL, digest TEXT NOT NULL, state TEXT NOT NULL,
-  due_at TEXT NOT NULL, blocked TEXT NOT NULL DEFAULT '', rejected TEXT NOT NULL DEFAULT '',
-  approved_by TEXT NOT NULL DEFAULT '', worker TEXT NOT NULL, lease_until TEXT NOT NULL, attempts TEXT NOT NULL,
-  intent TEXT NOT NULL, record_id TEXT NOT NULL, message TEXT NOT NULL, added_at TEXT NOT NULL,
-  PRIMARY KEY (account, queue, key))]]
+-- A planned payment, a call under way and a finished call are one row of one table; a queue is the rows with its name.
+-- `state` says what is known of the latest attempt, `stage` where a payment is in its queue.
+local calls = [[CREATE TABLE purser_calls (id TEXT PRIMARY KEY,
+  account TEXT NOT NULL, operation TEXT NOT NULL,
+  history TEXT NOT NULL,                -- the list that shows the record it makes; '' where it makes none
+  key TEXT NOT NULL,                    -- by which it is used once: the caller's, or its own id; '' where it has none
+  content TEXT NOT NULL,                -- a digest of what the key stands for
+  params TEXT NOT NULL, digest TEXT NOT NULL, -- equal calls have the same digest
+  state TEXT NOT NULL,                  -- planned, open, unknown, done, rejected, not_sent, not_done, undecided
+  attempt TEXT NOT NULL DEFAULT '0',    -- how often it was sent
+  first_sent_at TEXT NOT NULL DEFAULT '', sent_at TEXT NOT NULL DEFAULT '', recv_window TEXT NOT NULL DEFAULT '0',
+  charges TEXT NOT NULL DEFAULT '',     -- to spending limits
+  record_id TEXT NOT NULL DEFAULT '', record TEXT NOT NULL DEFAULT '',
+  answered TEXT NOT NULL DEFAULT '',    -- 'yes': its answer named the record; 'found': the record shows its id
+  message TEXT NOT NULL DEFAULT '', ended_at TEXT NOT NULL DEFAULT '',
+  queue TEXT NOT NULL DEFAULT '', payment TEXT NOT NULL DEFAULT '', -- its name in the queue
+  stage TEXT NOT NULL DEFAULT '',       -- waiting, taken (until the lease ends), sent, done, failed, undecided, dropped
+  added_at TEXT NOT NULL DEFAULT '',
+  due_at TEXT NOT NULL DEFAULT '',      -- when it may be sent; '' at once
+  blocked TEXT NOT NULL DEFAULT '',     -- 'yes' until something changes
+  rejected TEXT NOT NULL DEFAULT '',    -- 'yes': it is looked for by its id before it counts as failed
+  disowned TEXT NOT NULL DEFAULT '',    -- 'yes': a person said that it was not made
+  tries TEXT NOT NULL DEFAULT '0',      -- attempts since it was added, or put back
+  worker TEXT NOT NULL DEFAULT '', lease_until TEXT NOT NULL DEFAULT '')]]
 
 -- How many changes each process has committed, and each worker that asked for it: a journal that shows fewer than they
 -- remember lacks commits. `name` is a process's token or a worker's name, after the word for its kind.
@@ -43,26 +46,20 @@ local generations = [[CREATE TABLE purser_generations (name TEXT PRIMARY KEY, ge
 -- statistics of the rest make a database read them all. A query must have this condition word by word.
 M.UNDECIDED = "state IN ('open', 'unknown', 'undecided')"
 
-local intent_indexes = {
-  "CREATE INDEX purser_intents_undecided ON purser_intents (account, sent_at, id) WHERE " .. M.UNDECIDED,
-  "CREATE INDEX purser_intents_time ON purser_intents (sent_at, id)",
-  "CREATE INDEX purser_intents_state ON purser_intents (state, sent_at, id)",
-  "CREATE INDEX purser_intents_digest ON purser_intents (digest, sent_at)",
-  "CREATE INDEX purser_intents_record ON purser_intents (account, record_id) WHERE record_id <> ''",
-  "CREATE INDEX purser_intents_answered ON purser_intents (account, operation, sent_at) WHERE answered <> ''",
-  "CREATE UNIQUE INDEX purser_intents_key ON purser_intents (account, operation, key) WHERE key <> ''",
-  "CREATE INDEX purser_intents_payment ON purser_intents (account, queue, payment) WHERE payment <> ''",
+-- A key has one row, a payment has one row, and a record has one owner: whoever comes second finds the first, in
+-- whatever process.
+local indexes = {
+  "CREATE UNIQUE INDEX purser_calls_key ON purser_calls (account, key, operation) WHERE key <> ''",
+  "CREATE UNIQUE INDEX purser_calls_payment ON purser_calls (account, queue, payment) WHERE queue <> ''",
+  "CREATE UNIQUE INDEX purser_calls_record ON purser_calls (account, record_id, history) WHERE record_id <> '' "
+    .. "AND history <> ''",
+  "CREATE INDEX purser_calls_undecided ON purser_calls (account, sent_at, id) WHERE " .. M.UNDECIDED,
+  "CREATE INDEX purser_calls_time ON purser_calls (sent_at, id)",
+  "CREATE INDEX purser_calls_state ON purser_calls (state, sent_at, id)",
+  "CREATE INDEX purser_calls_digest ON purser_calls (digest, sent_at)",
+  "CREATE INDEX purser_calls_answered ON purser_calls (account, operation, sent_at) WHERE answered <> ''",
+  "CREATE INDEX purser_calls_stage ON purser_calls (account, queue, stage, blocked, due_at) WHERE queue <> ''",
 }
-
-local payment_indexes = {
-  "CREATE INDEX purser_payments_state ON purser_payments (account, queue, state, blocked, due_at)",
-  "CREATE INDEX purser_payments_record ON purser_payments (account, record_id) WHERE record_id <> ''",
-  "CREATE INDEX purser_payments_client_id ON purser_payments (account, client_id) WHERE client_id <> ''",
-}
-
-local function run_all(tx, list)
-  for _, sql in ipairs(list) do tx:rows(sql) end
-end
 
 local function set(tx, name, value)
   tx:rows("INSERT INTO purser_meta (name, value) VALUES ($1, $2)", name, value)
@@ -77,13 +74,12 @@ end
 
 local function create(tx)
   tx:rows "CREATE TABLE purser_meta (name TEXT PRIMARY KEY, value TEXT NOT NULL)"
-  tx:rows(intents)
-  run_all(tx, intent_indexes)
+  tx:rows(calls)
+  for _, sql in ipairs(indexes) do tx:rows(sql) end
   -- what a spending limit has been charged with in one period: `bucket` names account, asset and period
   tx:rows "CREATE TABLE purser_spending (bucket TEXT PRIMARY KEY, amount TEXT NOT NULL)"
-  tx:rows(payments)
-  run_all(tx, payment_indexes)
   tx:rows(generations)
+  for _, sql in ipairs(approval_rows.TABLES) do tx:rows(sql) end
   set(tx, "version", ("%d"):format(M.version))
   set_id(tx)
 end
@@ -112,9 +108,10 @@ function M.prepare(db)
     local row = tx:rows("SELECT value FROM purser_meta WHERE name = 'version'")[1]
     local version = row and row.value:find "^[1-9]%d*$" and tonumber(row.value)
     if not version then tx:reject "it holds no version, so it is not a journal of Purser's" end
-    if version > M.version then
+    if version ~= M.version then
       tx:reject { text = ("it is of version %d, and this Purser knows %d"):format(version, M.version),
-        hint = "use the newer one" }
+        hint = version > M.version and "use the newer Purser"
+          or "begin a new journal when nothing is open in this one" }
     end
     return true
   end)

@@ -1,0 +1,110 @@
+-- SPDX-License-Identifier: MIT
+-- `purser approve PLAN --key FILE`: shows a plan, has the largest sum typed, and lets `ssh-keygen` sign. The private
+-- key is seen by ssh-keygen alone, or by its agent or token.
+
+local approvals = require "purser.cli.approvals"
+local connection = require "purser.cli.connection"
+local core = require "purser.core"
+local files = require "purser.util.files"
+local json = require "purser.json"
+local lazy = require "purser.util.lazy"
+local report = require "purser.cli.report"
+local terminal = require "purser.cli.terminal"
+local values = require "purser.cli.values"
+local decimal = lazy "purser.decimal"
+local purser = lazy "purser"
+
+local M = {}
+
+local PURPOSES = { approve = "purser-plan-1", withdraw = "purser-plan-withdraw-1", made = "purser-plan-made-1" }
+
+function M.grammar()
+  return {
+    text = "Read a plan, and sign it with `ssh-keygen -Y sign`. The signature is PLAN.NAME.sig.\n"
+      .. "What you signed before is kept in a file of yours; what is not in it is shown as new.",
+    arguments = { { "plan", "The file of the plan." } },
+    { "Options",
+      { "--key", "<file>", "Your key, or its .pub where an agent or a token has it (ssh-ed25519, sk-ssh-ed25519).",
+        required = true },
+      { "--name", "<name>", "Yours, for the name of the file; without it USER." },
+      { "--withdraw", "Sign that the plan is not to be paid any more: one person does, for good." },
+      { "--made", "Sign that you made it: for policies that ask for the maker's signature." },
+      { "--sum", "<amount>", "The largest sum of the plan, for which you are asked otherwise." },
+      { "--records", "<file>", "What you signed before; without it ~/.purser-signed." } },
+    connection.messages,
+  }
+end
+
+--- Lets ssh-keygen sign a file for a purpose, and moves the signature to `target`. Returns the signature; or nil and
+--- the exit code.
+function M.sign(path, key, namespace, target)
+  os.remove(path .. ".sig")
+  local ok = os.execute(("ssh-keygen -Y sign -f %s -n %s %s >&2"):format(values.shell_word(key), namespace,
+    values.shell_word(path)))
+  local text = files.read(path .. ".sig")
+  if ok ~= true and ok ~= 0 or not text then
+    return nil, report.bad_input "ssh-keygen did not sign; nothing was written"
+  end
+  if target ~= path .. ".sig" then ok = os.rename(path .. ".sig", target) end
+  if not ok then return nil, report.bad_input("%s cannot be written", target) end
+  return text
+end
+
+-- The largest sum of a plan and what it is of.
+local function largest_of(plan)
+  local name, largest
+  for each, sum in pairs(plan.sums) do
+    local order = largest and decimal(sum):compare(largest) or 1
+    if order > 0 or order == 0 and each < name then name, largest = each, sum end
+  end
+  return name, largest
+end
+
+-- Has the sum typed. Returns nil when it is that of the plan, else the exit code.
+local function confirm(options, head)
+  local name, largest = largest_of(head)
+  if not name then return nil end -- it moves nothing
+  local typed = options.sum
+  if not typed then
+    if not terminal.can_ask() then return report.bad_input "approve: there is no terminal to ask on; give --sum" end
+    terminal.prompt(("Type the sum of %s to sign: "):format(name))
+    typed = io.stdin:read "*l"
+  end
+  local amount = decimal(typed or "")
+  if amount and amount:eq(largest) then return nil end
+  return report.bad_input("that is not the sum of %s; nothing was signed", name)
+end
+
+-- Adds what was signed to the reader's own records.
+local function remember(path, text)
+  local lines = {}
+  for i, fact in ipairs(purser.approvals.facts(text, core.now_ms())) do lines[i] = json.encode(fact) .. "\n" end
+  return files.replace(path, (files.read(path) or "") .. table.concat(lines))
+end
+
+function M.start(options)
+  local text, code = approvals.read(options.plan, "approve: the file of the plan")
+  if not text then return code end
+  options.records = options.records or (os.getenv "HOME" or ".") .. "/.purser-signed"
+  code = approvals.show(options, options.plan)
+  if code ~= report.DONE then return code end
+  code = confirm(options, core.decode((text:match "^[^\n]*")))
+  if code then return code end
+  local kind = options.withdraw and "withdraw" or options.made and "made" or "approve"
+  local target = ("%s.%s%s.sig"):format(options.plan, options.name or os.getenv "USER" or "signed",
+    kind ~= "approve" and "." .. kind or "")
+  local signature
+  signature, code = M.sign(options.plan, options.key, PURPOSES[kind], target)
+  if not signature then return code end
+  if purser.approvals.kind(text, signature) ~= kind then
+    os.remove(target)
+    return report.bad_input "the signature is none that Purser takes; make a key with `ssh-keygen -t ed25519`"
+  end
+  if kind == "approve" and not remember(options.records, text) then
+    report.say("%s cannot be written: the next plan shows these as new", options.records)
+  end
+  report.note("signed: %s; the payer adds it with `purser approvals add %s %s`", target, options.plan, target)
+  return report.DONE
+end
+
+return M

@@ -1,0 +1,67 @@
+-- SPDX-License-Identifier: MIT
+-- The operations as `purser.operations` shows them, read once, when the first one is asked for: `list` has those of
+-- the interface document, `every` those of the live service, too, `groups` and `by_name` have all.
+
+local lazy = require "purser.util.lazy"
+local purser = lazy "purser"
+local suggest = lazy "purser.util.suggest"
+
+local M = {}
+
+local function load_all()
+  M.by_name = purser.operations
+  M.list, M.every, M.groups = {}, {}, { wallet = {}, broker = {}, sub_account = {}, live = {} }
+  for i, row in ipairs(M.by_name) do M.list[i], M.every[i], M.by_name[i] = row, row, nil end
+  local live = {}
+  for _, row in pairs(M.by_name) do live[#live + 1] = row.live and row or nil end
+  table.sort(live, function(a, b) return a.id < b.id end)
+  for _, row in ipairs(live) do M.every[#M.every + 1] = row end
+  for _, row in ipairs(M.every) do table.insert(M.groups[row.group], row) end
+end
+
+setmetatable(M, { __index = function(_, name)
+  if name ~= "list" and name ~= "every" and name ~= "groups" and name ~= "by_name" then return nil end
+  load_all()
+  return rawget(M, name)
+end })
+
+--- The operation of a name as people type it: `wallet withdraw`, `wallet:withdraw`, `wallet.internal-transfer`.
+---@param text string
+---@return table|nil
+function M.find(text) return M.by_name[(text:gsub("[ :/]", ".", 1):gsub("%-", "_"))] end
+
+--- The full names of the operations for which fits(row) is true.
+---@param fits fun(row: table): boolean
+---@return string[]
+function M.names(fits)
+  local names = {}
+  for _, row in ipairs(M.every) do names[#names + 1] = fits(row) and row.full_name or nil end
+  return names
+end
+
+--- Tells whether the answer of an operation holds a secret that is shown once.
+function M.creates_key(row) return row.effect == "create" and row.shape == "api_key" end
+
+--- Tells whether an operation sends coins to an address, which a plan checks before.
+function M.withdraws(row) return row.effect == "transfer" and row.by_name.address ~= nil end
+
+--- The parameter by which an operation names a network; or nil.
+function M.network_param(row)
+  return row.by_name.coin and (row.by_name.netWork and "netWork" or row.by_name.network and "network") or nil
+end
+
+--- A hint at where an operation stands of which only a name was typed; or nil.
+---@param name string
+---@return string|nil
+function M.hint(name)
+  local found, requested = {}, name:gsub("%-", "_")
+  if suggest.find(name, { "credentials" }) then return "did you mean `purser help credentials`?" end
+  local word = suggest.find(name, { "help", "version" })
+  if word then return ("did you mean `purser %s`?"):format(word) end
+  for _, row in ipairs(M.every) do
+    if row.name == requested then found[#found + 1] = ("`purser %s %s`"):format(row.group, row.name) end
+  end
+  return found[1] and "an operation comes after its group: " .. table.concat(found, ", ") or nil
+end
+
+return M

@@ -1,0 +1,250 @@
+-- SPDX-License-Identifier: MIT
+-- The commands. Each has its file: `purser payouts` is purser.cli.payouts, which has grammar(), a table of grammar.lua,
+-- and start(options), which returns the exit code. An operation's grammar is made from its row.
+
+local lazy = require "purser.util.lazy"
+local catalogue = lazy "purser.cli.catalogue"
+local connection = lazy "purser.cli.connection"
+local output = lazy "purser.cli.output"
+
+local M = {}
+
+M.own = {
+  { "payouts", "Pay a list of payments, each once, however often it is started or killed." },
+  { "approve", "Read a plan of payments, and sign it with a key of yours." },
+  { "approvals", "Bring plans and signatures to the payer, and show what they lack." },
+  { "policy", "Check, try, sign and install the policy that says who has to approve." },
+  { "journal", "List the write calls that a journal holds, and find out what became of open ones." },
+  { "watch", "Tell of each deposit, or of what changes of an account, as it comes." },
+  { "export", "Write every record of a history, complete, as CSV or JSON lines." },
+  { "wait", "Wait until a withdrawal, deposit or transfer is done." },
+  { "fleet", "Make and keep a fleet of sub-accounts as a file declares it." },
+  { "sync", "Copy every history into a database, and each change of a record." },
+  { "statement", "Write a statement of the books for hledger, ledger, beancount, a spreadsheet or a person." },
+  { "books", "Settle, match and close records of the books; show gaps and events that wait." },
+  { "operations", "List the operations, or show everything about one." },
+  { "doctor", "Check the clock, TLS, the key, its permissions and the weights." },
+  { "limits", "Show the pools of the rate limit, and blocks." },
+  { "login", "Keep a key for --account NAME, typed without being shown." },
+  { "sim", "Serve the simulator over HTTP." },
+  { "test", "Run a program against the simulator with each fault, and tell where it paid wrongly." },
+  { "completion", "Print a completion script for a shell." },
+}
+
+M.groups = {
+  { "wallet", "An account's own wallet." },
+  { "broker", "What a broker does with its sub-accounts." },
+  { "sub_account", "What a main account does with its sub-accounts." },
+  { "live", "What the live service has beyond the 40: balances, keys, identity. The profile has to allow it." },
+}
+
+----------------------------------------------------------------------------------------------------- an operation
+
+local argnames = {
+  amount = "<amount>", time = "<ms>", count = "<n>", status = "<status>", named_status = "<status>", flag = "<bool>",
+  permissions = "<names>", ips = "<addresses>", coins = "<coins>", md5 = "<source>", choice = "<choice>",
+  client_id = "<id>", area_code = "<digits>", address = "<address>", memo = "<text>",
+}
+local COINS = { "USDT", "USDC", "BTC", "ETH", "MX", "SOL", "XRP", "DOGE", "TRX", "LTC" }
+local NETWORKS = { "TRX", "ETH", "BSC", "SOL", "MATIC", "ARB", "OP", "BTC", "LTC", "DOGE", "XRP", "XLM", "TONCOIN",
+  "ADA" }
+local suggested = { coin = COINS, asset = COINS, network = NETWORKS, netWork = NETWORKS }
+
+local function describe(param)
+  local parts = { param.help }
+  if param[2] == "choice" then
+    parts[#parts + 1] = table.concat(param.values, " or ")
+  elseif param[2] ~= "text" then
+    parts[#parts + 1] = param.rule
+  end
+  if param.max then parts[#parts + 1] = "at most " .. ("%d"):format(param.max) end
+  if param.default then parts[#parts + 1] = "default " .. ("%d"):format(param.default) end
+  local text = table.concat(parts, "; ")
+  return text ~= "" and (text:gsub("^%l", string.upper)) .. "." or "Text."
+end
+
+-- Returns what completion offers for a parameter: the names of its states come with their numbers.
+local function values_of(param)
+  if param[2] ~= "status" and param[2] ~= "named_status" then return param.values or suggested[param[1]] end
+  local list = {}
+  for i, state in ipairs(param.values or {}) do list[i], list[#param.values + i] = state, ("%d"):format(i) end
+  return list
+end
+
+local function add_parameter(group, param)
+  if param.plain then
+    local how = ", as env:NAME or file:PATH (never typed here)."
+    group[#group + 1] = { "--" .. param[1], "<source>", "Funds password as hexadecimal MD5" .. how,
+      target = "param_" .. param[1], required = param.required }
+    group[#group + 1] = { "--" .. param.plain, "<source>", "Funds password in plain" .. how,
+      target = "param_" .. param.plain }
+    return
+  end
+  group[#group + 1] = { "--" .. param[1], argnames[param[2]] or "<text>", describe(param),
+    target = "param_" .. param[1], required = param.required, values = values_of(param),
+    -- what is wrong with a number the call says, as it does for a program
+    convert = function(text) return text end,
+    choices = param[2] == "choice" and param.values or param[2] == "flag" and { "true", "false" } or nil }
+end
+
+local function own_options(row)
+  local group = { "Options" }
+  local function add(...) group[#group + 1] = { ... } end
+  if row.by_name.startTime then
+    add("--since", "<when>", "Instead of --startTime: 30d, 12h, 90m, 2026-01-31, 2026-01-31T10:00Z.")
+    add("--until", "<when>", "Instead of --endTime, in the same forms.")
+  end
+  if catalogue.withdraws(row) then
+    add("--plan", "Check it, and print what it would do; nothing is sent that moves funds.")
+    add("--require-saved-address", "The address must be in the address book.")
+    add("--unchecked", "Send it as typed, without the plan: for a key that may not read wallet coins.")
+  elseif catalogue.network_param(row) then
+    add("--unchecked", "Send the network as typed, without looking its name up.")
+  end
+  if row.by_name.page then add("--all", "Fetch every page.") end
+  if catalogue.creates_key(row) then
+    add("--show-secret", "Print the new key's secretKey, which the service shows this once.")
+    add("--secret-file", "<file>", "Write the new key's secretKey to a new file that you alone can read.")
+  end
+  if row.effect ~= "read" then
+    add("--yes", "Do it without asking.")
+    add("--reconcile", "When the outcome is unknown, look for it, which takes some 10 seconds, before ending.")
+    add("--key", "<key>", "Your own name of this call: with --journal it is made once, however often it is run.")
+  end
+  add("--dry-run", "Print the signed request, key and signature masked, and send nothing.")
+  group[#group + 1] = { "--extra", "<name=value>", "A parameter that this version does not know.", many = true }
+  return group
+end
+
+local effects = {
+  create = "\nIt creates something, so it asks first unless --yes is given.",
+  change = "\nIt changes something, so it asks first unless --yes is given.",
+  transfer = "\nIt moves money, so it asks first unless --yes is given.",
+}
+
+local function facts(row)
+  local parts = { row.id .. " " .. row.method .. " " .. row.path }
+  if row.permission then parts[#parts + 1] = "permission " .. row.permission end
+  if row.weight then parts[#parts + 1] = "weight " .. ("%d"):format(row.weight) end
+  if row.deprecated then parts[#parts + 1] = "deprecated: use " .. row.deprecated:gsub("%.", " ") end
+  return table.concat(parts, ", ") .. "."
+end
+
+local samples = {
+  amount = "12.5", time = "1700000000000", count = "10", flag = "true", ips = "203.0.113.7", coins = "DOGE,TRX",
+  permissions = "SPOT_ACCOUNT_READ", address = "T...", memo = "77", new_name = "desk01", client_id = "order-17",
+  area_code = "86",
+}
+local sample_of = { coin = "USDT", asset = "USDT", network = "TRX", netWork = "TRX", subAccount = "tradingdesk1",
+  toAccount = "tradingdesk1", fromAccountType = "SPOT", toAccountType = "FUTURES", id = "766a...", tranId = "766a...",
+  note = "till", apiKey = "mx0...", UID = "12345678" }
+
+-- A value of a parameter, for the example.
+local function sample(row, param)
+  local payee = row.by_name.toAccountType
+  payee = payee and payee.values and payee.values[1] -- how another user is named, or SPOT
+  if param[1] == "toAccount" and payee == "EMAIL" then return sample_of.UID end
+  if param[1] == "toAccountType" then return payee == "EMAIL" and "UID" or sample_of.toAccountType end
+  return param[2] == "choice" and param.values[1] or sample_of[param[1]] or samples[param[2]] or "TEXT"
+end
+
+-- A command line with what the operation cannot do without. A long one is continued as a shell takes it.
+local function example_of(row)
+  local words = { ("purser %s %s"):format(row.group, row.name) }
+  local function add(word)
+    local last = words[#words]
+    if #last + #word < 66 then words[#words] = last .. " " .. word
+    else words[#words], words[#words + 1] = last .. " \\", "  " .. word end
+  end
+  for _, param in ipairs(row.params) do
+    if param.required or row.by_name.netWork == param then
+      add(("--%s %s"):format(param[1], param.plain and "env:HASH" or sample(row, param)))
+    end
+  end
+  if row.by_name.startTime then add "--since 7d" end
+  if catalogue.creates_key(row) then add "--secret-file new.keys" end
+  return table.concat(words, "\n")
+end
+
+-- Returns a hint from an option that is none, but a member of the records that are listed.
+local function member_hint(row)
+  return function(option)
+    for _, member in ipairs(row.result.record and {} or output.members(row)) do
+      if "--" .. member == option then
+        return ("%s lists all; to see only some, give --filter %s=VALUE"):format(row.full_name, member)
+      end
+    end
+  end
+end
+
+--- The grammar of an operation.
+---@param row table
+---@return table
+function M.of_operation(row)
+  local parameters = { "Parameters" }
+  for _, param in ipairs(row.params) do add_parameter(parameters, param) end
+  return {
+    text = row.summary .. (effects[row.effect] or "") .. "\n" .. facts(row), row = row, unknown = member_hint(row),
+    epilog = ("Example: %s\nMore: purser operations %s; docs/%s"):format(example_of(row), row.full_name,
+      row.live and "live.md" or "operations-" .. row.group:gsub("_", "-") .. ".md"),
+    parameters, own_options(row), output.group { row = row, has_columns = true, filters = not row.result.record },
+    row.effect ~= "read" and connection.safety or { "Safety" }, connection.service, connection.messages,
+  }
+end
+
+------------------------------------------------------------------------------------------------------ the command
+
+local EPILOG = [[
+Exit codes:
+  0    done
+  1    rejected by the service
+  2    bad input; nothing was sent
+  3    not sent, or a read without an answer
+  4    OUTCOME UNKNOWN of a write call: do not repeat before looking, the message says where
+  5    done, but the result could not be written
+  130  interrupted, no write call is open
+The service is that of --base-url and --profile, else of the keys' file, else of PURSER_BASE_URL and PURSER_PROFILE.
+Examples:
+  purser doctor --account treasury
+  purser wallet deposit_history --coin USDT --since 30d
+  purser wallet withdraw --coin USDT --network TRX --address T... --amount 12.5
+  purser payouts list.csv --operation wallet.withdraw --journal payouts.db
+`purser help COMMAND` explains one; `purser help credentials` says where keys come from. docs/command-line.md has more.
+`purser sim --demo` serves a simulator, with keys, to try everything on.]]
+
+local function load_group(group)
+  return function()
+    local commands = {}
+    for i, row in ipairs(catalogue.groups[group[1]]) do
+      commands[i] = { row.name, row.summary, load = function() return M.of_operation(row) end }
+    end
+    return { text = group[2], commands = commands }
+  end
+end
+
+--- The table of all commands.
+---@return table
+function M.root()
+  local commands = {}
+  for _, group in ipairs(M.groups) do
+    commands[#commands + 1] = { group[1], group[2], load = load_group(group) }
+  end
+  for _, command in ipairs(M.own) do
+    commands[#commands + 1] = { command[1], command[2], load = function()
+      return require("purser.cli." .. command[1]).grammar()
+    end }
+  end
+  return { commands = commands, epilog = EPILOG, unknown = function(word) return catalogue.hint(word) end,
+    text = "Unofficial client for the wallet, sub-account and broker endpoints of the MEXC Spot v3 API (40 "
+      .. "operations). Exact amounts; nothing that moves money is sent twice. It does not trade.",
+    { "Options", { "--version", "Show the version." } } }
+end
+
+--- The options of all commands, which may stand before the command.
+---@return table
+function M.shared()
+  return { output.group { has_columns = true, filters = true }, connection.safety, connection.service,
+    connection.messages }
+end
+
+return M

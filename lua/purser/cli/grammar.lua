@@ -1,0 +1,292 @@
+-- SPDX-License-Identifier: MIT
+--- The grammar of a command line. A command is one table, from which its words are parsed, explained (help.lua) and
+--- completed (completion.lua), and from which each mistake gets its cure:
+--
+--   { text = "What it does.", epilog = "An example.", arguments = { { "file", "The file." } },
+--     { "Options", { "--cursor", "<file>", "Where it is kept." }, { "--yes", "Do it without asking." } } }
+--
+-- A command with commands below it has `commands` instead, each { name, summary, load = fn() that returns its table }.
+-- An argument is { name, help }, an option { names, "<what>", help }, a flag { names, help }, with these members:
+--   choices    what is taken and nothing else
+--   values     what completion offers: a list, or a function of the words
+--   convert    fn(text): the value, or nil and what is wrong; that of its <what> otherwise
+--   required, target (the member of the options), default; value: of a flag, if it is not true
+--   many       a list of all that are given; optional: an argument that may be missing
+-- Names are taken as --withdrawOrderId, --withdraw-order-id or --withdraw_order_id.
+
+local suggest = require "purser.util.suggest"
+
+local M = {}
+
+local UNIT_MS = { s = 1000, m = 60000, h = 3600000, d = 86400000, w = 604800000 }
+
+--- Milliseconds of a duration as people type it ("45s", "30m", "2h", "1d"); nil and a message for anything else.
+---@param text string
+---@return integer|nil, string|nil
+function M.duration(text)
+  local count, unit = text:match "^(%d%d?%d?%d?%d?)([smhdw])$"
+  if count and tonumber(count) > 0 then return tonumber(count) * UNIT_MS[unit] end
+  return nil, ("'%s' is no duration; give 45s, 30m or 2h"):format(text)
+end
+
+local function whole(text)
+  local number = text:find "^%d+$" and #text < 16 and tonumber(text)
+  if not number then return nil, ("'%s' is not a whole number"):format(text) end
+  return number
+end
+
+local function seconds(text)
+  local number = #text < 10 and (text:find "^%d+$" or text:find "^%d+%.%d+$") and tonumber(text)
+  if not number or number <= 0 then return nil, ("'%s' is not a number of seconds"):format(text) end
+  return math.max(1, math.floor(number * 1000 + 0.5))
+end
+
+local function pair(text)
+  local name, value = text:match "^([^=]+)=(.*)$"
+  if name then return { name, value } end
+  return nil, ('it takes name=value, not "%s": = stands between them alone, and a shell takes > and <'):format(text)
+end
+
+-- The kinds of options, by their <what>: how a text is read, and what completion offers.
+local kinds = {
+  ["<file>"] = { values = { "<file>" } }, ["<n>"] = { convert = whole }, ["<ms>"] = { convert = whole },
+  ["<seconds>"] = { convert = seconds }, ["<name=value>"] = { convert = pair },
+  ["<duration>"] = { convert = M.duration, values = { "45s", "10m", "30m", "2h" } },
+  ["<when>"] = { values = { "now", "1h", "24h", "7d", "30d" } },
+}
+
+--- Returns what an option takes, as "<file>"; nil for a flag.
+function M.takes(option) return option[3] and option[2] or nil end
+
+--- The help of an option, a flag or an argument.
+function M.help_of(option) return option[3] or option[2] end
+
+--- The kind of what an option takes: { convert, values }.
+function M.kind_of(option) return kinds[M.takes(option)] or {} end
+
+--- The long name of an option.
+function M.name_of(option) return option[1]:match "(%S+)$" end
+
+--- Calls fn(option) for each option of a command.
+function M.each_option(command, fn)
+  for _, group in ipairs(command) do
+    for i = 2, #group do fn(group[i]) end
+  end
+end
+
+local function plain(name) return (name:lower():gsub("[-_]", "")) end
+
+local function options_of(command)
+  local by_name = {}
+  M.each_option(command, function(option)
+    for name in option[1]:gmatch "%S+" do by_name[name:find "^%-%-" and "--" .. plain(name) or name] = option end
+  end)
+  return function(name) return by_name[name:find "^%-%-" and "--" .. plain(name) or name] end
+end
+
+local function names_of(command)
+  local names = {}
+  M.each_option(command, function(option) names[#names + 1] = M.name_of(option) end)
+  table.sort(names)
+  return names
+end
+
+--- The command that the words name, how many words that takes, and their names. Where a word names none: nil, and the
+--- table that has the commands.
+---@param root table
+---@param words string[]
+function M.leaf(root, words)
+  local command, names = root, { "purser" }
+  while command.commands do
+    local word, found = words[#names], nil
+    for _, child in ipairs(command.commands) do
+      if word and plain(child[1]) == plain(word) and not word:find "^%-" then found = child end
+    end
+    if not found then return nil, #names - 1, names, command end
+    names[#names + 1] = found[1]
+    command = found.load()
+  end
+  return command, #names - 1, names
+end
+
+--------------------------------------------------------------------------------------------------------- mistakes
+
+local function quoted(list) return "'" .. table.concat(list, "', '") .. "'" end
+
+local function unknown_command(word, names, command)
+  if not word then return "a command is required" end
+  if word:find "^%-" then return ("unknown option '%s'"):format(word) end
+  local known = {}
+  for i, child in ipairs(command.commands) do known[i] = child[1] end
+  local near = suggest.find(word, known)
+  return ("unknown command '%s'%s"):format(word, near and ("; did you mean '%s'?"):format(near) or ""),
+    command.unknown and command.unknown(word, names)
+end
+
+-- Other words for the same thing.
+local same = { ["--coin"] = "--asset", ["--asset"] = "--coin", ["--id"] = "--tranId", ["--tag"] = "--memo" }
+
+local function unknown_option(command, option_of, name)
+  local message, hint = ("unknown option '%s'"):format(name), command.unknown and command.unknown(name)
+  if name:find "^%-%a%a" and option_of("-" .. name) then return message .. ("; did you mean '-%s'?"):format(name) end
+  local known, near = names_of(command), {}
+  for _, other in ipairs(known) do
+    if other == same[name] then near = { other } break end
+    if #name > 3 and other:sub(1, #name) == name then near[#near + 1] = other end
+  end
+  if not near[1] or near[4] then near = { suggest.find(name, known) } end
+  if near[1] then message = ("%s; did you mean '%s'?"):format(message, table.concat(near, "' or '")) end
+  return message, hint
+end
+
+----------------------------------------------------------------------------------------------------------- parsing
+
+-- Reads a text that was given for an option or an argument. Returns the value, or nil and what is wrong.
+local function read(option, text)
+  local convert = option.convert or M.kind_of(option).convert
+  for _, choice in ipairs(option.choices or {}) do
+    if choice == text then return text end
+  end
+  if option.choices then
+    return nil, ("'%s' is none of %s%s"):format(text, quoted(option.choices), suggest.hint(text, option.choices))
+  end
+  if convert then return convert(text) end
+  return text
+end
+
+-- The member of the options that an option or an argument fills.
+local function target_of(option)
+  return option.target or (M.name_of(option):gsub("^%-+", ""):gsub("%-", "_"))
+end
+
+-- Keeps a value, which is `true` for a flag. Returns what is wrong, or nil.
+local function put(options, option, name, text)
+  local target, value, problem = target_of(option), option.value or true, nil
+  if text ~= true then value, problem = read(option, text) end
+  if value == nil then return ("%s: %s"):format(name, problem) end
+  local list = options[target]
+  if not option.many then
+    if list ~= nil and target == "format" then
+      return "--json, --csv and --format say in which form the result comes; give one of them"
+    elseif list ~= nil and value ~= true then
+      return ("option '%s' is given more than once; give it once"):format(name)
+    end
+    options[target] = value
+    return nil
+  end
+  for _, other in ipairs(type(value) == "table" and list or {}) do
+    if other[1] == value[1] then return ("%s gives %s twice"):format(name, value[1]) end
+  end
+  list[#list + 1] = value
+end
+
+-- Returns what has to be given and was not, as a message; or nil.
+local function missing(command, options, given)
+  for i = given + 1, #(command.arguments or {}) do
+    local argument = command.arguments[i]
+    if not argument.optional and not argument.many then
+      return ("missing argument '%s': %s"):format(argument[1], argument[2])
+    end
+  end
+  local names = {}
+  M.each_option(command, function(option)
+    local target = target_of(option)
+    if option.required and options[target] == nil then names[#names + 1] = M.name_of(option) end
+    if options[target] == nil then options[target] = option.default end
+  end)
+  return names[1] and ("missing option%s %s"):format(names[2] and "s" or "", quoted(names)) or nil
+end
+
+-- Returns what the option at words[at] is given and the place of its last word; or nil and what is wrong.
+local function given_for(option, option_of, words, at)
+  local name, value = words[at]:match "^(%-%-[^=]+)=(.*)$"
+  if not M.takes(option) then
+    if value then return nil, ("option '%s' takes no value"):format(name) end
+    return true, at
+  end
+  if value then return value, at end
+  local follows = words[at + 1]
+  if not follows or follows:find "^%-%-" and option_of(follows:match "^[^=]+") then
+    return nil, ("option '%s' lacks its value %s"):format(words[at], M.takes(option))
+  end
+  return follows, at + 1
+end
+
+-- Reads the words of one command. Returns its options, or nil, what is wrong and what else helps.
+local function read_words(command, words, at)
+  local options, arguments, option_of = {}, command.arguments or {}, options_of(command)
+  local function begin(option)
+    if option.many then options[target_of(option)] = {} end
+  end
+  M.each_option(command, begin)
+  for _, argument in ipairs(arguments) do begin(argument) end
+  local given, rest = 0, false -- after --
+  while at < #words do
+    at = at + 1
+    local word, problem, hint = words[at], nil, nil
+    if word == "--" and not rest then
+      rest = true
+    elseif rest or not word:find "^%-." then
+      local argument = arguments[given + 1]
+      if not argument then return nil, ("'%s' belongs to no option; write --NAME before a value"):format(word) end
+      if not argument.many then given = given + 1 end
+      problem = put(options, argument, "'" .. argument[1] .. "'", word)
+    else
+      local name = word:match "^%-%-[^=]+" or word
+      local option = option_of(name)
+      if option then
+        local value, place = given_for(option, option_of, words, at)
+        if value then at, problem = place, put(options, option, name, value) else problem = place end
+      else
+        problem, hint = unknown_option(command, option_of, name)
+      end
+    end
+    if problem then return nil, problem, hint end
+  end
+  local problem = missing(command, options, given)
+  if problem then return nil, problem end
+  return options
+end
+
+--- Reads a command line. Returns the options, with the names of the command; or nil, what is wrong, what else helps,
+--- and the names. Options { help = command } where help was asked for.
+---@param root table
+---@param words string[]  of M.normal
+---@return table|nil options, string|string[] message_or_names, string|nil hint, string[]|nil names
+function M.parse(root, words)
+  local command, at, names, above = M.leaf(root, words)
+  for i, word in ipairs(words) do
+    if word == "--" then break end
+    if (word == "--help" or word == "-h") and (command or not words[at + 1] or i == at + 1) then
+      return { help = command or above }, names
+    end
+  end
+  if not command then
+    local message, hint = unknown_command(words[at + 1], names, above)
+    return nil, message, hint, names
+  end
+  local options, message, hint = read_words(command, words, at)
+  if options then return options, names end
+  return nil, message, hint, names
+end
+
+--- The words with the options that stand before the command at the end, and without other ways to ask for help.
+---@param words string[]
+---@param shared table  a command with the options that all commands have
+---@return string[]
+function M.normal(words, shared)
+  local at, option_of, list = 1, options_of(shared), {}
+  while words[at] and words[at]:find "^%-." and words[at] ~= "-h" and words[at] ~= "--help" do
+    local option = option_of(words[at])
+    at = at + (option and M.takes(option) and 2 or 1)
+  end
+  for i = at, #words do list[#list + 1] = words[i] end
+  for i = 1, math.min(at - 1, #words) do list[#list + 1] = words[i] end
+  if list[1] ~= "help" then return list end
+  table.remove(list, 1)
+  if list[1] == "credentials" then return { "login", "--help" } end
+  list[#list + 1] = "--help"
+  return list
+end
+
+return M

@@ -1,0 +1,23 @@
+-- SPDX-License-Identifier: MIT
+-- `purser.transport`: the functions that make transports, by name.
+
+local lazy = require "purser.util.lazy"
+local suggest = lazy "purser.util.suggest"
+
+local modules = {
+  curl = "purser.transport.curl", multi = "purser.transport.multi",
+  openresty = "purser.nginx.openresty", cosocket = "purser.nginx.cosocket",
+  record = "purser.recording.record", replay = "purser.recording.replay",
+}
+
+local function no_transport(name)
+  local names = suggest.names_of(modules)
+  error(('purser.transport has no "%s"%s; there are %s, and an object of your own is given as it is'):format(
+    tostring(name), suggest.hint(tostring(name), names), table.concat(names, ", ")), 3)
+end
+
+return setmetatable({}, { __index = function(made, requested)
+  if not modules[requested] then no_transport(requested) end
+  made[requested] = require(modules[requested]).new
+  return made[requested]
+end })

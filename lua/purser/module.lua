@@ -1,0 +1,113 @@
+-- SPDX-License-Identifier: MIT
+-- What `require "purser"` returns. It stands apart from init.lua, which an installation parses at each start.
+
+local core = require "purser.core"
+local lazy = require "purser.util.lazy"
+local version = require "purser.version"
+local clients = lazy "purser.client"
+local frozen = lazy "purser.util.frozen"
+local limits = lazy "purser.limits"
+local public = lazy "purser.api.public"
+local rate_limit = lazy "purser.call.rate_limit"
+local resolve_profile = lazy "purser.api.resolve_profile"
+local restricted = lazy "purser.client.restricted"
+local sandbox = lazy "purser.client.sandbox"
+local workflow = lazy "purser.workflow"
+
+---@class purser
+---@field _VERSION string
+---@field operations purser.Row[]           the rows of all operations, also by full name; a copy each time it is read
+---@field profiles table<string, table>     the conventions by profile name; read-only
+---@field decimal purser.modules.decimal    exact amounts; `purser.decimal(text)` makes one
+---@field secrets purser.modules.secrets    secret keys that no Lua string holds
+---@field vault purser.modules.vault        keys in files that only this user can read
+---@field states purser.modules.states      states of deposits and withdrawals by number and name
+---@field utc purser.modules.utc            UTC times to and from epoch milliseconds
+---@field codes purser.modules.codes        the service's codes: what each means, and what cures it
+---@field csv purser.modules.csv            lines of CSV that a spreadsheet does not run
+---@field json purser.modules.json          JSON with exact numbers and members in order
+---@field sim purser.modules.sim            the simulator
+---@field journal purser.modules.journal    journals of what is sent
+---@field payouts purser.modules.payouts    queues of payments
+---@field approvals purser.modules.approvals  plans that persons sign, and policies
+---@field books purser.modules.books        a copy of the histories, and statements
+---@field monitor purser.modules.monitor    alerts and numbers for who keeps watch
+---@field fleet purser.modules.fleet        sub-accounts and keys as they are declared
+---@field transport purser.Transports       what makes transports, by name
+local M = { _VERSION = version }
+
+-- Makes a store of the rate limit that is named.
+local function open_store(options)
+  return limits.open(options)
+end
+
+--- Makes a client. Returns it, or nil and an error of kind "config".
+---@param options purser.Options
+---@return purser.Client|nil client, purser.Error|nil err
+function M.new(options)
+  return clients.new(options, open_store, workflow)
+end
+
+--- A client of these operations alone, for scripts that are not trusted: see docs/sandboxes.md.
+---@param client purser.Client
+---@param names string[]  full names; a name with `*` stands for reads
+---@return purser.RestrictedClient|nil restricted, purser.Error|nil err
+function M.restricted(client, names)
+  return restricted.new(client, names)
+end
+
+--- Makes the environment of a script that is not trusted: the restricted client as `client`, copies of the functions of
+--- Lua that reach nothing of the host, and of what `extras` names. See docs/sandboxes.md.
+---@param client purser.RestrictedClient
+---@param extras? table<string, any>  further names; functions are given as they are
+---@return table|nil environment, purser.Error|nil err
+function M.sandbox(client, extras)
+  return sandbox.new(client, extras)
+end
+
+--- A fresh clientTranId: 32 random letters and digits; or nil and a message when OpenSSL has no random bytes.
+---@return string|nil id, string|nil message
+function M.client_id()
+  return core.random_token(32)
+end
+
+--- The conventions of a client with this option `profile`, all of them: of a name, or of a table that overrides single
+--- ones. A copy.
+---@param requested string|table|nil
+---@return table|nil profile, string|nil message
+function M.profile(requested)
+  local profile, message = resolve_profile(requested)
+  return profile and public.copy(profile), message
+end
+
+local profiles = "purser.api.profiles"
+
+-- Members that are loaded or made at their first use: a module, a member of one, or a function that makes the member.
+local members = {
+  decimal = "purser.decimal", secrets = "purser.util.secrets", fleet = "purser.fleet", sim = "purser.sim",
+  vault = "purser.fleet.vault", states = "purser.api.states", utc = "purser.util.utc", codes = "purser.codes",
+  csv = "purser.util.csv", json = "purser.json", transport = "purser.client.transports",
+  journal = "purser.write.journal", payouts = "purser.payouts",
+  approvals = "purser.approvals",
+  monitor = "purser.monitor", books = "purser.books",
+  run = "purser.schedule run", spawn = "purser.schedule spawn", join = "purser.schedule join",
+  all = "purser.schedule all", sleep = "purser.schedule sleep",
+  profiles = function() return frozen(require(profiles)) end,
+  rate_limit = function() return function(options) return rate_limit.new(options, open_store) end end,
+}
+
+return setmetatable(M, {
+  __index = function(module, name)
+    if name == "operations" then return public.rows() end -- each reader has its own copy
+    local member = members[name]
+    if not member then return nil end
+    if type(member) == "function" then
+      member = member()
+    else
+      local path, field = member:match "^(%S+) ?(%S*)$"
+      member = field == "" and require(path) or require(path)[field]
+    end
+    module[name] = member
+    return member
+  end,
+})

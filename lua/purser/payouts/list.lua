@@ -1,0 +1,143 @@
+-- SPDX-License-Identifier: MIT
+-- A list of payments as CSV: a header with the names of parameters, then a payment a line. `key` names a payment for
+-- good; `payee` is for persons; `operation` may stand in a column or come from the command. Cells are separated by
+-- commas, semicolons or tabs.
+
+local csv = require "purser.util.csv"
+local files = require "purser.util.files"
+local plain_text = require "purser.util.plain_text"
+local purser = require "purser"
+local suggest = require "purser.util.suggest"
+
+local M = {}
+
+-- A name as it is compared: "netWork", "net-work" and "Net Work" are one.
+local function spelling(name) return (name:lower():gsub("[_ -]", "")) end
+
+-- The columns that an operation takes, and the same by their spelling.
+local function columns_of(row)
+  local names, by_spelling = {}, {}
+  for _, param in ipairs(row.params) do
+    if not param.plain then names[#names + 1], by_spelling[spelling(param[1])] = param[1], param[1] end
+  end
+  return names, by_spelling
+end
+
+-- The operation of a payment; nil and a message.
+local function row_of(rows, name)
+  local row, short, known = rows[(name:gsub("[ :/]", ".", 1):gsub("%-", "_"))], rows["wallet." .. name], {}
+  if row and row.effect == "transfer" then return row end
+  for _, candidate in ipairs(rows) do
+    known[#known + 1] = candidate.effect == "transfer" and candidate.full_name or nil
+  end
+  local hint = suggest.hint(short and short.full_name or name, known)
+  return nil, ("%q is no operation that moves funds%s; there are %s"):format(name, hint, table.concat(known, ", "))
+end
+
+-- The parameters of a payment, and what is wrong with its columns.
+local function params_of(header, cells, row, problems)
+  local names, by_spelling = columns_of(row)
+  local params, given = {}, {}
+  for i, column in ipairs(header) do
+    local param = by_spelling[spelling(column)]
+    if not cells[i] or column == "key" or column == "operation" or column == "payee" or column:find "^#" then -- luacheck: ignore
+    elseif not param then
+      problems[#problems + 1] = ('%s has no parameter "%s"%s; it has %s. A column whose name begins with # is left out')
+        :format(row.full_name, column, suggest.hint(column, names), table.concat(names, ", "))
+    elseif given[param] then
+      problems[#problems + 1] = ('the columns "%s" and "%s" are both %s; leave one out'):format(given[param], column,
+        param)
+    else
+      params[param], given[param] = cells[i], column
+    end
+  end
+  return params
+end
+
+-- One payment, with what is wrong with it.
+local function payment_of(rows, header, record, otherwise)
+  local cells, of, problems = {}, {}, {}
+  for i, text in ipairs(record) do
+    if header[i] and text ~= "" then cells[i], of[header[i]] = text, text end
+  end
+  if #record > #header then problems[1] = ("has %d cells, and the header %d"):format(#record, #header) end
+  local name, row = of.operation or otherwise, nil
+  local message = "no operation; give a column `operation`, or --operation"
+  if not of.key then
+    problems[#problems + 1] = "has no key; give each payment one of its own"
+  elseif plain_text.has_hidden(of.key) then
+    problems[#problems + 1] = "the key begins or ends with a blank, or holds characters that cannot be seen; with and "
+      .. "without them it would be paid twice, so remove them"
+  end
+  if name then row, message = row_of(rows, name) end
+  if not row then problems[#problems + 1] = message end
+  return { key = of.key or "", payee = of.payee, operation = row and row.full_name or name or "",
+    line = record.line, row = row, params = row and params_of(header, cells, row, problems) or {}, problems = problems,
+    warnings = {}, odd = {} }
+end
+
+-- Makes the names of the header those of `key` and `operation` however they are spelt. Returns what is wrong, or nil.
+local function check_header(header)
+  local seen = {}
+  for i, name in ipairs(header) do
+    local plain = spelling(name)
+    if plain == "key" or plain == "operation" or plain == "payee" then header[i] = plain end
+    name = header[i]
+    if name ~= "" and seen[name] then return ('the header names "%s" twice'):format(name) end
+    seen[name] = true
+  end
+  if not seen.key then
+    return ('the first line must name the columns, with `key` among them, such as key,coin,network,address,amount; '
+      .. 'it is "%s"'):format(plain_text.clean(table.concat(header, ","):sub(1, 60)))
+  end
+end
+
+-- Says what a file is that is no CSV; or nil.
+local function other_kind(text)
+  if text:find "^PK\3\4" or text:find "^\208\207\17\224" then
+    return "is a workbook of a spreadsheet program; save it as CSV (UTF-8)"
+  elseif text:find "^\255\254" or text:find "^\254\255" or text:sub(1, 64):find("%z") then
+    return "is UTF-16 or no text at all; save it as CSV (UTF-8)"
+  end
+end
+
+-- The separator of the line with the names: the one that stands there most often.
+local function separator_of(text)
+  local line = ("\n" .. text):gsub("\n#[^\n]*", ""):match "\n*([^\n]*)" or ""
+  local best, most = ",", 0
+  for _, separator in ipairs { ",", ";", "\t" } do
+    local _, count = line:gsub(separator, "")
+    if count > most then best, most = separator, count end
+  end
+  return best
+end
+
+--- Reads the payments of a file, each with what is wrong with its line in `problems`; `comments` says how many lines
+--- begin with #. Nil and a message where it is no list of payments.
+---@param path string
+---@param otherwise string|nil  the operation of payments without one
+---@return table[]|nil payments, string|nil message
+function M.read(path, otherwise)
+  local text, message = files.read(path)
+  if not text then return nil, message end
+  local records, comments
+  message = other_kind(text)
+  if not message then records, message, comments = csv.parse(text, separator_of(text)) end
+  message = message or not records[1] and "is empty"
+  if message then return nil, ("%s: %s"):format(path, message) end
+  local header = table.remove(records, 1)
+  message = check_header(header)
+  if message then return nil, ("%s:%d: %s"):format(path, header.line, message) end
+  local payments, lines, rows = { comments = comments }, {}, purser.operations
+  for i, record in ipairs(records) do
+    local payment = payment_of(rows, header, record, otherwise)
+    local first = payment.key ~= "" and lines[payment.key]
+    if first then
+      table.insert(payment.problems, 1, ("line %d has the same key; a key is of one payment"):format(first))
+    end
+    lines[payment.key], payments[i] = first or record.line, payment
+  end
+  return payments
+end
+
+return M

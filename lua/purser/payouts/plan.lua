@@ -1,0 +1,205 @@
+-- SPDX-License-Identifier: MIT
+-- Plans a list of payments before it is paid: each one checked, what may be a mistake, the sums by asset, and the
+-- balances that can be read. Nothing is sent that moves funds.
+
+local decimal = require "purser.decimal"
+local odd = require "purser.payouts.odd"
+local purser = require "purser"
+
+local M = {}
+
+local function asset_of(payment) return payment.params.coin or payment.params.asset or "?" end
+
+-- Guard rails that judge what is recorded: the queue asks them when it records the payment.
+local of_the_record = { ["guard.no_duplicates"] = true, ["guard.spending_limit"] = true, ["guard.approval"] = true }
+
+-- Returns what is wrong with the parameters of a payment, or nil.
+local function check_params(client, payment)
+  local request, err = client:prepare(payment.operation, payment.params)
+  if request or of_the_record[err.code] then return nil end
+  return err.message .. (err.hint and "; " .. err.hint or "")
+end
+
+local function plan_withdrawal(client, payment, unchecked)
+  local given = { unchecked_address = unchecked or nil }
+  for name, value in pairs(payment.params) do given[name] = value end
+  local plan, err = client.wallet:plan_withdraw(given, payment.operation, true)
+  if not plan then return err end
+  payment.warnings, payment.fee = plan.warnings, plan.fee
+  for _, problem in ipairs(plan.problems) do payment.problems[#payment.problems + 1] = problem end
+  payment.has_doubtful_address = plan.has_doubtful_address
+  if plan.ok then
+    local had_id = payment.params.withdrawOrderId
+    payment.params = plan.params
+    if not had_id then payment.params.withdrawOrderId = nil end -- the queue makes its own, from the key
+  end
+end
+
+-- Checks each payment and completes the names of networks: adds to `problems`, `warnings` and `fee`. Returns an error
+-- when the coins cannot be read.
+local function check(client, payments, unchecked)
+  for _, payment in ipairs(payments) do
+    if payment.row and payment.row.effect == "transfer" and payment.row.by_name.address then
+      local err = plan_withdrawal(client, payment, unchecked)
+      if err then return err end
+    end
+    if payment.row and not payment.problems[1] then payment.problems[1] = check_params(client, payment) end
+  end
+end
+
+-- Where the funds of a payment come from: a sub-account that is named, else the account of the key; and of which kind
+-- its account is.
+local function source_of(payment)
+  local params = payment.params
+  local name = payment.row and payment.row.group ~= "wallet" and params.fromAccount or ""
+  return name, params.fromAccountType or "SPOT"
+end
+
+local function add_to(total, payment)
+  local amount = decimal(payment.params.amount)
+  total.count = total.count + 1
+  if amount then total.amount = total.amount + amount end
+  if payment.fee then total.fees = total.fees + payment.fee end
+end
+
+-- Who pays, as text.
+local function payer_of(name, account_type)
+  name = name == "" and "this account" or name
+  return account_type == "SPOT" and name or name .. ", " .. account_type
+end
+
+--- Sums by payer and asset those that are not made yet.
+function M.totals(payments, made)
+  local list, by_key = {}, {}
+  for _, payment in ipairs(payments) do
+    local source, account_type = source_of(payment)
+    local key = table.concat({ source, account_type, asset_of(payment) }, "\n")
+    local total = by_key[key]
+    if not total and not made[payment.key] and payment.row then
+      total = { source = source, account_type = account_type, payer = payer_of(source, account_type),
+        asset = asset_of(payment), count = 0, amount = decimal(0), fees = decimal(0) }
+      by_key[key], list[#list + 1] = total, total
+    end
+    if total and not made[payment.key] and payment.row then add_to(total, payment) end
+  end
+  return list
+end
+
+-- The records of a source's balances, and whether an asset that is not among them has a balance of nothing.
+local function read_balances(client, source)
+  if source ~= "" then
+    return client.sub_account:balances { subAccount = source, accountType = "SPOT" }
+  elseif client.profile.live_operations then
+    local account, err = client:call "live.account"
+    return account and account.balances, err, true
+  end
+  return client.wallet:convertible_balances() -- of the account itself no other operation of the document shows any
+end
+
+-- The free balances of a source by asset: a function, which returns nil for one that is not shown.
+local function balances_of(client, source)
+  local list, err, is_complete = read_balances(client, source)
+  if not list then
+    return function() return nil, err and err.message end
+  end
+  local balances = {}
+  for _, record in ipairs(list) do balances[record.asset] = record.free or record.balance end
+  return function(asset) return balances[asset] or is_complete and "0" or nil end
+end
+
+--- Adds to each total the balance that covers it, where one can be read. No operation shows those of futures accounts.
+function M.add_balances(client, totals)
+  local known = {}
+  for _, total in ipairs(totals) do
+    if total.account_type == "SPOT" then
+      known[total.source] = known[total.source] or balances_of(client, total.source)
+      total.balance, total.unread = known[total.source](total.asset)
+    end
+    local balance = total.balance and decimal(total.balance)
+    total.is_short = balance ~= nil and balance and balance:compare(total.amount + total.fees) < 0 or false
+  end
+end
+
+--- Says what is to be known of the sums: a list of texts.
+function M.shortages(totals)
+  local list = {}
+  for _, total in ipairs(totals) do
+    if total.is_short then
+      list[#list + 1] = ("the balance of %s %s (%s) does not cover the sum of %s"):format(total.balance, total.asset,
+        total.payer, tostring(total.amount + total.fees))
+    elseif total.unread then
+      list[#list + 1] = ("the balance of %s (%s) cannot be read: %s"):format(total.asset, total.payer, total.unread)
+    end
+  end
+  return list
+end
+
+-- The keys of the payments that a queue has, and of those that it has made; or nil and an error.
+local function keys_of(queue)
+  local known, made, list, err = {}, {}, {}, nil
+  if queue then list, err = queue:list() end
+  if not list then return nil, err end
+  for _, payment in ipairs(list) do
+    known[payment.key], made[payment.key] = true, payment.state == "done" or nil
+  end
+  return known, made
+end
+
+local function count(payments, kind)
+  local number = 0
+  for _, payment in ipairs(payments) do number = number + (payment[kind][1] and 1 or 0) end
+  return number
+end
+
+---@class purser.PlannedPayment
+---@field key string
+---@field operation string       such as "wallet.withdraw"
+---@field params table           the network by any name people use; the plan completes it
+---@field problems? string[]     why it would fail, all of them
+---@field warnings? string[]     what to look at before
+---@field odd? string[]          why it may be a mistake of who made the list
+---@field fee? string            of a withdrawal
+
+---@class purser.PaymentsPlanOptions
+---@field queue? purser.Payouts   what it holds is known, and what it has made is left out of the sums
+---@field journal? purser.Journal what it shows of the last days is looked at: equal payments may be a mistake
+---@field unchecked? boolean      an address of another form, or a wrong checksum, is only warned of. Default: false
+
+---@class purser.PaymentsPlan
+---@field payments purser.PlannedPayment[]  those that were given, with what was found
+---@field made table<string, boolean>       keys of those that the queue has made
+---@field totals table[]     by payer and asset: payer, asset, count, amount, fees, balance, is_short
+---@field shortages string[] what a person should know of the sums
+---@field bad integer        payments with problems
+---@field odd integer        payments that may be a mistake
+
+--- Does what purser.payouts.plan says.
+---@param client purser.Client
+---@param payments purser.PlannedPayment[]
+---@param options? purser.PaymentsPlanOptions
+---@return purser.PaymentsPlan|nil plan, purser.Error|nil err
+function M.plan(client, payments, options)
+  options = options or {}
+  local rows = purser.operations
+  for _, payment in ipairs(payments) do
+    payment.problems, payment.warnings, payment.odd = payment.problems or {}, payment.warnings or {}, {}
+    payment.row = rows[payment.operation]
+    if not payment.row and not payment.problems[1] then payment.problems[1] = "no operation has this name" end
+  end
+  local err = check(client, payments, options.unchecked)
+  if err then return nil, err end
+  local known, made = keys_of(options.queue)
+  if not known then return nil, made end
+  local paid = {}
+  if options.journal then
+    paid, err = odd.paid(options.journal, client:account(), client:now())
+    if not paid then return nil, err end
+  end
+  odd.find(payments, known, paid)
+  local totals = M.totals(payments, made)
+  M.add_balances(client, totals)
+  return { payments = payments, made = made, totals = totals, shortages = M.shortages(totals),
+    bad = count(payments, "problems"), odd = count(payments, "odd") }
+end
+
+return M

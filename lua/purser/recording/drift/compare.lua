@@ -1,0 +1,190 @@
+-- SPDX-License-Identifier: MIT
+-- Compares an answer of the service with what the simulator answers and what the rows and shapes say. A finding is
+-- { operation, kind, path, expected, found }; it names members, types and forms, and holds no value of an answer.
+
+local codes = require "purser.codes"
+local core = require "purser.core"
+local form = require "purser.recording.drift.form"
+
+local M = {}
+
+-- Members whose text is a user's or another service's: every form of it is right, but for an address with a memo.
+local free = {}
+for name in ([[address txId transHash memo addressTag note remark contract depositDesc depositTips withdrawTips name
+  withdrawOrderId clientTranId subAccount msg message]]):gmatch "%S+" do free[name] = true end
+
+-- The names of members that an operation's row has, other spellings too.
+local function names_of(members, names)
+  for _, member in ipairs(members) do
+    names[member.name] = true
+    for _, alias in ipairs(member.aliases or {}) do names[alias] = true end
+    names_of(member.members or {}, names)
+  end
+  return names
+end
+
+local function is_text(class) return class:find "text" ~= nil end
+
+local function is_amount(classes) return classes["text of digits"] or classes["text of a decimal"] end
+
+local function is_known_class(entry, classes, class)
+  if classes[class] then return true end
+  if not is_text(class) then return false end
+  local some_text = false
+  for known in pairs(classes) do some_text = some_text or is_text(known) end
+  if class == "text with a colon" then return false end
+  if free[entry.name] and some_text or classes.text then return some_text end
+  local is_number = class == "text of digits" or class == "text of a decimal"
+  return is_number and is_amount(classes) and (classes["text of a decimal"] or class == "text of digits") or false
+end
+
+local function list_of(set)
+  local names = {}
+  for name in pairs(set) do names[#names + 1] = name end
+  table.sort(names)
+  return table.concat(names, " or ")
+end
+
+-- The classes that every variant together shows at a path; nil where none has it.
+local function known_classes(forms, path)
+  local classes
+  for _, one in ipairs(forms) do
+    if one[path] then
+      classes = classes or {}
+      for class in pairs(one[path].classes) do classes[class] = true end
+    end
+  end
+  return classes
+end
+
+-- Tells whether every record of every variant that has the path's parent has the path.
+local function is_required(forms, path, parent)
+  local seen = false
+  for _, one in ipairs(forms) do
+    if one[parent] and one[parent].classes.object then
+      if not one[path] or one[path].count < one[parent].count then return false end
+      seen = true
+    end
+  end
+  return seen
+end
+
+local function sorted_paths(one)
+  local paths = {}
+  for path in pairs(one) do paths[#paths + 1] = path end
+  table.sort(paths)
+  return paths
+end
+
+-- Finds what is there and differs, or is new. Nothing inside of a new member is named.
+local function compare_present(add, actual, forms, names)
+  for _, path in ipairs(sorted_paths(actual)) do
+    local entry = actual[path]
+    local classes = known_classes(forms, path)
+    if not classes then
+      if (not entry.parent or known_classes(forms, entry.parent)) and path:sub(-2) ~= "[]" then
+        add("new member", path, names[entry.name] and "not here" or "none", list_of(entry.classes))
+      end
+    else
+      for class in pairs(entry.classes) do
+        if not is_known_class(entry, classes, class) then
+          add(form.is_other_type(classes, class) and "other type" or "other form", path, list_of(classes), class)
+        end
+      end
+    end
+  end
+end
+
+local function compare_missing(add, actual, forms)
+  local done = {}
+  for _, one in ipairs(forms) do
+    for _, path in ipairs(sorted_paths(one)) do
+      local parent = one[path].parent
+      local there = parent and actual[parent] and actual[parent].classes.object
+      if there and not done[path] and path:sub(-2) ~= "[]" and is_required(forms, path, parent)
+        and (not actual[path] or actual[path].count < actual[parent].count) then
+        add("missing member", path, list_of(known_classes(forms, path)),
+          actual[path] and "not in every record" or "none")
+      end
+      done[path] = true
+    end
+  end
+end
+
+--- Compares a body's form with those of the simulator's answers.
+---@param add fun(kind: string, path: string, expected: string, found: string)
+---@param body string
+---@param forms table[]
+---@param row table|nil
+---@param rename fun(name: string): string
+function M.body(add, body, forms, row, rename)
+  local actual = form.new()
+  if not form.add(actual, body, rename) then
+    add("other form", "answer", "JSON", body == "" and "an empty body" or "no JSON")
+    return
+  end
+  compare_present(add, actual, forms, names_of(row and row.members or {}, {}))
+  compare_missing(add, actual, forms)
+end
+
+--- The code that an answer carries as an error, or nil.
+function M.code_of(response, profile)
+  local value = core.decode(response.body)
+  local code = type(value) == "table" and value.code
+  if code == nil or code == false or type(code) == "table" then return nil end
+  code = tostring(code)
+  return not profile.success_codes[code] and code or nil
+end
+
+-- Codes that say what this key may do: the read shows no form then.
+local of_key = { ["700007"] = true, ["730603"] = true, ["700006"] = true, ["700001"] = true, ["700002"] = true,
+  ["10072"] = true }
+
+--- Compares the code of an error. Returns why the read shows nothing to compare, or nil.
+function M.code(add, code, known, read)
+  local shown = code:find "^%-?%d+$" and #code <= 7 and code or "a code of another form"
+  if of_key[code] then return "the key may not read it (code " .. shown .. ")" end
+  if read.probe then
+    if not known.codes[code] then add("other code", "code", list_of(known.codes), shown) end
+    return nil
+  end
+  for _, each in ipairs(codes.of(read[1])) do
+    if each == code then return "it was rejected (code " .. shown .. ")" end
+  end
+  add("other code", "code", "one that is known for the operation", shown)
+end
+
+local function capacities(profile)
+  local set = {}
+  for _, pool in pairs(profile.pools) do set[("%d"):format(pool.capacity)] = true end
+  return set
+end
+
+--- Compares status and headers. `state.used` is what the service counted so far.
+---@param headers table<string, string>  redacted, names in lower case
+function M.headers(add, response, headers, known, row, profile, state)
+  local content_type = headers["content-type"] or "none"
+  if not content_type:find "^application/json" then
+    add("other header", "content-type", "application/json", content_type:find "^text/html" and "text/html" or "another")
+  end
+  if not known.statuses[response.status] then
+    local expected = {}
+    for status in pairs(known.statuses) do expected[("%d"):format(status)] = true end
+    add("other status", "HTTP status", list_of(expected), ("%d"):format(response.status))
+  end
+  for name, value in pairs(headers) do
+    local number = value:find "^%d+$" and tonumber(value)
+    if number and name:find("used-weight", 1, true) then
+      local weight, before = row and (profile.weights[row.full_name] or row.weight) or 1, state[name]
+      if before and number > before and number - before ~= weight then
+        add("other weight", name, ("%d"):format(weight), ("%d"):format(number - before))
+      end
+      state[name] = number
+    elseif number and name:find("limit", 1, true) and not name:find "remaining" and not name:find "reset"
+      and not capacities(profile)[("%d"):format(number)] then
+      add("other limit", name, list_of(capacities(profile)), ("%d"):format(number))
+    end
+  end
+end
+
+return M

@@ -1,0 +1,39 @@
+-- SPDX-License-Identifier: MIT
+-- Plain tables: copies of them, and on their way to JSON.
+
+local json = require "purser.json"
+
+local M = {}
+
+--- A copy of plain data. Whole numbers are integers in it, as JSON wants them, also where they came as floats.
+function M.copy(value)
+  if type(value) == "number" and value % 1 == 0 then return math.floor(value) end
+  if type(value) ~= "table" then return value end
+  local result = {}
+  for name, member in pairs(value) do result[name] = M.copy(member) end
+  return result
+end
+
+--- A copy that json.encode can write: an empty table is marked; a decimal becomes its text, a whole float an integer,
+--- and a fraction (there is one: a fault's probability) its text with six places.
+function M.writable(value)
+  if type(value) == "userdata" then return tostring(value) end
+  if type(value) == "number" and value % 1 ~= 0 then
+    local millionths = math.floor(value * 1000000 + 0.5)
+    return ("%d.%06d"):format(math.floor(millionths / 1000000), millionths % 1000000)
+  end
+  if type(value) ~= "table" then return M.copy(value) end
+  if getmetatable(value) then return value end
+  local result = {}
+  for key, inner in pairs(value) do result[key] = M.writable(inner) end
+  return next(result) == nil and json.object {} or result
+end
+
+--- The same of a list, which is one also when it is empty.
+function M.list(values)
+  local result = {}
+  for i, value in ipairs(values) do result[i] = M.writable(value) end
+  return json.list(result)
+end
+
+return M

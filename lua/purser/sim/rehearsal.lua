@@ -1,0 +1,214 @@
+-- SPDX-License-Identifier: MIT
+--- Runs a program against the simulator, once as it is and once for each fault at each of its write calls, and says in
+--- which runs its payments were other than without a fault: purser.sim.rehearse, which `purser test` prints.
+--
+-- The simulator is in this process and the program one of its own, so a program is killed while its request is under
+-- way: the handler of that very request does it.
+
+local core = require "purser.core"
+local option_schema = require "purser.util.option_schema"
+local server = require "purser.sim.serve"
+
+local M = {}
+
+local STARTS, LIMIT_MS, LATE_MS = 3, 120000, 3000
+
+-- The ways in which a write call goes wrong: does(run, request, answer) returns what the program gets. `answer()`
+-- executes the request.
+local faults = {
+  { name = "the answer is lost", does = function(_, _, answer)
+    answer()
+    return { status = 200, fault = "close" }
+  end },
+  { name = "lost, and its record comes late", visibility_delay_ms = LATE_MS, does = function(_, _, answer)
+    answer()
+    return { status = 200, fault = "close" }
+  end },
+  { name = "429", does = function(run, _, answer)
+    run.sim:fault { kind = "throttle" }
+    return answer()
+  end },
+  { name = "killed before it arrives", does = function(run)
+    run:kill()
+    return { status = 200, fault = "close" }
+  end },
+  { name = "killed after it is executed", does = function(run, _, answer)
+    answer()
+    run:kill()
+    return { status = 200, fault = "close" }
+  end },
+}
+
+local function quoted(text) return "'" .. tostring(text):gsub("'", "'\\''") .. "'" end
+
+local function read(path)
+  local file = io.open(path, "rb")
+  local text = file and file:read "*a"
+  if file then file:close() end
+  return text
+end
+
+---------------------------------------------------------------------------------------------------------- one run
+
+local Run = {}
+Run.__index = Run
+
+-- Starts the program in the background. Its exit code is in the file `code` once it has ended.
+function Run:start()
+  local words = { "env" }
+  for name, value in pairs { PURSER_BASE_URL = ("http://127.0.0.1:%d"):format(self.port), PURSER_ACCOUNT = "test",
+    PURSER_API_KEY = self.account.api_key, PURSER_SECRET_KEY = self.account.secret_key,
+    PURSER_JOURNAL = self.folder .. "/journal.db", PURSER_TEST_FOLDER = self.folder } do
+    words[#words + 1] = quoted(name .. "=" .. value)
+  end
+  for _, word in ipairs(self.command) do words[#words + 1] = quoted(word) end
+  local inside = quoted(self.folder .. "/")
+  os.remove(self.folder .. "/code")
+  os.execute(("{ %s >>%soutput 2>&1 </dev/null & echo $! >%spid; wait $!; echo $? >%snew && mv %snew %scode; } "
+    .. "2>/dev/null &"):format(table.concat(words, " "), inside, inside, inside, inside, inside))
+  self.starts, self.ends_by, self.is_killed = self.starts + 1, core.monotonic_ms() + LIMIT_MS, false
+end
+
+function Run:kill()
+  self.is_killed = true
+  local pid = tonumber(read(self.folder .. "/pid") or "")
+  if pid then os.execute(("kill -KILL %d 2>/dev/null"):format(pid)) end
+end
+
+-- Tells whether the run is over; starts the program again where it was killed.
+function Run:is_over()
+  if core.monotonic_ms() > self.ends_by then
+    self:kill()
+    self.code = "over time"
+    return true
+  end
+  local code = tonumber(read(self.folder .. "/code") or "")
+  if not code then return false end
+  self.code = code
+  if code == 0 or not self.was_killed or self.starts >= STARTS then return true end
+  self:start()
+  return false
+end
+
+-- Answers a request; the write call of the fault goes wrong.
+function Run:handle(request)
+  local function answer() return self.sim:handle(request) end
+  if request.method == "GET" or request.target:find "^/sim" then return answer() end
+  self.writes = self.writes + 1
+  if not self.fault or self.writes ~= self.at then return answer() end
+  local response = self.fault.does(self, request, answer)
+  self.was_killed = self.is_killed
+  return response
+end
+
+-- The members of a record that say what was paid from where to where.
+local CONTENT = { "uid", "from", "to", "coin", "asset", "amount", "network", "address", "memo", "from_type", "to_type",
+  "total" }
+
+-- The payments of a simulator: how often each was made, by its content.
+local function payments_of(sim)
+  local counts = {}
+  for name, records in pairs(sim:snapshot().histories) do
+    for _, record in ipairs(name ~= "deposits" and name ~= "rebates" and records or {}) do
+      local parts = {}
+      for _, member in ipairs(CONTENT) do parts[#parts + 1] = record[member] and tostring(record[member]) end
+      local content = ("%s %s"):format(name:gsub("_", " "):gsub("s$", ""), table.concat(parts, " "))
+      counts[content] = (counts[content] or 0) + 1
+    end
+  end
+  return counts
+end
+
+-- Runs the program with a fault at its `at`th write call, or without one. Returns the run.
+local function run_once(make, command, options, folder, fault, at)
+  os.execute("rm -rf " .. quoted(folder) .. "; mkdir -m 700 " .. quoted(folder))
+  local run = setmetatable({ command = command, folder = folder, fault = fault, at = at, starts = 0, writes = 0 }, Run)
+  run.sim = assert(make { clock = "real", seed = options.seed, profile = options.profile,
+    visibility_delay_ms = fault and fault.visibility_delay_ms })
+  run.account = assert(run.sim:account { role = "broker", name = "Test", email = "test@mail.example",
+    balances = options.balances or { USDT = "100000", BTC = "10", ETH = "100", MX = "1000" } })
+  if options.prepare then options.prepare(run.sim, run.account) end
+  local watched = setmetatable({ handle = function(_, request) return run:handle(request) end }, { __index = run.sim })
+  local ok, served, problem = pcall(server.world, watched, { stop = function() return run:is_over() end,
+    on_listen = function(port)
+      run.port = port
+      run:start()
+    end })
+  if not run.code then run:kill() end -- Ctrl-C
+  if not ok or not served or not run.code then error(not ok and served or problem or "interrupted!", 0) end
+  run.payments = payments_of(run.sim)
+  return run
+end
+
+-- Returns what is wrong with the payments of a run, or nil.
+local function wrong_with(run, expected)
+  local wrong = {}
+  for content, count in pairs(run.payments) do
+    local right = expected[content] or 0
+    if count > right then
+      wrong[#wrong + 1] = right == 0 and "made, which is not without a fault: " .. content
+        or ("made %d times: %s"):format(count, content)
+    end
+  end
+  for content, count in pairs(expected) do
+    if (run.payments[content] or 0) < count and run.code == 0 then
+      wrong[#wrong + 1] = "not made, though it ended with 0: " .. content
+    end
+  end
+  table.sort(wrong)
+  return wrong[1] and table.concat(wrong, "; ") or nil
+end
+
+---@class purser.sim.rehearse_options
+---@field seed? integer            of the simulator. Default: 1
+---@field profile? string          conventions of the service, as in purser.new
+---@field balances? table<string, string>  of the account. Default: USDT, BTC, ETH and MX
+---@field prepare? fun(sim: purser.Sim, account: table)  called before each run: sub-accounts, deposits ...
+---@field on_run? fun(run: purser.sim.rehearsed)  called after each run
+
+---@class purser.sim.rehearsed
+---@field fault string       what went wrong
+---@field at integer         at which write call; 0: at none
+---@field starts integer     how often the program was started: again where it was killed, until it ended with 0
+---@field code integer|string  how it ended
+---@field wrong string|nil   what is wrong with its payments: made twice, or not made though it ended with 0
+
+local rules = { seed = "any", profile = "any", balances = "table", prepare = "function", on_run = "function" }
+
+--- Does what purser.sim.rehearse says; `make` is purser.sim.new.
+---@param make fun(options: table): purser.Sim
+---@param command string[]  the program and its words
+---@param options? purser.sim.rehearse_options
+---@return purser.sim.rehearsed[]|nil runs, string|nil message  nil: it fails without a fault, or writes nothing
+function M.rehearse(make, command, options)
+  options = options or {}
+  local message = option_schema.text(options, rules, "option")
+  if message then return nil, message end
+  local folder, runs = os.tmpname(), {}
+  os.remove(folder)
+  local ok, problem = pcall(function()
+    local first = run_once(make, command, options, folder)
+    if first.code ~= 0 then
+      error(("the program ends with %s where nothing goes wrong: %s"):format(first.code,
+        (read(folder .. "/output") or ""):sub(-600)), 0)
+    end
+    if first.writes == 0 then error("the program makes no write call, so there is nothing to go wrong", 0) end
+    local function add(run)
+      runs[#runs + 1] = { fault = run.fault and run.fault.name or "nothing", at = run.at or 0, starts = run.starts,
+        code = run.code, wrong = wrong_with(run, first.payments) }
+      if options.on_run then options.on_run(runs[#runs]) end
+    end
+    add(first)
+    for _, fault in ipairs(faults) do
+      for at = 1, first.writes do
+        add(run_once(make, command, options, folder, fault, at))
+      end
+    end
+  end)
+  os.execute("rm -rf " .. quoted(folder))
+  if ok then return runs end
+  if tostring(problem):find("interrupted!", 1, true) then error("interrupted!", 0) end
+  return nil, tostring(problem)
+end
+
+return M

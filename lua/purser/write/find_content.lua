@@ -1,0 +1,484 @@
+-- SPDX-License-Identifier: MIT
+-- Finding a call by its content: which unclaimed records agree with it, and which open calls may have made them too.
+--
+-- The numbers in what is said of an undecided call are those of docs/reconcile.md.
+
+local compare = require "purser.write.evidence.compare"
+local intents = require "purser.write.intent"
+local operations = require "purser.api.operations"
+local reading = require "purser.write.evidence.reading"
+
+local unpack = table.unpack or unpack -- luacheck: ignore
+
+local M = {}
+
+--- What a way returns when another question may show more, and when it is to be asked in another way.
+M.NOTHING_YET, M.ASK_AGAIN = {}, {}
+
+local NOTHING_YET = M.NOTHING_YET
+
+--- Returns an answer that a person has to look at.
+function M.undecided(candidates, reason)
+  return { outcome = "undecided", candidates = candidates, reason = reason }
+end
+
+local undecided = M.undecided
+
+--- Returns the answer where a history cannot be shown to be whole.
+function M.incomplete(why, candidates)
+  local answer = undecided(candidates, "(6) " .. why)
+  answer.incomplete = true
+  return answer
+end
+
+local reasons = {
+  another_id = "(7) the service shows an unclaimed record of equal content, in another form, which may be this call's",
+  unlike = "(7, 8) an unclaimed record lies in the call's window, and no record of an answered call proves the "
+    .. "difference",
+  partly = "(9) a record agrees in part with what was sent",
+  many = "(10) there are more unclaimed records of equal content than open calls that can have made them",
+  others = "(9) another call could have made it as well, which is open or whose record the service does not show",
+  under_way = "(10) an equal call is still under way, and could have made it as well",
+  elsewhere = "(11) the service shows an unclaimed record of equal content at another time, and no record of an "
+    .. "answered call shows that its times are right",
+  planned = "(7) the service shows an unclaimed record of equal content, so it may have been made already",
+  misplaced = "(11) the history shows another call of this client at a time at which it was not made, so its "
+    .. "record may show any time",
+  vanished = "(6) the service showed a record that may be the call's, and shows it no more",
+  forgotten = "(7) it is so long ago that this client has forgotten which calls it made then, and one of them "
+    .. "could have made it as well; a journal forgets none",
+  hidden = "(11) the service does not show the record of another call that it answered, so records are late "
+    .. "beyond measure",
+  failed = "the service shows it with a status by which it may have failed",
+}
+
+------------------------------------------------------------------------------------------------------ states of records
+
+--- Returns whether the service kept a record as failed.
+function M.has_failed(question, record)
+  local failed = question.reconcile.failed_status
+  return failed ~= nil and record.status == failed
+end
+
+-- Words by which services say that nothing was transferred. The document has none of them.
+local FAILURES = { "FAIL", "REJECT", "CANCEL", "ERROR", "REVERS", "REFUND", "RETURN" }
+
+--- Returns whether a record may be one that failed.
+function M.may_have_failed(question, record)
+  local status = question.reconcile.failed_status and type(record.status) == "string" and record.status:upper() or ""
+  for _, word in ipairs(FAILURES) do
+    if status:find(word, 1, true) then return true end
+  end
+  return false
+end
+
+--- Returns what a record that was found says.
+function M.found(question, record)
+  if M.has_failed(question, record) then
+    return { outcome = "not_done", record = record, reason = "the service kept it, as failed" }
+  end
+  if M.may_have_failed(question, record) then return undecided({ record }, reasons.failed) end
+  return { outcome = "done", record = record }
+end
+
+--------------------------------------------------------------------------------------------------------- what is shown
+
+--- Notes records that may be the call's before one must be visible.
+function M.note_seen(question, records)
+  for _, record in ipairs(records) do question.seen[intents.id_of(record) or ""] = record end
+  question.seen[""] = nil
+end
+
+-- Returns those of them that the reading does not show.
+local function vanished_from(question, shown)
+  local left, list = {}, {}
+  for id, record in pairs(question.seen) do left[id] = record end
+  for _, record in ipairs(next(left) and shown.records or {}) do left[intents.id_of(record) or ""] = nil end
+  for _, record in pairs(left) do list[#list + 1] = record end
+  return list
+end
+
+--- Returns what the answered calls of a reading show of the service; or nil and an error. It is kept with the reading.
+function M.witnesses(question, shown)
+  local name = question.row.full_name
+  if not shown.witnesses[name] then
+    local witnesses, unclaimed = question.claims:witnesses(shown.records, { before = question.before,
+      after = question.visible_ms + question.skew_ms, max_window = question.service.recv_window })
+    if not witnesses then return nil, unclaimed end
+    shown.witnesses[name], shown.unclaimed[name] = witnesses, reading.by_amount(unclaimed)
+  end
+  return shown.witnesses[name]
+end
+
+local SLACK_MS = 60000            -- next to a call's window, for times that are cut to whole minutes
+M.SHIFTED_MS = 14 * 3600000       -- by how much times may be shifted
+
+--- Returns where the time of a record lies: "in" the window of a call, "near" it, "far", or nil, where it is certainly
+--- of another time.
+function M.place_of(question, record, witnesses)
+  local at = record[question.reconcile.time_member]
+  if question.window.is_planned or type(at) ~= "number" then return "far" end
+  if at >= question.first and at <= question.last then return witnesses.misplaced and "near" or "in" end
+  if at >= question.first - SLACK_MS and at <= question.last + SLACK_MS then return "near" end
+  if witnesses.in_time and not witnesses.misplaced then return nil end
+  return at >= question.first - M.SHIFTED_MS and at <= question.last + M.SHIFTED_MS and "far" or nil
+end
+
+---------------------------------------------------------------------------------------------------------- by content
+
+-- Returns the unclaimed records that may be the call's, each { record, place, verdict }, and those that failed; or nil
+-- and an error.
+local function candidates_of(question, shown, witnesses)
+  local reconcile, params, may, failed = question.reconcile, question.intent.params, {}, {}
+  local records = shown.records
+  if question.window.is_planned then -- of a whole history: what has another amount and payee is another payment
+    local is_shown_so = not witnesses:differs("amount", params)
+    records = is_shown_so and shown.unclaimed[question.row.full_name](params) or records
+  end
+  for _, record in ipairs(records) do
+    local place = M.place_of(question, record, witnesses)
+    local verdict = place and compare.judge(reconcile, params, record, witnesses, question.window.is_planned
+      and "planned" or place == "far" and "far" or "near")
+    if verdict and verdict ~= "other" then
+      local is_doubtful = M.may_have_failed(question, record) and not M.has_failed(question, record)
+      if is_doubtful and verdict == "same" then verdict = "may" end
+      may[#may + 1] = { record = record, place = place, verdict = verdict }
+    end
+  end
+  local judged, list = {}, {}
+  records = {}
+  for i, one in ipairs(may) do records[i], judged[one.record] = one.record, one end
+  local unclaimed, err = question.claims:unclaimed(records)
+  if not unclaimed then return nil, err end
+  for _, record in ipairs(unclaimed) do
+    table.insert(M.has_failed(question, record) and failed or list, judged[record])
+  end
+  return list, failed
+end
+
+-- Returns whether a record shows the id of a call.
+local function shows_id_of(call, record)
+  local name = operations.by_name[call.operation].reconcile.client_id
+  return name ~= nil and call.params[name] ~= nil and record[name] == call.params[name]
+end
+
+-- Takes out what shows the id of another open call.
+local function without_claimed(list, open)
+  local left = {}
+  for _, one in ipairs(list) do
+    local is_claimed = false
+    for _, call in ipairs(open) do is_claimed = is_claimed or shows_id_of(call, one.record) end
+    if not is_claimed then left[#left + 1] = one end
+  end
+  return left
+end
+
+local function window_of(question, call)
+  if call == question.intent then
+    if question.window.is_planned then return 1, 0 end -- none that is certain
+    return question.first, question.last
+  end
+  local window = call.recv_window or question.service.recv_window
+  return call.sent_at - question.before, call.sent_at + window + question.later
+end
+
+local function can_have_made(question, call, record)
+  local first, last = window_of(question, call)
+  local at = record[question.reconcile.time_member]
+  return type(at) ~= "number" or at >= first and at <= last
+end
+
+-- Returns from when on the record of another call must be visible.
+local function due_at(question, call)
+  return call.sent_at + reading.visible_ms(call.recv_window or question.service.recv_window, question.delay_ms)
+end
+
+-- Returns how a record compares with another open call; nil where that cannot have made it.
+local function verdict_of(question, call, record, witnesses)
+  if not can_have_made(question, call, record) then return nil end
+  return compare.judge(operations.by_name[call.operation].reconcile, call.params, record, witnesses, "near")
+end
+
+-- Returns whether another open call, which is not equal, may have made a record.
+local function may_own(question, call, record, witnesses)
+  local verdict = verdict_of(question, call, record, witnesses)
+  return verdict == "same" or verdict == "may"
+end
+
+-- Returns the open calls by what they mean for this one: those that are equal, those of them that may yet be answered,
+-- and the rest.
+local function sorted_calls(question, open)
+  local equal, under_way, others = {}, {}, {}
+  local digest, now = intents.digest(question.row, question.intent.params), question.service:now()
+  for _, call in ipairs(open) do
+    local is_equal = call.operation == question.row.full_name
+      and intents.digest(question.row, call.params) == digest
+    local may_be_answered = call.state == "open" and now < due_at(question, call)
+    table.insert(is_equal and (may_be_answered and under_way or equal) or others, call)
+  end
+  return equal, under_way, others
+end
+
+-- Gives each record, in the order of their times, to the equal call that can have made it and whose window ends first.
+-- Returns the record of the call that is asked about, how many records of its window are nobody's, and those that are
+-- another call's.
+local function assign(question, list, equal)
+  local calls = { question.intent }
+  for _, call in ipairs(equal) do calls[#calls + 1] = call end
+  table.sort(calls, function(a, b)
+    if a.sent_at ~= b.sent_at then return a.sent_at < b.sent_at end
+    return tostring(a.id or a.call_id) < tostring(b.id or b.call_id)
+  end)
+  local time, mine, left, taken, owned = question.reconcile.time_member, nil, 0, {}, {}
+  table.sort(list, function(a, b) return (tonumber(a.record[time]) or 0) < (tonumber(b.record[time]) or 0) end)
+  for _, one in ipairs(list) do
+    local owner
+    for _, call in ipairs(calls) do
+      if not owner and not taken[call] and can_have_made(question, call, one.record) then owner = call end
+    end
+    if owner then taken[owner] = true end
+    if owner == question.intent then mine = one.record else owned[one] = owner end
+    if not owner and one.place == "in" then left = left + 1 end
+  end
+  return mine, left, owned
+end
+
+local function records_in(list)
+  local records = {}
+  for i, one in ipairs(list) do records[i] = one.record end
+  return records
+end
+
+-- Parts the candidates: those that agree, those that may and those that are unlike, all near the call; and those at
+-- another time.
+local function part(list)
+  local parts = { same = {}, may = {}, unlike = {}, far = {} }
+  for _, one in ipairs(list) do
+    local is_beside = one.place == "near" and one.verdict == "same"
+    table.insert(parts[one.place == "far" and "far" or is_beside and "may" or one.verdict], one)
+  end
+  return parts
+end
+
+-- Takes out the records that certain calls may have made. Returns the rest, and whether one of the call's own window
+-- was among them.
+local function without_those_of(question, list, calls)
+  local left, blocked = {}, false
+  for _, one in ipairs(list) do
+    local is_blocked = false
+    for _, call in ipairs(calls) do is_blocked = is_blocked or can_have_made(question, call, one.record) end
+    if not is_blocked then left[#left + 1] = one end
+    blocked = blocked or is_blocked and (one.place == "in" or question.window.is_planned)
+  end
+  return left, blocked
+end
+
+-- Returns the records that agree, at whatever time.
+local function agreeing(parts)
+  local list = {}
+  for _, name in ipairs { "same", "may", "far" } do
+    for _, one in ipairs(parts[name]) do
+      if one.verdict == "same" then list[#list + 1] = one end
+    end
+  end
+  return list
+end
+
+-- Takes out what equal calls own.
+local function without_owned(list, owned)
+  local left = {}
+  for _, one in ipairs(list) do
+    if not owned[one] then left[#left + 1] = one end
+  end
+  return left
+end
+
+local HIDDEN_MS = 300000 -- records that are later than this are late beyond measure
+
+-- Returns the answered calls before the reading whose records it does not show under the ids that were answered; or nil
+-- and an error.
+local function hidden_calls(question, shown, witnesses)
+  local through = operations.by_name[question.reconcile.lookup]
+  -- a list that is no history loses what is deleted, a key for instance: that one is missing is no lateness
+  if not (through and through.paging and through.paging.time_member) then return { newest = 0 } end
+  local first = math.max(question.intent.sent_at - question.before - HIDDEN_MS, shown.first + question.before)
+  local answered, err = question.claims:answered_calls(first, math.min(shown.began, question.last,
+    shown.last - question.visible_ms))
+  if not answered then return nil, err end
+  local ids, hidden, name = {}, {}, question.reconcile.client_id
+  for _, record in ipairs(answered[1] and shown.records or {}) do
+    ids[intents.id_of(record) or ""] = true
+    if name then ids[record[name] or ""] = true end
+  end
+  hidden.newest = witnesses.newest
+  for _, call in ipairs(answered) do
+    -- a record that shows the call's own id is its, whatever its answer named
+    if ids[call.record_id] or name and ids[call.params[name]] then
+      hidden.newest = math.max(hidden.newest, call.sent_at)
+    elseif call.record_id then
+      hidden[#hidden + 1] = call
+    end
+  end
+  return hidden
+end
+
+-- Parts the candidates and the hidden calls from those that are each other's: nothing is as late, so an unclaimed
+-- record that agrees with an answered call is its, under another id than it was answered with.
+local function without_hidden(question, shown, list, hidden, witnesses)
+  local left, calls, owned = {}, { newest = hidden.newest }, {}
+  for _, call in ipairs(hidden) do
+    local own
+    local is_over = question.service:now() - call.sent_at >= HIDDEN_MS
+    for _, record in ipairs(is_over and shown.unclaimed[question.row.full_name](call.params) or {}) do
+      local is_free = not own and not owned[record]
+      if is_free and verdict_of(question, call, record, witnesses) == "same" then own = record end
+    end
+    if own then owned[own] = true else calls[#calls + 1] = call end
+  end
+  for _, one in ipairs(list) do
+    if not owned[one.record] then left[#left + 1] = one end
+  end
+  return left, calls
+end
+
+-- Returns what to answer where the record of another call is missing that was answered longer ago than records may be
+-- late: they are later than was believed. Returns nothing where there is none.
+local function judge_lateness(question, shown, hidden)
+  local late_ms = 0
+  for _, call in ipairs(hidden) do
+    local age_ms = shown.began - call.sent_at
+    -- one that stays away for so long while later ones are shown says nothing of them: its answer was another call's
+    if age_ms < HIDDEN_MS or call.sent_at >= hidden.newest then late_ms = math.max(late_ms, age_ms) end
+  end
+  if late_ms < question.visible_ms then return nil end
+  if late_ms >= HIDDEN_MS then return undecided({}, reasons.hidden) end
+  if shown.correction ~= question.service:correction() or question.service:now() < shown.began then
+    question.waits = true -- by a clock that was wrong nothing is measured
+    return NOTHING_YET
+  end
+  question:raise_delay(late_ms)
+  return NOTHING_YET
+end
+
+local UNDER_WAY_MS = 60000 -- how long after the deadline calls are waited for that may own a record
+
+-- Returns that there is something to wait for; a payment that is planned waits in its queue.
+local function await_other(question)
+  if question.window.is_planned then return { outcome = "undecided", is_busy = true } end
+  question.waits = true
+  return NOTHING_YET
+end
+
+-- Returns what the records say that agree with the call in all that can be compared; nil where they say nothing. Those
+-- that equal calls own are taken out of the others.
+local function judge_equal(question, parts, open, hidden, witnesses)
+  local equal, under_way, others = sorted_calls(question, open)
+  local free, blocked = without_those_of(question, agreeing(parts), under_way)
+  local mine, left, owned = assign(question, free, equal)
+  parts.may, parts.far = without_owned(parts.may, owned), without_owned(parts.far, owned)
+  if left > 0 then return undecided(records_in(parts.same), reasons.many) end
+  if not mine then
+    if not blocked then return nil end
+    if question.window.is_planned or question.service:now() < question.deadline + UNDER_WAY_MS then
+      return await_other(question)
+    end
+    return undecided(records_in(parts.same), reasons.under_way)
+  end
+  if parts.may[1] then
+    for _, one in ipairs(parts.same) do table.insert(parts.may, one) end
+    return undecided(records_in(parts.may), reasons.partly)
+  end
+  for _, call in ipairs(others) do
+    if may_own(question, call, mine, witnesses) then return undecided({ mine }, reasons.others) end
+  end
+  for _, call in ipairs(hidden) do
+    if may_own(question, call, mine, witnesses) then
+      question.waits = question.service:now() < due_at(question, call)
+      return question.waits and NOTHING_YET or undecided({ mine }, reasons.others)
+    end
+  end
+  return M.found(question, mine)
+end
+
+-- Returns whether each of these records agrees with an open call that can have made it, and that may be found to own it
+-- soon: one that was sent just now is not judged by this call's deadline.
+local function may_be_claimed(question, list, open, witnesses)
+  local now = question.service:now()
+  for _, one in ipairs(list) do
+    local is_claimable = false
+    for _, call in ipairs(open) do
+      local ends = math.max(question.deadline, due_at(question, call)) + UNDER_WAY_MS
+      is_claimable = is_claimable or now < ends and verdict_of(question, call, one.record, witnesses) == "same"
+    end
+    if not is_claimable then return false end
+  end
+  return true
+end
+
+-- Returns what the absence of a record says.
+local function judge_absence(question, shown, parts, open, failed, hidden, witnesses)
+  local near = question.window.was_rejected and {} or { unpack(parts.unlike) }
+  local doubts = { unpack(near) }
+  for _, one in ipairs(parts.far) do doubts[#doubts + 1] = one end
+  if doubts[1] and not parts.may[1] and may_be_claimed(question, doubts, open, witnesses) then
+    return await_other(question)
+  end
+  for _, one in ipairs(parts.may) do near[#near + 1] = one end
+  if near[1] then return undecided(records_in(near), parts.may[1] and reasons.another_id or reasons.unlike) end
+  if parts.far[1] then
+    return undecided(records_in(parts.far), question.window.is_planned and reasons.planned or reasons.elsewhere)
+  end
+  if witnesses.misplaced and not question.window.is_planned then return undecided({}, reasons.misplaced) end
+  local vanished = vanished_from(question, shown)
+  if vanished[1] then return undecided(vanished, reasons.vanished) end
+  -- what is kept was read as of one time, and measures nothing
+  local late = not question.window.is_planned and judge_lateness(question, shown, hidden)
+  if late then return late end
+  for _, one in ipairs(failed) do
+    if one.verdict == "same" and one.place == "in" then return M.found(question, one.record) end
+  end
+  return NOTHING_YET
+end
+
+local function ids_of(calls)
+  local ids = {}
+  for i, call in ipairs(calls) do ids[i] = tostring(call.id) end
+  return table.concat(ids, "\n")
+end
+
+-- Returns the candidates, those that failed, and the open calls as of one moment: a call that ends while a journal is
+-- asked for both would leave its record, or a twin's, to nobody. Or nil and an error.
+local function claimable(question, shown, witnesses)
+  local first, last = question.first - M.SHIFTED_MS, question.last + M.SHIFTED_MS
+  local open, err = question.claims:open_calls(first, last, question.later)
+  while open do
+    local list, failed = candidates_of(question, shown, witnesses)
+    if not list or not list[1] then return list, failed, open end
+    local before = ids_of(open)
+    open, err = question.claims:open_calls(first, last, question.later)
+    if open and ids_of(open) == before then return list, failed, open end
+  end
+  return nil, err
+end
+
+--- Returns what a late, whole reading says of the call by content; or nil and an error.
+function M.judge(question, shown)
+  local witnesses, err = M.witnesses(question, shown)
+  if not witnesses then return nil, err end
+  local list, failed, open = claimable(question, shown, witnesses)
+  if not list then return nil, failed end
+  list = without_claimed(list, open)
+  if shown.incomplete then return question:doubt(shown, records_in(list)) end
+  if list[1] and question.claims:has_forgotten(question.first, question.later) then
+    return undecided(records_in(list), reasons.forgotten)
+  end
+  local hidden
+  hidden, err = hidden_calls(question, shown, witnesses)
+  if not hidden then return nil, err end
+  list, hidden = without_hidden(question, shown, list, hidden, witnesses)
+  local parts = part(list)
+  return judge_equal(question, parts, open, hidden, witnesses)
+    or judge_absence(question, shown, parts, open, failed, hidden, witnesses)
+end
+
+return M

@@ -1,0 +1,51 @@
+-- SPDX-License-Identifier: MIT
+-- The public names of approvals, on one list from its plan to its payment.
+
+local at = require "payouts_setting"
+local files = require "files"
+local policies = require "policies"
+local purser = require "purser"
+local ssh_keys = require "ssh_keys"
+
+local folder, policy_text
+
+before_each(function()
+  at.begin()
+  folder, policy_text = policies.folder(nil, "alice", "bob")
+  at.client = at.client_with { policy = folder }
+end)
+after_each(function()
+  at.finish()
+  files.remove(folder)
+end)
+teardown(ssh_keys.remove)
+
+describe("purser.approvals", function()
+  it("plans, shows, verifies, adds, reports, checks and tries", function()
+    local approvals, payer = purser.approvals, { client = at.client, journal = at.journal, policy = folder }
+    local text = assert(approvals.plan { client = at.client, policy = folder, maker = "carol",
+      journal_id = assert(at.journal:id()),
+      payments = { { key = "invoice-1", operation = at.TRANSFER, params = at.move "15" } } })
+    local signatures = { ssh_keys.sign("alice", "purser-plan-1", text), ssh_keys.sign("dave", "purser-plan-1", text) }
+    local verified = assert(approvals.verify(text, signatures, folder))
+    assert.matches("signed by alice, dave\n", assert(approvals.show(text, { verified = verified })))
+    payer.plan, payer.signatures = text, signatures
+    assert.same({ "alice", "dave" }, assert(approvals.add(payer)).signed)
+    payer.plan, payer.signatures = nil, nil
+    assert.equal(1, #assert(approvals.status(payer)))
+    assert.equal(1, assert(at.payouts_with({}):run()).done)
+    local trial = assert(approvals.try { journal = at.journal, account = "treasury", policy = policy_text })
+    assert.same({ 1, { treasury = 2 } }, { trial.payments, trial.asked })
+    assert.same({}, assert(approvals.check(policy_text, policy_text)).looser)
+  end)
+
+  it("needs a client, and knows its options", function()
+    for _, options in ipairs { {}, { client = {} }, { client = at.client, policies = folder } } do
+      for _, name in ipairs { "plan", "add", "status" } do
+        local value, err = purser.approvals[name](options)
+        assert.is_nil(value)
+        assert.truthy(err.option)
+      end
+    end
+  end)
+end)

@@ -1,0 +1,70 @@
+-- SPDX-License-Identifier: MIT
+-- A rate limit and what the service answers: which answers block it, and for how long.
+
+local one = require "one_limit"
+local purser = require "purser"
+
+local limit_of, row = one.limit, one.row
+
+before_each(one.begin)
+
+describe("what the service answers", function()
+  local function block_of(response, options)
+    local sent = 0
+    local all = { base_url = "http://localhost", api_key = "k", secret_key = "s", retry = false,
+      rate_limit = limit_of(500), transport = { send = function()
+        sent = sent + 1
+        return response
+      end } }
+    for name, value in pairs(options or {}) do all[name] = value end
+    local client = assert(purser.new(all))
+    local _, err = client.wallet:coins()
+    local other = assert(purser.new(all)) -- another client of the same rate limit
+    local _, blocked = other.wallet:withdraw { coin = "USDT", address = "TSampLeAddressThatNobodyHas1234567",
+      netWork = "TRX", amount = "1" }
+    return err, blocked, sent
+  end
+
+  it("blocks the pool for all members: 429, 418, and a 403 that is not the service's", function()
+    local bodies = { [429] = '{"code":429,"msg":"Too many requests"}', [418] = "", [403] = "<html></html>" }
+    for status, body in pairs(bodies) do
+      one.now = one.now + 1e9
+      local err, blocked, sent = block_of { status = status, body = body, headers = "Retry-After: 7\r\n" }
+      assert.equal(7, err.retry_after)
+      assert.same({ "throttled", "not_sent", 7, 1 }, { blocked.kind, blocked.outcome, blocked.retry_after, sent })
+      assert.matches("the service asked for a pause", blocked.message, 1, true)
+    end
+  end)
+
+  it("does not, where a 403 is the service's own word on a key", function()
+    local _, blocked, sent = block_of { status = 403, body = '{"code":700007,"msg":"No permission"}', headers = "" }
+    assert.same({ "rejected", 2 }, { blocked.outcome, sent })
+  end)
+
+  it("doubles the pause where none is named, and begins again after a quiet time", function()
+    local limit = limit_of(500)
+    local pauses = {}
+    for i = 1, 4 do
+      pauses[i] = limit:learn { kind = "throttled", http_status = 429 }
+      assert.equal(pauses[i], limit:learn { kind = "throttled", http_status = 429 }) -- of a call under way meanwhile
+      one.now = one.now + pauses[i]
+    end
+    assert.same({ 10240, 20480, 40960, 81920 }, pauses)
+    one.now = one.now + 81920 * 5
+    assert.equal(10240, limit:learn { kind = "http", http_status = 403 })
+  end)
+
+  it("is left alone for a week at most", function()
+    local limit = purser.rate_limit { now = one.clock }
+    assert.equal(7 * 86400000, limit:block(1e15))
+    assert.equal(7 * 86400000, select(3, limit:acquire(row(10), "key", error)))
+  end)
+
+  it("is not sent, and what it took is given back, when the request certainly never left", function()
+    local limit = limit_of(500)
+    local client = assert(purser.new { base_url = "http://localhost", api_key = "k", secret_key = "s", retry = false,
+      rate_limit = limit, transport = { send = function() return nil, { outcome = "not_sent", message = "no" } end } })
+    assert.equal("not_sent", select(2, client.wallet:coins()).outcome)
+    assert.equal(0, limit:status()[1].used)
+  end)
+end)

@@ -1,0 +1,60 @@
+-- SPDX-License-Identifier: MIT
+-- `purser approve`: it shows the plan, has the largest sum typed, and lets ssh-keygen sign.
+
+local command = require "command"
+local files = require "files"
+local plan_text = require "purser.write.guard.plan_text"
+local ssh_keys = require "ssh_keys"
+
+describe("purser approve", function()
+  local folder, plan
+
+  before_each(function()
+    folder = files.folder()
+    plan = folder .. "/june.plan"
+    local rows = {}
+    for i = 1, 3 do
+      rows[i] = { key = "inv-" .. i, operation = "wallet.withdraw", payee = "ACME", params = {
+        coin = i == 3 and "BTC" or "USDT", netWork = "TRX", address = "TPayee" .. i, amount = i .. "0.5" } }
+    end
+    files.write(plan, assert(plan_text.write({ account = "treasury", queue = "june", journal = "hY3", maker = "carol",
+      base_url = "https://s.example", policy = "7 " .. ("9f"):rep(32), not_after = "2026-11-30" }, rows)))
+  end)
+  after_each(function() files.remove(folder) end)
+  teardown(ssh_keys.remove)
+
+  local function run(...) return command.run({ "approve", ... }, { HOME = folder, USER = "alice" }) end
+
+  it("writes a signature that ssh-keygen takes, and remembers what was signed", function()
+    local code, out, err = run(plan, "--key", ssh_keys.path "alice", "--sum", "31.0")
+    assert.equal(0, code, err)
+    assert.matches("all are new to you", out)
+    assert.matches("TPay ee1", out)
+    local signature = files.read(plan .. ".alice.sig")
+    assert.is_true(ssh_keys.takes("alice", "purser-plan-1", files.read(plan), signature))
+    assert.matches('"address":"TPayee1"', files.read(folder .. "/.purser-signed"))
+    code, out = run(plan, "--key", ssh_keys.path "alice", "--sum", "31")
+    assert.equal(0, code)
+    assert.matches("you paid the same amount there", out)
+    for _, kind in ipairs { "withdraw", "made" } do
+      assert.equal(0, (run(plan, "--key", ssh_keys.path "alice", "--sum", "31", "--" .. kind)))
+      assert.is_true(ssh_keys.takes("alice", "purser-plan-" .. kind .. "-1", files.read(plan),
+        files.read(plan .. ".alice." .. kind .. ".sig")))
+    end
+  end)
+
+  it("signs nothing for another sum, another file or another kind of key", function()
+    for expected, words in pairs {
+      ["not the sum of USDT TRX"] = { plan, "--key", ssh_keys.path "alice", "--sum", "30.5" },
+      ["no terminal"] = { plan, "--key", ssh_keys.path "alice" },
+      ["did not sign"] = { plan, "--key", folder .. "/none", "--sum", "31" },
+      ["none that Purser takes"] = { plan, "--key", ssh_keys.path("rsa", "rsa"), "--sum", "31" },
+      ["is no plan"] = { folder .. "/other", "--key", ssh_keys.path "alice", "--sum", "31" } } do
+      files.write(folder .. "/other", '{"purser":"plan 2"}\n')
+      local code, _, err = run((table.unpack or unpack)(words)) -- luacheck: ignore
+      assert.equal(2, code, expected)
+      assert.truthy(err:find(expected, 1, true), err)
+      assert.is_nil(io.open(plan .. ".alice.sig"))
+    end
+  end)
+end)

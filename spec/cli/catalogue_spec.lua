@@ -1,0 +1,46 @@
+-- SPDX-License-Identifier: MIT
+-- The operations as the command sees them: what `purser.operations` shows.
+
+local catalogue = require "purser.cli.catalogue"
+
+describe("the catalogue", function()
+  it("has the 40 operations, and those of the live service besides", function()
+    assert.equal(40, #catalogue.list)
+    assert.is_true(#catalogue.every > 40 and catalogue.every[#catalogue.every].live)
+    assert.equal(#catalogue.every, #catalogue.names(function() return true end))
+    assert.equal("live.account", catalogue.find "live account".full_name)
+  end)
+
+  it("finds an operation as people write it", function()
+    for _, text in ipairs { "wallet withdraw", "wallet:withdraw", "wallet/withdraw", "wallet.withdraw" } do
+      assert.equal("C2", catalogue.find(text).id)
+    end
+    assert.equal("wallet.internal_transfer", catalogue.find "wallet internal-transfer".full_name)
+    assert.is_nil(catalogue.find "wallet.nothing")
+  end)
+
+  it("knows which operations make a key, whose secret is shown once, and which withdraw", function()
+    local keys, withdrawals = {}, {}
+    for _, row in ipairs(catalogue.every) do
+      if catalogue.creates_key(row) then keys[#keys + 1] = row.full_name end
+      if catalogue.withdraws(row) then withdrawals[#withdrawals + 1] = row.full_name end
+    end
+    table.sort(keys)
+    table.sort(withdrawals)
+    assert.same({ "broker.create_api_key", "sub_account.create_api_key" }, keys)
+    assert.same({ "broker.withdraw", "wallet.withdraw", "wallet.withdraw_legacy" }, withdrawals)
+  end)
+
+  it("has words for a parameter where its row or its name says more than its kind", function()
+    local withdraw = catalogue.by_name["wallet.withdraw"]
+    assert.equal("such as USDT", withdraw.by_name.coin.help)
+    assert.is_nil(catalogue.by_name["wallet.deposit_history"].by_name.limit.help)
+    assert.equal("integer from 1", catalogue.by_name["wallet.deposit_history"].by_name.limit.rule)
+  end)
+
+  it("says where an operation stands that was named without its group", function()
+    assert.equal("an operation comes after its group: `purser wallet coins`", catalogue.hint "coins")
+    assert.equal("did you mean `purser help credentials`?", catalogue.hint "credential")
+    assert.is_nil(catalogue.hint "nothing")
+  end)
+end)

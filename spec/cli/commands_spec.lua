@@ -1,0 +1,120 @@
+-- SPDX-License-Identifier: MIT
+-- The commands, as their help shows them, and how little of them a run loads.
+
+local catalogue = require "purser.cli.catalogue"
+local command = require "command"
+local commands = require "purser.cli.commands"
+local grammar = require "purser.cli.grammar"
+
+describe("purser --help", function()
+  it("has a text for every operation, every parameter an option", function()
+    for _, row in ipairs(catalogue.list) do
+      local code, out, err = command.run { row.group, row.name, "--help" }
+      assert.equal(0, code, err)
+      assert.is_truthy(out:find(row.id .. " " .. row.method, 1, true), row.full_name)
+      for _, param in ipairs(row.params) do
+        assert.is_truthy(out:find("--" .. param[1] .. " <", 1, true), row.full_name .. " " .. param[1])
+      end
+      assert.equal(row.effect ~= "read", out:find("--yes", 1, true) ~= nil)
+    end
+  end)
+
+  it("names a page of help that exists after a word that does not", function()
+    local function advice(...)
+      local _, _, err = command.run { ... }
+      return (err:match "purser: `([^`]*)` shows what can be given")
+    end
+    assert.equal("purser --help", advice("walet", "coins"))
+    assert.equal("purser wallet --help", advice("wallet", "withdrow"))
+    assert.equal("purser wallet withdraw --help", advice("wallet", "withdraw", "--coin", "USDT"))
+  end)
+
+  it("shows the plain password among the parameters", function()
+    local _, out = command.run { "broker", "withdraw", "--help" }
+    assert.is_truthy(out:match("Parameters:.*%-%-funds_password <source>.*\nConnection:"))
+  end)
+
+  it("lists all operations of a group with their summaries", function()
+    local code, out = command.run { "broker", "--help" }
+    assert.equal(0, code)
+    for _, row in ipairs(catalogue.groups.broker) do assert.is_truthy(out:find(row.name, 1, true)) end
+  end)
+
+  it("says what the exit codes mean", function()
+    local code, out = command.run { "--help" }
+    assert.equal(0, code)
+    assert.is_truthy(out:find("4    OUTCOME UNKNOWN", 1, true))
+  end)
+
+  it("knows the version", function()
+    local code, out = command.run { "--version" }
+    assert.equal(0, code)
+    assert.equal("purser " .. require "purser.version" .. "\n", out)
+  end)
+end)
+
+describe("the grammar", function()
+  it("takes the example of every operation's help", function()
+    for _, row in ipairs(catalogue.every) do
+      local code, out = command.run { row.group, row.name, "--help" }
+      local words = {}
+      local example = assert(out:match "Example: purser (.-)\nMore:", out):gsub("\\\n", " ") -- as a shell joins lines
+      for word in example:gmatch "%S+" do words[#words + 1] = word end
+      local options, names = grammar.parse(commands.root(), words)
+      assert(options, row.full_name .. ": " .. tostring(names))
+      assert.same({ 0, row.group, row.name }, { code, names[2], names[3] })
+    end
+    local _, out = command.run { "wallet", "internal_transfer", "--help" }
+    assert.matches("--toAccountType UID \\\n  --toAccount 12345678", out, 1, true)
+  end)
+
+  it("has a file for each command, with a grammar and what starts it", function()
+    for _, own in ipairs(commands.own) do
+      local module = require("purser.cli." .. own[1])
+      assert.same({ "table", "function", "string" }, { type(module.grammar()), type(module.start), type(own[2]) })
+    end
+  end)
+
+  it("loads the command that is named and no other", function()
+    local before = package.loaded["purser.cli.fleet"]
+    package.loaded["purser.cli.fleet"] = nil
+    assert(grammar.parse(commands.root(), { "limits" }))
+    assert.is_nil(package.loaded["purser.cli.fleet"])
+    package.loaded["purser.cli.fleet"] = before
+  end)
+end)
+
+describe("a start", function()
+  -- The modules in Lua that are loaded where the command ends.
+  local function loaded_by(...)
+    local names = {}
+    local words = {}
+    for i, word in ipairs { ... } do words[i] = ("%q"):format(word) end
+    local path = os.tmpname()
+    local script = ([[package.path = "lua/?.lua;lua/?/init.lua;" .. package.path
+      require "purser"
+      require("purser.cli").run { %s }
+      local file = io.open(%q, "w")
+      for name in pairs(package.loaded) do if name:find "^purser" then file:write(name, "\n") end end
+      file:close()]]):format(table.concat(words, ", "), path)
+    local file = require("files").temporary(script)
+    command.shell(("%s %s >/dev/null 2>&1"):format(os.getenv "LUA" or "lua5.4", file))
+    for name in io.lines(path) do names[#names + 1] = name end
+    os.remove(path)
+    os.remove(file)
+    table.sort(names)
+    return names
+  end
+
+  it("loads for --version what says the version, and for a word to complete its grammar", function()
+    local version, word = loaded_by "--version", loaded_by("completion", "--words", "--", "pay")
+    assert.is_true(#version > 3 and #version <= 8, table.concat(version, " "))
+    assert.is_true(#word <= #version + 4, table.concat(word, " "))
+  end)
+
+  it("loads for the options of a command no other command", function()
+    for _, name in ipairs(loaded_by("completion", "--words", "--", "wait", "withdrawal", "x", "--go")) do
+      assert.is_nil(name:find "payouts" or name:find "purser.sim" or name:find "purser.cli.fleet", name)
+    end
+  end)
+end)

@@ -1,0 +1,103 @@
+-- SPDX-License-Identifier: MIT
+-- The words of a command line: what they are read as, and what is said of a mistake.
+
+local commands = require "purser.cli.commands"
+local grammar = require "purser.cli.grammar"
+
+local function words_of(text)
+  local words = {}
+  for word in text:gmatch "%S+" do words[#words + 1] = word end
+  return words
+end
+
+describe("the words of a command line", function()
+  local cases = {
+    { "wallet coins --json", "wallet coins --json" },
+    { "--json wallet coins", "wallet coins --json" },
+    { "--account a --timeout 5 -q wallet coins --csv", "wallet coins --csv --account a --timeout 5 -q" },
+    { "--output=f wallet coins", "wallet coins --output=f" },
+    { "help", "--help" }, { "help wallet withdraw", "wallet withdraw --help" }, { "help credentials", "login --help" },
+    { "--help", "--help" }, { "-h", "-h" }, { "", "" }, { "--json", "--json" }, { "--account", "--account" },
+  }
+  for _, case in ipairs(cases) do
+    it(("`%s` are `%s`"):format(case[1], case[2]), function()
+      assert.same(words_of(case[2]), grammar.normal(words_of(case[1]), commands.shared()))
+    end)
+  end
+end)
+
+local command = { text = "", arguments = { { "action", "what to do.", choices = { "go", "stop" } },
+  { "file", "the file.", optional = true } },
+  { "Options", { "--coin", "<text>", "" }, { "--amount", "<amount>", "", required = true },
+    { "--address", "<text>", "", required = true }, { "--limit", "<n>", "" }, { "-q --quiet", "" },
+    { "--wait", "<duration>", "" }, { "--orderId", "<text>", "", target = "order" },
+    { "--extra", "<name=value>", "", many = true }, { "--format", "<f>", "", default = "table" },
+    { "--json", "", target = "format", value = "json" } } }
+local root = { text = "", commands = { { "move", "", load = function() return command end },
+  { "other", "", load = function() error "it was loaded" end } } }
+
+local function parse(text) return grammar.parse(root, words_of(text)) end
+
+describe("a command line", function()
+  local START = "move go --amount 1 --address T "
+
+  it("has values, flags, lists, defaults and converted values under their names", function()
+    assert.same({ action = "go", amount = "1", address = "T", format = "table", extra = {} }, (parse(START)))
+    assert.same({ action = "go", file = "-", amount = "-5", address = "T", limit = 7, quiet = true, wait = 120000,
+      order = "x", extra = { { "a", "b=c" }, { "d", "" } }, format = "json" },
+      (parse "move go - --amount -5 --address=T --limit 7 -q --wait 2m --order-id x --extra a=b=c --extra d= --json"))
+    assert.equal("--x", (parse(START .. "-- --x")).file)
+    local options, names = parse(START)
+    assert.same({ "purser", "move" }, names, options)
+  end)
+
+  it("asks for help wherever that stands, of the command that is named", function()
+    assert.equal(command, parse "move --amount --help".help)
+    assert.equal(root, parse "--help".help)
+    assert.is_nil((parse "moev --help"))
+  end)
+
+  for text, message in pairs {
+    [""] = "a command is required",
+    ["moev"] = "unknown command 'moev'; did you mean 'move'?",
+    ["--amount"] = "unknown option '--amount'",
+    ["move"] = "missing argument 'action': what to do.",
+    ["move og"] = "'action': 'og' is none of 'go', 'stop' (did you mean \"go\"?)",
+    ["move go"] = "missing options '--amount', '--address'",
+    ["move go --amount=1"] = "missing option '--address'",
+    ["move go f x"] = "'x' belongs to no option; write --NAME before a value",
+    ["move go --limit x"] = "--limit: 'x' is not a whole number",
+    ["move go --wait 5"] = "--wait: '5' is no duration; give 45s, 30m or 2h",
+    ["move go --wait 0s"] = "--wait: '0s' is no duration; give 45s, 30m or 2h",
+    ["move go --coin A --coin B"] = "option '--coin' is given more than once; give it once",
+    ["move go --json --format x"] = "--json, --csv and --format say in which form the result comes; give one of them",
+    ["move go --extra a=1 --extra a=2"] = "--extra gives a twice",
+    ["move go --extra a"] = '--extra: it takes name=value, not "a": = stands between them alone, and a shell takes > '
+      .. "and <",
+    ["move go --quiet=yes"] = "option '--quiet' takes no value",
+    ["move go --coin"] = "option '--coin' lacks its value <text>",
+    ["move go --coin --amount 1"] = "option '--coin' lacks its value <text>",
+    ["move go -coin A"] = "unknown option '-coin'; did you mean '--coin'?",
+    ["move go --asset A"] = "unknown option '--asset'; did you mean '--coin'?",
+    ["move go --addr A"] = "unknown option '--addr'; did you mean '--address'?",
+    ["move go --nothing"] = "unknown option '--nothing'",
+  } do
+    it("`purser " .. text .. "` is answered with what is wrong", function()
+      local options, said, _, names = parse(text)
+      assert.same({ nil, message }, { options, said })
+      assert.equal("purser", names[1])
+    end)
+  end
+end)
+
+describe("a duration on the command line", function()
+  it("is a whole number with its unit, and nothing else", function()
+    for text, ms in pairs { ["45s"] = 45000, ["30m"] = 1800000, ["2h"] = 7200000, ["1d"] = 86400000,
+      ["2w"] = 1209600000, ["99999s"] = 99999000 } do
+      assert.equal(ms, grammar.duration(text), text)
+    end
+    for _, text in ipairs { "", "0s", "5", "s", "-5s", "1.5h", "5 s", "5S", "100000s", "5y", "1h30m" } do
+      assert.is_nil(grammar.duration(text), text)
+    end
+  end)
+end)

@@ -1,0 +1,111 @@
+-- SPDX-License-Identifier: MIT
+-- Looks before money leaves: what is read and shown.
+
+local at_shell = require "at_shell"
+
+local TRON = "TLa2f6VPqDgRE67v1736s7bJ8Ray5wYjU7"
+local EVM = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed"
+
+describe("purser wallet withdraw", function()
+  local at
+
+  setup(function() at = at_shell({ "--seed", "3" }, { role = "broker", balances = { USDT = "5000", BTC = "1" } }) end)
+  teardown(function() at.stop() end)
+
+  local function sent() return (at.received "wallet.withdraw") end
+  local function withdraw(...)
+    return at.run("wallet", "withdraw", "--coin", "USDT", "--address", TRON, "--amount", "20", ...)
+  end
+
+  it("sends nothing without a network where the coin has several, and --yes changes nothing about that", function()
+    local before = sent()
+    for _, flags in ipairs { { "--yes" }, {} } do
+      local code, out, err = withdraw(flags[1])
+      assert.same({ 2, "" }, { code, out })
+      assert.matches("USDT travels on 7 networks; name one of .*TRX %(Tron%(TRC20%)%)",
+        err)
+    end
+    assert.equal(before, sent())
+  end)
+
+  it("says all that is wrong, and sends nothing", function()
+    local before = sent()
+    local code, _, err = at.run("wallet", "withdraw", "--coin", "USDT", "--netWork", "TRX", "--address", EVM,
+      "--amount", "5.0000005", "--yes")
+    assert.equal(2, code)
+    for _, text in ipairs { "error: the amount 5.0000005 is below the minimum of 10", "no multiple of 0.000001",
+      "error: the address has the form of Ethereum", "nothing was sent" } do
+      assert.is_truthy(err:find(text, 1, true), text .. " in " .. err)
+    end
+    assert.equal(before, sent())
+  end)
+
+  it("takes every spelling of a network and a coin in small letters", function()
+    for _, name in ipairs { "TRX", "trc20", "TRC-20", "Tron(TRC20)", "tron" } do
+      local before = sent()
+      local code, out, err = at.run("wallet", "withdraw", "--coin", "usdt", "--network", name, "--address", TRON,
+        "--amount", "20", "--yes")
+      assert.equal(0, code, err)
+      assert.matches("%x%x%x%x%x%x%x%x", out)
+      assert.is_truthy(err:find("Withdrawal of 20 usdt over TRX (Tron(TRC20))", 1, true), err)
+      assert.equal(before + 1, sent())
+    end
+    for _, name in ipairs { "TRX", "trc20", "Tron(TRC20)" } do
+      local code, out, err = at.run("wallet", "create_deposit_address", "--coin", "USDT", "--network", name, "--yes")
+      assert.equal(0, code, err)
+      assert.matches("T%w+", out)
+      code, out, err = at.run("wallet", "deposit_addresses", "--coin", "USDT", "--network", name)
+      assert.equal(0, code, err)
+      assert.matches("Tron%(TRC20%)", out)
+      local status, _, message = at.run("wallet", "withdraw_legacy", "--coin", "USDT", "--network", name, "--address",
+        TRON, "--amount", "20", "--yes")
+      assert.equal(0, status, message)
+    end
+    local code, _, err = at.run("wallet", "deposit_addresses", "--coin", "USDT", "--network", "TRC21")
+    assert.equal(2, code)
+    assert.matches("USDT has no network TRC21; it has ", err)
+  end)
+
+  it("asks with network, fee, amount that arrives, account, key, service and the address in full", function()
+    local before = sent()
+    local code, shown = at.on_terminal("no\n", "wallet", "withdraw", "--coin", "USDT", "--netWork", "trc20",
+      "--address", TRON, "--amount", "20")
+    assert.equal(2, code)
+    for _, text in ipairs { "This moves money at " .. at.url .. ":\n", "| " .. at.url .. " (from ",
+      "| treasury\n", "| " .. TRON .. "\n", "| TRX (Tron(TRC20))\n",
+      "| 1 USDT, assumed to come on top; with the amount 21\n",
+      "| 20 USDT; 19 if the service takes the fee", "| 10 to 10000000, in steps of 0.000001\n",
+      "(from PURSER_API_KEY" } do
+      assert.is_truthy(shown:find(text, 1, true), text .. " in " .. shown)
+    end
+    assert.equal(before, sent())
+  end)
+
+  it("sends it as typed with --unchecked, for a key that may not read the coins", function()
+    assert(at.world:fault { kind = "reject", operation = "wallet.coins", code = "700007", times = 1 })
+    local before = sent()
+    local code, _, err = withdraw("--netWork", "TRX", "--yes")
+    assert.equal(1, code)
+    assert.matches("%-%-unchecked sends it as typed", err)
+    assert.equal(before, sent())
+    assert.equal(0, (withdraw("--netWork", "TRX", "--yes", "--unchecked")))
+    assert.equal(before + 1, sent())
+  end)
+
+  it("sends no address whose form or checksum is wrong, unless it is told to with --unchecked", function()
+    local before = sent()
+    for _, address in ipairs { EVM, "treasury", (TRON:gsub("7$", "8")) } do
+      local code, _, err = at.run("wallet", "withdraw", "--coin", "USDT", "--network", "TRX", "--address", address,
+        "--amount", "20", "--yes")
+      assert.equal(2, code)
+      assert.matches("error: the .*address.*\npurser: %-%-unchecked takes the address as it is\n", err)
+      assert.equal(before, sent())
+    end
+  end)
+
+  it("looks the address up among the saved ones when that is asked for", function()
+    local code, _, err = withdraw("--netWork", "TRX", "--yes", "--require-saved-address")
+    assert.equal(2, code)
+    assert.matches("not among the saved addresses", err)
+  end)
+end)

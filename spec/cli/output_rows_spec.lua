@@ -1,0 +1,76 @@
+-- SPDX-License-Identifier: MIT
+-- Rows of cells as a table, CSV or JSON, and the rows that --filter names.
+
+local core = require "purser.core"
+local grammar = require "purser.cli.grammar"
+local output = require "purser.cli.output"
+local printed = require "printed"
+local terminal = require "purser.cli.terminal"
+
+local TITLES = { "insertTime", "coin", "amount", "note" }
+local LIST = {
+  { 1700000000000, "USDT", core.decimal "12.50", "=1+1" },
+  { 1700000000007, "BTC", core.decimal "-0.1", "" },
+  { nil, "ETH", 3, "a\27[2J" },
+}
+
+-- The rows as a command prints them; `own` are options besides the format.
+local function render(format, own, style)
+  local options = { format = format }
+  for name, value in pairs(own or {}) do options[name] = value end
+  local text = printed(function()
+    terminal.settings.time = style
+    return output.rows(TITLES, LIST, options)
+  end)
+  return text
+end
+
+describe("rows", function()
+  it("are CSV with exact amounts, times in milliseconds, and no cell that a spreadsheet runs", function()
+    assert.equal("insertTime,coin,amount,note\n1700000000000,USDT,12.5,'=1+1\n1700000000007,BTC,-0.1,\n"
+      .. ",ETH,3,a\\x1B[2J\n",
+      render "csv")
+    assert.matches("12.5,=1+1\n", render("csv", { raw = true }), 1, true)
+    assert.matches("\n2023-11-14T22:13:20.007Z,BTC,", render("csv", nil, "iso"), 1, true)
+  end)
+
+  it("are JSON with numbers as numbers, and without members for empty cells", function()
+    assert.same({ { insertTime = 1700000000000, coin = "USDT", amount = "12.5", note = "=1+1" },
+      { insertTime = 1700000000007, coin = "BTC", amount = "-0.1" }, { coin = "ETH", amount = 3, note = "a\27[2J" } },
+      core.decode(render "json"))
+  end)
+
+  it("are a table in which nothing hides", function()
+    local text = render "table"
+    assert.matches("2023-11-14 22:13:20 ", text, 1, true)
+    assert.matches("2023-11-14 22:13:20.007  BTC", text, 1, true)
+    assert.matches("a\\x1B[2J", text, 1, true)
+    assert.matches("1700000000000 ", render("table", nil, "ms"), 1, true)
+  end)
+
+  it("are those alone that pass every filter, by the exact value of a cell", function()
+    assert.equal("insertTime,coin,amount,note\n1700000000007,BTC,-0.1,\n",
+      render("csv", { filter = { { "coin", "BTC" } } }))
+    assert.matches("USDT", render("csv", { filter = { { "note", "=1+1" }, { "amount", "12.5" } } }))
+    assert.matches("ETH", render("csv", { filter = { { "insertTime", "" } } })) -- a cell that is missing is empty
+    assert.equal("[]\n", render("json", { filter = { { "coin", "USDT" }, { "amount", "-0.1" } } }))
+    assert.equal("(none)\n", render("table", { filter = { { "coin", "usdt" } } }))
+    assert.equal("nothing is open\n", output.rows(TITLES, {}, { format = "table" }, "nothing is open\n"))
+  end)
+
+  it("have a message for a filter that names no column, or has no value, and for --raw without CSV", function()
+    for _, case in ipairs {
+      { { filter = { { "con", "1" } }, format = "csv" }, '--filter: there is no "con" (did you mean "coin"' },
+      { { raw = true, format = "json" }, "--raw is for csv" },
+    } do
+      assert.matches(case[2], output.message(case[1], TITLES), 1, true)
+    end
+    assert.is_nil(output.message({ filter = { { "coin", "a=b" } }, raw = true, format = "csv" }, TITLES))
+    local command = { output.group { filters = true } }
+    local root = { commands = { { "x", "", load = function() return command end } } }
+    for _, text in ipairs { "coin", "=1" } do
+      local _, message = grammar.parse(root, { "x", "--filter", text })
+      assert.matches("--filter: it takes name=value", message, 1, true)
+    end
+  end)
+end)

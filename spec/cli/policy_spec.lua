@@ -1,0 +1,61 @@
+-- SPDX-License-Identifier: MIT
+-- `purser policy`: what it says of a file, and what it rejects.
+
+local command = require "command"
+local files = require "files"
+local policies = require "policies"
+local purser = require "purser"
+
+describe("purser policy", function()
+  local folder
+
+  before_each(function() folder = files.folder() end)
+  after_each(function() files.remove(folder) end)
+
+  local function run(...) return command.run({ "policy", ... }, { PURSER_ACCOUNT = "treasury" }) end
+  local function file(name, rules)
+    local path = folder .. "/" .. name
+    files.write(path, policies.text(policies.given { rules = rules }))
+    return path
+  end
+  local function rule(name, when, count)
+    return { name = name, effect = "allow", when = when,
+      approvals = count and { { group = "treasury", count = count } } or {} }
+  end
+
+  it("says what gets looser, for those who sign it", function()
+    local old = file("old.json", { rule("all", {}, 2) })
+    local new = file("new.json", { rule("all", {}, 2), rule("small", { coin = "USDT", amount_up_to = "5" }) })
+    local code, out = run("check", new, "--against", old)
+    assert.equal(0, code)
+    assert.matches("LOOSER: wallet%.withdraw .*; signed by nobody; now by small, before held by all\n", out)
+    assert.matches("withdrawn unasked, at most: USDT 5\n", out)
+    assert.matches("nothing gets looser\n", select(2, run("check", old, "--against", new)))
+  end)
+
+  it("tries a policy over a journal that is there", function()
+    local path = file("a.json", { rule("all", {}) })
+    assert.equal(2, (run("try", path)))
+    assert.equal(2, (run("try", path, "--journal", folder .. "/none.db")))
+    local journal = assert(purser.journal.open { sqlite = folder .. "/payer.db" })
+    journal:close()
+    local code, out = run("try", path, "--journal", folder .. "/payer.db", "--since", "30d")
+    assert.equal(0, code)
+    assert.matches("^0 payments, %- to %-; waited 0; not judged 0\npaid unasked 0\nrefused 0\n$", out)
+  end)
+
+  it("rejects what is no policy, and says why", function()
+    local path = folder .. "/bad.json"
+    files.write(path, '{"purser":"policy 1","rule":[]}')
+    for _, action in ipairs { "check", "signers" } do
+      local code, _, err = run(action, path)
+      assert.equal(2, code)
+      assert.matches('no member "rule" %(did you mean "rules"', err)
+    end
+    assert.equal(2, (run("install", path, "--policy", folder)))
+    assert.equal(2, (run("install", path)))
+    assert.equal(2, (run("sign", path)))
+    assert.equal(2, (run("check", folder .. "/none.json")))
+    assert.equal(2, (run("check", file("a.json", { rule("all", {}) }), "--against", path)))
+  end)
+end)

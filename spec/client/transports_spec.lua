@@ -1,0 +1,28 @@
+-- SPDX-License-Identifier: MIT
+-- The functions that make transports, by name.
+
+local purser = require "purser"
+
+describe("purser.transport", function()
+  it("has every transport there is a file of", function()
+    local listing = assert(io.popen "cd lua/purser/transport && ls *.lua")
+    for file in listing:lines() do
+      local name = file:match "^(%w+)%.lua$"
+      -- what transports are made of, and what sends by one
+      local is_part = name == "exchange" or name == "http1" or name == "sinks"
+      assert.is_true(is_part or type(purser.transport[name]) == "function", name)
+    end
+    listing:close()
+  end)
+
+  it("says which transports there are when asked for another", function()
+    for wrong, hint in pairs { mutli = 'did you mean "multi"', nope = "there are cosocket, curl, multi, openresty" } do
+      local ok, message = pcall(function() return purser.transport[wrong] {} end)
+      assert.is_false(ok)
+      assert.matches('transports_spec.lua:%d+: purser.transport has no "' .. wrong .. '"', message)
+      assert.matches(hint, message)
+      assert.is_nil(message:find("no file", 1, true))
+    end
+    assert.error_matches(function() return purser.transport[5] end, 'has no "5"')
+  end)
+end)

@@ -1,0 +1,13 @@
+-- SPDX-License-Identifier: MIT
+-- The picture of a terminal in the README is what the command prints.
+-- make test: 5 s, waits
+
+local files = require "files"
+
+it("the picture of a terminal is current: lua5.4 tools/picture.lua", function()
+  local path = os.tmpname()
+  assert(os.execute((os.getenv "LUA" or "lua5.4") .. " tools/picture.lua " .. path))
+  local made = files.read(path)
+  os.remove(path)
+  assert.equal(files.read "docs/terminal.svg", made)
+end)

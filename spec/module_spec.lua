@@ -1,0 +1,93 @@
+-- SPDX-License-Identifier: MIT
+-- The module itself: its members are loaded at their first use.
+
+local files = require "spec.support.files"
+local purser = require "purser"
+
+-- What a program prints that runs in a process of its own; `prelude` comes before it is told where modules are.
+local function run(program)
+  local path = os.tmpname()
+  files.write(path, program)
+  local pipe = assert(io.popen(("%s %s 2>&1"):format(os.getenv "LUA" or "lua5.4", path)))
+  local text = pipe:read "*a"
+  pipe:close()
+  os.remove(path)
+  return text
+end
+
+describe("purser", function()
+  it("loads a member when it is first used, and only that", function()
+    assert.equal("none\npurser.util.utc\n", run [[
+      local purser = require "purser"
+      local heavy = { "purser.client", "purser.schedule", "purser.sim", "purser.util.utc", "purser.fleet",
+        "purser.write.journal", "purser.transport.curl", "purser.api.operations" }
+      local function loaded()
+        for _, name in ipairs(heavy) do
+          if package.loaded[name] then return name end
+        end
+        return "none"
+      end
+      print(loaded())
+      purser.utc.text(0)
+      print(loaded())
+    ]])
+  end)
+
+  it("gives the conventions of a profile, complete and as a copy", function()
+    local profile = assert(purser.profile { base = "mexc", object_body = "query" })
+    assert.same({ "query", "signature" }, { profile.object_body, profile.signature_name })
+    purser.profile().signature_name = "x"
+    assert.are_not.equal("x", purser.profile().signature_name)
+    local none, message = purser.profile "mex"
+    assert.is_nil(none)
+    assert.matches("mexc", message)
+  end)
+
+  it("has each member as the same thing each time, but a copy of the rows for each reader", function()
+    for _, name in ipairs { "decimal", "secrets", "fleet", "sim", "vault", "states", "utc", "journal", "payouts",
+      "profiles", "rate_limit", "run", "spawn", "join", "all", "sleep", "transport" } do
+      assert.is_not_nil(purser[name], name)
+      assert.equal(purser[name], purser[name])
+    end
+    local rows = purser.operations
+    rows["wallet.withdraw"].path, rows[1] = "/elsewhere", nil
+    assert.equal("/api/v3/capital/withdraw", purser.operations["wallet.withdraw"].path)
+    assert.is_not_nil(purser.operations[1])
+  end)
+
+  it("has nil for any other name", function()
+    for _, name in ipairs { "nope", "Decimal", "x", 5 } do assert.is_nil(purser[name]) end
+  end)
+
+  it("makes ids of 32 letters and digits, never the same", function()
+    local seen = {}
+    for _ = 1, 1000 do
+      local id = assert(purser.client_id())
+      assert(#id == 32 and not id:find "[^0-9A-Za-z]" and not seen[id], id)
+      seen[id] = true
+    end
+  end)
+end)
+
+describe("a program that makes one read call", function()
+  -- A byte of source costs some 130 instructions at a start, one of an installation 25: what is new here is paid by
+  -- every script. What a call does not use is loaded by `lazy`.
+  it("loads these modules and no other", function()
+    local loaded = run [[
+      local purser = require "purser"
+      local answer = { status = 200, body = '[{"coin":"USDT"}]', headers = "" }
+      local client = assert(purser.new { profile = "mexc", base_url = "http://127.0.0.1:1", api_key = "k",
+        secret_key = "s", transport = { send = function() return answer end } })
+      assert(#assert(client.wallet:deposit_history { coin = "USDT" }) == 1)
+      local names = {}
+      for name in pairs(package.loaded) do names[#names + 1] = name:match "^purser%.(.*)" end
+      table.sort(names)
+      print(table.concat(names, " "))
+    ]]
+    assert.equal("api.operations api.parameters api.profiles api.resolve_profile api.shapes api.text api.wallet "
+      .. "call.call_options call.clock call.decoders call.pipeline call.rate_limit call.rate_limit.options "
+      .. "call.rate_limit.process call.rate_limit.sliding_log call.response call.validate client client.build "
+      .. "client.options core module util.archive util.digest util.frozen util.lazy util.loopback util.option_schema "
+      .. "util.private version\n", loaded)
+  end)
+end)

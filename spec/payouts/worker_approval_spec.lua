@@ -1,0 +1,79 @@
+-- SPDX-License-Identifier: MIT
+-- A payment that a policy holds back waits: for persons, or for time alone.
+
+local approval_rows = require "purser.write.guard.approval_rows"
+local at = require "payouts_setting"
+local core = require "purser.core"
+local files = require "files"
+local plan_text = require "purser.write.guard.plan_text"
+local policies = require "policies"
+local policy = require "purser.write.guard.policy"
+local ssh_keys = require "ssh_keys"
+
+local folder, signed_policy
+
+before_each(function()
+  at.begin()
+  local text
+  folder, text = policies.folder({ plan_days = 300, rules = {
+    { name = "all", effect = "allow", approvals = { { group = "treasury", count = 2 } } },
+    { name = "rest", effect = "require", when = { coin = "USDT", amount_over = "5" }, wait_hours = 2 } } },
+    "alice", "bob")
+  signed_policy = assert(policy.read(text))
+end)
+after_each(function()
+  at.finish()
+  files.remove(folder)
+end)
+teardown(ssh_keys.remove)
+
+local function approve(payouts, keys)
+  local rows = {}
+  for i, key in ipairs(keys) do
+    rows[i] = { key = key, operation = at.TRANSFER, params = assert(payouts:find(key)).params }
+  end
+  local text = assert(plan_text.write({ account = "treasury", queue = "default", journal = assert(at.journal:id()),
+    base_url = "http://localhost", policy = "1 " .. signed_policy.digest, maker = "carol",
+    not_after = "2099-01-01" }, rows))
+  assert(at.journal.db:transaction(function(tx)
+    tx.time = at.sim:now()
+    local plan = assert(plan_text.read(text))
+    approval_rows.add_plan(tx, plan)
+    for _, name in ipairs { "alice", "bob" } do
+      approval_rows.add_statement(tx, plan.digest, name, "approve", name, ssh_keys.sign(name, "purser-plan-1", text))
+    end
+    return true
+  end))
+end
+
+describe("a payment under a policy", function()
+  it("waits until it is approved, and is then made once", function()
+    at.client = at.client_with { policy = folder }
+    local payouts = at.payouts_with {}
+    at.add(payouts, 1, 3)
+    assert(payouts:run())
+    local report = assert(payouts:report())
+    assert.same({ 3, 3, 0 }, { report.waiting, report.blocked, at.counted(at.TRANSFER, "received") })
+    assert.matches("waits for approval", report.blocked_payments[1].message)
+    approve(payouts, { "invoice-1", "invoice-3" })
+    assert(payouts:run())
+    assert(payouts:run())
+    report = assert(payouts:report())
+    assert.same({ 2, 1, 2 }, { report.done, report.blocked, at.counted(at.TRANSFER, "applied") })
+  end)
+
+  it("that only has to rest is due when it has", function()
+    at.client = at.client_with { policy = folder }
+    local payouts
+    payouts = at.payouts_with { progress_ms = 1, progress = function()
+      if assert(at.journal.db:rows "SELECT due_at FROM purser_calls")[1].due_at ~= "" then payouts:stop() end
+    end }
+    at.add(payouts, 6, 6)
+    approve(payouts, { "invoice-6" })
+    assert(payouts:run())
+    local row = assert(at.journal.db:rows "SELECT stage, due_at, blocked FROM purser_calls")[1]
+    assert.same({ "waiting", "" }, { row.stage, row.blocked })
+    local later = tonumber(row.due_at) - core.now_ms()
+    assert.is_true(later > 7000000 and later <= 7200000, tostring(later))
+  end)
+end)

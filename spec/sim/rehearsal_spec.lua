@@ -1,0 +1,70 @@
+-- SPDX-License-Identifier: MIT
+-- purser.sim.rehearse: a program of its own process with each fault at its write call, and what its payments became.
+-- make test: 10 s, waits
+
+local purser = require "purser"
+local rehearsed = require "rehearsed"
+
+local ALL = { "nothing", "the answer is lost", "lost, and its record comes late", "429", "killed before it arrives",
+  "killed after it is executed" }
+
+-- Returns what is wrong with each run, by its fault; "" where nothing is.
+local function outcomes(text, options)
+  local runs = assert(purser.sim.rehearse(rehearsed.program(text), options))
+  local wrong, names = {}, {}
+  for i, run in ipairs(runs) do
+    names[i], wrong[run.fault] = run.fault, run.wrong or ""
+    assert.same({ i == 1 and 0 or 1, run.fault:find "killed" and 2 or 1 }, { run.at, run.starts }, run.fault)
+  end
+  assert.same(ALL, names)
+  return wrong
+end
+
+describe("a rehearsal", function()
+  teardown(rehearsed.clean)
+
+  it("finds the payment that a program makes twice, after a lost answer and after a kill", function()
+    local TWICE = "made 2 times: wallet transfer 10000001 USDT 5 SPOT FUTURES"
+    local seen = {}
+    assert.same({ nothing = "", ["the answer is lost"] = TWICE, ["lost, and its record comes late"] = TWICE,
+      ["429"] = "", ["killed before it arrives"] = "", ["killed after it is executed"] = TWICE },
+      outcomes(rehearsed.blind, { on_run = function(run) seen[#seen + 1] = run.fault end }))
+    assert.same(ALL, seen)
+  end)
+
+  it("finds the payment that was not made, though the program ended with 0", function()
+    local wrong = outcomes(rehearsed.careless)
+    assert.equal("not made, though it ended with 0: wallet transfer 10000001 USDT 5 SPOT FUTURES", wrong["429"])
+    assert.equal("", wrong["the answer is lost"])
+  end)
+
+  it("gives each run an account with these balances, what is prepared, and a folder that stays between its starts",
+    function()
+      local wrong = outcomes([[
+        local client = assert(purser.new(keys))
+        local folder = os.getenv "PURSER_TEST_FOLDER"
+        local note = io.open(folder .. "/sent")
+        assert(#client.sub_account:list_sub_accounts() == 1)
+        if not note then
+          assert(io.open(folder .. "/sent", "w")):close()
+          client.sub_account:transfer { toAccount = "desk00001", fromAccountType = "SPOT", toAccountType = "SPOT",
+            asset = "MX", amount = "7" }
+        end
+      ]], { balances = { MX = "7" }, prepare = function(sim, account)
+        assert(sim:account { role = "sub", parent = account.uid, name = "desk00001" })
+      end })
+      assert.equal("", wrong["killed after it is executed"])
+      assert.matches("not made", wrong["killed before it arrives"])
+    end)
+
+  it("does not begin where the program fails without a fault, or writes nothing", function()
+    for text, message in pairs { ["print 'oh' os.exit(3)"] = "ends with 3 where nothing goes wrong: oh",
+      ["assert(purser.new(keys)):ping()"] = "makes no write call" } do
+      local runs, problem = purser.sim.rehearse(rehearsed.program(text))
+      assert.is_nil(runs)
+      assert.matches(message, problem, 1, true)
+    end
+    local runs, problem = purser.sim.rehearse({ "true" }, { sead = 1 })
+    assert.same({ nil, true }, { runs, problem:find("sead", 1, true) ~= nil })
+  end)
+end)

@@ -1,0 +1,224 @@
+-- SPDX-License-Identifier: MIT
+-- What one reading says of a call by its content, early and late.
+
+local asked_once = require "asked_once"
+local find_content = require "purser.write.find_content"
+local operations = require "purser.api.operations"
+local recent_calls = require "purser.write.recent_calls"
+
+local NOW, HOUR = 1700000000000, 3600000
+local EARLY, LATE, WAITED = NOW + 10, NOW + 60000, NOW + 180000
+local ID = ("Ab3"):rep(10) .. "Zz"
+local NOTHING_YET = find_content.NOTHING_YET
+
+local changed, look_once, outcome = asked_once.changed, asked_once.look_once, asked_once.outcome
+
+local move = { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT", amount = "2" }
+local moved = changed(move, { tranId = "t1", status = "SUCCESS", timestamp = NOW + 400 })
+
+describe("a call that only its content identifies", function()
+  local function with(records, at, fields) return outcome("wallet.transfer", move, records, at, fields) end
+
+  it("is decided late alone, when an equal record cannot come any more", function()
+    assert.equal("nothing yet", with({ moved }, EARLY))
+    assert.equal("nothing yet", with({}, EARLY))
+    assert.equal("done", with { moved })
+    assert.equal("nothing yet", with {})
+  end)
+
+  it("was not done where its record says that it failed", function()
+    local word, answer = with { changed(moved, { status = "FAILED" }) }
+    assert.equal("not_done", word)
+    assert.equal("t1", answer.record.tranId)
+  end)
+
+  it("is undecided where two records match, or one in part, or an equal call may have made it", function()
+    for reason, case in pairs {
+      ["^%(10%) there are more"] = { { moved, changed(moved, { tranId = "t2" }) } },
+      ["^%(7%)"] = { { changed(moved, { asset = "usdt-trx" }) } },
+      ["^%(9%) another call could"] = { { moved }, { operation = "wallet.transfer", params = changed(move,
+        { amount = "2.4" }) } },
+    } do
+      local known = recent_calls.new()
+      if case[2] then
+        recent_calls.note(known, operations.by_name["wallet.transfer"], changed({ sent_at = NOW - 5,
+          recv_window = 5000, call_id = "other" }, case[2]))
+      end
+      local word, answer = with(case[1], LATE, { recent_calls = known })
+      assert.equal("undecided", word, reason)
+      assert.matches(reason, answer.reason)
+      assert.is_true(#answer.candidates > 0)
+    end
+  end)
+
+  it("waits for an equal call that may yet be answered", function()
+    local known = recent_calls.new()
+    local entry = recent_calls.note(known, operations.by_name["wallet.transfer"], { operation = "wallet.transfer",
+      params = move, sent_at = NOW + 100, recv_window = 5000, call_id = "other" })
+    assert.equal("nothing yet", with({ moved }, NOW + 9000, { recent_calls = known }))
+    entry.ended = true
+    assert.equal("done", with({ moved }, NOW + 9000, { recent_calls = known }))
+  end)
+
+  it("is another call's where that is known to have made the record", function()
+    local known = recent_calls.new()
+    recent_calls.note(known, operations.by_name["wallet.transfer"], { operation = "wallet.transfer", params = move,
+      sent_at = NOW - 5, recv_window = 5000, call_id = "other" }, "t1")
+    assert.equal("nothing yet", with({ moved }, LATE, { recent_calls = known }))
+    assert.equal("done", with({ moved, changed(moved, { tranId = "t2" }) }, LATE, { recent_calls = known }))
+  end)
+
+  it("waits for the record of an equal call that may be too new to be listed", function()
+    local known = recent_calls.new()
+    recent_calls.note(known, operations.by_name["wallet.transfer"], { operation = "wallet.transfer", params = move,
+      sent_at = NOW + 5000, recv_window = 5000, call_id = "other" }, "t9")
+    local answer, _, _, look = look_once("wallet.transfer", move, { moved }, NOW + 9000, { recent_calls = known })
+    assert.equal(NOTHING_YET, answer)
+    assert.is_true(look.waits)
+    assert.equal("undecided", with({ moved }, LATE, { recent_calls = known })) -- its record should be there by now
+    assert.equal("undecided", with({ moved }, NOW + 14000, { recent_calls = known }))
+  end)
+
+  it("is undecided where equal calls got ids that are not listed, and were sent near enough", function()
+    for sent_at, word in pairs { [NOW - 13600] = "undecided", [NOW - 13601] = "done", [NOW + 6400] = "undecided",
+      [NOW + 6401] = "done" } do
+      local known = recent_calls.new()
+      recent_calls.note(known, operations.by_name["wallet.transfer"], { operation = "wallet.transfer", params = move,
+        sent_at = sent_at, recv_window = 5000, call_id = "other" }, "t9")
+      assert.equal(word, with({ moved }, LATE, { recent_calls = known }), sent_at - NOW)
+    end
+  end)
+
+  it("is undecided where an equal record is shown some hours away", function()
+    local word, answer = with { changed(moved, { timestamp = NOW - 8 * HOUR }),
+      changed(moved, { tranId = "t2", timestamp = NOW - 7 * HOUR }) }
+    assert.equal("undecided", word)
+    assert.equal(2, #answer.candidates)
+    assert.matches("^%(11%)", answer.reason)
+    assert.equal("nothing yet", with({ changed(moved, { timestamp = NOW - 8 * HOUR }) }, EARLY))
+    assert.matches("in part", select(2, with { moved, changed(moved, { tranId = "t2", asset = "usdt-trx" }) }).reason)
+  end)
+
+  it("shows how late records are only by a clock that is not set meanwhile, and by calls whose ids no record shows",
+    function()
+      for measured, case in pairs { [40000] = {}, [false] = { is_set = true }, [-1] = { shows = true } } do
+        local delay, corrections = false, 0
+        local own = changed(move, { clientTranId = ID })
+        local other = { id = "other", operation = "sub_account.transfer", params = changed(own, { clientTranId = "o" }),
+          sent_at = NOW + 20000 - 5000, recv_window = 5000, state = "done", record_id = "t7", answered = true }
+        local journal = { owners = function() return {} end, open_calls = function() return {} end,
+          answered_calls = function() return { other } end, delay = function() return 0 end,
+          note_delay = function(_, _, ms) delay = ms end }
+        look_once("sub_account.transfer", own, { case.shows and { tranId = "t8", clientTranId = "o", amount = "2",
+          asset = "USDT", timestamp = NOW + 15100 } }, NOW + 55000, { journal = journal, correction = function()
+          corrections = corrections + 1
+          return case.is_set and corrections or 0
+        end })
+        assert.equal(measured ~= -1 and measured, delay)
+      end
+    end)
+
+  it("is an error where the journal cannot be read", function()
+    for _, unread in ipairs { "owners", "open_calls", "answered_calls" } do
+      local journal = { owners = function() return {} end, open_calls = function() return {} end,
+        answered_calls = function() return {} end, delay = function() return 0 end }
+      journal[unread] = function() return nil, "disk I/O error" end
+      for _, case in ipairs { { "wallet.transfer", move, moved }, { "sub_account.transfer", changed(move,
+        { clientTranId = ID }), { tranId = "t1", amount = "7", asset = "USDT", timestamp = NOW } } } do
+        local answer, err = look_once(case[1], case[2], { case[3] }, LATE, { journal = journal })
+        assert.is_nil(answer)
+        assert.same({ "journal", "unknown" }, { err.phase, err.outcome })
+      end
+    end
+  end)
+
+  it("is undecided where this client has forgotten what it made then", function()
+    local known = recent_calls.new()
+    known.forgotten_to = NOW
+    local word, answer = with({ moved }, LATE, { recent_calls = known })
+    assert.equal("undecided", word)
+    assert.matches("forgotten", answer.reason)
+  end)
+end)
+
+describe("a record that a call of another content may have made", function()
+  -- Looks for a withdrawal without an id, where one of another remark was sent, too.
+  local function with(other, id, record)
+    local known = recent_calls.new()
+    local entry = recent_calls.note(known, operations.by_name["wallet.withdraw_legacy"], { params = other,
+      operation = "wallet.withdraw_legacy", sent_at = NOW - 5, recv_window = 5000, call_id = "other" }, id)
+    entry.by_content = id ~= nil
+    return outcome("wallet.withdraw", { coin = "USDT", address = "TSample", amount = "20", netWork = "TRX" },
+      { changed({ id = "w1", coin = "USDT", address = "TSample", amount = "20", applyTime = NOW + 400 }, record) },
+      LATE, { recent_calls = known })
+  end
+
+  local same = { coin = "USDT", address = "TSample", amount = "20", network = "TRX" }
+
+  it("is not certainly this call's", function()
+    assert.equal("undecided", with(same))
+    assert.equal("undecided", with(changed(same, { amount = "20.5" }), nil, { amount = "20" }))
+    assert.equal("done", with(changed(same, { amount = "77" })))
+    assert.equal("done", with(changed(same, { address = "TOther" })))
+  end)
+
+  it("is that call's only where that made it, as far as is known", function()
+    assert.equal("nothing yet", with(same, "w1"))
+    assert.equal("done", with(same, "w2"))
+  end)
+
+  it("is that of one that was answered with an id that the service does not show, once nothing is as late", function()
+    local known, sent = recent_calls.new(), changed(move, { amount = "2.4" })
+    recent_calls.note(known, operations.by_name["wallet.transfer"], { operation = "wallet.transfer", params = sent,
+      sent_at = NOW, recv_window = 5000, call_id = "other" }, "another form of t1")
+    local function asked(at, ...) return look_once("wallet.transfer", move, { ... }, at, { recent_calls = known }) end
+    local its = changed(moved, { amount = "2.4" })
+    assert.equal("undecided", asked(NOW + 299000, its).outcome)
+    assert.equal(NOTHING_YET, asked(NOW + 301000, its))
+    assert.equal("t2", asked(NOW + 301000, its, changed(moved, { tranId = "t2" })).record.tranId)
+    assert.equal("undecided", asked(NOW + 301000, its, changed(its, { tranId = "t2" })).outcome) -- it made one
+  end)
+
+  it("is not that of a call whose id it does not show", function()
+    for shown, word in pairs { [ID] = "undecided", [ID:upper()] = "undecided", [("y"):rep(32)] = "done",
+      [""] = "undecided" } do
+      local known = recent_calls.new()
+      local params = { coin = "USDT", address = "TSample", amount = "20", remark = "rent" }
+      recent_calls.note(known, operations.by_name["wallet.withdraw"], { operation = "wallet.withdraw", sent_at = NOW,
+        params = changed(params, { withdrawOrderId = ID }), recv_window = 5000 })
+      assert.equal(word, outcome("broker.withdraw", changed(params, { network = "TRX" }), { changed(params, { id = "w1",
+        withdrawOrderId = shown, applyTime = NOW + 400 }) }, LATE, { recent_calls = known }), shown)
+    end
+  end)
+
+  it("is not that of a call between other accounts than it shows", function()
+    for shown, word in pairs { SPOT = "done", FUTURES = "undecided", futures = "undecided", [""] = "undecided" } do
+      local known = recent_calls.new()
+      local params = { fromAccountType = "SPOT", toAccountType = "SPOT", asset = "USDT", amount = "2" }
+      recent_calls.note(known, operations.by_name["broker.transfer"], { operation = "broker.transfer", sent_at = NOW,
+        params = changed(params, { toAccountType = "FUTURES" }), recv_window = 5000 })
+      assert.equal(word, outcome("sub_account.transfer", params, { changed(params, { tranId = "t1",
+        toAccountType = shown, timestamp = NOW + 400 }) }, WAITED, { recent_calls = known }), shown)
+    end
+  end)
+
+  it("waits, for a minute, until it is known whether an open call made what agrees with that one alone", function()
+    local known, sent = recent_calls.new(), changed(move, { amount = "7" })
+    local other = { operation = "wallet.transfer", params = sent, sent_at = NOW, recv_window = 5000, call_id = "other" }
+    recent_calls.note(known, operations.by_name["wallet.transfer"], other)
+    local function asked(at, fields)
+      return outcome("wallet.transfer", move, { changed(moved, fields) }, at, { recent_calls = known })
+    end
+    assert.equal("nothing yet", asked(LATE, { amount = "7" }))
+    assert.equal("undecided", asked(WAITED, { amount = "7" }))
+    assert.equal("undecided", asked(LATE, { amount = "8" }))
+    assert.equal("undecided", asked(LATE, { amount = "2.01" }))
+    recent_calls.note(known, operations.by_name["wallet.transfer"], other, "t1")
+    assert.equal("nothing yet", asked(WAITED, { amount = "7" })) -- that is all: not done, then
+    local later = changed(other, { sent_at = NOW + 40000, call_id = "later" }) -- its minute is not this call's
+    recent_calls.note(known, operations.by_name["wallet.transfer"], later)
+    local of_later = { amount = "7", tranId = "t2", timestamp = NOW + 40400 }
+    assert.equal("nothing yet", asked(NOW + 100000, of_later))
+    assert.equal("undecided", asked(WAITED, of_later))
+  end)
+end)

@@ -1,0 +1,333 @@
+-- SPDX-License-Identifier: MIT
+-- The check at sending: what is not in a plan that today's policy accepts is not sent.
+-- make test: 17 s
+
+local own_journal = require "own_journal"
+local plan_text = require "purser.write.guard.plan_text"
+local policies = require "policies"
+local recorder = require "recorder"
+local setting = require "approvals_setting"
+local ssh_keys = require "ssh_keys"
+
+local DAY, HOUR = 86400000, 3600000
+
+before_each(function() setting.begin() end)
+after_each(setting.finish)
+teardown(ssh_keys.remove)
+
+local row, sign = setting.row, setting.sign
+
+local function refused(code, value, err)
+  assert.is_nil(value, code)
+  assert.equal("not_sent", err.outcome)
+  assert.equal("guard.approval", err.code)
+  assert.equal("approval." .. code, err.details.code, err.message)
+  return err
+end
+
+local function signed(rows, names, head)
+  local text = setting.plan(rows, head)
+  local signatures = {}
+  for name in (names or "alice bob"):gmatch "%w+" do signatures[#signatures + 1] = sign(text, name) end
+  return text, signatures
+end
+
+local function add(...) setting.add(signed(...)) end
+
+describe("a call under a policy", function()
+  it("is sent once two persons have signed its plan, and as it stands there", function()
+    local client, one = assert(setting.client()), row("inv-1", "15")
+    local err = refused("missing", setting.send(one, client))
+    assert.matches("policy 1, all %(treasury 2%); signed by nobody", err.message)
+    local plan = assert(plan_text.read(err.details.plan))
+    assert.equal("inv-1", plan.rows[1].key)
+    setting.add(err.details.plan, { sign(err.details.plan, "alice") })
+    assert.matches("signed by alice", refused("missing", setting.send(one, client)).message)
+    setting.add(err.details.plan, { sign(err.details.plan, "dave") })
+    assert.equal(0, #setting.sent)
+    assert.same({ id = "1" }, setting.send(one, client))
+    assert.equal(1, #setting.sent)
+    local kept = own_journal.within(function(tx) return tx:rows("SELECT * FROM purser_approved") end)
+    assert.same({ "alice dave", plan.digest, "1", "15" }, { kept[1].approved_by, kept[1].plan, kept[1].policy,
+      kept[1].amount })
+    assert.same({ id = "1" }, setting.send(one, client)) -- the same call again: its result
+    assert.equal(1, #setting.sent)
+  end)
+
+  it("is not sent with anything changed", function()
+    add { row("inv-1", "15") }
+    local client = assert(setting.client())
+    for _, changes in ipairs { { amount = "15.1" }, { address = "TPayeE" }, { netWork = "ETH" }, { memo = "1" },
+      { remark = "x" }, { contractAddress = "0x1" }, { coin = "USDC" } } do
+      refused("changed", setting.send(row("inv-1", "15", changes), client))
+    end
+    refused("missing", setting.send(row("inv-2", "15"), client))
+    refused("changed", setting.send({ operation = "sub_account.create_api_key", params = { subAccount = "a", note = "n",
+      permissions = "SPOT_DEAL_READ" } }, client, "inv-1"))
+    local err = refused("missing", client:call("wallet.cancel_withdrawal", { id = "1" }))
+    assert.matches("give the call a key", err.hint)
+    assert.is_nil(err.details.plan)
+  end)
+
+  it("counts persons, none of whom is the maker or a stranger", function()
+    local client = assert(setting.client())
+    for i, case in ipairs { { "alice alice", "missing" }, { "alice eve", "missing" }, { "alice carol", "missing" },
+      { "carol dave", "missing", "alice" }, { "alice dave", "missing", "alice" }, { "alice dave", nil, "bob" },
+      { "alice bob dave", nil, "alice" }, { "", "missing" } } do
+      local key = "k" .. i
+      add({ row(key, "5") }, case[1], { maker = case[3] })
+      if case[2] then refused(case[2], setting.send(row(key, "5"), client)) else
+        assert(setting.send(row(key, "5"), client))
+      end
+    end
+    assert.equal(2, #setting.sent)
+  end)
+
+  it("needs signatures for this purpose, over these bytes", function()
+    local client, text = assert(setting.client()), setting.plan { row("inv-1", "15") }
+    local other = setting.plan { row("inv-1", "15.5") }
+    setting.add(text, { sign(text, "alice", "purser-policy-1"), sign(text, "bob", "file"), sign(other, "alice"),
+      sign(other, "bob"), "no signature", sign(text, "alice", "purser-plan-made-1") })
+    refused("missing", setting.send(row("inv-1", "15"), client))
+    setting.add(text, { sign(text, "alice"), sign(text, "bob") })
+    assert(setting.send(row("inv-1", "15"), client))
+  end)
+
+  it("belongs to one account, journal and service", function()
+    local client = assert(setting.client())
+    for code, head in pairs { journal = { journal = "other" }, service = { base_url = "https://service.example:8443" },
+      policy = { policy = "1 " .. ("ab"):rep(32) } } do
+      add({ row(code, "5") }, nil, head)
+      refused(code, setting.send(row(code, "5"), client))
+    end
+    add({ row("a", "5") }, nil, { account = "other" })
+    add({ row("q", "5") }, nil, { queue = "june" })
+    refused("missing", setting.send(row("a", "5"), client))
+    refused("missing", setting.send(row("q", "5"), client))
+    own_journal.within(function(tx)
+      tx:rows "UPDATE purser_plans SET account = 'treasury', queue = '', single = ''" -- by a writer of the database
+      return true
+    end)
+    client = assert(setting.client())
+    refused("account", setting.send(row("a", "5"), client))
+    refused("queue", setting.send(row("q", "5"), client))
+    assert.equal(0, #setting.sent)
+  end)
+
+  it("ends with its plan's last day", function()
+    add({ row("a", "5"), row("b", "5") }, nil, { not_after = "2026-11-24" })
+    own_journal.within(function(tx) tx:rows "UPDATE purser_plans SET single = ''" return true end)
+    setting.now = setting.NOW + DAY + 15 * HOUR - 1
+    assert(setting.send(row("a", "5")))
+    setting.now = setting.now + 1
+    refused("expired", setting.send(row("b", "5")))
+    add({ row("b", "5") }, nil, { not_after = "2026-11-26" }) -- made and signed again
+    assert(setting.send(row("b", "5")))
+  end)
+
+  it("is withdrawn by one person, for good", function()
+    local text, signatures = signed { row("a", "5") }
+    setting.add(text, signatures)
+    for i, name in ipairs { "alice", "carol" } do
+      local other, others = signed { row("k" .. i, "5") }
+      setting.add(other, others)
+      setting.add(other, { sign(other, name, "purser-plan-withdraw-1") })
+      assert.matches("by " .. name, refused("withdrawn", setting.send(row("k" .. i, "5"))).message)
+      setting.add(other, { sign(other, "dave") })
+      refused("withdrawn", setting.send(row("k" .. i, "5")))
+    end
+    setting.add(text, { sign(text, "eve", "purser-plan-withdraw-1") }) -- nobody the policy ever named
+    assert(setting.send(row("a", "5")))
+  end)
+
+  it("cannot be withdrawn any less by who was removed since", function()
+    local text, signatures = signed { row("a", "5") }
+    setting.add(text, signatures)
+    setting.add(text, { sign(text, "carol", "purser-plan-withdraw-1") })
+    setting.next_version({ people = { alice = { ssh_keys.public "alice" }, bob = { ssh_keys.public "bob" } },
+      groups = { treasury = { "alice", "bob" } } }, "alice", "bob")
+    refused("withdrawn", setting.send(row("a", "5")))
+  end)
+
+  it("follows today's policy over yesterday's signatures", function()
+    local client = assert(setting.client())
+    for i = 1, 4 do add({ row("k" .. i, ("%d"):format(i * 10)) }, "alice bob") end
+    assert(setting.send(row("k1", "10"), client))
+    local two = { { group = "treasury", count = 2 } }
+    setting.next_version({ rules = { { name = "all", effect = "allow", approvals = two },
+      { name = "no", effect = "forbid", when = { coin = "USDT", amount_over = "20" } } } }, "alice", "bob")
+    assert(setting.send(row("k2", "20"), client)) -- the running process knows nothing of it yet
+    assert(setting.client()) -- another process installs it
+    assert.same({ "no" }, refused("rule", setting.send(row("k3", "30"), client)).details.rules)
+    setting.next_version({ people = { alice = { ssh_keys.public "alice" }, bob = { ssh_keys.public "bob2" },
+      dave = { ssh_keys.public "dave" }, carol = { ssh_keys.public "carol" } } }, "alice", "bob", "bob2")
+    assert(setting.client())
+    assert.matches("signed by alice", refused("missing", setting.send(row("k4", "40"), client)).message)
+  end)
+
+  it("stands still for time that moves back", function()
+    add { row("a", "5") }
+    add { row("b", "5") }
+    add { row("c", "5") }
+    local client = assert(setting.client())
+    assert(setting.send(row("a", "5"), client))
+    setting.now = setting.NOW - 60000
+    assert(setting.send(row("b", "5"), client))
+    setting.now = setting.NOW - 60001
+    refused("clock", setting.send(row("c", "5"), client))
+    setting.now = setting.NOW - DAY - 1 -- the journal's newest call is of another world, and not believed
+    refused("missing", setting.send(row("d", "5"), client))
+  end)
+
+  it("asks for more than a plan where the rules do", function()
+    setting.finish()
+    setting.begin { rules = {
+      { name = "small", effect = "allow", when = { coin = "USDT", amount_up_to = "10" }, approvals = {} },
+      { name = "robot", effect = "allow", when = { made_by = "finance" }, approvals = {} },
+      { name = "daily", effect = "forbid", when = { coin = "USDT",
+        sum_over = { amount = "35", hours = 24, per = "account" } } },
+      { name = "rest", effect = "require", when = { coin = "USDT", amount_over = "10" }, wait_hours = 2 } } }
+    local client = assert(setting.client())
+    for i = 1, 3 do assert(setting.send(row("small" .. i, "5"), client)) end
+    refused("missing", setting.send(row("big", "20"), client))
+    local text = setting.plan { row("big", "20") }
+    setting.add(text, { sign(text, "carol", "purser-plan-made-1") })
+    assert.equal(2 * HOUR, refused("missing", setting.send(row("big", "20"), client)).details.due_in)
+    setting.now = setting.now + 2 * HOUR
+    assert(setting.send(row("big", "20"), client)) -- 35 with it
+    assert.same({ "daily" }, refused("rule", setting.send(row("more", "0.01"), client)).details.rules)
+    assert.is_number(refused("rule", setting.send(row("more", "0.01"), client)).details.due_in)
+    setting.now = setting.NOW + 26 * HOUR
+    assert(setting.send(row("more", "0.01"), client))
+  end)
+
+  it("counts what was rejected for nothing", function()
+    setting.finish()
+    setting.begin { rules = { { name = "all", effect = "allow", approvals = {} }, { name = "daily", effect = "forbid",
+      when = { coin = "USDT", sum_over = { amount = "10", hours = 24, per = "destination" } } } } }
+    local client = assert(setting.client())
+    setting.answer = '{"code":10101,"msg":"no funds %d"}'
+    for _ = 1, 3 do assert.equal("rejected", select(2, setting.send(row("a", "10"), client)).outcome) end
+    setting.answer = nil
+    assert(setting.send(row("a", "10"), client))
+    refused("rule", setting.send(row("b", "0.1"), client))
+    assert(setting.send(row("c", "10", { address = "TOther" }), client))
+  end)
+
+  it("knows an address by payments that were made", function()
+    setting.finish()
+    setting.begin { rules = { { name = "try", effect = "allow", when = { coin = "USDT", amount_up_to = "1" },
+      approvals = {} }, { name = "known", effect = "allow", when = { known_days = 7 }, approvals = {} } } }
+    local client = assert(setting.client())
+    refused("rule", setting.send(row("a", "5"), client))
+    setting.answer = '{"code":10101,"msg":"no funds %d"}'
+    assert.is_nil((setting.send(row("b", "1"), client)))
+    setting.answer = nil
+    setting.now = setting.NOW + 7 * DAY
+    refused("rule", setting.send(row("a", "5"), client)) -- that one was not made
+    assert(setting.send(row("b", "1"), client))
+    setting.now = setting.NOW + 14 * DAY
+    assert(setting.send(row("a", "5"), client))
+    refused("rule", setting.send(row("c", "5", { memo = "7" }), client))
+  end)
+end)
+
+describe("an account that was once under a policy", function()
+  it("is not served without one, nor by an older or another one", function()
+    local with = assert(setting.client())
+    local without = assert(setting.client { policy = false })
+    refused("policy", setting.send(row("a", "5"), without))
+    local other = assert(setting.client { policy = false, account = "other" })
+    assert(setting.send(row("a", "5"), other))
+    local kept = setting.policy
+    setting.next_version({ zone = "+01:00" }, "alice", "bob")
+    assert(setting.client())
+    os.remove(setting.folder .. "/2.json")
+    refused("rollback", setting.send(row("b", "5"), with))
+    local client, err = setting.client()
+    assert.is_nil(client)
+    assert.matches("newer policy than the folder holds", err.message)
+    setting.policy = kept
+    setting.next_version({ zone = "+02:00" }, "alice", "bob")
+    refused("policy", setting.send(row("b", "5"), with))
+    assert.is_nil((setting.client()))
+    assert.equal(1, #setting.sent)
+  end)
+
+  it("has calls that were sent before count as known", function()
+    local without = assert(setting.client { policy = false })
+    assert(setting.send(row("a", "5"), without))
+    local given = policies.given({ rules = { { name = "known", effect = "allow", when = { known_days = 7 },
+      approvals = {} } } }, true)
+    setting.install(given, "alice", "bob")
+    setting.now = setting.NOW + 8 * DAY
+    assert(setting.send(row("b", "5")))
+    refused("rule", setting.send(row("c", "5", { address = "TOther" })))
+  end)
+
+  it("needs a journal and a name, and whole files", function()
+    local journal, policy = setting.journal, setting.folder
+    for expected, options in pairs { ["needs a journal"] = { account = "treasury", policy = policy },
+      ["has a name"] = { journal = journal, policy = policy },
+      ["cannot be read"] = { account = "treasury", journal = journal, policy = "/nowhere" },
+      ['of the account "other"'] = { account = "treasury", journal = journal, policy = policy } } do
+      if expected:find "other" then setting.install(policies.given({ account = "other" }, true), "alice", "bob") end
+      local client, err = recorder.new(options)
+      assert.is_nil(client)
+      assert.truthy(tostring(err):find(expected, 1, true), tostring(err))
+    end
+  end)
+
+  it("has no requests prepared for others to send", function()
+    local client = assert(setting.client())
+    local request, err = client:prepare("wallet.withdraw", row("a", "5").params)
+    assert.is_nil(request)
+    assert.equal("guard.approval", err.code)
+    local _, extra = client:call("wallet.withdraw", row("a", "5").params, { extra_params = { x = "1" } })
+    assert.equal("guard.allow_extra", extra.code)
+  end)
+end)
+
+describe("a plan in the journal", function()
+  it("with any bit changed or cut off pays nothing", function()
+    local text, signatures = signed({ row("a", "5"), row("b", "6"), row("c", "7") }, nil, { queue = "" })
+    local plan_digest = plan_text.digest(text)
+    local client = assert(setting.client())
+    local function with(changed)
+      own_journal.within(function(tx)
+        tx:rows "DELETE FROM purser_plans"
+        tx:rows([[INSERT INTO purser_plans (digest, account, queue, single, text, added_at)
+          VALUES ($1, 'treasury', '', '', $2, '0')]], plan_text.digest(changed), changed)
+        tx:rows("UPDATE purser_statements SET plan = $1", plan_text.digest(changed))
+        return true
+      end)
+      for _, key in ipairs { "a", "b", "c" } do
+        local changed_row = (plan_text.read(changed) or { by_key = {} }).by_key[key] or row(key, "5")
+        local value, err = setting.send(changed_row, client)
+        assert.is_nil(value)
+        assert.truthy(err.code == "guard.approval" or err.kind == "argument", err.code)
+      end
+    end
+    setting.add(text, signatures)
+    local tried = 0
+    for at = 1, #text do
+      for bit = 0, 7 do
+        local byte = text:byte(at)
+        local flipped = math.floor(byte / 2 ^ bit) % 2 == 1 and byte - 2 ^ bit or byte + 2 ^ bit
+        if flipped > 0 then with(text:sub(1, at - 1) .. string.char(flipped) .. text:sub(at + 1)) end
+        tried = tried + 1
+      end
+      if at < #text then with(text:sub(1, at)) end
+    end
+    assert.is_true(tried > 5000)
+    assert.equal(0, #setting.sent)
+    own_journal.within(function(tx) tx:rows "DELETE FROM purser_plans" return true end)
+    setting.add(text, {})
+    own_journal.within(function(tx)
+      tx:rows("UPDATE purser_statements SET plan = $1", plan_digest)
+      tx:rows "UPDATE purser_plans SET single = ''"
+      return true
+    end)
+    for key, amount in pairs { a = "5", b = "6", c = "7" } do assert(setting.send(row(key, amount), client)) end
+  end)
+end)

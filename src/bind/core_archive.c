@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/* core.archive: the modules of an installation, precompiled, in one file that is mapped when `purser` is loaded. So a
+ * start reads what it uses, processes share it, and nothing is opened later. tools/archive.lua says what the file holds. */
+#include "lpu.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define TYPE "purser.archive"
+#define NUMBER 11
+#define NAME 58
+#define LINE (NAME + 2 * NUMBER)
+
+typedef struct {
+    const char *bytes; /* NULL once it is closed */
+    size_t size;
+    const char *lines; /* of the index, sorted by name */
+    size_t count;
+} archive;
+
+/* Returns the number that stands, between blanks, in NUMBER bytes. */
+static size_t number_at(const char *at)
+{
+    char text[NUMBER + 1] = {0};
+    memcpy(text, at, NUMBER);
+    return (size_t)strtoul(text, NULL, 10);
+}
+
+/* Finds the index and the end of a file that begins with this probe. */
+static bool read_head(archive *self, const char *probe, size_t probe_size)
+{
+    size_t head = 2 * NUMBER + probe_size;
+    if (self->size < head || number_at(self->bytes + NUMBER) != probe_size) return false;
+    if (memcmp(self->bytes + 2 * NUMBER, probe, probe_size) != 0) return false;
+    self->lines = self->bytes + head;
+    self->count = number_at(self->bytes);
+    if (self->count == 0 || (self->size - head) / LINE < self->count) return false;
+    const char *last = self->lines + (self->count - 1) * LINE;
+    return number_at(last + NAME) + number_at(last + NAME + NUMBER) == self->size; /* none of it is missing */
+}
+
+static int close_archive(lua_State *L)
+{
+    archive *self = luaL_checkudata(L, 1, TYPE);
+    if (self->bytes) munmap((void *)(uintptr_t)self->bytes, self->size);
+    self->bytes = NULL;
+    return 0;
+}
+
+static int compare_name(const void *name, const void *line) { return memcmp(name, line, NAME); }
+
+/* The searcher for package.searchers: (name) -> loader, path | text of a problem | nothing. */
+static int find_module(lua_State *L)
+{
+    size_t len;
+    const char *name = luaL_checklstring(L, 1, &len), *path = lua_tostring(L, lua_upvalueindex(2));
+    archive *self = lua_touserdata(L, lua_upvalueindex(1));
+    char key[NAME];
+    if (len > NAME || !self->bytes) return 0; /* finalisers of a state that ends may still load modules */
+    memset(key, ' ', NAME);
+    memcpy(key, name, len);
+    const char *line = bsearch(key, self->lines, self->count, LINE, compare_name);
+    if (!line) return 0;
+    size_t offset = number_at(line + NAME), size = number_at(line + NAME + NUMBER);
+    if (offset > self->size || size > self->size - offset) return 0;
+    if (luaL_loadbuffer(L, self->bytes + offset, size, name) != 0) {
+        lua_pushfstring(L, "\n\tin %s: %s", path, lua_tostring(L, -1));
+        return 1;
+    }
+    lua_pushstring(L, path);
+    return 2;
+}
+
+/* archive(path, probe) -> searcher | nil: where there is no such file, it is not whole, or its dumps are another Lua's,
+ * whose probe differs. */
+static int open_archive(lua_State *L)
+{
+    size_t probe_size;
+    const char *path = luaL_checkstring(L, 1), *probe = luaL_checklstring(L, 2, &probe_size);
+    archive *self = lpu_new_userdata(L, sizeof *self);
+    memset(self, 0, sizeof *self);
+    lpu_set_type(L, TYPE);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return 0;
+    struct stat about;
+    if (fstat(fd, &about) == 0 && S_ISREG(about.st_mode) && about.st_size > 0) {
+        void *bytes = mmap(NULL, (size_t)about.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+        if (bytes != MAP_FAILED) self->bytes = bytes, self->size = (size_t)about.st_size;
+    }
+    close(fd);
+    if (!self->bytes || !read_head(self, probe, probe_size)) return 0;
+    lua_pushvalue(L, 1);
+    lua_pushcclosure(L, find_module, 2);
+    return 1;
+}
+
+void lpu_bind_archive(lua_State *L)
+{
+    static const luaL_Reg meta[] = {{"__gc", close_archive}, {NULL, NULL}};
+    lpu_new_type(L, TYPE, meta + 1, meta);
+    lua_pushcfunction(L, open_archive);
+    lua_setfield(L, -2, "archive");
+}
