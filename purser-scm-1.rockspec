@@ -140,6 +140,7 @@ build = {
     ["purser.books.match"] = "lua/purser/books/match.lua",
     ["purser.books.model"] = "lua/purser/books/model.lua",
     ["purser.books.outbox"] = "lua/purser/books/outbox.lua",
+    ["purser.books.owners"] = "lua/purser/books/owners.lua",
     ["purser.books.postings"] = "lua/purser/books/postings.lua",
     ["purser.books.reconcile"] = "lua/purser/books/reconcile.lua",
     ["purser.books.record"] = "lua/purser/books/record.lua",

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- The options of `purser.books`, and what it says of others.
+-- The options that `purser.books` takes, and what it says of others.
 
 local books_world = require "books_world"
 local files = require "files"
