@@ -1,18 +1,19 @@
 -- SPDX-License-Identifier: MIT
 -- `purser books settle|match|outside|close|gaps|events`: what a person says of the books, and what they ask of one.
 
+local connection = require "purser.cli.connection"
 local credentials = require "purser.cli.credentials"
 local lazy = require "purser.util.lazy"
 local limits = lazy "purser.limits"
 local purser = lazy "purser"
+local output = require "purser.cli.output"
 local report = require "purser.cli.report"
-local rows = require "purser.cli.rows"
 
-local M = { summary = "Settle, match and close records of the books; show gaps and events that wait." }
+local M = {}
 
---- Adds the option that names the database.
-function M.define_database(command, name)
-  command:option(name, "The books: sqlite:FILE or postgresql:DATABASE. Or set PURSER_BOOKS."):argname("<database>")
+--- Returns the option that names the database.
+function M.database_option(name)
+  return { name, "<database>", "The books: sqlite:FILE or postgresql:DATABASE. Or set PURSER_BOOKS." }
 end
 
 --- The options of purser.books.open for the database that is named; nil and a message.
@@ -25,20 +26,25 @@ function M.database(text)
   return found
 end
 
-function M.define(command)
-  command:description("Say what the service no longer shows, and look at what is open.\n"
-    .. "settle ID success|failed   how a record ended that is out of sight\n"
-    .. "match WITHDRAWAL DEPOSIT   the two sides of a transfer between own accounts\n"
-    .. "outside WITHDRAWAL         it went to somebody else\n"
-    .. "close DATE                 close what lies before that day\n"
-    .. "gaps                       what could not be read\n"
-    .. "events                     what waits for each sink; --retry sends what is parked, --forget drops a sink")
-  command:argument("action", "settle, match, outside, close, gaps or events.")
-    :choices { "settle", "match", "outside", "close", "gaps", "events" }
-  command:argument("words", "What the action is about."):args("*")
-  M.define_database(command, "--books")
-  command:flag("--retry", "events: let what is parked go again.")
-  command:option("--forget", "events: forget this sink."):argname("<sink>")
+local ACTIONS = { "settle", "match", "outside", "close", "gaps", "events" }
+
+function M.grammar()
+  return {
+    text = "Say what the service no longer shows, and look at what is open.\n"
+      .. "settle ID success|failed   how a record ended that is out of sight\n"
+      .. "match WITHDRAWAL DEPOSIT   the two sides of a transfer between own accounts\n"
+      .. "outside WITHDRAWAL         it went to somebody else\n"
+      .. "close DATE                 close what lies before that day\n"
+      .. "gaps                       what could not be read\n"
+      .. "events                     what waits for each sink; --retry sends what is parked, --forget drops a sink",
+    arguments = { { "action", "settle, match, outside, close, gaps or events.", choices = ACTIONS },
+      { "first", "What the action is about.", optional = true, values = {} },
+      { "second", "The other side, or how it ended.", optional = true, values = {} } },
+    { "Options", M.database_option "--books",
+      { "--retry", "events: let what is parked go again." },
+      { "--forget", "<sink>", "events: forget this sink." } },
+    connection.messages,
+  }
 end
 
 local actions = {}
@@ -54,7 +60,7 @@ local function list(names, found)
     cells[i] = {}
     for n, name in ipairs(names) do cells[i][n] = row[name] or "" end
   end
-  return rows.render(names, cells, { format = "csv" })
+  return output.rows(names, cells, { format = "csv" })
 end
 
 function actions.gaps(books)
@@ -79,7 +85,7 @@ end
 function M.start(options)
   local books, code = M.open(options)
   if not books then return code end
-  local done, err = actions[options.action](books, options.words, options)
+  local done, err = actions[options.action](books, { options.first, options.second }, options)
   books:close()
   if not done then return report.bad_input("%s", err.message) end
   return not (done == true or report.write(type(done) == "string" and (done:gsub("\n?$", "\n")) or ""))
