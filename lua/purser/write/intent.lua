@@ -129,44 +129,36 @@ local function shown_names(row)
   return shown
 end
 
---- What two equal calls have in common: everything but the id that distinguishes them, and but what no record would
---- show.
----@param as_written boolean|nil  whether all that is written counts, and amounts and names as they are written
-function M.digest(row, params, as_written)
-  local names = {}
-  local made = row.reconcile and row.reconcile.generated_id and row.reconcile.client_id
-  local shown = not as_written and shown_names(row)
+-- Returns a digest of an operation and its values, but for the id that distinguishes equal calls.
+---@param shown table<string, boolean>|nil  the names that count; nil: all
+---@param spell fun(name: string): nil|fun(value: string): string
+local function digest_of(row, params, shown, spell)
+  local names, made = {}, row.reconcile and row.reconcile.generated_id and row.reconcile.client_id
   for name in pairs(params) do
     if name ~= made and (not shown or shown[name]) then names[#names + 1] = name end
   end
   table.sort(names)
   local parts = { row.full_name }
   for _, name in ipairs(names) do
-    local value = as_written and tostring(params[name]) or plain_amount(row, name, params[name])
-    local spell = not as_written and (spelled[name] or shown and spelled_if_shown[name])
-    if spell then value = spell(value) end
+    local value, spelling = plain_amount(row, name, params[name]), spell(name)
+    if spelling then value = spelling(value) end
     parts[#parts + 1] = format("%d:%s=%d:%s", #name, name, #value, value)
   end
   return digest.of(table.concat(parts, "\n"))
 end
 
---- Returns a digest of what a caller's key stands for: all values of the call in one spelling, but for the id that
---- distinguishes it from equal calls.
+--- Returns what two equal calls have in common: everything but the id that distinguishes them, and but what no record
+--- would show.
+function M.digest(row, params)
+  local shown = shown_names(row)
+  return digest_of(row, params, shown, function(name) return spelled[name] or shown and spelled_if_shown[name] end)
+end
+
+--- Returns a digest of what a key stands for: all values of the call in one spelling.
 ---@param params table<string, any>
 ---@return string
 function M.content(row, params)
-  local names, made = {}, row.reconcile and row.reconcile.generated_id and row.reconcile.client_id
-  for name in pairs(params) do
-    if name ~= made then names[#names + 1] = name end
-  end
-  table.sort(names)
-  local parts = { row.full_name }
-  for _, name in ipairs(names) do
-    local value = plain_amount(row, name, params[name])
-    if name == "coin" or name == "asset" then value = upper(value) end
-    parts[#parts + 1] = format("%d:%s=%d:%s", #name, name, #value, value)
-  end
-  return digest.of(table.concat(parts, "\n"))
+  return digest_of(row, params, nil, function(name) return (name == "coin" or name == "asset") and upper or nil end)
 end
 
 --- Why a call was not executed that a record agrees with: an equal call was sent since, and the record is that one's.
