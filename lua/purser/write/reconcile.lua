@@ -161,6 +161,7 @@ local UNDOCUMENTED_REACH_DAYS = 7
 
 -- Returns whether it is too long ago for the list that would show it.
 local function is_out_of_reach(question)
+  if question.window.is_planned then return false end -- as far as its history reaches, and not further
   local through = operations.by_name[question.reconcile.lookup]
   if not through or question.reconcile.strategy == "state" or not (through.paging and through.paging.time_member) then
     return false
@@ -168,8 +169,8 @@ local function is_out_of_reach(question)
   local window = through.window or {}
   local days = window.retention_days or window.retention_months and window.retention_months * 30
     or UNDOCUMENTED_REACH_DAYS
-  local sent_at = not question.window.is_planned and question.window.since or question.intent.sent_at
-  return sent_at < question.service:now() - days * DAY_MS + reading.WIDE_MS + 3600000
+  local earliest = question.service:now() - days * DAY_MS + reading.WIDE_MS + 3600000
+  return (question.window.since or question.intent.sent_at) < earliest
 end
 
 --- Returns whether a call may be decided before a record that exists must be seen. Where only content identifies calls,
@@ -351,7 +352,7 @@ function M.reconcile(service, unreconciled, options, window)
   local question = M.question(service, row, intent, options, window)
   local answer, err = ask_and_keep(question)
   if not answer then return nil, err end
-  if answer.outcome ~= "undecided" then
+  if answer.outcome ~= "undecided" and not question.window.is_planned then
     local id, over = answer.record and intents.id_of(answer.record), answer.outcome == "not_done"
     local entry = recent_calls.note(service.recent_calls, row, intent, id, over)
     entry.by_content = not intents.has_own_id(row, intent.params)
