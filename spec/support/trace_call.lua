@@ -4,8 +4,8 @@
 -- higher one. Modules are loaded before, by the same call made once; the simulator is not counted.
 
 local what = arg[1]
-local rank = { util = 1, transport = 2, api = 3, call = 4, history = 5, write = 6, workflow = 7, client = 8,
-  payouts = 9, fleet = 9, limits = 9, nginx = 9, recording = 9 } -- files on top (decimal, schedule ...) have none
+local rank = { util = 1, transport = 2, api = 3, call = 4, history = 5, write = 6, client = 7, payouts = 8,
+  workflow = 8, fleet = 8, limits = 8, nginx = 8, recording = 8, books = 8, monitor = 8 } -- decimal ... have none
 
 local unpack = table.unpack or unpack -- luacheck: ignore 143
 local create, hooked = coroutine.create, nil -- a hook belongs to one coroutine

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- The client: what users hold. Its groups have one method an operation, made from the rows; state.lua has the others.
 --
--- What users hold has no fields but its groups and a copy of its profile. Everything else is in its inner state, which
+-- A client has no fields but its groups and a copy of its profile. Everything else is in its inner state, which
 -- private.lua finds by it.
 
 local build = require "purser.client.build"

@@ -18,13 +18,12 @@ local suggest = require "purser.util.suggest"
 local operations = require "purser.api.operations"
 local pages = require "purser.history.pages"
 local retention = require "purser.history.retention"
-local schedule = require "purser.schedule"
 local turn = require "purser.history.turn"
 local window_reader = require "purser.history.window"
 
 local M = {}
 
-local DEFAULT_PARALLEL, DEFAULT_LATE_ARRIVAL_MS = 4, 60000
+local DEFAULT_LATE_ARRIVAL_MS = 60000
 -- After a window with little in it the next may be this many times as long, and after one with too much as short.
 local STRIDE = 16
 
@@ -37,19 +36,14 @@ Walk.__index = Walk
 
 -------------------------------------------------------------------------------------------------- windows of time
 
--- Takes up to `count` windows from the front, cut to the width that was learned. (The queue's front is at its end.)
-local function take_windows(self, count)
-  local batch, queue = {}, self.queue
-  while #batch < count and #queue > 0 do
-    local window = table.remove(queue)
-    if not window.records and window.last - window.first + 1 > self.width then
-      local edge = window_reader.edge(window.first, window.last, window.first + self.width - 1)
-      queue[#queue + 1] = { first = edge + 1, last = window.last, depth = 0, expected = window.expected }
-      window = { first = window.first, last = edge, depth = 0, expected = window.expected }
-    end
-    batch[#batch + 1] = window
-  end
-  return batch
+-- Takes the next window, cut to the width that was learned; nil at the end. (The queue's front is at its end.)
+local function take_window(self)
+  local queue = self.queue
+  local window = table.remove(queue)
+  if not window or window.last - window.first + 1 <= self.width then return window end
+  local edge = window_reader.edge(window.first, window.last, window.first + self.width - 1)
+  queue[#queue + 1] = { first = edge + 1, last = window.last, depth = 0, expected = window.expected }
+  return { first = window.first, last = edge, depth = 0, expected = window.expected }
 end
 
 -- Learns the width of the next window from the answer of one.
@@ -74,53 +68,23 @@ local READINGS = 3 -- at most, of a window during which the clock was set back
 -- Reads a window, and notes when it did. A clock that a rejection (700003) sets back while the window is read was ahead
 -- when the reading began: what the service shows up to that time is not complete.
 local function read_window(self, window)
+  local found, err
   for _ = 1, READINGS do
     window.read_at = self.source.now()
-    window.found, window.err = window_reader.read(self.source, window, self.earliest)
+    found, err = window_reader.read(self.source, window, self.earliest)
     local now = self.source.now()
-    if window.err or now >= window.read_at then return end
+    if err or now >= window.read_at then break end
     window.read_at = now
   end
+  return found, err
 end
 
--- Reads the windows that have not been read. Side by side in a task, one after the other elsewhere.
-local function read_all(self, batch)
-  local requested = {}
-  for _, window in ipairs(batch) do
-    if not window.records then requested[#requested + 1] = window end
+-- Puts a window that holds too much back, in two parts.
+local function divide(self, window, found)
+  for _, part in ipairs { { found.at + 1, window.last }, { window.first, found.at } } do
+    self.queue[#self.queue + 1] = { first = part[1], last = part[2], depth = window.depth + 1,
+      expected = found.expected, is_part = found.is_part }
   end
-  if #requested == 1 or not schedule.current() then
-    for _, window in ipairs(requested) do
-      read_window(self, window)
-      if window.err then break end
-    end
-  else
-    local jobs = {}
-    for i, window in ipairs(requested) do
-      jobs[i] = function() read_window(self, window) end
-    end
-    schedule.all(jobs)
-  end
-end
-
--- Puts back what cannot be delivered now: divided, unread, or read but after one that is not.
-local function put_back(self, batch, from)
-  local err
-  for i = #batch, from, -1 do
-    local window, found = batch[i], batch[i].found
-    if i == from then err = window.err end
-    window.found, window.err = nil, nil
-    if found and found.at then
-      for _, part in ipairs { { found.at + 1, window.last }, { window.first, found.at } } do
-        self.queue[#self.queue + 1] = { first = part[1], last = part[2], depth = window.depth + 1,
-          expected = found.expected, is_part = found.is_part }
-      end
-    else
-      window.records = window.records or (found and found.records)
-      self.queue[#self.queue + 1] = window
-    end
-  end
-  return err
 end
 
 -- A window is delivered. What was read less than `late_arrival_ms` after its time may lack records that show up late,
@@ -149,30 +113,25 @@ local function check_unit(self)
 end
 
 -- Reads on. Returns true when there is something to deliver or to go on with; nil at the end; nil and an error.
-local function read_windows(self)
-  local batch = take_windows(self, schedule.current() and self.parallel or 1)
-  if #batch == 0 then
+local function read_on(self)
+  local window = take_window(self)
+  if not window then
     local err = check_unit(self)
     if err then return nil, err end
     self.tail:finish(math.min(self.to, self.complete_to))
     return nil
   end
-  read_all(self, batch)
-  self.records, self.at = {}, 0
-  for i, window in ipairs(batch) do
-    if window.found then learn_width(self, window, window.found) end
-    local records = window.records or (window.found and window.found.records)
-    if records then mark_complete(self, window) end
-    if not records then
-      local err = put_back(self, batch, i)
-      if err and i == 1 then return nil, err end
-      return true
-    end
-    for _, record in ipairs(records) do
-      self.records[#self.records + 1] = record
-      local time = record[self.source.paging.time_member]
-      if window_reader.is_sample(time) then self.sample = time end
-    end
+  local found, err = read_window(self, window)
+  self.records, self.at = found and found.records or {}, 0
+  if not found then
+    self.queue[#self.queue + 1] = window
+    return nil, err
+  end
+  learn_width(self, window, found)
+  if found.records then mark_complete(self, window) else divide(self, window, found) end
+  for _, record in ipairs(self.records) do
+    local time = record[self.source.paging.time_member]
+    if window_reader.is_sample(time) then self.sample = time end
   end
   return true
 end
@@ -188,7 +147,7 @@ local function next_in_time(self)
       self.tail:add(record[self.source.paging.time_member], key, self.complete_to)
       if fresh then return record end
     else
-      local ok, err = read_windows(self)
+      local ok, err = read_on(self)
       if not ok then return nil, err end
     end
   end
@@ -259,12 +218,11 @@ end
 ---@field from integer|nil     epoch ms of the first record. Default: what the operation shows without times
 ---@field to integer|nil       and of the last. Default: now
 ---@field cursor string|nil    walk:cursor() of an earlier walk: continues after it
----@field parallel integer|nil         how many windows a task reads side by side. Default: 4
 ---@field late_arrival_ms integer|nil  how late a record may show up. Default: 60000
 ---@field shows_at_least integer|nil   how many records the service is known to show at once
 
 local own_rules = {
-  from = option_schema.TIME, to = option_schema.TIME, cursor = "any", parallel = { 0, option_schema.EXACT },
+  from = option_schema.TIME, to = option_schema.TIME, cursor = "any",
   late_arrival_ms = { 0, option_schema.EXACT }, shows_at_least = { 1, option_schema.EXACT },
 }
 
@@ -311,7 +269,7 @@ local function take_words(row, params)
     err.operation = row.full_name
     return nil, err
   end
-  for _, number in ipairs { "from", "to", "parallel", "late_arrival_ms", "shows_at_least" } do
+  for _, number in ipairs { "from", "to", "late_arrival_ms", "shows_at_least" } do
     own[number] = own[number] and math.floor(own[number])
   end
   if own.from and own.to and own.from > own.to then
@@ -359,7 +317,6 @@ local function set_up(self, own)
         retention.words(row.window), earliest))
   end
   self.earliest = earliest
-  self.parallel = math.max(1, own.parallel or DEFAULT_PARALLEL)
   self.late_arrival_ms = own.late_arrival_ms or DEFAULT_LATE_ARRIVAL_MS
   from = from or retention.default(row.window, now)
   -- where the walk begins ahead of the clock, one moment is asked for: the service's rejection sets the clock right
@@ -456,7 +413,7 @@ function M.strict(run, row, params, first, last, time)
   local self = new_walk { row = row, paging = paging, run = run, strict = true, time = paging.time_member or time,
     now = function() return last end }
   self.source.params, self.source.keep = pages.split(row, params)
-  self.parallel, self.late_arrival_ms = 1, 0
+  self.late_arrival_ms = 0
   if paging.time_member then begin(self, first, last) end
   return self
 end

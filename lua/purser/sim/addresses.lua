@@ -91,17 +91,17 @@ function M.find(sim, network, address, memo)
   return sim.deposit_addresses.by_address[owner_key(address .. ":" .. (memo or ""), network.coin, network.long)]
 end
 
-local function find_network(coin, name)
-  if not coins.by_name[coin] then return nil, "10232", ("The coin %s does not exist"):format(coin) end
-  local network = coins.network(coin, name)
+--- A coin's network by its long name, or its first one; or nil, code, message.
+function M.find_network(coin, name)
+  local known = coins.by_name[coin]
+  if not known then return nil, "10232", ("The coin %s does not exist"):format(coin) end
+  local network = known.by_long[name or known.networks[1].long]
   if not network then return nil, "10232", ("The network %s of %s does not exist"):format(name, coin) end
   return network
 end
 
-M.find_network = find_network
-
 local function create(sim, account, values)
-  local network, code, message = find_network(values.coin, values.network)
+  local network, code, message = M.find_network(values.coin, values.network)
   if not network then return nil, code, message end
   if not network.public.depositEnable then
     return nil, "10216", "Deposits of this coin on this network are suspended"
@@ -112,14 +112,13 @@ local function create(sim, account, values)
 end
 
 local function list(sim, account, values)
-  local coin = coins.by_name[values.coin]
-  if not coin then return nil, "10232", ("The coin %s does not exist"):format(values.coin) end
-  if values.network and not coin.by_long[values.network] then return find_network(values.coin, values.network) end
+  local network, code, message = M.find_network(values.coin, values.network)
+  if not network then return nil, code, message end
   local found = {}
-  for _, network in ipairs(coin.networks) do
+  for _, each in ipairs(coins.by_name[values.coin].networks) do
     for _, record in ipairs(sim.deposit_addresses.list) do
-      if record.uid == account.uid and record.coin == values.coin and record.network == network.long
-        and (not values.network or values.network == network.long) then
+      if record.uid == account.uid and record.coin == values.coin and record.network == each.long
+        and (not values.network or each == network) then
         found[#found + 1] = public(record)
       end
     end

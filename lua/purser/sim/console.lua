@@ -82,26 +82,28 @@ local function name_of(sim, uid)
   return account.name or accounts.display_name(account)
 end
 
-local function state_of(kind, status) return ("%d %s"):format(status, states.name(kind, status)) end
+-- A deposit or a withdrawal, with `facts` of its kind.
+local function chain_record(sim, kind, record, facts)
+  facts.id, facts.time, facts.account = record.id, record.time, name_of(sim, record.uid)
+  facts.coin, facts.network, facts.amount = record.coin, record.network, record.amount
+  facts.status = ("%d %s"):format(record.status, states.name(kind, record.status))
+  return facts
+end
 
 local function list_deposits(sim, limit)
   return latest(sim.deposits, limit, function(record)
     local public = deposits.public(record, sim)
-    return {
-      id = record.id, time = record.time, account = name_of(sim, record.uid), coin = record.coin,
-      network = record.network, amount = record.amount, status = state_of("deposit", record.status),
+    return chain_record(sim, "deposit", record, {
       confirmations = public.confirmTimes .. " of " .. public.unlockConfirm,
-    }
+    })
   end)
 end
 
 local function list_withdrawals(sim, limit)
   return latest(sim.withdrawals, limit, function(record)
-    return {
-      id = record.id, time = record.time, account = name_of(sim, record.uid), coin = record.coin,
-      network = record.network, amount = record.amount, fee = record.fee, order_id = record.order_id,
-      status = state_of("withdrawal", record.status), can_fail = withdrawals.can_fail(record),
-    }
+    return chain_record(sim, "withdrawal", record, {
+      fee = record.fee, order_id = record.order_id, can_fail = withdrawals.can_fail(record),
+    })
   end)
 end
 
