@@ -303,8 +303,9 @@ describe("the rockspecs", function()
       for name, module in pairs(rock.build.modules) do
         if type(module) == "table" then
           local names = lines_of(("${CC:-cc} -O0 -fPIC -shared -D%s -Isrc/core -Isrc/bind "
-            .. "$(pkg-config --cflags lua5.4) -o '%s' %s -l%s 2>&1 && nm -D --defined-only '%s' | cut -d' ' -f3"):format(module.defines[1], object,
-            table.concat(module.sources, " "), table.concat(module.libraries, " -l"), object))
+            .. "$(pkg-config --cflags lua5.4) -o '%s' %s -l%s 2>&1 && nm -D --defined-only '%s' | cut -d' ' -f3")
+            :format(module.defines[1], object, table.concat(module.sources, " "),
+              table.concat(module.libraries, " -l"), object))
           assert.same({ ("luaopen_" .. name:gsub("%.", "_")) }, names)
         end
       end

@@ -248,8 +248,8 @@ function methods:discard(response)
 end
 
 --- Returns what the loop of a host watches: a list of `{ fd =, read =, write =, events = "r"|"w"|"rw" }`, and a number
--- that changes with it. When one is ready, or `timeout()` milliseconds have passed, call `step`, or `schedule.step` where
--- there are tasks.
+-- that changes with it. When one is ready, or `timeout()` milliseconds have passed, call `step`, or `schedule.step`
+-- where there are tasks.
 ---@return table
 ---@return integer
 function methods:fds()
