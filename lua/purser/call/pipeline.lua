@@ -3,7 +3,7 @@
 --
 --   check -> build -> sign -> send -> decode
 --
--- A write call uses the same stages; write/write_call.lua runs it. `self` is the inner state of a client
+-- A write call uses the same stages; write/call.lua runs it. `self` is the inner state of a client
 -- throughout; client/build.lua says what it holds. Modules that a first read does not need are loaded at first use,
 -- because a short script mostly waits for its modules.
 
@@ -252,7 +252,7 @@ function M.next_request(self, row, layout, values, opts)
 end
 
 --- Runs a read call: the whole pipeline. It is retried as the retry policy says. A write call begins in
---- write/write_call.lua, which never sends it twice; write/run.lua chooses.
+--- write/call.lua, which never sends it twice; write/run.lua chooses.
 ---@param verify nil|fun(row: table, response: table, value: any): any, purser.Error|nil  judges each result
 function M.run(self, row, params, opts, verify)
   if row.effect ~= "read" then error(row.full_name .. " is a write call; purser.write.run takes it", 2) end

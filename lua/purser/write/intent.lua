@@ -19,8 +19,7 @@ local format, gsub, upper = string.format, string.gsub, string.upper
 ---@field sent_at integer        the request's timestamp, epoch ms
 ---@field recv_window integer    milliseconds: the service rejects an older request
 ---@field account string|nil     which key signed: a digest of the API key, never the key
----@field call_id string|nil     the name of this call: a copy of the intent is that of the same call
----@field id string|nil          in the journal, when there is one
+---@field id string|nil          of this call: a copy of the intent is that of the same call, in a journal as well
 ---@field attempt integer|nil    there: how often the call was sent by then
 
 --- What of the values may be kept: everything but passwords.
@@ -33,15 +32,30 @@ local function keep(row, values, names)
   return params
 end
 
+local made_by, prefix, count = false, nil, 0
+
+--- Returns an id that no other call has: a random text of this process, and a number; or nil and a message.
+---@return string|nil id, string|nil message
+function M.new_id()
+  local process = core.process_id()
+  if made_by ~= process then
+    local made, message = core.random_token(20)
+    if not made then return nil, message end
+    made_by, prefix = process, made
+  end
+  count = count + 1
+  return format("%s%d", prefix, count) -- the text is of one length
+end
+
 --- The intent of a call with these checked values.
 ---@param row table
 ---@param values table<string, any>
 ---@param extra string[]|nil the names of parameters that the row does not know
----@param call_id string|nil
-function M.new(row, values, extra, sent_at, recv_window, account, call_id)
+---@param id string|nil
+function M.new(row, values, extra, sent_at, recv_window, account, id)
   return {
     operation = row.full_name, params = keep(row, values, row.names), extra = extra, sent_at = sent_at,
-    recv_window = recv_window, account = account, call_id = call_id,
+    recv_window = recv_window, account = account, id = id,
   }
 end
 

@@ -50,8 +50,4 @@ describe("the modules that reconciling needs", function()
     for _, row in ipairs(operations.list) do write_calls = write_calls + (row.effect ~= "read" and 1 or 0) end
     assert.equal(write_calls, seen)
   end)
-
-  it("hold the rows of every group, where the operation that finds a call again may be", function()
-    assert.equal(operations.list, require("purser.write.modules").rows)
-  end)
 end)
