@@ -9,9 +9,8 @@ local lines_of = dofile("tools/whole_files.lua").lines_of
 
 -- Rooms that still have such comments, and how many at most. A number may only fall.
 local left = {
-  ["spec/torture/"] = 15, ["spec/write/"] = 35, ["spec/books/"] = 1, ["spec/payouts/"] = 4, ["spec/support/"] = 2,
-  ["lua/purser/write/"] = 71, ["lua/purser/payouts/"] = 20, bin = 1, ["lua/purser/approvals/"] = 16,
-  ["lua/purser/cli/"] = 1, bench = 3, ["lua/purser/util/"] = 1, ["spec/approvals/"] = 2, ["spec/cli/"] = 1,
+  ["lua/purser/write/"] = 63, ["spec/write/"] = 32, ["spec/payouts/"] = 4, ["lua/purser/payouts/"] = 20,
+  ["spec/support/"] = 1, ["lua/purser/approvals/"] = 16, ["spec/torture/"] = 15, ["spec/approvals/"] = 2,
 }
 
 local FILES = "git ls-files --cached --others --exclude-standard '*.lua' '*.c' '*.h' '*.mk' 'bin/*' 'tools/*' Makefile "

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What `purser.books` takes, and says of what it does not.
+-- The options that `purser.books` takes, and what it says of others.
 
 local books_world = require "books_world"
 local files = require "files"

@@ -12,6 +12,7 @@ local errors = require "purser.call.errors"
 local model = require "purser.books.model"
 local option_schema = require "purser.util.option_schema"
 local outbox = require "purser.books.outbox"
+local owners = require "purser.books.owners"
 local record = require "purser.books.record"
 local sinks = require "purser.transport.sinks"
 local sources = require "purser.books.sources"
@@ -46,20 +47,6 @@ local rules = { sqlite = "string", postgresql = "table", client = "any", keys = 
   group = { "sub_account", "broker" }, pairs = "table", identities = "table", addresses = "table",
   since_ms = { 0, option_schema.EXACT }, every_ms = { 1000, 86400000 }, fee = { "on_top", "inside" }, sinks = "table" }
 
--- The asset that a coin of a history is: live ones carry their network, as USDT-TRX. What the service lists as a coin
--- stays whole.
-local function asset_of(self, coin)
-  local name = tostring(coin)
-  if not name:find("-", 1, true) then return name end
-  if not self.coins then
-    local list, err = self.main.client:call "wallet.coins"
-    if not list then error(err, 0) end
-    self.coins = {}
-    for _, one in ipairs(list) do self.coins[one.coin] = true end
-  end
-  return self.coins[name] and name or name:match "^(.+)%-[^-]*$" or name
-end
-
 --- Opens the books. Returns them; or nil and an error of kind "config".
 ---@param options purser.BooksOptions
 ---@return purser.Books|nil books, purser.Error|nil err
@@ -84,7 +71,7 @@ function M.open(options)
     self.identities[text] = owner == "Main" and owner or sources.owner_name(owner)
   end
   self.is_own = function(text) return text and self.identities[tostring(text)] or "" end
-  self.asset = function(coin) return asset_of(self, coin) end
+  self.asset = function(coin) return owners.asset_of(self, coin) end
   self.by_address = function(deposit)
     local owner = self.addresses[("%s:%s"):format(tostring(deposit.address), tostring(deposit.memo))]
       or self.addresses[tostring(deposit.address)]
@@ -93,77 +80,6 @@ function M.open(options)
   self.senders, message = outbox.open(store, options.sinks or {})
   if not self.senders then return nil, errors.config(message, nil, "sinks") end
   return self
-end
-
--------------------------------------------------------------------------------------------------------- owners
-
--- The sub-accounts by whichever operation the key may use; nil and an error.
-local function list_subs(self)
-  local err
-  for _, group in ipairs(self.group and { self.group } or { "broker", "sub_account" }) do
-    local found
-    found, err = self.main.client:each(group .. ".list_sub_accounts"):collect()
-    if found then
-      self.group = group
-      return found
-    end
-    if err.outcome ~= "rejected" then return nil, err end
-  end
-  return nil, err
-end
-
-local SUBS = { list = "sub_accounts" }
-
--- Opens or ends the gap of a sub-account that has no key of its own.
-local function note_key(self, owner)
-  local list = { list = "key" }
-  local state = sync.state_of(self, owner, list)
-  local now = self.main.client:now()
-  if not owner.client and state.error == "" then
-    sync.note_gap(self, owner, list, state, now - self.since, { message = "the sub-account's own key is not at hand: "
-      .. "its withdrawals, conversions and transfers with others are not read" })
-  elseif owner.client and state.error ~= "" then
-    assert(sync.end_gap(self, owner, list))
-  end
-end
-
--- The owners there are; what cannot be listed is a problem of the run.
-local function owners_of(self)
-  local owners, by_name, now = { self.main }, {}, self.main.client:now()
-  local found, err = list_subs(self)
-  local rows, context = {}, { account = self.account, owner = "Main", asset = self.asset,
-    source = sync.source_name(self, self.main, SUBS) }
-  for _, sub in ipairs(found or {}) do
-    for _, row in ipairs(record.rows("sub_account", sub, context)) do rows[#rows + 1] = row end
-    local name = sub.subAccount
-    local owner = { name = sources.owner_name(name), sub = name, client = self.keys[name] }
-    owners[#owners + 1], by_name[sub.subAccount] = owner, owner
-    self.identities[sub.subAccount] = self.identities[sub.subAccount] or owner.name
-    if sub.uid then self.identities[tostring(sub.uid)] = owner.name end
-  end
-  for name, client in pairs(self.keys) do
-    if not by_name[name] then
-      owners[#owners + 1] = { name = sources.owner_name(name), sub = name, client = client }
-    end
-  end
-  table.sort(owners, function(a, b)
-    if a.is_main ~= b.is_main then return a.is_main or false end
-    return a.name < b.name
-  end)
-  if found then sync.keep_plain(self, SUBS.list, rows, now)
-  else sync.note_gap(self, self.main, SUBS, sync.state_of(self, self.main, SUBS), now - self.since, err) end
-  local uid = not self.uid and self.main.client:call "live.uid"
-  if uid then self.uid, self.identities[tostring(uid.uid)] = true, "Main" end
-  return owners
-end
-
--- Tells whether an owner is due, and takes it: another run that asks meanwhile finds it taken.
-local function take_due(self, owner, now)
-  local _, changed = self.store.db:rows("UPDATE purser_books_owner SET due = $1 WHERE account = $2 AND owner = $3 "
-    .. "AND due <= $4", record.time_text(now + self.every), self.account, owner.name, record.time_text(now))
-  if changed == 1 then return true end
-  return not self.store:rows("SELECT due FROM purser_books_owner WHERE account = $1 AND owner = $2", self.account,
-    owner.name)[1]
 end
 
 ---@class purser.BooksReport
@@ -192,13 +108,13 @@ function Books:sync(params)
   local went, report = pcall(function()
     local now = self.main.client:now()
     if not self.owners or now - self.owners_at >= sources.DAY or not params.due then
-      self.owners, self.owners_at = owners_of(self), now
+      self.owners, self.owners_at = owners.list(self), now
     end
     local counts = { owners = 0, changes = 0, problems = self.problems }
     for i, owner in ipairs(self.owners) do
-      if not params.due or take_due(self, owner, now) then
+      if not params.due or owners.take_due(self, owner, now) then
         if params.progress then params.progress(owner.name, i, #self.owners) end
-        if owner.sub then note_key(self, owner) end
+        if owner.sub then owners.note_key(self, owner) end
         counts.owners, counts.changes = counts.owners + 1, counts.changes + sync.owner(self, owner).changes
       end
     end
@@ -256,19 +172,7 @@ end
 --- Each record of the books in the order of its time, as a table of texts by column; `raw` is the service's.
 ---@param entity string|nil  of this kind alone: deposit, withdrawal, transfer ...
 ---@return fun(): table|nil
-function Books:each(entity)
-  local rows, at, last = {}, 0, { time = "", rid = "" }
-  return function()
-    at = at + 1
-    if not rows[at] then
-      rows, at = self.store:rows([[SELECT * FROM purser_books_record WHERE account = $1 AND (time > $2 OR time = $3 AND
-        rid > $4) AND ($5 = '' OR entity = $6) ORDER BY time, rid LIMIT 1000]], self.account, last.time, last.time,
-        last.rid, entity or "", entity or ""), 1
-    end
-    last = rows[at] or last
-    return rows[at]
-  end
-end
+function Books:each(entity) return self.store:each(self.account, entity or "") end
 
 -------------------------------------------------------------------------------------------------------- words
 
@@ -373,16 +277,13 @@ function Books:deliver()
 end
 
 --- Returns what waits for each sink: a list of { sink, waiting, parked, oldest, error }.
+---@param params? { retry?: boolean, forget?: string }  retry: parked events go, too; forget: a sink and its events
 ---@return table[]
-function Books:events() return outbox.waiting(self.store) end
-
---- Lets events that failed, also parked ones, go with the next `deliver`.
-function Books:retry_events() outbox.retry(self.store) end
-
---- Forgets a sink, and the events that wait for it.
----@param sink string  its command or URL
----@return boolean known
-function Books:forget_sink(sink) return outbox.forget(self.store, sink) end
+function Books:events(params)
+  if params and params.retry then outbox.retry(self.store) end
+  if params and params.forget then outbox.forget(self.store, params.forget) end
+  return outbox.waiting(self.store)
+end
 
 --- Returns whether an event that a webhook got is from who has the secret, and was sent at most five minutes ago.
 ---@param secret string|userdata

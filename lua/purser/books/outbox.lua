@@ -100,11 +100,10 @@ function M.retry(store)
   run(store, "UPDATE purser_books_delivery SET due = created, lease = '' WHERE due > created")
 end
 
---- Forgets a sink and what waits for it. Returns whether there was one.
+--- Forgets a sink and what waits for it.
 function M.forget(store, sink)
   run(store, "DELETE FROM purser_books_delivery WHERE sink = $1", sink)
-  local _, changed = store.db:rows("DELETE FROM purser_books_sink WHERE sink = $1", sink)
-  return changed == 1
+  run(store, "DELETE FROM purser_books_sink WHERE sink = $1", sink)
 end
 
 return M

@@ -251,6 +251,21 @@ function Store:apply(tx, batch, rev)
   mark_missing(self, tx, from_list, batch, rev)
 end
 
+--- Returns an iterator over an account's records in the order of their times; those of one kind, unless it is "".
+function Store:each(account, entity)
+  local rows, at, last = {}, 0, { time = "", rid = "" }
+  return function()
+    at = at + 1
+    if not rows[at] then
+      rows, at = self:rows([[SELECT * FROM purser_books_record WHERE account = $1 AND (time > $2 OR time = $3 AND
+        rid > $4) AND ($5 = '' OR entity = $6) ORDER BY time, rid LIMIT 1000]], account, last.time, last.time,
+        last.rid, entity, entity), 1
+    end
+    last = rows[at] or last
+    return rows[at]
+  end
+end
+
 --- Opens the books: { sqlite = path } or { postgresql = {...} }. Returns nil and a message when it cannot.
 function M.open(options)
   local db, message = database.open { sqlite = options.sqlite, postgresql = options.postgresql,

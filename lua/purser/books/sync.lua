@@ -104,9 +104,10 @@ local function read(books, owner, list, source, part)
     if err then return nil, err end
     if not found then return rows end
     if list.list == "broker_deposits" then context.owner = books.by_address(found) end
-    for _, row in ipairs(record.rows(list.entity, found, context)) do
-      rows[#rows + 1] = row
-    end
+    local ok, made = pcall(record.rows, list.entity, found, context)
+    if not ok and type(made) == "table" then return nil, made end -- of the list of coins, which says what a name is
+    if not ok then error(made, 0) end
+    for _, row in ipairs(made) do rows[#rows + 1] = row end
   end
 end
 

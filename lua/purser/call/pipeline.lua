@@ -202,34 +202,8 @@ function M.attempt(self, row, request, attempt, info, sending, values)
   return value, err
 end
 
---- Sleeps for `ms` milliseconds as the client's transport does.
-function M.pause(self, ms)
-  setbacks.pause(self, ms)
-end
-
 local function wait_for_room(...)
   setbacks.wait_for_room(...)
-end
-
---- Returns in how many milliseconds the rate limit has room for the next call that waits for it; nil where none does.
----@return integer|nil ms
-function M.room_ms(self)
-  return setbacks.room_ms(self)
-end
-
---- Gives back what a request took of the rate limit: it was certainly not sent.
-function M.give_back(self, request)
-  setbacks.give_back(self, request)
-end
-
---- Learns from a failure before anything else is done. Returns whether the clock was set right.
-function M.learn(self, err, request, corrected)
-  return setbacks.learn(self, M.run, err, request, corrected)
-end
-
---- Sets the clock right before a signed call where it was set meanwhile.
-function M.attend_clock(self, row)
-  if self._clock.offset then setbacks.attend_clock(self, M.run, row) end
 end
 
 --- The signed request of an attempt, once the rate limit has room for it; or nil and an error.
@@ -260,7 +234,7 @@ function M.run(self, row, params, opts, verify)
   local values, layout = M.check_call(self, row, params, opts)
   if not values then return nil, layout end
   local started, attempt, corrected = core.monotonic_ms(), 0, false
-  if self._clock.offset then M.attend_clock(self, row) end
+  if self._clock.offset then setbacks.attend_clock(self, M.run, row) end
   while true do
     local request, err = M.next_request(self, row, layout, values, opts)
     if not request then return nil, err end
@@ -268,12 +242,12 @@ function M.run(self, row, params, opts, verify)
     local value
     value, err = M.attempt(self, row, request, attempt, opts.info, nil, values)
     if value ~= nil then return value end
-    local ms = M.learn(self, err, request, corrected) and 0
+    local ms = setbacks.learn(self, M.run, err, request, corrected) and 0
       or retry.pause(self._retry, attempt, core.monotonic_ms() - started, err)
     corrected = corrected or err.code == service_clock.OUTSIDE_WINDOW
     if not ms then return nil, err end
     if self._hooks and err.kind == "throttled" then hooks.report_wait(self._hooks, row, ms, opts.info) end
-    M.pause(self, ms)
+    setbacks.pause(self, ms)
   end
 end
 

@@ -1,18 +1,19 @@
 -- SPDX-License-Identifier: MIT
 -- `purser books settle|match|outside|close|gaps|events`: what a person says of the books, and what they ask of one.
 
+local connection = require "purser.cli.connection"
 local credentials = require "purser.cli.credentials"
+local csv = require "purser.util.csv"
 local lazy = require "purser.util.lazy"
 local limits = lazy "purser.limits"
 local purser = lazy "purser"
 local report = require "purser.cli.report"
-local rows = require "purser.cli.rows"
 
-local M = { summary = "Settle, match and close records of the books; show gaps and events that wait." }
+local M = {}
 
---- Adds the option that names the database.
-function M.define_database(command, name)
-  command:option(name, "The books: sqlite:FILE or postgresql:DATABASE. Or set PURSER_BOOKS."):argname("<database>")
+--- Returns the option that names the database.
+function M.database_option(name)
+  return { name, "<database>", "The books: sqlite:FILE or postgresql:DATABASE. Or set PURSER_BOOKS." }
 end
 
 --- The options of purser.books.open for the database that is named; nil and a message.
@@ -25,20 +26,25 @@ function M.database(text)
   return found
 end
 
-function M.define(command)
-  command:description("Say what the service no longer shows, and look at what is open.\n"
-    .. "settle ID success|failed   how a record ended that is out of sight\n"
-    .. "match WITHDRAWAL DEPOSIT   the two sides of a transfer between own accounts\n"
-    .. "outside WITHDRAWAL         it went to somebody else\n"
-    .. "close DATE                 close what lies before that day\n"
-    .. "gaps                       what could not be read\n"
-    .. "events                     what waits for each sink; --retry sends what is parked, --forget drops a sink")
-  command:argument("action", "settle, match, outside, close, gaps or events.")
-    :choices { "settle", "match", "outside", "close", "gaps", "events" }
-  command:argument("words", "What the action is about."):args("*")
-  M.define_database(command, "--books")
-  command:flag("--retry", "events: let what is parked go again.")
-  command:option("--forget", "events: forget this sink."):argname("<sink>")
+local ACTIONS = { "settle", "match", "outside", "close", "gaps", "events" }
+
+function M.grammar()
+  return {
+    text = "Say what the service no longer shows, and look at what is open.\n"
+      .. "  settle ID success|failed   how a record ended that is out of sight\n"
+      .. "  match WITHDRAWAL DEPOSIT   the two sides of a transfer between own accounts\n"
+      .. "  outside WITHDRAWAL         it went to somebody else\n"
+      .. "  close DATE                 close what lies before that day\n"
+      .. "  gaps                       what could not be read\n"
+      .. "  events                     what waits for each receiver",
+    arguments = { { "action", table.concat(ACTIONS, ", ") .. ".", choices = ACTIONS },
+      { "first", "What the action is about.", optional = true, values = {} },
+      { "second", "settle: success or failed; match: the deposit.", optional = true, values = {} } },
+    { "Options", M.database_option "--books",
+      { "--retry", "events: let what is parked go again." },
+      { "--forget", "<receiver>", "events: forget this receiver." } },
+    connection.messages,
+  }
 end
 
 local actions = {}
@@ -49,12 +55,13 @@ function actions.outside(books, words) return books:outside(words[1]) end
 function actions.close(books, words) return books:close_before(words[1]) end
 
 local function list(names, found)
-  local cells = {}
+  local lines = { csv.line(names) }
   for i, row in ipairs(found) do
-    cells[i] = {}
-    for n, name in ipairs(names) do cells[i][n] = row[name] or "" end
+    local cells = { n = #names }
+    for n, name in ipairs(names) do cells[n] = row[name] or "" end
+    lines[i + 1] = csv.line(cells)
   end
-  return rows.render(names, cells, { format = "csv" })
+  return table.concat(lines)
 end
 
 function actions.gaps(books)
@@ -62,9 +69,8 @@ function actions.gaps(books)
 end
 
 function actions.events(books, _, options)
-  if options.retry then books:retry_events() end
-  if options.forget then books:forget_sink(options.forget) end
-  return list({ "sink", "waiting", "parked", "oldest", "error" }, books:events())
+  return list({ "sink", "waiting", "parked", "oldest", "error" },
+    books:events { retry = options.retry, forget = options.forget })
 end
 
 --- Opens the books that the options name, without a client. Returns nil and the exit code where they are none.
@@ -79,7 +85,7 @@ end
 function M.start(options)
   local books, code = M.open(options)
   if not books then return code end
-  local done, err = actions[options.action](books, options.words, options)
+  local done, err = actions[options.action](books, { options.first, options.second }, options)
   books:close()
   if not done then return report.bad_input("%s", err.message) end
   return not (done == true or report.write(type(done) == "string" and (done:gsub("\n?$", "\n")) or ""))

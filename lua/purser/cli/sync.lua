@@ -9,29 +9,26 @@ local lazy = require "purser.util.lazy"
 local output = require "purser.cli.output"
 local report = require "purser.cli.report"
 local terminal = require "purser.cli.terminal"
-local values = require "purser.cli.values"
 local purser = lazy "purser"
 local vaults = lazy "purser.fleet.vault"
 
-local M = { summary = "Copy every history into a database, and each change of a record." }
+local M = {}
 
-function M.define(command)
-  command:description("Read every history that the keys may read into the books, from where they were read to, and "
-    .. "once more what may still change.\nExit code 0: all that was due was read; 1: the service rejected a list; 3: "
-    .. "one could not be read. What was not read is a gap of each statement.")
-  books_command.define_database(command, "--to")
-  command:option("--keys", "File with the keys of sub-accounts, as `purser fleet --secrets` writes it.")
-    :argname("<file>")
-  command:option("--every", "Go on, and read each owner so often while something happens there: 60s, 5m.")
-    :argname("<duration>")
-  command:option("--since", "How far back the first reading goes; default 180d."):argname("<duration>")
-  command:option("--run", "Command of the shell that gets each change as a line of JSON on its standard input.")
-    :argname("<command>")
-  command:option("--webhook", "URL that each change is posted to."):argname("<url>")
-  command:option("--secret-file", "With --webhook: file with the key of its signatures, readable by you alone.")
-    :argname("<file>")
-  command:flag("--json", "The result as JSON.")
-  connection.define(command)
+function M.grammar()
+  return {
+    text = "Read every history that the keys may read into the books, from where they were read to, and once more what "
+      .. "may still change.\nExit code 0: all that was due was read; 1: the service rejected a list; 3: one could not "
+      .. "be read. What was not read is a gap of each statement.",
+    { "Options", books_command.database_option "--to",
+      { "--keys", "<file>", "File with the keys of sub-accounts, as `purser fleet --secrets` writes it." },
+      { "--every", "<duration>", "Go on, and read each owner so often while something happens there: 60s, 5m." },
+      { "--since", "<duration>", "How far back the first reading goes; default 180d." },
+      { "--run", "<command>", "Command of the shell that gets each change as a line of JSON on its standard input." },
+      { "--webhook", "<url>", "URL that each change is posted to." },
+      { "--secret-file", "<file>", "With --webhook: file with the key of its signatures, readable by you alone." },
+      { "--json", "The result as JSON." } },
+    connection.service, connection.messages,
+  }
 end
 
 -- A client for each key of the file, by sub-account; all share the limit of the first.
@@ -69,12 +66,7 @@ end
 local function open(options)
   local book_options, message = books_command.database(options.to)
   if not book_options then return nil, message end
-  for target, name in pairs { every_ms = "every", since_ms = "since" } do
-    book_options[target] = options[name] and values.duration(options[name])
-    if options[name] and not book_options[target] then
-      return nil, ("--%s %q is no duration; give 60s, 5m or 180d"):format(name, options[name])
-    end
-  end
+  book_options.every_ms, book_options.since_ms = options.every, options.since
   book_options.sinks, message = sinks_of(options)
   if not book_options.sinks then return nil, message end
   local sources

@@ -160,6 +160,13 @@ function M.prompt(text)
   io.stderr:flush()
 end
 
+--- Shows a question, and reads what is typed.
+---@return string|nil
+function M.answer(text)
+  M.prompt(text)
+  return io.stdin:read "*l"
+end
+
 --- Tells whether a question reaches a person: there is a terminal to ask on, and one to answer.
 function M.can_ask()
   return not M.settings.no_input and core.is_terminal(0) and core.is_terminal(2)

@@ -71,7 +71,11 @@ local function state_of_group(held, group, name)
   return self
 end
 
-local function run_any(...) return run.call(...) end
+-- What a client does after a write call is loaded before that is sent: reconciling it is a method, too.
+local function run_any(...)
+  Client.__index = state.of_clients
+  return run.call(...)
+end
 
 local function operation_of(group, name)
   local row = operations.row(group, name)

@@ -12,7 +12,8 @@ local pipeline = require "purser.call.pipeline"
 local private = require "purser.util.private"
 local response = require "purser.call.response"
 local run = require "purser.write.run"
-local veil = require "purser.util.veil"
+local public_view = require "purser.util.public_view"
+local setbacks = require "purser.call.setbacks"
 local digest = lazy "purser.util.digest"
 local history = lazy "purser.history"
 local methods_ = lazy "purser.client.methods"
@@ -218,7 +219,7 @@ function State:sleep(ms)
     error(("client:sleep: the time is %s; give milliseconds from 0"):format(
       type(ms) == "number" and ("%.14g"):format(ms) or "a " .. type(ms)), CALLER)
   end
-  pipeline.pause(self, ms)
+  setbacks.pause(self, ms)
 end
 
 --- Wipes the secret and closes the connections that this client opened itself. May be called again.
@@ -232,7 +233,7 @@ end
 ---@param opts purser.CallOptions|nil  of each call
 ---@return purser.Walk
 function State:each(name, params, opts)
-  return veil(history.each(self, name, params, opts))
+  return public_view(history.each(self, name, params, opts))
 end
 
 --- Returns the earliest epoch ms from which a history can be walked now. Returns nil where the service documents none.

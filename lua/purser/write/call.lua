@@ -11,6 +11,7 @@
 -- A call has a key: the caller's own id, opts.key, or none but the journal's. A key is used once: where another call
 -- has it, nothing is sent, and what became of that one is found out.
 
+local approved = require "purser.write.guard.approved"
 local compare = require "purser.write.evidence.compare"
 local core = require "purser.core"
 local envelope = require "purser.write.evidence.envelope"
@@ -25,6 +26,7 @@ local plain_text = require "purser.util.plain_text"
 local reading = require "purser.write.evidence.reading"
 local reconcile_calls = require "purser.write.reconcile"
 local schedule = require "purser.schedule"
+local setbacks = require "purser.call.setbacks"
 local advice = require "purser.write.advice"
 
 -- Loaded now, with the rows of all groups: once something was sent the host may have no descriptor or file system left,
@@ -34,11 +36,12 @@ require "purser.call.failure"
 require "purser.call.hooks"
 require "purser.call.rate_limit.blocks"
 require "purser.call.record"
+require "purser.call.retry"
 require "purser.call.service_time"
-require "purser.call.setbacks"
 require "purser.call.unsigned"
 require "purser.codes"
 require "purser.util.calendar"
+require "purser.util.option_messages"
 require "purser.util.suggest"
 assert(operations.list)
 
@@ -271,7 +274,7 @@ function WriteCall:send(request)
   local value, err = pipeline.attempt(self.state, self.row, request, 1, self.info, self)
   value, err = self:finish(value, err)
   if value ~= nil then return value end
-  pipeline.learn(self.state, err, request)
+  setbacks.learn(self.state, pipeline.run, err, request)
   if err.outcome == "unknown" then err.advice, err.intent = self.lost.advice, self.intent end
   return nil, err
 end
@@ -326,14 +329,15 @@ function M.run(client, row, params, opts, payment)
   if not values then return nil, layout end
   local key, rejection = make_key(client, row, values, opts.key)
   if payment then key = nil end -- that is its row's
+  if client._guard and client._guard.approved then approved.read_book(client._guard.approved, client, row) end
   rejection = rejection or client._guard and client._guard:check(row, values)
   if rejection then return nil, rejection end
-  pipeline.attend_clock(client, row)
+  if client._clock.offset then setbacks.attend_clock(client, pipeline.run, row) end
   local request, err = pipeline.next_request(client, row, layout, values, opts)
   if not request then return nil, err end
   local call, problem, known = begin(client, row, values, opts, payment, key)
   if call then return conclude(call, schedule.protect(call.send, call, request)) end
-  pipeline.give_back(client, request)
+  setbacks.give_back(client, request)
   return nil, problem, known
 end
 
@@ -372,7 +376,7 @@ function Service:correction()
 end
 
 function Service:pause(ms)
-  pipeline.pause(self.client, ms)
+  setbacks.pause(self.client, ms)
 end
 
 --- Whether the client's key is of that account.
@@ -389,7 +393,7 @@ local function await_end(client, known)
   local journal, ms, waited = M.journal_of(client), 20, 0
   local ends = known.sent_at + client._timeout_ms
   while known.state == "open" and waited < client._timeout_ms and client:now() < ends do
-    pipeline.pause(client, ms)
+    setbacks.pause(client, ms)
     waited, ms = waited + ms, math.min(ms * 2, LONGEST_LOOK_MS)
     local message
     known, message = journal:call_of(known.intent)

@@ -159,6 +159,7 @@ local UNDOCUMENTED_REACH_DAYS = 7
 
 -- Returns whether it is too long ago for the list that would show it.
 local function is_out_of_reach(question)
+  if question.window.is_planned then return false end -- as far as its history reaches, and not further
   local through = operations.by_name[question.reconcile.lookup]
   if not through or question.reconcile.strategy == "state" or not (through.paging and through.paging.time_member) then
     return false
@@ -166,8 +167,8 @@ local function is_out_of_reach(question)
   local window = through.window or {}
   local days = window.retention_days or window.retention_months and window.retention_months * 30
     or UNDOCUMENTED_REACH_DAYS
-  local sent_at = not question.window.is_planned and question.window.since or question.intent.sent_at
-  return sent_at < question.service:now() - days * DAY_MS + reading.WIDE_MS + 3600000
+  local earliest = question.service:now() - days * DAY_MS + reading.WIDE_MS + 3600000
+  return (question.window.since or question.intent.sent_at) < earliest
 end
 
 --- Returns whether a call may be decided before a record that exists must be seen. Where only content identifies calls,
