@@ -403,6 +403,45 @@ describe("a key on two hosts", function()
     assert.equal(1, service.world:counts()["sub_account.transfer"].applied)
   end)
 
+  -- A list that is added and a single call, with the same ids at the same time: each id is of one of them.
+  local CLAIM = [[
+    local purser = require "purser"
+    local journal = assert(purser.journal.open { postgresql = %s })
+    local client = assert(purser.new { base_url = "http://127.0.0.1:1", api_key = "k", secret_key = "s",
+      journal = journal, account = "claims", rate_limit = false, retry = false })
+    local payouts = assert(purser.payouts.new { client = client, journal = journal })
+    for i = 1, 60 do
+      local params = { toAccount = "desk", fromAccountType = "SPOT", toAccountType = "SPOT", asset = "USDT",
+        amount = "3", clientTranId = ("c"):rep(30) .. ("%%02d"):format(i) }
+      local err
+      if %q == "list" then
+        err = select(2, payouts:add("p" .. i, "sub_account.transfer", params))
+      else
+        err = select(2, client.sub_account:transfer(params)) -- nobody listens there
+        if err.kind == "transport" then err = nil end
+      end
+      print(i, err and tostring(err):gsub("\n", " ") or "mine")
+    end
+  ]]
+
+  it("is of a payment or of a call, and not of both, whoever comes first", function()
+    local pipes, paths, owners = {}, {}, {}
+    for i, kind in ipairs { "list", "call" } do
+      paths[i] = files.temporary(CLAIM:format(literal(options_with()), kind))
+      pipes[i] = assert(io.popen(("%s %s 2>&1"):format(os.getenv "LUA" or "lua5.4", paths[i])))
+    end
+    for i, pipe in ipairs(pipes) do
+      for line in pipe:lines() do
+        local number, word = line:match "^(%d+)\t(.*)$"
+        assert.is_truthy(word == "mine" or word and word:find("is that of", 1, true), line)
+        if word == "mine" then owners[number] = (owners[number] or 0) + 1 end
+      end
+      pipe:close()
+      os.remove(paths[i])
+    end
+    for i = 1, 60 do assert.equal(1, owners[tostring(i)], tostring(i)) end
+  end)
+
   it("of a call that was not executed is sent again in its row", function()
     local sim = purser.sim.new { seed = 8 }
     local account = assert(sim:account { name = "Acme", role = "broker", balances = { USDT = "1000" } })
