@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
---- What a client call costs in processor time, beside the same request by others: libcurl in C (bench/floor_http.c,
+--- The processor time of a client call, beside that of the same request by others: libcurl in C (bench/floor_http.c,
 --- which throws the answer away undecoded), luasocket or lua-http with lua-cjson and luaossl (bench/others.lua), and
 --- ccxt (bench/ccxt.mjs), as far as they are installed. nginx answers with 20 deposit records, from the other processor
 --- where there is `taskset`.
@@ -64,7 +64,7 @@ local function start_of(contender, arguments)
   return ("%s%s spawn 3 %s %s"):format(environment, floor, program, arguments)
 end
 
--- What is measured: how a contender is called, or nil where it cannot do that; how many calls that are.
+-- The works that are measured: how a contender is called, or nil where it cannot do that; how many calls that are.
 local works = {
   { "one by one", function(one)
     return not one.start_only and ("%s seq %s 500"):format(one.command, plain) end, 500 },

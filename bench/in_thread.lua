@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
---- A blocking call, which bench/openresty.lua has nginx run in a thread (ngx.run_worker_thread). Each of nginx's threads
+--- A blocking call that bench/openresty.lua has nginx run in a thread (ngx.run_worker_thread). Each of nginx's threads
 -- takes a Lua state of its own from a pool, so there is a client for every call that waits.
 
 local purser = require "purser"

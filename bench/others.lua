@@ -22,7 +22,7 @@ local function check(body)
   assert(#cjson.decode(body) == 20)
 end
 
--- What makes a function that sends one request on a connection of its own.
+-- Each makes a function that sends one request on a connection of its own.
 local libraries = {}
 
 function libraries.luasocket()

@@ -4,7 +4,7 @@
 local files = require "spec.support.files"
 local purser = require "purser"
 
--- What a program prints that runs in a process of its own; `prelude` comes before it is told where modules are.
+-- Returns what a program prints that runs in a process of its own; `prelude` comes before it is told where modules are.
 local function run(program)
   local path = os.tmpname()
   files.write(path, program)

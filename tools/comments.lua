@@ -9,11 +9,8 @@ local lines_of = dofile("tools/whole_files.lua").lines_of
 
 -- Rooms that still have such comments, and how many at most. A number may only fall.
 local left = {
-  bench = 3, lua = 1, ["lua/purser/call/"] = 38, ["lua/purser/cli/"] = 58, ["lua/purser/client/"] = 2,
-  ["lua/purser/monitor/"] = 3, ["lua/purser/payouts/"] = 34, ["lua/purser/recording/"] = 6,
-  ["lua/purser/transport/"] = 7, ["lua/purser/write/"] = 76, spec = 2, ["spec/browser/"] = 1, ["spec/call/"] = 6,
-  ["spec/cli/"] = 18, ["spec/monitor/"] = 1, ["spec/payouts/"] = 4, ["spec/recording/"] = 2, ["spec/support/"] = 3,
-  ["spec/torture/"] = 15, ["spec/transport/"] = 6, ["spec/util/"] = 1, ["spec/write/"] = 35,
+  ["lua/purser/write/"] = 63, ["spec/write/"] = 32, ["spec/payouts/"] = 4, ["lua/purser/payouts/"] = 20,
+  ["spec/support/"] = 1, ["lua/purser/approvals/"] = 16, ["spec/torture/"] = 15, ["spec/approvals/"] = 2,
 }
 
 local FILES = "git ls-files --cached --others --exclude-standard '*.lua' '*.c' '*.h' '*.mk' 'bin/*' 'tools/*' Makefile "

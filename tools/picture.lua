@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- Draws docs/terminal.svg: a shell in which one payment is asked for twice and made once, as `purser` prints it. Each command is
--- run against the simulator, whose seed makes the same ids each time.
+-- Draws docs/terminal.svg: a shell in which one payment is asked for twice and made once, as `purser` prints it. Each
+-- command is run against the simulator, whose seed makes the same ids each time.
 --
 --   lua5.4 tools/picture.lua [FILE]
 

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What `require "purser"` returns. It stands apart from init.lua, which an installation parses at each start.
+-- The module `purser`. It stands apart from init.lua, which an installation parses at each start.
 
 local core = require "purser.core"
 local lazy = require "purser.util.lazy"

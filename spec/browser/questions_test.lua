@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- What people ask is found in the site's search by a word or two: the answer is among the first three places.
+-- The answers to thirty questions are found in the site's search by a word or two: the answer is among the first five
+-- places.
 -- make test-all: 40 s
 
 local browser_of = require "browser"

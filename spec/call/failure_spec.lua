@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What an answer without a result means. unwrap_spec.lua asks the same of every operation.
+-- The error of an answer without a result. unwrap_spec.lua asks the same of every operation.
 
 local failure = require "purser.call.failure"
 local operations = require "purser.api.operations"

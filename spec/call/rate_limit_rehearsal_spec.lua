@@ -94,7 +94,7 @@ function World:run(ends, dies, replace)
   end
 end
 
--- What happens at a time whatever the members do.
+-- Events at a time, whatever the members do.
 function World:at(ms, fn)
   self.order = self.order + 1
   self.sleepers[#self.sleepers + 1] = { at = self.sim:now() + ms, order = self.order, event = true,

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What a call claims against what the service did: no fault makes an outcome a lie, and nothing is received twice.
+-- The claims of a call against what the service did: no fault makes an outcome a lie, and nothing is received twice.
 
 local purser = require "purser"
 

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What a clock learns of the service's time, and what it does not believe.
+-- The time that a clock learns of the service, and what it does not believe.
 
 local purser = require "purser"
 local service_clock = require "purser.call.clock"
@@ -67,7 +67,7 @@ describe("the service's time", function()
 end)
 
 describe("a Date header", function()
-  -- What a clock without an offset has learned of the header; nil where it learned nothing.
+  -- Returns what a clock without an offset has learned of the header; nil where it learned nothing.
   local function learned(text, wall)
     local clock = service_clock.new(function() return wall end, function() return 0 end)
     return clock:learn_date(text) and clock:now() or nil

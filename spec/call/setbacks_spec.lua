@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What a call does that does not simply go: its errors, its waits, and the clock.
+-- A call that does not simply go: its errors, its waits, and the clock.
 
 local clock = require "purser.call.clock"
 local setbacks = require "purser.call.setbacks"

@@ -68,7 +68,7 @@ local mistakes = {
   { "payouts run LIST --journal JOURNAL", 2, "account", "give --account NAME (of `purser login NAME`)" },
   { "payouts plan LIST", 2, 'LIST:2: error: payment "a"', "give a column `operation`, or --operation" },
   { "payouts plan LIST --operation wallet.withdrw", 2, "wallet.withdrw", 'did you mean "wallet.withdraw"' },
-  { "payouts rnu LIST --journal JOURNAL", 2, '"rnu" is no action', "give plan, run, status" },
+  { "payouts rnu LIST --journal JOURNAL", 2, '"rnu" is no action', "give plan, show, run, status" },
   { "journal list --journal /nowhere", 2, "/nowhere", "--journal" },
   { "journal show x --journal JOURNAL", 2, "x", "`purser journal list`" },
   { "fleet distribute FLEET --secrets SECRETS", 2, "--asset", "--to NAME=AMOUNT" },

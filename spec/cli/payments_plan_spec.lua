@@ -15,7 +15,7 @@ local function payment(key, operation, params, fee)
     line = 2, problems = {}, warnings = {}, odd = {} }
 end
 
--- What purser.payouts.plan returns of these.
+-- Returns what purser.payouts.plan makes of these.
 local function plan_of(list, made)
   local totals = plans.totals(list, made)
   return { payments = list, totals = totals, made = made, shortages = plans.shortages(totals) }

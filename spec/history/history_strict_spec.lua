@@ -137,7 +137,7 @@ describe("a history that holds more records at one moment than it shows", functi
       recv_window = 5000,
       read = function(_, row, params) return crowded().run(row, params) end, correction = function() end,
       pause = function(_, ms) now = now + ms end,
-      recent_calls = require("purser.write.recent_calls").new() },
+      journal = require("own_calls").new() },
       { operation = "wallet.withdraw", sent_at = NOW,
         params = { coin = "USDT", address = "a", amount = "1", withdrawOrderId = "ours" } }))
     assert.equal("undecided", answer.outcome)

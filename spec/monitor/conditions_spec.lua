@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What alerts tell of: networks, balances, the key and write calls, each change once.
+-- The conditions of alerts: networks, balances, the key and write calls, each change once.
 
 local files = require "files"
 local monitored = require "monitored"

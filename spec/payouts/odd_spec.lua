@@ -50,7 +50,8 @@ describe("rows that may be a mistake", function()
     assert.same({ "treasury", now - 7 * 86400000 }, { asked.account, asked.after.intent.sent_at })
     local list = { withdrawal("a", "20", "T"), withdrawal("b", "21", "T"), withdrawal("c", "22", "T") }
     assert.same({ "a", "c" }, odd_of(list, {}, paid))
-    assert.matches("an equal payment was sent on 2023-11-14T22:13:19.000Z (done): 20 USDT to T", list[1].odd[1], 1, true)
+    assert.matches("an equal payment was sent on 2023-11-14T22:13:19.000Z (done): 20 USDT to T", list[1].odd[1], 1,
+      true)
     assert.same({}, odd_of({ withdrawal("a", "20", "T") }, { a = true }, paid))
     journal.each_entry = function() error("no such table", 0) end
     assert.same({ nil, "no such table" }, { payments_odd.paid(journal, "treasury", now) })

@@ -43,4 +43,17 @@ describe("the key of a payment", function()
       assert.is_true(assert(payouts:add(key, "wallet.withdraw", PARAMS)))
     end
   end)
+
+  it("stands for one content, however its amount and coin are written", function()
+    local function with(fields)
+      local params = {}
+      for name, value in pairs(PARAMS) do params[name] = value end
+      for name, value in pairs(fields) do params[name] = value end
+      return payouts:add("order 8", "wallet.withdraw", params)
+    end
+    assert.is_true(with {})
+    assert.is_false(with { amount = "5.00", coin = "usdt" })
+    assert.equal("payouts.other_content", select(2, with { amount = "5.01" }).code)
+    assert.equal("payouts.other_content", select(2, with { memo = "7" }).code)
+  end)
 end)

@@ -122,6 +122,15 @@ describe("changes without a record", function()
     end)
   end
 
+  it("hide: an internal transfer is gone from the payee's history as well", function()
+    local payee = simulated.client(sim, assert(sim:account { role = "main", email = "payee@mail.example" }))
+    local id = kinds["internal transfer"][1] "1"
+    assert.equal(id, payee.wallet:internal_transfer_history().data[1].tranId)
+    assert(sim:hide(id))
+    assert.same({}, payee.wallet:internal_transfer_history().data)
+    assert.same({}, payee.wallet:internal_transfer_history({ tranId = id }).data)
+  end)
+
   it("hide: one transfer asked for by its id is gone as well, here and after a snapshot", function()
     local id = kinds["transfer to futures"][1] "1"
     assert.equal(id, client.wallet:get_transfer({ tranId = id }).tranId)

@@ -2,7 +2,7 @@
 -- A service for purser.write.reconcile, of which a spec says what its lists show. Its clock goes on only while
 -- somebody waits.
 
-local recent_calls = require "purser.write.recent_calls"
+local own_calls = require "own_calls"
 
 --- `answer(row, asked)` answers reads. `fields` are members of the service; `now` is when it begins, a minute after
 --- 1700000000000 where that is not said.
@@ -10,7 +10,7 @@ local recent_calls = require "purser.write.recent_calls"
 ---@param fields table|nil
 return function(answer, fields)
   local service, now = { visibility_delay_ms = 3000, recv_window = 5000, reads = 0, paused = 0,
-    recent_calls = recent_calls.new() }, 1700000060000
+    journal = own_calls.new() }, 1700000060000
   for name, value in pairs(fields or {}) do
     if name == "now" then now = value else service[name] = value end
   end

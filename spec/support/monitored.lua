@@ -36,7 +36,7 @@ function M.world()
   return world
 end
 
---- What a check tells: "condition: before -> state" of each event; then problems and events as they are.
+--- Returns what a check tells: "condition: before -> state" of each event; then problems and events as they are.
 function M.told(alerts)
   local events, problems = alerts:check()
   local list = {}

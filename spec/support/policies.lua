@@ -14,7 +14,7 @@ function M.key(name)
   return "ssh-ed25519 " .. ssh_keys.base64(ssh_keys.with_length "ssh-ed25519" .. ssh_keys.with_length(bytes))
 end
 
---- What a policy file says; `changes` takes the place of members. With `real` the persons' keys are ssh-keygen's.
+--- The text of a policy file; `changes` takes the place of members. With `real` the persons' keys are ssh-keygen's.
 function M.given(changes, real)
   local people = {}
   for _, name in ipairs { "alice", "bob", "carol", "dave" } do

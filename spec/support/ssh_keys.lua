@@ -59,7 +59,7 @@ function M.sign(name, namespace, text, options)
   return read(path .. ".sig")
 end
 
---- Whether `ssh-keygen -Y verify` takes a signature for that person's.
+--- Tells whether `ssh-keygen -Y verify` takes a signature for that person's.
 function M.takes(name, namespace, text, signature)
   local at = M.folder()
   whole.write(at .. "/text", text)

@@ -13,7 +13,7 @@ local known = {
 }
 
 -- So many files at most; raising a number is a commit that says why.
-local most = { coins = 10, withdraw = 37, reconcile = 45, payment = 61 }
+local most = { coins = 10, withdraw = 38, reconcile = 46, payment = 62 }
 
 describe("the files that a call runs through", function()
   for _, what in ipairs { "coins", "withdraw", "reconcile", "payment" } do

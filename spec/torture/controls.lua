@@ -56,7 +56,7 @@ M["nothing waits until a record must be visible"] = {
 M["an answer is believed whoever's it is"] = {
   seed = 19,
   changed = {
-    { "purser.write.write_call",
+    { "purser.write.call",
       "if not why then return value end", "if true then return value end" } },
   options = { mixes_once_in = 10 },
 }

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What an error says about a proxy, a port that speaks TLS or none, and a file of authorities.
+-- The words of an error about a proxy, a port that speaks TLS or none, and a file of authorities.
 
 local purser = require "purser"
 

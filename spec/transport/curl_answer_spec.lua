@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What the blocking transport makes of answers: whole, slow, too long, broken.
+-- The blocking transport and its answers: whole, slow, too long, broken.
 
 local curl = require "purser.transport.curl"
 local new_stage = require("stage").new

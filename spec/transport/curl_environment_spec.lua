@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What the environment of the process must not change: each case is a process of its own, with files of that user.
+-- The environment of the process must not change these: each case is a process of its own, with files of that user.
 
 local certificates = require "certificates"
 local files = require "files"

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What the blocking transport puts on the wire, and which requests it rejects instead.
+-- Requests of the blocking transport on the wire, and which requests it rejects instead.
 
 local curl = require "purser.transport.curl"
 local new_stage = require("stage").new

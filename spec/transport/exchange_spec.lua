@@ -8,8 +8,8 @@ local exchange = require "purser.transport.exchange"
 local schedule = require "purser.schedule"
 local socket = require "socket"
 
--- What a host gives, on LuaSocket. `changes` takes the place of some of it, methods of the socket included; `seen`
--- counts what was called.
+-- Returns what a host gives, on LuaSocket. `changes` takes the place of some of it, methods of the socket included;
+-- `seen` counts what was called.
 local function new_host(changes)
   changes = changes or {}
   local seen = { connect = 0, send = 0, receive = 0, close = 0 }
@@ -52,7 +52,8 @@ local function request(changes)
   return one
 end
 
--- What becomes of it: the outcome, the message, and what of the host was called. What was connected is closed once.
+-- Returns what becomes of it: the outcome, the message, and what of the host was called. What was connected is closed
+-- once.
 local function fails(of_host, of_request)
   local host, seen = new_host(of_host)
   local response, failure = exchange.run(request(of_request), host)

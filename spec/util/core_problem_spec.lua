@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What is said of a core that cannot be loaded.
+-- The words about a core that cannot be loaded.
 
 local core_problem = require "purser.util.core_problem"
 

@@ -4,7 +4,7 @@
 local asked_once = require "asked_once"
 local find_content = require "purser.write.find_content"
 local operations = require "purser.api.operations"
-local recent_calls = require "purser.write.recent_calls"
+local own_calls = require "own_calls"
 
 local NOW, HOUR = 1700000000000, 3600000
 local EARLY, LATE, WAITED = NOW + 10, NOW + 60000, NOW + 180000
@@ -39,12 +39,12 @@ describe("a call that only its content identifies", function()
       ["^%(9%) another call could"] = { { moved }, { operation = "wallet.transfer", params = changed(move,
         { amount = "2.4" }) } },
     } do
-      local known = recent_calls.new()
+      local known = own_calls.new()
       if case[2] then
-        recent_calls.note(known, operations.by_name["wallet.transfer"], changed({ sent_at = NOW - 5,
-          recv_window = 5000, call_id = "other" }, case[2]))
+        own_calls.note(known, operations.by_name["wallet.transfer"], changed({ sent_at = NOW - 5,
+          recv_window = 5000, id = "other" }, case[2]))
       end
-      local word, answer = with(case[1], LATE, { recent_calls = known })
+      local word, answer = with(case[1], LATE, { journal = known })
       assert.equal("undecided", word, reason)
       assert.matches(reason, answer.reason)
       assert.is_true(#answer.candidates > 0)
@@ -52,40 +52,40 @@ describe("a call that only its content identifies", function()
   end)
 
   it("waits for an equal call that may yet be answered", function()
-    local known = recent_calls.new()
-    local entry = recent_calls.note(known, operations.by_name["wallet.transfer"], { operation = "wallet.transfer",
-      params = move, sent_at = NOW + 100, recv_window = 5000, call_id = "other" })
-    assert.equal("nothing yet", with({ moved }, NOW + 9000, { recent_calls = known }))
-    entry.ended = true
-    assert.equal("done", with({ moved }, NOW + 9000, { recent_calls = known }))
+    local known = own_calls.new()
+    local entry = own_calls.note(known, operations.by_name["wallet.transfer"], { operation = "wallet.transfer",
+      params = move, sent_at = NOW + 100, recv_window = 5000, id = "other" })
+    assert.equal("nothing yet", with({ moved }, NOW + 9000, { journal = known }))
+    entry.state = "unknown"
+    assert.equal("done", with({ moved }, NOW + 9000, { journal = known }))
   end)
 
   it("is another call's where that is known to have made the record", function()
-    local known = recent_calls.new()
-    recent_calls.note(known, operations.by_name["wallet.transfer"], { operation = "wallet.transfer", params = move,
-      sent_at = NOW - 5, recv_window = 5000, call_id = "other" }, "t1")
-    assert.equal("nothing yet", with({ moved }, LATE, { recent_calls = known }))
-    assert.equal("done", with({ moved, changed(moved, { tranId = "t2" }) }, LATE, { recent_calls = known }))
+    local known = own_calls.new()
+    own_calls.note(known, operations.by_name["wallet.transfer"], { operation = "wallet.transfer", params = move,
+      sent_at = NOW - 5, recv_window = 5000, id = "other" }, "t1")
+    assert.equal("nothing yet", with({ moved }, LATE, { journal = known }))
+    assert.equal("done", with({ moved, changed(moved, { tranId = "t2" }) }, LATE, { journal = known }))
   end)
 
   it("waits for the record of an equal call that may be too new to be listed", function()
-    local known = recent_calls.new()
-    recent_calls.note(known, operations.by_name["wallet.transfer"], { operation = "wallet.transfer", params = move,
-      sent_at = NOW + 5000, recv_window = 5000, call_id = "other" }, "t9")
-    local answer, _, _, look = look_once("wallet.transfer", move, { moved }, NOW + 9000, { recent_calls = known })
+    local known = own_calls.new()
+    own_calls.note(known, operations.by_name["wallet.transfer"], { operation = "wallet.transfer", params = move,
+      sent_at = NOW + 5000, recv_window = 5000, id = "other" }, "t9")
+    local answer, _, _, look = look_once("wallet.transfer", move, { moved }, NOW + 9000, { journal = known })
     assert.equal(NOTHING_YET, answer)
     assert.is_true(look.waits)
-    assert.equal("undecided", with({ moved }, LATE, { recent_calls = known })) -- its record should be there by now
-    assert.equal("undecided", with({ moved }, NOW + 14000, { recent_calls = known }))
+    assert.equal("undecided", with({ moved }, LATE, { journal = known })) -- its record should be there by now
+    assert.equal("undecided", with({ moved }, NOW + 14000, { journal = known }))
   end)
 
   it("is undecided where equal calls got ids that are not listed, and were sent near enough", function()
     for sent_at, word in pairs { [NOW - 13600] = "undecided", [NOW - 13601] = "done", [NOW + 6400] = "undecided",
       [NOW + 6401] = "done" } do
-      local known = recent_calls.new()
-      recent_calls.note(known, operations.by_name["wallet.transfer"], { operation = "wallet.transfer", params = move,
-        sent_at = sent_at, recv_window = 5000, call_id = "other" }, "t9")
-      assert.equal(word, with({ moved }, LATE, { recent_calls = known }), sent_at - NOW)
+      local known = own_calls.new()
+      own_calls.note(known, operations.by_name["wallet.transfer"], { operation = "wallet.transfer", params = move,
+        sent_at = sent_at, recv_window = 5000, id = "other" }, "t9")
+      assert.equal(word, with({ moved }, LATE, { journal = known }), sent_at - NOW)
     end
   end)
 
@@ -106,8 +106,7 @@ describe("a call that only its content identifies", function()
         local own = changed(move, { clientTranId = ID })
         local other = { id = "other", operation = "sub_account.transfer", params = changed(own, { clientTranId = "o" }),
           sent_at = NOW + 20000 - 5000, recv_window = 5000, state = "done", record_id = "t7", answered = true }
-        local journal = { owners = function() return {} end, open_calls = function() return {} end,
-          answered_calls = function() return { other } end, delay = function() return 0 end,
+        local journal = own_calls.with { answered_calls = function() return { other } end,
           note_delay = function(_, _, ms) delay = ms end }
         look_once("sub_account.transfer", own, { case.shows and { tranId = "t8", clientTranId = "o", amount = "2",
           asset = "USDT", timestamp = NOW + 15100 } }, NOW + 55000, { journal = journal, correction = function()
@@ -120,8 +119,7 @@ describe("a call that only its content identifies", function()
 
   it("is an error where the journal cannot be read", function()
     for _, unread in ipairs { "owners", "open_calls", "answered_calls" } do
-      local journal = { owners = function() return {} end, open_calls = function() return {} end,
-        answered_calls = function() return {} end, delay = function() return 0 end }
+      local journal = own_calls.with {}
       journal[unread] = function() return nil, "disk I/O error" end
       for _, case in ipairs { { "wallet.transfer", move, moved }, { "sub_account.transfer", changed(move,
         { clientTranId = ID }), { tranId = "t1", amount = "7", asset = "USDT", timestamp = NOW } } } do
@@ -133,9 +131,9 @@ describe("a call that only its content identifies", function()
   end)
 
   it("is undecided where this client has forgotten what it made then", function()
-    local known = recent_calls.new()
-    known.forgotten_to = NOW
-    local word, answer = with({ moved }, LATE, { recent_calls = known })
+    local known = own_calls.new()
+    known.forgotten = NOW
+    local word, answer = with({ moved }, LATE, { journal = known })
     assert.equal("undecided", word)
     assert.matches("forgotten", answer.reason)
   end)
@@ -144,13 +142,13 @@ end)
 describe("a record that a call of another content may have made", function()
   -- Looks for a withdrawal without an id, where one of another remark was sent, too.
   local function with(other, id, record)
-    local known = recent_calls.new()
-    local entry = recent_calls.note(known, operations.by_name["wallet.withdraw_legacy"], { params = other,
-      operation = "wallet.withdraw_legacy", sent_at = NOW - 5, recv_window = 5000, call_id = "other" }, id)
+    local known = own_calls.new()
+    local entry = own_calls.note(known, operations.by_name["wallet.withdraw_legacy"], { params = other,
+      operation = "wallet.withdraw_legacy", sent_at = NOW - 5, recv_window = 5000, id = "other" }, id)
     entry.by_content = id ~= nil
     return outcome("wallet.withdraw", { coin = "USDT", address = "TSample", amount = "20", netWork = "TRX" },
       { changed({ id = "w1", coin = "USDT", address = "TSample", amount = "20", applyTime = NOW + 400 }, record) },
-      LATE, { recent_calls = known })
+      LATE, { journal = known })
   end
 
   local same = { coin = "USDT", address = "TSample", amount = "20", network = "TRX" }
@@ -168,10 +166,10 @@ describe("a record that a call of another content may have made", function()
   end)
 
   it("is that of one that was answered with an id that the service does not show, once nothing is as late", function()
-    local known, sent = recent_calls.new(), changed(move, { amount = "2.4" })
-    recent_calls.note(known, operations.by_name["wallet.transfer"], { operation = "wallet.transfer", params = sent,
-      sent_at = NOW, recv_window = 5000, call_id = "other" }, "another form of t1")
-    local function asked(at, ...) return look_once("wallet.transfer", move, { ... }, at, { recent_calls = known }) end
+    local known, sent = own_calls.new(), changed(move, { amount = "2.4" })
+    own_calls.note(known, operations.by_name["wallet.transfer"], { operation = "wallet.transfer", params = sent,
+      sent_at = NOW, recv_window = 5000, id = "other" }, "another form of t1")
+    local function asked(at, ...) return look_once("wallet.transfer", move, { ... }, at, { journal = known }) end
     local its = changed(moved, { amount = "2.4" })
     assert.equal("undecided", asked(NOW + 299000, its).outcome)
     assert.equal(NOTHING_YET, asked(NOW + 301000, its))
@@ -182,41 +180,41 @@ describe("a record that a call of another content may have made", function()
   it("is not that of a call whose id it does not show", function()
     for shown, word in pairs { [ID] = "undecided", [ID:upper()] = "undecided", [("y"):rep(32)] = "done",
       [""] = "undecided" } do
-      local known = recent_calls.new()
+      local known = own_calls.new()
       local params = { coin = "USDT", address = "TSample", amount = "20", remark = "rent" }
-      recent_calls.note(known, operations.by_name["wallet.withdraw"], { operation = "wallet.withdraw", sent_at = NOW,
+      own_calls.note(known, operations.by_name["wallet.withdraw"], { operation = "wallet.withdraw", sent_at = NOW,
         params = changed(params, { withdrawOrderId = ID }), recv_window = 5000 })
       assert.equal(word, outcome("broker.withdraw", changed(params, { network = "TRX" }), { changed(params, { id = "w1",
-        withdrawOrderId = shown, applyTime = NOW + 400 }) }, LATE, { recent_calls = known }), shown)
+        withdrawOrderId = shown, applyTime = NOW + 400 }) }, LATE, { journal = known }), shown)
     end
   end)
 
   it("is not that of a call between other accounts than it shows", function()
     for shown, word in pairs { SPOT = "done", FUTURES = "undecided", futures = "undecided", [""] = "undecided" } do
-      local known = recent_calls.new()
+      local known = own_calls.new()
       local params = { fromAccountType = "SPOT", toAccountType = "SPOT", asset = "USDT", amount = "2" }
-      recent_calls.note(known, operations.by_name["broker.transfer"], { operation = "broker.transfer", sent_at = NOW,
+      own_calls.note(known, operations.by_name["broker.transfer"], { operation = "broker.transfer", sent_at = NOW,
         params = changed(params, { toAccountType = "FUTURES" }), recv_window = 5000 })
       assert.equal(word, outcome("sub_account.transfer", params, { changed(params, { tranId = "t1",
-        toAccountType = shown, timestamp = NOW + 400 }) }, WAITED, { recent_calls = known }), shown)
+        toAccountType = shown, timestamp = NOW + 400 }) }, WAITED, { journal = known }), shown)
     end
   end)
 
   it("waits, for a minute, until it is known whether an open call made what agrees with that one alone", function()
-    local known, sent = recent_calls.new(), changed(move, { amount = "7" })
-    local other = { operation = "wallet.transfer", params = sent, sent_at = NOW, recv_window = 5000, call_id = "other" }
-    recent_calls.note(known, operations.by_name["wallet.transfer"], other)
+    local known, sent = own_calls.new(), changed(move, { amount = "7" })
+    local other = { operation = "wallet.transfer", params = sent, sent_at = NOW, recv_window = 5000, id = "other" }
+    own_calls.note(known, operations.by_name["wallet.transfer"], other)
     local function asked(at, fields)
-      return outcome("wallet.transfer", move, { changed(moved, fields) }, at, { recent_calls = known })
+      return outcome("wallet.transfer", move, { changed(moved, fields) }, at, { journal = known })
     end
     assert.equal("nothing yet", asked(LATE, { amount = "7" }))
     assert.equal("undecided", asked(WAITED, { amount = "7" }))
     assert.equal("undecided", asked(LATE, { amount = "8" }))
     assert.equal("undecided", asked(LATE, { amount = "2.01" }))
-    recent_calls.note(known, operations.by_name["wallet.transfer"], other, "t1")
+    own_calls.note(known, operations.by_name["wallet.transfer"], other, "t1")
     assert.equal("nothing yet", asked(WAITED, { amount = "7" })) -- that is all: not done, then
-    local later = changed(other, { sent_at = NOW + 40000, call_id = "later" }) -- its minute is not this call's
-    recent_calls.note(known, operations.by_name["wallet.transfer"], later)
+    local later = changed(other, { sent_at = NOW + 40000, id = "later" }) -- its minute is not this call's
+    own_calls.note(known, operations.by_name["wallet.transfer"], later)
     local of_later = { amount = "7", tranId = "t2", timestamp = NOW + 40400 }
     assert.equal("nothing yet", asked(NOW + 100000, of_later))
     assert.equal("undecided", asked(WAITED, of_later))

@@ -7,7 +7,7 @@ local json = require "purser.json"
 local listing_service = require "listing_service"
 local operations = require "purser.api.operations"
 local purser = require "purser"
-local recent_calls = require "purser.write.recent_calls"
+local own_calls = require "own_calls"
 local reconcile = require "purser.write.reconcile"
 local simulated = require "simulated"
 
@@ -20,7 +20,7 @@ local function reconciled(operation, params, answer, known, fields)
   local intent = { operation = operation, params = params, sent_at = NOW, recv_window = 5000 }
   for name, value in pairs(fields or {}) do intent[name] = value end
   return reconcile.reconcile(listing_service(function(row, asked) return answer(asked, row) end,
-    { recent_calls = known }), intent)
+    { journal = known }), intent)
 end
 
 -- A client of a service that executes each write call and loses its answer, and answers reads with `body(target)`.
@@ -155,8 +155,8 @@ describe("a record without the id that was sent", function()
 
     it("is not that of " .. name .. " when coin and amount are another's, or it is another call's", function()
       assert.equal("not_done", with({ amount = "77", coin = "BTC", asset = "BTC" }).outcome)
-      local known = recent_calls.new()
-      recent_calls.note(known, row, { operation = name, params = params, sent_at = NOW - 5000, call_id = "other" },
+      local known = own_calls.new()
+      own_calls.note(known, row, { operation = name, params = params, sent_at = NOW - 5000, id = "other" },
         "r1")
       assert.equal("not_done", with({}, known).outcome)
     end)
@@ -325,14 +325,14 @@ describe("a copy of an intent", function()
 
   it("without a name, as an older version made it, is so too", function()
     local copy = assert(core.decode(json.encode(lose())))
-    copy.call_id = nil
+    copy.id = nil
     assert.equal("done", assert(client:reconcile(copy)).outcome)
   end)
 
   it("is distinguished from an equal call of the same millisecond", function()
     local one, other = lose(), lose()
     assert.equal(one.sent_at, other.sent_at)
-    assert.are_not.equal(one.call_id, other.call_id)
+    assert.are_not.equal(one.id, other.id)
     local records = {}
     for _, intent in ipairs { one, other } do -- both were executed, and equal calls are fungible: each gets one
       local answer = assert(client:reconcile(assert(core.decode(json.encode(intent)))))

@@ -4,7 +4,7 @@
 local listing_service = require "listing_service"
 local operations = require "purser.api.operations"
 local page_of = require "paged_list"
-local recent_calls = require "purser.write.recent_calls"
+local own_calls = require "own_calls"
 local reconcile = require "purser.write.reconcile"
 
 local NOW = 1700000000000
@@ -63,8 +63,8 @@ for _, call in ipairs(calls) do
           local sent = { [operations.by_name[operation].reconcile.client_id or "x"] = witness.clientTranId,
             fromAccountType = "SPOT", toAccountType = "SPOT", asset = "USDT", coin = "USDT", amount = witness.amount,
             address = "TSample" }
-          recent_calls.note(service.recent_calls, operations.by_name[operation], { operation = operation, params = sent,
-            sent_at = witness[time] - 100, recv_window = 5000, call_id = "w" }, witness.tranId)
+          own_calls.note(service.journal, operations.by_name[operation], { operation = operation, params = sent,
+            sent_at = witness[time] - 100, recv_window = 5000, id = "w" }, witness.tranId)
           break
         end
       end

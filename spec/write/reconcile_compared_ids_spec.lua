@@ -5,7 +5,7 @@
 local operations = require "purser.api.operations"
 local page_of = require "paged_list"
 local reading = require "purser.write.evidence.reading"
-local recent_calls = require "purser.write.recent_calls"
+local own_calls = require "own_calls"
 local reconcile = require "purser.write.reconcile"
 local decoders = require "purser.call.decoders"
 
@@ -21,7 +21,7 @@ local calls = { ["wallet.withdraw"] = withdrawal, ["wallet.withdraw_legacy"] = w
 local function service_of(record, time)
   local now = NOW + 60000
   return { now = function() return now end, correction = function() end, pause = function(_, ms) now = now + ms end,
-    visibility_delay_ms = 3000, recv_window = 5000, recent_calls = recent_calls.new(),
+    visibility_delay_ms = 3000, recv_window = 5000, journal = own_calls.new(),
     read = function(_, row, asked)
       local from, to = not asked.startTime and -math.huge or nil, not asked.startTime and math.huge or nil
       if not time then return { record } end

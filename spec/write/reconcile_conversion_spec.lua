@@ -4,7 +4,7 @@
 local errors = require "purser.call.errors"
 local listing_service = require "listing_service"
 local operations = require "purser.api.operations"
-local recent_calls = require "purser.write.recent_calls"
+local own_calls = require "own_calls"
 local reconcile = require "purser.write.reconcile"
 
 local NOW, HOUR = 1700000000000, 3600000
@@ -22,7 +22,7 @@ describe("a batch of converted coins", function()
     return reconciled(function(of)
       if of.name == "convertible_balances" then return { { asset = "BTC", balance = "1" } } end
       return { data = batches, totalRecords = #batches, totalPageNum = 1, page = 1 }
-    end, { recent_calls = known }, params)
+    end, { journal = known }, params)
   end
 
   local function batch(...)
@@ -41,17 +41,17 @@ describe("a batch of converted coins", function()
 
   it("is not taken to be the call's where an earlier call for these coins has no id either", function()
     for _, coins in ipairs { "BTC,ETH", "BTC", "ETH,BTC", "btc" } do
-      local known = recent_calls.new()
-      recent_calls.note(known, row, { operation = row.full_name, params = { asset = coins }, sent_at = NOW - 2000 })
+      local known = own_calls.new()
+      own_calls.note(known, row, { operation = row.full_name, params = { asset = coins }, sent_at = NOW - 2000 })
       assert.equal("undecided", with(known, { batch "BTC" }).outcome)
     end
     for coins, at in pairs { ETH = NOW - 2000, ["BTC,ETH"] = NOW - 60000 } do
-      local known = recent_calls.new()
-      recent_calls.note(known, row, { operation = row.full_name, params = { asset = coins }, sent_at = at })
+      local known = own_calls.new()
+      own_calls.note(known, row, { operation = row.full_name, params = { asset = coins }, sent_at = at })
       assert.equal("done", with(known, { batch "BTC" }).outcome)
     end
-    local rejected = recent_calls.new()
-    recent_calls.note(rejected, row, { operation = row.full_name, params = { asset = "BTC,ETH" }, sent_at = NOW }, nil,
+    local rejected = own_calls.new()
+    own_calls.note(rejected, row, { operation = row.full_name, params = { asset = "BTC,ETH" }, sent_at = NOW }, nil,
       true)
     assert.equal("done", with(rejected, { batch "BTC" }).outcome)
   end)
@@ -81,8 +81,8 @@ describe("a batch of converted coins", function()
   end)
 
   it("is not the call's for certain where this client has forgotten what it made then", function()
-    local known = recent_calls.new()
-    known.forgotten_to = NOW
+    local known = own_calls.new()
+    known.forgotten = NOW
     assert.equal("undecided", with(known, { batch "BTC" }).outcome)
   end)
 

@@ -4,7 +4,7 @@
 local listing_service = require "listing_service"
 local operations = require "purser.api.operations"
 local page_of = require "paged_list"
-local recent_calls = require "purser.write.recent_calls"
+local own_calls = require "own_calls"
 local reconcile = require "purser.write.reconcile"
 
 local HOUR, DAY = 3600000, 86400000
@@ -32,7 +32,7 @@ local function note_known(known, row, params, sent_at)
   other.amount = "7"
   if row.reconcile.generated_id then other[row.reconcile.client_id] = ("k"):rep(32) end
   local intent = { operation = row.full_name, params = other, sent_at = sent_at, recv_window = 5000 }
-  recent_calls.note(known, row, intent, "K")
+  own_calls.note(known, row, intent, "K")
   return record_of(row, other, "K", sent_at + 300)
 end
 
@@ -41,7 +41,7 @@ local function service_of(row, records, known, now, round)
   local time = row.reconcile.time_member
   return listing_service(function(through, asked)
     return page_of(through, records, time, asked, round(asked.startTime, asked.endTime))
-  end, { now = now, recent_calls = known })
+  end, { now = now, journal = known })
 end
 
 local function down(at, zone) return math.floor((at + zone) / DAY) * DAY - zone end
@@ -59,7 +59,7 @@ for name, rounds in pairs(roundings) do
         for hour = 0, 23 do
           for _, later in ipairs { 10000, 40 * HOUR } do
             for _, has_known in ipairs { false, true } do
-              local sent_at, known = MIDNIGHT + hour * HOUR + 5000, recent_calls.new()
+              local sent_at, known = MIDNIGHT + hour * HOUR + 5000, own_calls.new()
               local records = { record_of(row, params, "R", sent_at + 300) }
               if has_known then records[2] = note_known(known, row, params, sent_at - 20000) end
               local answer, err = reconcile.reconcile(service_of(row, records, known, sent_at + later, round),

@@ -105,7 +105,7 @@ local function reconciled(operation, params, answer, fields)
     now = function() return now end,
     correction = function() end, pause = function(_, ms) now = now + ms end, visibility_delay_ms = 3000,
       recv_window = 5000,
-    recent_calls = require("purser.write.recent_calls").new() }, intent)
+    journal = require("own_calls").new() }, intent)
 end
 
 local ID = ("Ab3"):rep(10) .. "Zz"

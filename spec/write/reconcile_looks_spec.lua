@@ -4,7 +4,7 @@
 local errors = require "purser.call.errors"
 local listing_service = require "listing_service"
 local operations = require "purser.api.operations"
-local recent_calls = require "purser.write.recent_calls"
+local own_calls = require "own_calls"
 local reconcile = require "purser.write.reconcile"
 
 local NOW = 1700000000000
@@ -90,9 +90,7 @@ end)
 describe("wait = false", function()
   it("says when to ask again, and keeps nothing of it in the journal", function()
     local kept = 0
-    local service = listing_service(nothing, { now = NOW + 10, journal = {
-      equal_calls = function() return {}, 0 end, other_calls = function() return {} end,
-      known_records = function() return {} end, reconciled = function()
+    local service = listing_service(nothing, { now = NOW + 10, journal = own_calls.with { reconciled = function()
         kept = kept + 1
         return { counts = true }
       end } })
@@ -106,8 +104,7 @@ end)
 
 describe("the journal", function()
   local function service_with(reconciled_by)
-    return listing_service(nothing, { journal = { equal_calls = function() return {}, 0 end,
-      other_calls = function() return {} end, known_records = function() return {} end, reconciled = reconciled_by } })
+    return listing_service(nothing, { journal = own_calls.with { reconciled = reconciled_by } })
   end
 
   it("knows more than a look that found nothing", function()
@@ -124,26 +121,26 @@ describe("the journal", function()
     assert.equal("journal", err.phase)
   end)
 
-  it("is not asked about a call that it does not have", function()
-    assert.equal("not_done", assert(reconciled(service_with(function() error "asked" end))).outcome)
+  it("says nothing of a call that it does not have", function()
+    assert.equal("not_done", assert(reconciled(service_with(function() return {} end))).outcome)
   end)
 end)
 
 describe("what was found", function()
   it("is remembered: its record belongs to the call, and what was not done is over", function()
     local row = operations.by_name["wallet.transfer"]
-    local own = { operation = "wallet.transfer", params = MOVE, sent_at = NOW, recv_window = 5000, call_id = "own" }
-    local twin = { operation = "wallet.transfer", params = MOVE, sent_at = NOW, recv_window = 5000, call_id = "twin" }
+    local own = { operation = "wallet.transfer", params = MOVE, sent_at = NOW, recv_window = 5000, id = "own" }
+    local twin = { operation = "wallet.transfer", params = MOVE, sent_at = NOW, recv_window = 5000, id = "twin" }
     for _, is_there in ipairs { true, false } do
       local service = listing_service(function()
         return is_there and { rows = { { tranId = "r1", timestamp = NOW, status = "SUCCESS", fromAccountType = "SPOT",
           toAccountType = "FUTURES", asset = "USDT", amount = "2" } }, total = 1 } or nothing()
       end)
-      recent_calls.note(service.recent_calls, row, own)
+      own_calls.note(service.journal, row, own)
       assert.equal(is_there and "done" or "not_done", assert(reconcile.reconcile(service, own)).outcome)
-      local ids, open = recent_calls.of(service.recent_calls, row, twin, NOW, 0)
-      assert.same({ is_there and { r1 = NOW } or {}, 0 }, { ids, open })
-      assert.is_nil(recent_calls.sent_at(service.recent_calls, "r1", "wallet.transfer", 5000)) -- by its content
+      assert.equal(is_there, service.journal:is_taken(twin, row, "r1"))
+      assert.same({}, service.journal:open_calls(nil, nil, NOW, NOW))
+      assert.same({}, service.journal:answered_calls(nil, { ["wallet.transfer"] = true }, NOW, NOW)) -- by its content
     end
   end)
 end)

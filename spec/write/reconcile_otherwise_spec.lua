@@ -10,7 +10,7 @@ local compare = require "purser.write.evidence.compare"
 local listing_service = require "listing_service"
 local operations = require "purser.api.operations"
 local page_of = require "paged_list"
-local recent_calls = require "purser.write.recent_calls"
+local own_calls = require "own_calls"
 local reconcile = require "purser.write.reconcile"
 
 local SERVICES = tonumber(os.getenv "OTHERWISE") or 500
@@ -229,7 +229,7 @@ local function try(seed, counts)
   for i = 1, random(1, 6) do
     local params, id = params_of(i)
     local intent = { operation = row.full_name, params = params, sent_at = service.now(), recv_window = 5000,
-      call_id = "c" .. i }
+      id = "c" .. i }
     local what = random(1, 10)
     if what == 1 then -- another program, which moves another coin and another amount
       local other = {}
@@ -238,10 +238,10 @@ local function try(seed, counts)
       execute(other, "7" .. id)
     elseif what <= 5 then
       execute(params, id)
-      recent_calls.note(service.recent_calls, row, intent, id).ended = true
+      own_calls.note(service.journal, row, intent, id)
     else
       local is_executed = what <= 8
-      recent_calls.note(service.recent_calls, row, intent).ended = true
+      own_calls.note(service.journal, row, intent).state = "unknown"
       service:pause(random(0, 3000))
       if is_executed then execute(params, id) end
       lost[#lost + 1] = { intent = intent, executed = is_executed, content = params.amount .. tostring(params.address

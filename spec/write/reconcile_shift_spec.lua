@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- Services that count time in another zone, in the filters of their histories or in the times that they show.
 
-local recent_calls = require "purser.write.recent_calls"
+local own_calls = require "own_calls"
 local operations = require "purser.api.operations"
 local reading = require "purser.write.evidence.reading"
 local reconcile = require "purser.write.reconcile"
@@ -69,7 +69,7 @@ local function service_of(records, of, by_filter, by_shown)
   local now, service = NOW + 60000, nil
   service = { requests = 0, now = function() return now end, correction = function() end,
     pause = function(_, ms) now = now + ms end, visibility_delay_ms = 3000, recv_window = 5000,
-    recent_calls = recent_calls.new(),
+    journal = own_calls.new(),
     read = function(_, row, asked)
       if row.name == "convertible_balances" then return { { asset = "BTC" } } end
       if row.name == "list_sub_accounts" and row.full_name ~= through then
@@ -96,7 +96,7 @@ local function known_record(service, row, params, sent_at, id)
   other.amount = ("77.%07d"):format(math.floor(NOW - sent_at) % 10000000) -- no two are equal
   other.clientTranId, other.withdrawOrderId = params.clientTranId and "id of " .. id, params.withdrawOrderId
     and "id of " .. id
-  recent_calls.note(service.recent_calls, row, { operation = row.full_name, params = other, sent_at = sent_at,
+  own_calls.note(service.journal, row, { operation = row.full_name, params = other, sent_at = sent_at,
     recv_window = 5000 }, id)
   local record = record_of(row, other, sent_at + 400)
   record.id, record.tranId = id, id
@@ -158,7 +158,7 @@ describe("an equal record some hours from the call", function()
   local function reconcile_beside(records, known)
     local service = service_of(records, row, 0, 0)
     for _, call in ipairs(known or {}) do
-      recent_calls.note(service.recent_calls, row, { operation = row.full_name, params = moved, sent_at = call[2] },
+      own_calls.note(service.journal, row, { operation = row.full_name, params = moved, sent_at = call[2] },
         call[1])
     end
     return reconciled("wallet.transfer", moved, service)

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What is given with one call, checked: its options, and the credentials that sign it.
+-- Checks for what is given with one call: its options, and the credentials that sign it.
 
 local lazy = require "purser.util.lazy"
 local option_schema = require "purser.util.option_schema"

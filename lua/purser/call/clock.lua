@@ -47,7 +47,8 @@ function Clock:now()
   return type(counted) == "number" and counted + offset or counted
 end
 
---- Returns the service's time in epoch ms as an exact integer; or nil, what is wrong with a user's clock, and what to do.
+--- Returns the service's time in epoch ms as an exact integer; or nil, what is wrong with a user's clock, and what to
+--- do.
 ---@return integer|nil now, string|nil problem, string|nil hint
 function Clock:read()
   if self.is_exact then

@@ -115,7 +115,7 @@ function M.argument(parameter, message, hint)
     hint = hint, where = where() }
 end
 
---- The same of a parameter of an operation; `name` is nil where none has one.
+--- Makes the same of a parameter of an operation; `name` is nil where none has one.
 ---@param row table
 ---@param name string|nil
 ---@param message string  completes the sentence `parameter "x" ...`
@@ -127,7 +127,7 @@ function M.parameter(row, name, message, hint)
   return err
 end
 
---- The same of an option of a call: of what `option_schema.check` returned, which is nothing when all is well.
+--- Makes the same of an option of a call: of what `option_schema.check` returned, which is nothing when all is well.
 ---@param message string|nil
 ---@param option string|nil
 ---@param hint string|nil
@@ -139,7 +139,7 @@ function M.option(message, option, hint)
   return err
 end
 
---- What cannot be made of these options: nothing was sent.
+--- Makes the error of options of which nothing can be made: nothing was sent.
 ---@param message string
 ---@param hint string|nil
 ---@param option string|nil
@@ -169,7 +169,7 @@ function M.iterate(walk)
   return value
 end
 
---- Whether `value` is an error made here.
+--- Tells whether `value` is an error made here.
 ---@param value any
 ---@return boolean
 function M.is(value)

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What an answer without a result means: a rejection, or an outcome that is unknown.
+-- Errors for answers without a result: a rejection, or an outcome that is unknown.
 --
 --   2xx with an error code      rejected (api)
 --   2xx that shows no result    unknown (decode): the service may well have done it
@@ -31,7 +31,7 @@ local function header(headers, name)
   return headers and unwrap.headers(headers)[name]
 end
 
--- How much of the service's texts an error holds.
+-- An error holds so much of the service's texts.
 local MESSAGE_BYTES, CODE_BYTES = 500, 60
 
 -- A text of the answer for an error. Who repeats the request in it repeats its signature: that is left out.
@@ -74,13 +74,13 @@ end
 -- The service's code for too many requests, in the body of an answer with another status.
 local TOO_MANY = "429"
 
--- Whether an answer is the page of the service's firewall, which it shows to callers that ask too often.
+-- Tells the page of the service's firewall, which it shows to callers that ask too often.
 local function is_firewall(status, body, headers)
   if status ~= 403 then return false end
   return body:find "^%s*<" ~= nil or tostring(header(headers, "content-type")):find("text/html", 1, true) ~= nil
 end
 
--- Whether the body of a rejection shows what a write call would have made. One that has a member twice may.
+-- Tells whether the body of a rejection shows what a write call would have made. One that has a member twice may.
 local function shows_record(row, body)
   if row.effect == "read" then return false end
   local value, _, _, is_repeated = decoders.of(row):decode(body)
@@ -92,13 +92,13 @@ local NO_ERROR = " (this code means success, and the HTTP status does not, so th
 
 local NOT_ITS_CODE = " (the service has no such code: a machine in between answered, perhaps after the service had)"
 
--- Whether a code repeats the HTTP status, as gateways write it, and is none of the service's. A pause is a rejection
+-- Tells a code that repeats the HTTP status, as gateways write it, and is none of the service's. A pause is a rejection
 -- whoever asks for it.
 local function is_gateway_code(status, code)
   return code == tostring(status) and not is_pause(status) and not codes.get(code)
 end
 
--- What an answer with a code proves of a call, and where that is nothing but for the code's own meaning, why. A code
+-- Returns what an answer with a code proves of a call, and where that is not the code's own meaning, why. A code
 -- that proves nothing does so whatever else is there.
 local function outcome_of(row, profile, status, code, body)
   if profile.unknown_codes[code] then return "unknown", "" end
@@ -110,12 +110,12 @@ local function outcome_of(row, profile, status, code, body)
   return "rejected", ""
 end
 
--- Whether the body of an answer says, next to no code, that the call succeeded.
+-- Tells whether the body of an answer says, next to no code, that the call succeeded.
 local function claims_success(row, body)
   return shows_record(row, body) or body:lower():find '"success"%s*:%s*"?true' ~= nil
 end
 
--- The same of an answer without a code: of a proxy or a firewall.
+-- Returns what an answer without a code proves: one of a proxy or a firewall.
 local function outcome_without_code(row, status, body)
   if status < 400 or status > 499 or status == 408 then return "unknown" end
   if row.effect == "read" then return "rejected" end
@@ -125,7 +125,7 @@ end
 local PARAMETER_WRONG = "33333"
 local WRONG_PATH = "base_url may end in a path that is not the service's"
 
--- What to do about the service's code, or nil. A write call of unknown outcome has its advice.
+-- Returns what to do about the service's code, or nil. A write call of unknown outcome has its advice.
 local function hint_of(row, outcome, code)
   if outcome == "unknown" then return row.effect == "read" and "it only reads: call it again later" or nil end
   local known = codes.get(code)

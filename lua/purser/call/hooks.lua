@@ -23,7 +23,7 @@ function M.report_wait(hooks, row, ms, info)
   run(hooks.wait, { operation = row.full_name, method = row.method, path = row.path, wait_ms = ms }, info)
 end
 
---- The same for a person.
+--- Returns the same as a text for a person.
 ---@param ms integer
 ---@return string
 function M.room_text(ms)

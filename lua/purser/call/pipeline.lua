@@ -3,7 +3,7 @@
 --
 --   check -> build -> sign -> send -> decode
 --
--- A write call uses the same stages; write/write_call.lua runs it. `self` is the inner state of a client
+-- A write call uses the same stages; write/call.lua runs it. `self` is the inner state of a client
 -- throughout; client/build.lua says what it holds. Modules that a first read does not need are loaded at first use,
 -- because a short script mostly waits for its modules.
 
@@ -25,7 +25,7 @@ local floor = math.floor
 
 local M = {}
 
---- What a call without options has.
+--- The options of a call without options.
 M.no_options = {}
 
 --- The options of a read that finds out about a payment: it goes with the write calls where it has to wait.
@@ -202,34 +202,8 @@ function M.attempt(self, row, request, attempt, info, sending, values)
   return value, err
 end
 
---- Sleeps for `ms` milliseconds as the client's transport does.
-function M.pause(self, ms)
-  setbacks.pause(self, ms)
-end
-
 local function wait_for_room(...)
   setbacks.wait_for_room(...)
-end
-
---- In how many milliseconds the rate limit has room for the next call that waits for it; nil where none does.
----@return integer|nil ms
-function M.room_ms(self)
-  return setbacks.room_ms(self)
-end
-
---- Gives back what a request took of the rate limit: it was certainly not sent.
-function M.give_back(self, request)
-  setbacks.give_back(self, request)
-end
-
---- What a failure reports before anything else is done. Whether the clock was set right.
-function M.learn(self, err, request, corrected)
-  return setbacks.learn(self, M.run, err, request, corrected)
-end
-
---- Sets the clock right before a signed call where it was set meanwhile.
-function M.attend_clock(self, row)
-  if self._clock.offset then setbacks.attend_clock(self, M.run, row) end
 end
 
 --- The signed request of an attempt, once the rate limit has room for it; or nil and an error.
@@ -252,7 +226,7 @@ function M.next_request(self, row, layout, values, opts)
 end
 
 --- Runs a read call: the whole pipeline. It is retried as the retry policy says. A write call begins in
---- write/write_call.lua, which never sends it twice; write/run.lua chooses.
+--- write/call.lua, which never sends it twice; write/run.lua chooses.
 ---@param verify nil|fun(row: table, response: table, value: any): any, purser.Error|nil  judges each result
 function M.run(self, row, params, opts, verify)
   if row.effect ~= "read" then error(row.full_name .. " is a write call; purser.write.run takes it", 2) end
@@ -260,7 +234,7 @@ function M.run(self, row, params, opts, verify)
   local values, layout = M.check_call(self, row, params, opts)
   if not values then return nil, layout end
   local started, attempt, corrected = core.monotonic_ms(), 0, false
-  if self._clock.offset then M.attend_clock(self, row) end
+  if self._clock.offset then setbacks.attend_clock(self, M.run, row) end
   while true do
     local request, err = M.next_request(self, row, layout, values, opts)
     if not request then return nil, err end
@@ -268,12 +242,12 @@ function M.run(self, row, params, opts, verify)
     local value
     value, err = M.attempt(self, row, request, attempt, opts.info, nil, values)
     if value ~= nil then return value end
-    local ms = M.learn(self, err, request, corrected) and 0
+    local ms = setbacks.learn(self, M.run, err, request, corrected) and 0
       or retry.pause(self._retry, attempt, core.monotonic_ms() - started, err)
     corrected = corrected or err.code == service_clock.OUTSIDE_WINDOW
     if not ms then return nil, err end
     if self._hooks and err.kind == "throttled" then hooks.report_wait(self._hooks, row, ms, opts.info) end
-    M.pause(self, ms)
+    setbacks.pause(self, ms)
   end
 end
 

@@ -37,16 +37,16 @@ local function is_filled(text)
   return text:find "%S"
 end
 
--- What the essential member of a record has to be, where it is more than a text.
+-- Rules for the essential member of a record, where it is more than a text.
 local proofs = { id = is_id, tranId = is_id, apiKey = is_id, address = is_address, totalConvert = core.decimal }
 
--- Whether a member may name a record, although it proves none. Next to an error code that is enough for doubt.
+-- Tells whether a member may name a record, although it proves none. Next to an error code that is enough for doubt.
 local function may_be_proof(name, text)
   return type(text) == "string" and (name == "totalConvert" and core.decimal or proofs[name] and names_something
     or is_filled)(text) and true or false
 end
 
--- Why a key pair cannot be used or kept; nil where it can.
+-- Returns why a key pair cannot be used or kept; nil where it can.
 local function broken_key(record)
   for _, name in ipairs { "apiKey", "secretKey" } do
     local text = record[name]
@@ -83,7 +83,7 @@ function M.take(result, value, answer)
   return record
 end
 
---- Whether a decoded answer shows, in any place, what may prove the record of this row.
+--- Tells whether a decoded answer shows, in any place, what may prove the record of this row.
 ---@param row table
 ---@param value table
 function M.shows(row, value)

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What an answer means: a result, or an error; failure.lua says which.
+-- Turns an answer into a result, or an error; failure.lua says which.
 
 local decoders = require "purser.call.decoders"
 local lazy = require "purser.util.lazy"
@@ -28,9 +28,9 @@ local function is_something(value)
   return value ~= nil and value ~= "" and not is_no(value) and not (type(value) == "table" and next(value) == nil)
 end
 
--- Which member of an answer denies the success that the rest shows, whether it stands in the envelope or in the record:
--- `success` for every operation; for a write call, whose records have no status, `error` and a status of failure, too.
--- Also the status.
+-- Returns the member of an answer that denies the success that the rest shows, whether it stands in the envelope or in
+-- the record: `success` for every operation; for a write call, whose records have no status, `error` and a status of
+-- failure, too. Also the status.
 local function denial_in(row, value)
   local data = type(value.data) == "table" and value.data or {}
   for _, part in ipairs { value, data, type(data[1]) == "table" and data[1] or {} } do

@@ -4,7 +4,7 @@
 local calendar = require "purser.util.calendar"
 local errors = require "purser.call.errors"
 
--- By how much the host's clock and the monotonic one may drift apart before one of them is said to have jumped.
+-- The host's clock and the monotonic one may drift apart so far before one of them is said to have jumped.
 local JUMP_MS = 1000
 
 local Clock = {}
@@ -18,7 +18,7 @@ function Clock:jumped()
   return true
 end
 
--- How far the service's time may lie from the host's. A clock is not wrong by more unless it was never set; and whoever
+-- The service's time may lie so far from the host's. A clock is not wrong by more unless it was never set; and whoever
 -- answers in the service's place must not have requests signed for another year.
 local FARTHEST_MS = 86400000
 

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What a call does that does not simply go: it waits for the rate limit, sets a wrong clock right, and ends by an error
+-- A call that does not simply go: it waits for the rate limit, sets a wrong clock right, and ends by an error
 -- of one of its stages. Loaded with the first such call.
 
 local core = require "purser.core"
@@ -15,7 +15,7 @@ local M = {}
 
 ------------------------------------------------------------------------------------------------ errors of the stages
 
---- The error of a call of a client that was closed.
+--- Makes the error of a call of a client that was closed.
 function M.closed(row)
   return errors.new { kind = "closed", outcome = "not_sent", message = "the client is closed", hint = "make another",
     operation = row.full_name }
@@ -23,8 +23,8 @@ end
 
 local transport_kinds = { transport = true, decode = true, argument = true, closed = true }
 
---- The error of a transport, which may be the user's own: whatever it says besides a plain `not_sent`, the outcome is
---- unknown.
+--- Makes the error of a transport, which may be the user's own: whatever it says besides a plain `not_sent`, the
+--- outcome is unknown.
 function M.transport(row, failure)
   if type(failure) ~= "table" then failure = { message = failure } end
   local kind = transport_kinds[failure.kind] and failure.kind or "transport"
@@ -37,18 +37,18 @@ function M.transport(row, failure)
   }
 end
 
---- Whether an answer may be one to another request, or was not the service's: only its own rejections are sure to be.
+--- Tells an answer that may be one to another request, or not the service's: only its own rejections are sure to be.
 function M.is_doubtful(err)
   return err.outcome == "unknown" or err.kind ~= "api" and (err.kind ~= "throttled" or err.http_status == 403)
 end
 
---- The error of a write call in a child that was forked off by its hook: both processes have the request.
+--- Makes the error of a write call in a child that was forked off by its hook: both processes have the request.
 function M.forked(row)
   return errors.new { kind = "transport", outcome = "unknown", phase = "send", operation = row.full_name,
     message = "this process was forked off during the call, which is left to its parent" }
 end
 
---- The error of a call that the rate limit does not let go, and why; after `ms` it may be repeated.
+--- Makes the error of a call that the rate limit does not let go, and why; after `ms` it may be repeated.
 function M.no_room(row, why, ms)
   return errors.new { kind = "throttled", outcome = "not_sent", operation = row.full_name, retryable = true,
     retry_after = math.ceil(ms / 1000), message = why, hint = "call it again after the pause" }
@@ -72,7 +72,7 @@ function M.wait_for_room(self, ms, row, info)
   self._waits[entry] = nil
 end
 
---- In how many milliseconds the rate limit has room for the next call that waits for it; nil where none does.
+--- Returns in how many milliseconds the rate limit has room for the next call that waits for it; nil where none does.
 ---@return integer|nil ms
 function M.room_ms(self)
   local first, now = nil, self._waits and self._rate_limit.now()
@@ -113,8 +113,8 @@ local function correct_clock_once(self, run, err, request)
   return corrected
 end
 
---- What a failure reports before anything else is done: how long the service wants to be left alone, and that the clock
---- is wrong, which is set right once a call: `run` asks the service for its time. Whether it was.
+--- Learns from a failure before anything else is done: how long the service wants to be left alone, and that the clock
+--- is wrong, which is set right once a call: `run` asks the service for its time. Returns whether it was.
 function M.learn(self, run, err, request, corrected)
   if self._rate_limit then
     local ms = self._rate_limit:learn(err)

@@ -68,7 +68,7 @@ end
 
 local MAX_EXTRA, MAX_EXTRA_NAME_BYTES = 32, 128
 
--- What is wrong with the name of an extra parameter under this profile, and what to do; or nil.
+-- Returns what is wrong with the name of an extra parameter under this profile, and what to do; or nil.
 local function extra_error(row, name, profile)
   if row.by_name[name] or plain_of(row, name) then
     return "is known", "pass it among the parameters, not as extra_params"

@@ -15,7 +15,7 @@ local function row_of(name, path)
   }
 end
 
---- By full name.
+--- The rows by full name.
 M.rows = { ping = row_of("ping", "ping_path"), server_time = row_of("server_time", "time_path") }
 
 --- The request of such a row.

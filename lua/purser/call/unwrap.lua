@@ -12,7 +12,7 @@ local records = lazy "purser.call.record"
 
 local M = {}
 
--- What is known of results beside what they show: `beside` (members), `status` (where it was not 200), `is_lone`.
+-- Notes on results beside what they show: `beside` (members), `status` (where it was not 200), `is_lone`.
 local notes = setmetatable({}, { __mode = "k" })
 
 local function note(answer, word, value)
@@ -74,7 +74,7 @@ local function find_list(result, value)
   return value, {}, ""
 end
 
--- What decodes only where there is an array at the end of `path`, by path. An empty object and an empty array are the
+-- Decoders that fail unless there is an array at the end of `path`, by path. An empty object and an empty array are the
 -- same table, so an answer with an empty list is read by one of these as well.
 local array_decoders = {}
 
@@ -93,7 +93,7 @@ local function shows_array(body, path)
   return decoder:decode(body) ~= nil
 end
 
--- What may say next to a list how many records there are, whether or not the row knows it.
+-- Members next to a list that may say how many records there are, whether or not the row knows it.
 local TOTALS = { "totalCount", "total", "totalRecords" }
 
 -- Returns why an answer without records is no empty list: on the first page a total says that there are some. One page

@@ -43,7 +43,7 @@ function M.read_all(paths)
   return texts
 end
 
---- What the reader signed before, as lines of JSON in a file of theirs; nil where there is none.
+--- Returns what the reader signed before, as lines of JSON in a file of theirs; nil where there is none.
 function M.records(path)
   local text, known = path and files.read(path), {}
   for line in (text or ""):gmatch "[^\n]+" do known[#known + 1] = core.decode(line) end

@@ -67,8 +67,7 @@ local function confirm(options, head)
   local typed = options.sum
   if not typed then
     if not terminal.can_ask() then return report.bad_input "approve: there is no terminal to ask on; give --sum" end
-    terminal.prompt(("Type the sum of %s to sign: "):format(name))
-    typed = io.stdin:read "*l"
+    typed = terminal.answer(("Type the sum of %s to sign: "):format(name))
   end
   local amount = decimal(typed or "")
   if amount and amount:eq(largest) then return nil end

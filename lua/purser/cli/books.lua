@@ -38,8 +38,8 @@ function M.grammar()
       .. "  gaps                       what could not be read\n"
       .. "  events                     what waits for each receiver",
     arguments = { { "action", table.concat(ACTIONS, ", ") .. ".", choices = ACTIONS },
-      { "first", "What the action is about.", optional = true },
-      { "second", "settle: success or failed; match: the deposit.", optional = true } },
+      { "first", "What the action is about.", optional = true, values = {} },
+      { "second", "settle: success or failed; match: the deposit.", optional = true, values = {} } },
     { "Options", M.database_option "--books",
       { "--retry", "events: let what is parked go again." },
       { "--forget", "<receiver>", "events: forget this receiver." } },

@@ -131,7 +131,7 @@ end
 
 --- Returns what of a command line names service, keys and journal, as words of a shell: a command that is
 --- printed goes on where this one was.
----@param options table       of argparse
+---@param options table       of the command line
 ---@return string  begins with a blank, unless it is empty
 function M.words(options)
   local words = { "" }
@@ -200,7 +200,7 @@ function M.tell_of_open_calls(journal, client, options)
 end
 
 --- The client that the options ask for; nil and a message when they do not make one.
----@param options table       of argparse
+---@param options table       of the command line
 ---@param overrides table|nil further options of purser.new; `concurrent` asks for a transport that sends many at once
 ---@return purser.Client|nil client
 ---@return string place_or_message  the service, and where it and the keys come from, for questions

@@ -109,7 +109,7 @@ end
 --- The keys to sign with, the name of their account and the service that they belong to, where it is known: all from
 --- one source. The secret is an object, which the caller closes when the client is made. An account that was named has
 --- its own keys or none.
----@param options table  of argparse: credentials, account
+---@param options table  of the command line: credentials, account
 ---@return table|nil keys  { api_key, secret, source, account, base_url, profile }
 ---@return string|nil message
 function M.find(options)

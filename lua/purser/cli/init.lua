@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: MIT
 --- The command line: `purser COMMAND ...`. commands.lua has the commands; see docs/command-line.md.
 
-local core = require "purser.core"
 local lazy = require "purser.util.lazy"
+local core = lazy "purser.core"
 local catalogue = lazy "purser.cli.catalogue"
 local colour = lazy "purser.cli.colour"
 local commands = lazy "purser.cli.commands"

@@ -446,7 +446,7 @@ function M.start(options)
   if message then return report.bad_input("payouts: %s", message) end
   if not actions[options.action] then
     if options.subject then
-      return report.bad_input("payouts: %q is no action; give plan, run, status, report, retry, drop or replace",
+      return report.bad_input("payouts: %q is no action; give plan, show, run, status, report, retry, drop or replace",
         options.action)
     end
     options.subject, options.action = options.action, "run"

@@ -2,8 +2,8 @@
 -- All that the command prints passes here, and nothing else writes to the standard streams. What strangers choose (the
 -- service, a proxy, a depositor) moves no cursor, reverses no text and forges no line: see purser.plain_text.
 
-local core = require "purser.core"
 local lazy = require "purser.util.lazy"
+local core = lazy "purser.core"
 local colour = lazy "purser.cli.colour"
 local json = lazy "purser.json"
 local plain_text = lazy "purser.util.plain_text"
@@ -62,9 +62,9 @@ function M.write(text, is_raw)
     M.settings.has_output = true
     return M.settings.output:write(is_raw and text or M.lines(text))
   end
-  if not is_raw or core.is_terminal(1) then text = M.lines(text) end
+  if not is_raw or text:find "[^ -~\n\t]" and core.is_terminal(1) then text = M.lines(text) end
   if M.settings.is_table and colour.is_on(1) then text = colour.paint(text) end
-  if core.is_terminal(1) then M.clear_line() end
+  if shown and core.is_terminal(1) then M.clear_line() end
   local ok, reason = io.stdout:write(text)
   if ok then ok, reason = io.stdout:flush() end
   return ok, reason
@@ -158,6 +158,13 @@ end
 function M.prompt(text)
   io.stderr:write(text)
   io.stderr:flush()
+end
+
+--- Shows a question, and reads what is typed.
+---@return string|nil
+function M.answer(text)
+  M.prompt(text)
+  return io.stdin:read "*l"
 end
 
 --- Tells whether a question reaches a person: there is a terminal to ask on, and one to answer.

@@ -27,7 +27,7 @@ function M.time(text, now)
 end
 
 --- The times of --since and --until, where they are given: { since, until }; nil and a message.
----@param options table  of argparse
+---@param options table  of the command line
 ---@param now integer
 ---@return { since: integer|nil, until: integer|nil }|nil, string|nil
 function M.window(options, now)

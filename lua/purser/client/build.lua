@@ -25,7 +25,7 @@
 ---@field _journal purser.Journal|nil
 ---@field _account string|nil
 ---@field _guard purser.Guard|nil
----@field _recent_calls table|false     made by the first write call, in write_call.lua, as is the next
+---@field _accounts table|false         as which it signed a write call, made by the first one, in write/call.lua
 ---@field _memory purser.MemoryJournal|false  the journal of a client that was given none
 ---@field _waits table|false           the calls that wait for the rate limit, made by the first
 ---@field _layouts table                by row, made at their first use
@@ -96,7 +96,7 @@ end
 function M.fill(self, options, open_store)
   -- `false`, not nil: an absent field is looked for among the methods, too
   self._layouts, self._waits, self._closed, self._signer, self._api_key = {}, false, false, false, false
-  self._recent_calls, self._memory = false, false
+  self._accounts, self._memory = false, false
   local wrong, hint, option
   self.profile, wrong, hint = resolve_profile(options.profile)
   if not self.profile then return wrong, hint end

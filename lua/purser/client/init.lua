@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- The client: what users hold. Its groups have one method an operation, made from the rows; state.lua has the others.
 --
--- What users hold has no fields but its groups and a copy of its profile. Everything else is in its inner state, which
+-- A client has no fields but its groups and a copy of its profile. Everything else is in its inner state, which
 -- private.lua finds by it.
 
 local build = require "purser.client.build"
@@ -71,7 +71,11 @@ local function state_of_group(held, group, name)
   return self
 end
 
-local function run_any(...) return run.call(...) end
+-- What a client does after a write call is loaded before that is sent: reconciling it is a method, too.
+local function run_any(...)
+  Client.__index = state.of_clients
+  return run.call(...)
+end
 
 local function operation_of(group, name)
   local row = operations.row(group, name)

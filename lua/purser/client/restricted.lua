@@ -13,7 +13,7 @@ local operations = require "purser.api.operations"
 local private = require "purser.util.private"
 local run = require "purser.write.run"
 local suggest = require "purser.util.suggest"
-local veil = require "purser.util.veil"
+local public_view = require "purser.util.public_view"
 local history = lazy "purser.history"
 
 ---@class purser.RestrictedClient
@@ -123,7 +123,7 @@ local function walk_of(self, row)
     local given, err = take(row.full_name, params, opts)
     local walk = given and history.walk(self, row, given)
     walk = walk or { next = function() return nil, err end, collect = function() return nil, err end }
-    return veil(setmetatable({ walk = walk }, Walk))
+    return public_view(setmetatable({ walk = walk }, Walk))
   end
 end
 

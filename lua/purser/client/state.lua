@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What a client does besides running operations. Loaded with the first such method: a program that only reads deposits
+-- The methods of a client besides its operations. Loaded with the first such method: a program that only reads deposits
 -- does without.
 --
 -- `of_states` are the methods of the inner state, `of_clients` the same for what users hold.
@@ -12,18 +12,18 @@ local pipeline = require "purser.call.pipeline"
 local private = require "purser.util.private"
 local response = require "purser.call.response"
 local run = require "purser.write.run"
-local veil = require "purser.util.veil"
+local public_view = require "purser.util.public_view"
+local setbacks = require "purser.call.setbacks"
 local digest = lazy "purser.util.digest"
 local history = lazy "purser.history"
 local methods_ = lazy "purser.client.methods"
 local parameters = lazy "purser.api.parameters"
 local reconcile = lazy "purser.write.reconcile"
 local reconcile_advice = lazy "purser.write.advice"
-local reconcile_service = lazy "purser.write.service"
 local retention = lazy "purser.history.retention"
 local suggest = lazy "purser.util.suggest"
 local unsigned = lazy "purser.call.unsigned"
-local write_call = lazy "purser.write.write_call"
+local call = lazy "purser.write.call"
 
 local states = private.states
 
@@ -83,7 +83,7 @@ function State:prepare(name, params, opts)
   local is_write = row.effect ~= "read"
   err = run.not_allowed(self, row)
   if err then return nil, err end
-  if is_write then run.load_write_calls() end
+  if is_write then call.load() end
   opts = opts or pipeline.no_options
   local values, layout = pipeline.check_call(self, row, params, opts)
   if not values then return nil, layout end
@@ -98,7 +98,7 @@ function State:prepare(name, params, opts)
   local headers = {}
   for header, value in pairs(request.headers) do headers[header] = value end
   if opts.info and is_write then
-    opts.info.intent, err = write_call.intent_of(self, row, values, opts)
+    opts.info.intent, err = call.intent_of(self, row, values, opts)
     if not opts.info.intent then return nil, err end
   end
   return { method = request.method, url = request.base_url .. request.target, headers = headers, body = request.body }
@@ -125,7 +125,7 @@ function State:parse(name, status, body, headers, intent)
   local value
   value, err = response.answer(row, self.profile, status, body, headers)
   intent = row.reconcile and intent_for(row, intent)
-  if intent then value, err = write_call.believe_prepared(self, row, intent, value, err) end
+  if intent then value, err = call.believe_prepared(self, row, intent, value, err) end
   if value ~= nil then return value end
   if err.outcome == "unknown" and row.reconcile then
     local advice = reconcile_advice.of
@@ -155,12 +155,12 @@ end
 function State:reconcile(unreconciled, options, window)
   local intent = unreconciled
   if errors.is(unreconciled) then intent = unreconciled.intent end
-  if self._journal and type(intent) == "table" then
+  if type(intent) == "table" then
     unreconciled = copy_of(intent)
-    local mismatch = unreconciled.id and self._journal:mismatch(unreconciled)
+    local mismatch = unreconciled.id and call.journal_of(self):mismatch(unreconciled)
     if mismatch then return nil, mismatch end
   end
-  return reconcile.reconcile(reconcile_service.of(self, window and window.readings), unreconciled, options, window)
+  return reconcile.reconcile(call.service_of(self, window and window.readings), unreconciled, options, window)
 end
 
 --- The name under which the journal keeps what this client does: its option `account`, or a digest of its API key.
@@ -219,7 +219,7 @@ function State:sleep(ms)
     error(("client:sleep: the time is %s; give milliseconds from 0"):format(
       type(ms) == "number" and ("%.14g"):format(ms) or "a " .. type(ms)), CALLER)
   end
-  pipeline.pause(self, ms)
+  setbacks.pause(self, ms)
 end
 
 --- Wipes the secret and closes the connections that this client opened itself. May be called again.
@@ -233,7 +233,7 @@ end
 ---@param opts purser.CallOptions|nil  of each call
 ---@return purser.Walk
 function State:each(name, params, opts)
-  return veil(history.each(self, name, params, opts))
+  return public_view(history.each(self, name, params, opts))
 end
 
 --- Returns the earliest epoch ms from which a history can be walked now. Returns nil where the service documents none.

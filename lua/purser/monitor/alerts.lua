@@ -44,7 +44,7 @@ Alerts.__index = Alerts
 local rules = { networks = "table", below = "table", key_days = { 1 }, permissions = "boolean", journal = "table",
   stuck_ms = { 1 }, state = "string", command = "string", webhook = "string", secret = "any" }
 
--- How many readings of a source fail one after the other until that is told.
+-- So many readings of a source fail one after the other until that is told.
 local FAILURES = 2
 
 -- Returns the sources to read: { name, read }.

@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- What alerts tell of: each function reads one source, and returns a list of conditions; or nil and an error.
+-- The conditions that alerts tell of: each function reads one source, and returns a list of conditions; or nil
+-- and an error.
 --
 -- A condition is { name, state, is_bad, text }. Its name stays the same; another state is a change. `text` says it in a
 -- sentence with the figures of now, which may differ while the state is the same.

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
---- What keeps watch over an account in production: alerts, once per change, and numbers for Prometheus.
+--- Watches over an account in production: alerts, once per change, and numbers for Prometheus.
 --- See docs/in-production.md.
 
 local alerts = require "purser.monitor.alerts"

@@ -4,6 +4,7 @@
 -- show it is read once, after a pause that makes everything visible that could have been sent just before. Of each
 -- payment the question of purser.write.reconcile is asked: which records of this reading may be of it?
 
+local call = require "purser.write.call"
 local errors = require "purser.call.errors"
 local intents = require "purser.write.intent"
 local operations = require "purser.api.operations"
@@ -11,7 +12,6 @@ local private = require "purser.util.private"
 local reading = require "purser.write.evidence.reading"
 local retention = require "purser.history.retention"
 local schedule = require "purser.schedule"
-local service = require "purser.write.service"
 local witness = require "purser.payouts.witness"
 
 local M = {}
@@ -32,7 +32,7 @@ end
 
 --- Returns how long after a request was stamped its record must be visible (ms).
 function M.visible_ms(self)
-  local client, options = service.of(private.state_of(self.client)), self.reconcile_options or {}
+  local client, options = call.service_of(private.state_of(self.client)), self.reconcile_options or {}
   return reading.visible_ms(client.recv_window, options.visibility_delay_ms or client.visibility_delay_ms)
 end
 
@@ -181,7 +181,7 @@ local function ask(self, state, payment, reconcile)
   local key, failures = M.history_of(payment), { tries = 0, rejections = 0 }
   if state.rejections[key] then return nil, state.rejections[key] end
   local intent = { operation = payment.operation, params = payment.params, account = self.account,
-    sent_at = state.sent_at, recv_window = service.of(private.state_of(self.client)).recv_window }
+    sent_at = state.sent_at, recv_window = call.service_of(private.state_of(self.client)).recv_window }
   local window = { readings = state.readings, is_planned = true, since = M.earliest(self, reconcile),
     to = state.readings.as_of }
   while not self.stopping and not self.problem do

@@ -112,17 +112,18 @@ local function prepare(self, key, operation, params)
     is_given = values[client_id] ~= nil and values[client_id] ~= made_id(self, key) -- as a plan has it
     values[client_id] = values[client_id] or made_id(self, key)
   end
-  return { key = key, operation = operation, params = values, content = intents.content(row, values),
-    id = client_id and values[client_id], given_id = is_given and client_id or nil }
+  return { key = key, operation = operation, params = values, id = client_id and values[client_id],
+    given_id = is_given and client_id or nil, content = intents.content(row, values) }
 end
 
 -- Which parameters differ from those in the queue, as a text.
 local function difference(known, payment)
-  local parts, requested = {}, payment.params
-  if known.operation ~= payment.operation then parts[1] = ("operation was %s, is %s"):format(known.operation,
-    payment.operation) end
+  local parts = {}
+  if known.operation ~= payment.operation then
+    parts[1] = ("operation was %s, is %s"):format(known.operation, payment.operation)
+  end
   for _, param in ipairs(operations.by_name[payment.operation].params) do
-    local before, now = known.params[param[1]], requested[param[1]]
+    local before, now = known.params[param[1]], payment.params[param[1]]
     if before ~= now and param[1] ~= operations.by_name[payment.operation].reconcile.client_id then
       parts[#parts + 1] = ("%s was %s, is %s"):format(param[1], tostring(before or "absent"), tostring(now or "absent"))
     end
@@ -149,10 +150,7 @@ local function add(self, tx, payment)
   check_id(self, tx, payment)
   if queue.insert(tx, self.queue, self.account, payment) then return true end
   local known = queue.find(tx, self.queue, self.account, payment.key)
-  if not known then
-    local _, err = argument_error(payment.key, ('its id "%s" is that of another call'):format(payment.id))
-    tx:reject(err)
-  end
+  if not known then tx:reject(select(2, argument_error(payment.key, "its id is that of another call"))) end
   if known.content ~= payment.content or known.operation ~= payment.operation
     or payment.given_id and known.client_id ~= payment.id then
     local _, err = argument_error(payment.key, "is in the queue with other content" .. difference(known, payment)

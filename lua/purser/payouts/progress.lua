@@ -3,10 +3,10 @@
 
 local core = require "purser.core"
 local hooks = require "purser.call.hooks"
-local pipeline = require "purser.call.pipeline"
 local private = require "purser.util.private"
 local queue = require "purser.payouts.queue"
 local rejected = require "purser.payouts.rejected"
+local setbacks = require "purser.call.setbacks"
 
 local M = {}
 
@@ -14,7 +14,7 @@ local function seconds(ms) return ("%d s"):format(math.max(1, math.ceil(ms / 100
 
 -- That calls wait for the rate limit; nil where none does, or not for a second.
 local function limited(self)
-  local ms = pipeline.room_ms(private.state_of(self.client))
+  local ms = setbacks.room_ms(private.state_of(self.client))
   return ms and ms >= 1000 and hooks.room_text(ms) or nil
 end
 

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- One worker: tasks that take payments, send them, and find out what became of those whose answer was lost.
 
+local call = require "purser.write.call"
 local history_check = require "purser.payouts.history_check"
 local intents = require "purser.write.intent"
 local operations = require "purser.api.operations"
@@ -10,8 +11,6 @@ local reading = require "purser.write.evidence.reading"
 local rejected = require "purser.payouts.rejected"
 local schedule = require "purser.schedule"
 local service_clock = require "purser.call.clock"
-local write_call = require "purser.write.write_call"
-require "purser.write.modules" -- before a payment is sent: see there
 
 local M = {}
 
@@ -199,7 +198,7 @@ end
 local function send(self, payment)
   local info = {}
   self.sending = self.sending + 1
-  local value, err = write_call.run(private.state_of(self.client), operations.by_name[payment.operation],
+  local value, err = call.run(private.state_of(self.client), operations.by_name[payment.operation],
     payment.params, { info = info }, payment)
   self.sending = self.sending - 1
   local intent = info.intent

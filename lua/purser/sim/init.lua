@@ -6,14 +6,9 @@
 --     local client = purser.new { base_url = "http://localhost", transport = sim:transport(),
 --                                 api_key = owner.api_key, secret_key = owner.secret_key,
 --                                 clock = function() return sim:now() end }
---
--- A request runs through these stages, in this order: what is due is done, a fault may strike before, the path is
--- routed, the asker is authenticated over the raw bytes, the parameters are read and checked, the handler changes the
--- state, the answer is rendered, a fault may strike after.
 
 local accounts = require "purser.sim.accounts"
 local addresses = require "purser.sim.addresses"
-local auth = require "purser.sim.auth"
 local clock = require "purser.sim.clock"
 local coins = require "purser.sim.coins"
 local colon = require "purser.util.colon"
@@ -30,10 +25,7 @@ local prng = require "purser.sim.prng"
 local purser = require "purser"
 local rate_limit = require "purser.sim.rate_limit"
 local rebates = require "purser.sim.rebates"
-local render = require "purser.sim.render"
-local request_log = require "purser.sim.request_log"
-local request_parser = require "purser.sim.request_parser"
-local rules = require "purser.sim.rules"
+local requests = require "purser.sim.requests"
 local scenario = require "purser.sim.scenario"
 local transfers = require "purser.sim.transfers"
 local variants = require "purser.sim.variants"
@@ -54,18 +46,14 @@ local concepts = {
   withdrawals = withdrawals, transfers = transfers, conversions = conversions, rebates = rebates,
 }
 
-local handlers, histories = {}, {}
+local histories = {}
 for _, concept in pairs(concepts) do
-  for id, handler in pairs(concept.handlers) do handlers[id] = handler end
+  for id, handler in pairs(concept.handlers) do requests.handlers[id] = handler end
   for name, keys in pairs(concept.histories or {}) do histories[name] = keys end
 end
 
--- path -> method -> row
-local routes = {}
-for _, row in pairs(purser.operations) do
-  assert(handlers[row.id], row.id .. ": the simulator lacks it")
-  routes[row.path] = routes[row.path] or {}
-  routes[row.path][row.method] = row
+for _, row in ipairs(purser.operations) do
+  assert(requests.handlers[row.id], row.id .. ": the simulator lacks it")
 end
 
 -- The functions of the schedule's items, called when their time has come.
@@ -149,7 +137,7 @@ function M.new(options)
   if not is_built then return nil, sim end
   sim.clock = clock.new(sim.options.clock or "virtual", sim.options.start_time)
   sim.ledger, sim.schedule = ledger.new(), clock.schedule()
-  sim.journal = request_log.new(sim.options.record_requests or 100, sim.profile.signature_name)
+  sim.journal = requests.log(sim.options.record_requests or 100, sim.profile.signature_name)
   return sim
 end
 
@@ -180,7 +168,7 @@ function M.restore(state)
   sim.dice.state, sim.granted = state.dice, state.granted
   sim.clock, sim.schedule = clock.restore(state.clock), clock.schedule(state.schedule)
   sim.ledger = ledger.restore(state.ledger)
-  sim.journal = request_log.new(sim.options.record_requests or 100, sim.profile.signature_name, state.counts)
+  sim.journal = requests.log(sim.options.record_requests or 100, sim.profile.signature_name, state.counts)
   for name, concept_state in pairs(state.concepts) do concepts[name].restore(sim, concept_state) end
   for name, records in pairs(state.histories) do
     for _, record in ipairs(records) do sim[name]:add(record) end
@@ -266,110 +254,13 @@ function Sim:verify()
   return ledger.audit(self, concepts)
 end
 
--- The requests without a signature: ping, server time and market data.
-local function answer_unsigned(sim, path, method)
-  if method ~= "GET" then return nil end
-  if path == sim.profile.ping_path then return render.plain({}, sim.variant) end
-  if path == sim.profile.time_path then return render.plain({ { "serverTime", sim:now() } }, sim.variant) end
-  return live.market(sim, path)
-end
-
-local function headers_of(sim)
-  local second = math.floor(sim:now() / 1000)
-  if sim.date_second ~= second then
-    sim.date_second, sim.date_text = second, clock.http_date(second * 1000)
-  end
-  return { ["Content-Type"] = "application/json", Date = sim.date_text }
-end
-
--- Runs one operation. Returns its result; or nil, code, message and, for a wrong signature, the texts (see auth.check).
-local function perform(sim, row, request, query_text)
-  local account, query, message, signed = auth.check(sim, row, request, query_text)
-  if not account then return nil, query, message, signed end
-  local texts, code
-  texts, code, message = request_parser.parameters(row, query, request.body or "", sim.profile)
-  if not texts then return nil, code, message end
-  local values
-  values, code, message = rules.check(row, texts, sim.variant)
-  if not values then return nil, code, message end
-  return handlers[row.id](sim, account, values, row)
-end
-
-local function execute(sim, row, request, query_text, facts)
-  local result, code, message, signed = perform(sim, row, request, query_text)
-  local response = { headers = headers_of(sim) }
-  if result then
-    facts.outcome = "applied"
-    response.status, response.body = 200, render.answer(row, result, sim.variant)
-  else
-    code = render.code(code, sim.variant, row)
-    facts.outcome, facts.code, facts.signed = "rejected", code, signed
-    response.status, response.body = render.rejection(code, message, sim.variant, row)
-    response.code = code
-  end
-  return response
-end
-
--- The answer to a request that no operation sees: an HTTP status that is its code as well.
-local function turn_away(sim, status, message, row, facts)
-  facts.outcome, facts.code = "rejected", ("%d"):format(status)
-  local _, body = render.rejection(facts.code, message, sim.variant, row)
-  return { status = status, headers = headers_of(sim), body = body, code = facts.code }
-end
-
-local function reject_route(sim, path, facts)
-  if routes[path] then return turn_away(sim, 405, "Method not allowed", nil, facts) end
-  local response = turn_away(sim, 404, "Path not found", nil, facts)
-  if sim.variant.empty_paths then response.status, response.body = 200, "" end
-  return response
-end
-
--- An operation with the faults around it.
-local function answer_operation(sim, row, request, query_text, facts)
-  local response = faults.before(sim.fault_state, row, request)
-  if not response then
-    response = execute(sim, row, request, query_text, facts)
-    response = faults.after(sim.fault_state, row, request, response)
-  else
-    facts.outcome, facts.code = "fault", response.code
-  end
-  facts.fault = response.injected and response.injected.kind
-  sim.journal:count(row, facts.outcome == "applied")
-  return response
-end
-
--- The answer to a request that is above the rate limit, or nil.
-local function answer_above_limit(sim, row, request, facts)
-  if not sim.rate_limit_state then return nil end
-  local key = sim.keys.by_key[request.headers[sim.profile.key_header:lower()]]
-  local status, seconds = rate_limit.arrive(sim.rate_limit_state, row, request.ip or "127.0.0.1", key and key.uid,
-    sim:now())
-  if not status then return nil end
-  local response = turn_away(sim, status, status == 418 and "IP address is banned" or "Too many requests", row, facts)
-  response.headers["Retry-After"] = ("%d"):format(seconds)
-  if row then sim.journal:count(row, false) end
-  return response
-end
-
 --- Answers one request.
 ---@param request { method: string, target: string, headers: table<string, string>, body: string|nil, ip: string|nil }
 ---  target: path?query exactly as sent; headers: by lower-case name
 ---@return { status: integer, headers: table<string, string>, body: string, delay_ms: integer|nil, fault: string|nil }
 function Sim:handle(request)
   self:run_due()
-  local path, query_text = request.target:match("^([^?]*)%??(.*)$")
-  local row = routes[path] and routes[path][request.method]
-  local facts = {}
-  local response = answer_above_limit(self, row, request, facts)
-  if not response and row then
-    response = answer_operation(self, row, request, query_text, facts)
-  elseif not response then
-    local body = answer_unsigned(self, path, request.method)
-    facts.outcome = body and "applied"
-    response = body and { status = 200, headers = headers_of(self), body = body } or reject_route(self, path, facts)
-  end
-  self.journal:add(self:now(), row, request, response, facts)
-  return response
+  return requests.answer(self, request)
 end
 
 --- The counts of the rate limit's pools: by name and address or account { peak =, total =, rejected = }, and how often

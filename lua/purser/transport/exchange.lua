@@ -31,7 +31,7 @@ local M = {}
 local CHUNK, TIMEOUT_MS = 16384, 10000
 local TIME_RAN_OUT = "the time ran out (%d ms)"
 
--- Whether the request may go to this URL over such a socket; else nil and why.
+-- Tells whether the request may go to this URL over such a socket; else nil and why.
 local function permits(host, url)
   if url.secure then
     return host.secure, "this transport has no TLS; use a proxy on this machine, which verifies certificates"

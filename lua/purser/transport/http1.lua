@@ -49,7 +49,7 @@ function M.url(base_url)
 end
 
 local methods = { GET = true, POST = true, PUT = true, DELETE = true }
--- What the writer adds itself: a second one would make two requests of one for some reader.
+-- Headers that the writer adds itself: a second one would make two requests of one for some reader.
 local own_headers = { ["host"] = true, ["content-length"] = true, ["transfer-encoding"] = true, ["connection"] = true,
   ["expect"] = true, ["upgrade"] = true, ["te"] = true, ["trailer"] = true }
 
@@ -321,7 +321,8 @@ function reader:feed(text)
   return self.state == "whole"
 end
 
---- How many bytes the rest of the answer surely has, 1 to `max`: for sockets that wait for all they are asked for.
+--- Returns how many bytes the rest of the answer surely has, 1 to `max`: for sockets that wait for all they are asked
+--- for.
 ---@param max integer
 ---@return integer
 function reader:needs(max)

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 --- The transport for many requests at once. `send` waits: in a task of purser.schedule, or in a coroutine of a host
 -- that says how its coroutines wait (`wait`, `wake`), the others go on. Without coroutines: `submit`, `step`, `take`.
--- What turns it: a loop of the program, `attach` for a loop with callbacks, or a coroutine of the host (`start`).
+-- It is turned by a loop of the program, `attach` for a loop with callbacks, or a coroutine of the host (`start`).
 
 local core = require "purser.core"
 local lazy = require "purser.util.lazy"
@@ -47,7 +47,7 @@ function methods:submit(request)
   return id, not id and failure or nil
 end
 
--- What the host raises is kept for the end of the step.
+-- Keeps what the host raises for the end of the step.
 local function wake_hosted(host, waiter)
   local ok, problem = pcall(host.wake, waiter)
   if not ok then host.problem = host.problem or { problem } end
@@ -160,7 +160,8 @@ local function is_in_coroutine()
   return co ~= nil and not is_main
 end
 
--- How the caller waits: its task, "host" or "block"; or nil and a failure where it cannot, before anything is sent.
+-- Returns how the caller waits: its task, "host" or "block"; or nil and a failure where it cannot, before anything is
+-- sent.
 local function way_to_wait(self)
   local task = schedule.current()
   if task then
@@ -246,9 +247,9 @@ function methods:discard(response)
   if response.connection then self.multi:discard(response.connection) end
 end
 
---- What the loop of a host watches: a list of `{ fd =, read =, write =, events = "r"|"w"|"rw" }`, and a number that
--- changes with it. When one is ready, or `timeout()` milliseconds have passed, call `step`, or `schedule.step` where
--- there are tasks.
+--- Returns what the loop of a host watches: a list of `{ fd =, read =, write =, events = "r"|"w"|"rw" }`, and a number
+-- that changes with it. When one is ready, or `timeout()` milliseconds have passed, call `step`, or `schedule.step`
+-- where there are tasks.
 ---@return table
 ---@return integer
 function methods:fds()

@@ -12,6 +12,7 @@ local coins = require "purser.workflow.coins"
 local errors = require "purser.call.errors"
 local lazy = require "purser.util.lazy"
 local option_schema = require "purser.util.option_schema"
+local states = require "purser.api.states"
 local suggest = require "purser.util.suggest"
 local decimal = lazy "purser.decimal"
 
@@ -133,10 +134,6 @@ end
 
 ------------------------------------------------------------------------------------------------------- withdrawals
 
-local withdrawal_states = {
-  "applied for", "auditing", "waiting", "processing", "packaging", "confirming", "successful", "failed", "cancelled",
-  "in manual processing",
-}
 -- goal -> state -> verdict; what is not named is waited through.
 local withdrawal_goals = {
   success = { [7] = "done", [8] = "failed", [9] = "failed" },
@@ -146,10 +143,12 @@ local withdrawal_goals = {
 }
 local withdrawal_rules = { goal = suggest.names_of(withdrawal_goals), since = option_schema.TIME, coin = "string" }
 
-local function judge_state(verdicts, names)
+local function judge_state(verdicts, kind)
   return function(record)
     local state = record.status
-    return verdicts[state], ("is %s (state %s)"):format(names[state] or "in a state that is not known", tostring(state))
+    local verdict, name = verdicts[state], states.name(kind, state) or "in a state that is not known"
+    return verdict, ("is %s (state %s%s)"):format(name, tostring(state), verdict == "unclear"
+      and ": sources disagree whether it was credited or came back" or "")
   end
 end
 
@@ -197,16 +196,12 @@ function M.withdrawal(client, id, options)
   local read = finder(client, "wallet.withdrawal_history", "applyTime", rest.since or client:now() - 7 * DAY,
     { coin = rest.coin }, function(record) return record[member] == value end,
     member == "withdrawOrderId" and function(record) return record.status == 8 or record.status == 9 end or nil)
-  local judge = judge_state(withdrawal_goals[rest.goal or "success"], withdrawal_states)
+  local judge = judge_state(withdrawal_goals[rest.goal or "success"], "withdrawal")
   return wait(client, times, "withdrawal " .. value, read, judge, rest.progress)
 end
 
 ---------------------------------------------------------------------------------------------------------- deposits
 
-local deposit_states = {
-  "too small to be credited", "delayed", "large and delayed", "pending", "successful", "auditing", "rejected",
-  "refunded", "credited early", "invalid", "restricted", "returned or completed (sources disagree)",
-}
 -- A state that sources disagree about is no success that money may be spent on, and no proof that it came back.
 local deposit_goals = {
   credited = { [1] = "failed", [5] = "done", [7] = "failed", [8] = "failed", [10] = "failed", [12] = "unclear" },
@@ -282,7 +277,7 @@ function M.deposit(client, requested, options)
   end
   local read = finder(client, "wallet.deposit_history", "insertTime", rest.since or client:now() - DAY / 24,
     { coin = requested.coin }, matches_deposit(client, requested))
-  local judge = judge_state(deposit_goals[rest.goal or "credited"], deposit_states)
+  local judge = judge_state(deposit_goals[rest.goal or "credited"], "deposit")
   return wait(client, times, "the deposit", read, judge, rest.progress)
 end
 

@@ -227,7 +227,7 @@ local function assign(question, list, equal)
   for _, call in ipairs(equal) do calls[#calls + 1] = call end
   table.sort(calls, function(a, b)
     if a.sent_at ~= b.sent_at then return a.sent_at < b.sent_at end
-    return tostring(a.id or a.call_id) < tostring(b.id or b.call_id)
+    return tostring(a.id) < tostring(b.id or b.call_id)
   end)
   local time, mine, left, taken, owned = question.reconcile.time_member, nil, 0, {}, {}
   table.sort(list, function(a, b) return (tonumber(a.record[time]) or 0) < (tonumber(b.record[time]) or 0) end)

@@ -19,8 +19,7 @@ local format, gsub, upper = string.format, string.gsub, string.upper
 ---@field sent_at integer        the request's timestamp, epoch ms
 ---@field recv_window integer    milliseconds: the service rejects an older request
 ---@field account string|nil     which key signed: a digest of the API key, never the key
----@field call_id string|nil     the name of this call: a copy of the intent is that of the same call
----@field id string|nil          in the journal, when there is one
+---@field id string|nil          of this call: a copy of the intent is that of the same call, in a journal as well
 ---@field attempt integer|nil    there: how often the call was sent by then
 
 --- What of the values may be kept: everything but passwords.
@@ -33,15 +32,30 @@ local function keep(row, values, names)
   return params
 end
 
+local made_by, prefix, count = false, nil, 0
+
+--- Returns an id that no other call has: a random text of this process, and a number; or nil and a message.
+---@return string|nil id, string|nil message
+function M.new_id()
+  local process = core.process_id()
+  if made_by ~= process then
+    local made, message = core.random_token(20)
+    if not made then return nil, message end
+    made_by, prefix = process, made
+  end
+  count = count + 1
+  return format("%s%d", prefix, count) -- the text is of one length
+end
+
 --- The intent of a call with these checked values.
 ---@param row table
 ---@param values table<string, any>
 ---@param extra string[]|nil the names of parameters that the row does not know
----@param call_id string|nil
-function M.new(row, values, extra, sent_at, recv_window, account, call_id)
+---@param id string|nil
+function M.new(row, values, extra, sent_at, recv_window, account, id)
   return {
     operation = row.full_name, params = keep(row, values, row.names), extra = extra, sent_at = sent_at,
-    recv_window = recv_window, account = account, call_id = call_id,
+    recv_window = recv_window, account = account, id = id,
   }
 end
 
@@ -115,44 +129,36 @@ local function shown_names(row)
   return shown
 end
 
---- What two equal calls have in common: everything but the id that distinguishes them, and but what no record would
---- show.
----@param as_written boolean|nil  whether all that is written counts, and amounts and names as they are written
-function M.digest(row, params, as_written)
-  local names = {}
-  local made = row.reconcile and row.reconcile.generated_id and row.reconcile.client_id
-  local shown = not as_written and shown_names(row)
+-- Returns a digest of an operation and its values, but for the id that distinguishes equal calls.
+---@param shown table<string, boolean>|nil  the names that count; nil: all
+---@param spell fun(name: string): nil|fun(value: string): string
+local function digest_of(row, params, shown, spell)
+  local names, made = {}, row.reconcile and row.reconcile.generated_id and row.reconcile.client_id
   for name in pairs(params) do
     if name ~= made and (not shown or shown[name]) then names[#names + 1] = name end
   end
   table.sort(names)
   local parts = { row.full_name }
   for _, name in ipairs(names) do
-    local value = as_written and tostring(params[name]) or plain_amount(row, name, params[name])
-    local spell = not as_written and (spelled[name] or shown and spelled_if_shown[name])
-    if spell then value = spell(value) end
+    local value, spelling = plain_amount(row, name, params[name]), spell(name)
+    if spelling then value = spelling(value) end
     parts[#parts + 1] = format("%d:%s=%d:%s", #name, name, #value, value)
   end
   return digest.of(table.concat(parts, "\n"))
 end
 
---- Returns a digest of what a caller's key stands for: all values of the call in one spelling, but for the id that
---- distinguishes it from equal calls.
+--- Returns what two equal calls have in common: everything but the id that distinguishes them, and but what no record
+--- would show.
+function M.digest(row, params)
+  local shown = shown_names(row)
+  return digest_of(row, params, shown, function(name) return spelled[name] or shown and spelled_if_shown[name] end)
+end
+
+--- Returns a digest of what a key stands for: all values of the call in one spelling.
 ---@param params table<string, any>
 ---@return string
 function M.content(row, params)
-  local names, made = {}, row.reconcile and row.reconcile.generated_id and row.reconcile.client_id
-  for name in pairs(params) do
-    if name ~= made then names[#names + 1] = name end
-  end
-  table.sort(names)
-  local parts = { row.full_name }
-  for _, name in ipairs(names) do
-    local value = plain_amount(row, name, params[name])
-    if name == "coin" or name == "asset" then value = upper(value) end
-    parts[#parts + 1] = format("%d:%s=%d:%s", #name, name, #value, value)
-  end
-  return digest.of(table.concat(parts, "\n"))
+  return digest_of(row, params, nil, function(name) return (name == "coin" or name == "asset") and upper or nil end)
 end
 
 --- Why a call was not executed that a record agrees with: an equal call was sent since, and the record is that one's.

@@ -23,7 +23,6 @@ local intents = require "purser.write.intent"
 local operations = require "purser.api.operations"
 local option_schema = require "purser.util.option_schema"
 local reading = require "purser.write.evidence.reading"
-local recent_calls = require "purser.write.recent_calls"
 
 local NOTHING_YET, ASK_AGAIN = find_content.NOTHING_YET, find_content.ASK_AGAIN
 local undecided = find_content.undecided
@@ -65,8 +64,7 @@ M.ways = {
 ----------------------------------------------------------------------------------------------------------- the question
 
 ---@class purser.reconcile.Service   what reconciling needs of a client: see service.lua
----@field recent_calls table
----@field journal purser.Journal|nil
+---@field journal table           of the client: in a database, or in memory
 ---@field visibility_delay_ms integer
 ---@field recv_window integer
 ---@field readings purser.evidence.Readings|nil
@@ -161,6 +159,7 @@ local UNDOCUMENTED_REACH_DAYS = 7
 
 -- Returns whether it is too long ago for the list that would show it.
 local function is_out_of_reach(question)
+  if question.window.is_planned then return false end -- as far as its history reaches, and not further
   local through = operations.by_name[question.reconcile.lookup]
   if not through or question.reconcile.strategy == "state" or not (through.paging and through.paging.time_member) then
     return false
@@ -168,8 +167,8 @@ local function is_out_of_reach(question)
   local window = through.window or {}
   local days = window.retention_days or window.retention_months and window.retention_months * 30
     or UNDOCUMENTED_REACH_DAYS
-  local sent_at = not question.window.is_planned and question.window.since or question.intent.sent_at
-  return sent_at < question.service:now() - days * DAY_MS + reading.WIDE_MS + 3600000
+  local earliest = question.service:now() - days * DAY_MS + reading.WIDE_MS + 3600000
+  return (question.window.since or question.intent.sent_at) < earliest
 end
 
 --- Returns whether a call may be decided before a record that exists must be seen. Where only content identifies calls,
@@ -291,9 +290,9 @@ end
 -- record has an owner by now, so that it has to be asked again; or nil and an error.
 local function keep(question, answer)
   local service, intent, payment = question.service, question.intent, question.window.payment
-  local journal = service.journal or service.memory
-  if not journal or not (intent.id or service.memory) or answer.not_before then return answer end
-  local verdict, message = journal:reconciled(intent, answer, payment and payment:after(answer.outcome, answer.reason))
+  if answer.not_before then return answer end
+  local verdict, message = service.journal:reconciled(intent, answer,
+    payment and payment:after(answer.outcome, answer.reason))
   if not verdict then return nil, failure.error("unknown", message) end
   if verdict.is_taken then return nil end
   -- the same may have been sent again since then, and the record be of that call
@@ -333,6 +332,17 @@ local function take(service, unreconciled)
   return row, intent
 end
 
+-- Gives an intent that was written by hand the id of its call. Returns it; or nil and an error.
+local function identified(service, intent)
+  if intent.id then return intent end
+  local known, message = service.journal:call_of(intent)
+  if not known and message then return nil, failure.error("unknown", message) end
+  if not known then return intent end
+  local copy = { id = known.id }
+  for name, value in pairs(intent) do copy[name] = value end
+  return copy
+end
+
 --- Reconciles an error of unknown outcome, or an intent. Users call client:reconcile.
 ---@param service purser.reconcile.Service
 ---@param unreconciled purser.Error|purser.Intent
@@ -348,15 +358,12 @@ function M.reconcile(service, unreconciled, options, window)
   end
   local row, intent = take(service, unreconciled)
   if not row then return nil, intent end
+  local problem
+  if not window then intent, problem = identified(service, intent) end
+  if not intent then return nil, problem end
   local question = M.question(service, row, intent, options, window)
   local answer, err = ask_and_keep(question)
   if not answer then return nil, err end
-  if answer.outcome ~= "undecided" then
-    local id, over = answer.record and intents.id_of(answer.record), answer.outcome == "not_done"
-    local entry = recent_calls.note(service.recent_calls, row, intent, id, over)
-    entry.by_content = not intents.has_own_id(row, intent.params)
-      or answer.record ~= nil and answer.record[row.reconcile.client_id] ~= intent.params[row.reconcile.client_id]
-  end
   if answer.secret_lost and options.recreate then return recreate(question, answer) end
   return answer
 end

@@ -3,6 +3,7 @@
 
 local claims = require "purser.write.evidence.claims"
 local operations = require "purser.api.operations"
+local own_calls = require "own_calls"
 
 local NOW = 1700000000000
 local TIME = { before = 6000, after = 14000, max_window = 5000 }
@@ -17,8 +18,7 @@ end
 
 -- Claims where a journal knows these owners.
 local function claims_of(owners, more)
-  local journal = { owners = function() return owners end, open_calls = function() return {} end,
-    answered_calls = function() return {} end, delay = function() return 0 end }
+  local journal = own_calls.with { owners = function() return owners end }
   for name, value in pairs(more or {}) do journal[name] = value end
   return claims.new({ journal = journal }, operations.by_name["wallet.withdraw"], { operation = "wallet.withdraw",
     params = sent, sent_at = NOW, id = "own" })

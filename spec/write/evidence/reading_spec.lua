@@ -5,7 +5,7 @@ local core = require "purser.core"
 local errors = require "purser.call.errors"
 local operations = require "purser.api.operations"
 local reading = require "purser.write.evidence.reading"
-local recent_calls = require "purser.write.recent_calls"
+local own_calls = require "own_calls"
 local reconcile = require "purser.write.reconcile"
 local schedule = require "purser.schedule"
 
@@ -234,7 +234,7 @@ describe("readings that many calls share", function()
     add()
     now = now + HOUR
     return { now = function() return now end, correction = function() end, pause = function(_, ms) now = now + ms end,
-      visibility_delay_ms = 3000, recv_window = 5000, recent_calls = recent_calls.new(), readings = reading.share(),
+      visibility_delay_ms = 3000, recv_window = 5000, journal = own_calls.new(), readings = reading.share(),
       read = function(_, _, asked)
         now = now + 50
         if asked.page == 2 and grows() then add() end

@@ -214,6 +214,22 @@ describe("a call under a policy", function()
     assert(setting.send(row("c", "10", { address = "TOther" }), client))
   end)
 
+  it("asks the service's address book where a rule does", function()
+    setting.finish()
+    setting.begin { rules = { { name = "saved", effect = "allow", when = { saved = true }, approvals = {} } } }
+    refused("rule", setting.send(row("a", "5"))) -- it cannot be read
+    setting.book = '{"data":[{"coin":"USDT","network":"TRX","address":"TPayee","memo":""},'
+      .. '{"coin":"USDT","network":"TRX","address":"TMemo","addressTag":"7"}],'
+      .. '"totalRecords":2,"page":1,"totalPageNum":1}'
+    local client = assert(setting.client())
+    assert(setting.send(row("a", "5"), client))
+    assert(setting.send(row("b", "5", { address = "TMemo", memo = "7" }), client))
+    for i, more in ipairs { { address = "TMemo" }, { memo = "7" }, { netWork = "ETH" }, { address = "TPayeE" } } do
+      refused("rule", setting.send(row("x" .. i, "5", more), client))
+    end
+    assert.equal(2, #setting.sent)
+  end)
+
   it("knows an address by payments that were made", function()
     setting.finish()
     setting.begin { rules = { { name = "try", effect = "allow", when = { coin = "USDT", amount_up_to = "1" },

@@ -78,6 +78,32 @@ for name, kind in pairs(kinds) do
       assert.is_true(journal:finish(second, { id = "13" }))
     end)
 
+    it("doubts an answer with the id of any record that was just made, whatever list shows it", function()
+      local first, second = assert(begin {}), assert(begin {})
+      assert(journal:finish(first, { id = "12" }))
+      local transfer = operations.by_name["wallet.transfer"]
+      assert.is_true(journal:is_taken(second, transfer, "12", T0))
+      assert.is_false(journal:is_taken(second, transfer, "13", T0))
+      assert.is_false(journal:is_taken(second, operations.by_name["wallet.cancel_withdrawal"], "12", T0))
+    end)
+
+    it("knows the call of an intent by its id, and one that was written by hand by its content and time", function()
+      local first = assert(begin { order = "a" })
+      assert(begin { order = "a", sent_at = T0 + 1 })
+      local copy = { operation = first.operation, params = first.params, sent_at = T0, account = "treasury" }
+      assert.same({ first.id, first.id }, { journal:call_of(first).id, journal:call_of(copy).id })
+      copy.sent_at = T0 + 2
+      assert.is_nil(journal:call_of(copy))
+    end)
+
+    it("knows which ids calls have", function()
+      assert(begin({ order = "a" }, "a"))
+      local names = { ["wallet.withdraw"] = true }
+      assert.equal("a", assert(journal:planned("treasury", { "a", "b" }, names)).a.params.withdrawOrderId)
+      assert.same({}, assert(journal:planned("other", { "a" }, names)))
+      assert.same({}, assert(journal:planned("treasury", { "a" }, { ["wallet.transfer"] = true })))
+    end)
+
     it("believes a record that shows the id of a call more than a look that did not see it", function()
       local first = assert(begin { order = "a" })
       assert(journal:reconciled(first, { outcome = "not_done" }))
@@ -179,6 +205,20 @@ for name, kind in pairs(kinds) do
 end
 
 describe("a journal in memory", function()
+  it("is one for the clients of a transport and an origin", function()
+    local transport = {}
+    local journal = memory.of(transport, "https://one.example")
+    assert.equal(journal, memory.of(transport, "https://one.example"))
+    assert.are_not.equal(journal, memory.of(transport, "https://two.example"))
+    assert.are_not.equal(journal, memory.of({}, "https://one.example"))
+  end)
+
+  it("keeps what was found of a call that another process made", function()
+    local journal, intent = memory.new(), intent_of {}
+    assert(journal:reconciled(intent, { outcome = "done", record = { id = "12" } }))
+    assert.is_true(journal:is_taken(intent_of {}, ROW, "12"))
+  end)
+
   it("forgets calls after an hour, and says until when", function()
     local journal = memory.new()
     local first = intent_of { order = "a" }

@@ -33,7 +33,7 @@ local RateLimit = { __name = "purser.rate_limit" }
 RateLimit.__index = RateLimit
 setmetatable(RateLimit, { __index = blocks }) -- methods, too
 
---- Whether `value` was made here.
+--- Tells whether `value` was made here.
 function M.is(value)
   return getmetatable(value) == RateLimit
 end
@@ -102,8 +102,8 @@ function RateLimit:weight_of(row)
   return self.weights[row.full_name] or row.weight or 1
 end
 
--- What a call takes, and the documents that this needs. A weight above a capacity counts as all of it, so that the call
--- goes when nothing else does.
+-- Returns what a call takes, and the documents that this needs. A weight above a capacity counts as all of it, so that
+-- the call goes when nothing else does.
 local function make_takes(self, row, api_key)
   local takes = { names = { sliding_log.QUEUE } }
   for _, pool in ipairs(self.pools) do
@@ -117,7 +117,7 @@ local function make_takes(self, row, api_key)
   return takes
 end
 
--- The same, made once for a row and a key.
+-- Returns the same, made once for a row and a key.
 local function takes_of(self, row, api_key)
   local by_row = self.takes[api_key or ""]
   if not by_row then
@@ -152,12 +152,12 @@ local function reserve(self, takes, rank, number, patience_ms)
   return ms, ticket, at, asked
 end
 
--- How many milliseconds are whole seconds for a person.
+-- Returns milliseconds as whole seconds, for a person.
 local function seconds(ms)
   return ("%d s"):format(math.ceil(ms / 1000))
 end
 
--- Why a call that does not fit now is not sent; nil where it waits.
+-- Returns why a call that does not fit now is not sent; nil where it waits.
 local function rejection(self, ms, waited)
   if self.when_full == "reject" then return "the request weight is used up", ms end
   if waited + ms > self.max_wait_ms then

@@ -32,7 +32,7 @@ local MARGIN = 0.024 -- of a window: how much later than planned a call may reac
 -- Under these names the stores keep something else.
 local taken = { queue = true, clock = true, lock = true, version = true }
 
---- What is wrong with the options, and what to do; or nil.
+--- Returns what is wrong with the options, and what to do; or nil.
 ---@return string|nil problem, string|nil hint
 function M.check(options)
   local problem, _, hint = option_schema.check(options, M.rules, "rate_limit option")

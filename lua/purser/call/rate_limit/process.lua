@@ -8,7 +8,7 @@ Process.__index = Process
 
 local M = {}
 
---- What fn of transact is called with: nobody else ever comes between.
+--- Returns what fn of transact is called with: nobody else ever comes between.
 function Process:state()
   return self.kv, self.now(), "-"
 end

@@ -27,7 +27,7 @@ local HEAD, SENT, TICKETS, BEFORE = 1, 2, 3, 4
 -- Its head: the longest span that was asked for, until when it is blocked, the last pause that was not named by the
 -- service.
 local SPAN, BLOCKED, PAUSE = 1, 2, 3
--- What counts before a step is a list: from when on that is right, the end of the step, the span, the sum, and how long
+-- The sum before a step is a list: from when on that is right, the end of the step, the span, the sum, and how long
 -- to keep the pool.
 -- The head of the queue: the number of the next ticket, until when all pools are held, which run of the store wrote it,
 -- the longest span.
@@ -86,7 +86,7 @@ local function read_pool(kv, name, span, now, number)
   return pool, prune_tickets(pool[TICKETS], now, number)
 end
 
--- How much of what was sent counts at a time.
+-- Returns how much of what was sent counts at a time.
 local function load_at(sent, span, time)
   local sum = 0
   for i = 1, #sent, 2 do
@@ -280,8 +280,8 @@ function M.block(kv, now, name, span, ms)
   return head[BLOCKED] - now
 end
 
---- What a pool has: how much counts, for how long it is blocked, how many tickets wait for it and what they cost, and
---- for how long all pools are held.
+--- Returns what a pool has: how much counts, for how long it is blocked, how many tickets wait for it and what they
+--- cost, and for how long all pools are held.
 function M.pool(kv, now, name, span)
   local pool, queue = read_pool(kv, name, span, now, 0), kv.get(M.QUEUE)
   local tickets, cost = pool[TICKETS], 0

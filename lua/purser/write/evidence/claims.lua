@@ -6,8 +6,7 @@
 --
 -- A journal, in memory or in a database, is asked for
 --   owners(account, record_ids, operations)            record id -> the call that owns it
---   planned(account, ids, operations)                  id -> the payment that it plans with it; or no such function,
---                                                      where it plans none
+--   planned(account, ids, operations)                  id -> the call, sent or planned, that has it
 --   open_calls(account, operations, first, last)       calls without a known end that may have made a record then
 --   answered_calls(account, operations, first, last)   calls whose records must be in a history from there to there
 --   delay(operation), note_delay(operation, ms)        how late records of an operation were seen to appear
@@ -18,7 +17,6 @@
 local compare = require "purser.write.evidence.compare"
 local failure = require "purser.write.journal.failure"
 local intents = require "purser.write.intent"
-local known_calls = require "purser.write.evidence.known_calls"
 local operations = require "purser.api.operations"
 
 local M = {}
@@ -149,7 +147,7 @@ end
 ---@param intent purser.Intent
 ---@return purser.evidence.Claims
 function M.new(service, row, intent)
-  return setmetatable({ journal = known_calls.of(service, row, intent), row = row, intent = intent,
+  return setmetatable({ journal = service.journal, row = row, intent = intent,
     account = intent.account, operations = shown_in(intents.history_of(row)) }, Claims)
 end
 
@@ -157,7 +155,7 @@ local function failed(message) return nil, failure.error("unknown", message) end
 
 -- Returns whether a call is the one that is asked about.
 local function is_own(self, call)
-  return call.id ~= nil and (call.id == self.intent.id or call.id == self.intent.call_id)
+  return call.id ~= nil and call.id == self.intent.id
 end
 
 -- Returns a function that returns the payment that the journal plans and whose id a record shows; or nil and a message.
@@ -165,7 +163,7 @@ end
 local function planned_by_others(self, records)
   local name, list, seen = self.row.reconcile.client_id, {}, {}
   local own = name and self.intent.params[name]
-  for _, record in ipairs(name and self.journal.planned and records or {}) do
+  for _, record in ipairs(name and records or {}) do
     local id = record[name]
     if type(id) == "string" and id ~= "" and not seen[id] and not (own and compare.may_be_id(own, id)) then
       seen[id], list[#list + 1] = true, id
@@ -250,7 +248,7 @@ end
 
 --- Returns whether calls have been forgotten that can have made a record at `first` or since.
 function Claims:has_forgotten(first, later)
-  local forgotten_to = self.journal.forgotten_until and self.journal:forgotten_until() or 0
+  local forgotten_to = self.journal:forgotten_until()
   return forgotten_to > 0 and forgotten_to + intents.MAX_WINDOW_MS + later >= first
 end
 

@@ -75,10 +75,12 @@ function M.sent(tx, account, intent, call, plan, persons, version)
   local coin = call.amount and call.coins and #call.coins == 1 and call.coins[1] or ""
   local row = { account = account, operation = call.operation, coin = coin, destination = call.destination,
     sent_at = time_text(call.now) }
-  tx:rows("DELETE FROM purser_approved WHERE intent = $1", intent)
   tx:rows([[INSERT INTO purser_approved (intent, account, operation, coin, destination, amount, sent_at, charged, plan,
-    approved_by, policy) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)]], intent, account, row.operation, coin,
-    row.destination, tostring(call.amount or ""), row.sent_at, coin ~= "" and "yes" or "", plan, persons, version)
+    approved_by, policy) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT (intent) DO UPDATE SET
+    coin = excluded.coin, destination = excluded.destination, amount = excluded.amount, sent_at = excluded.sent_at,
+    charged = excluded.charged, plan = excluded.plan, approved_by = excluded.approved_by, policy = excluded.policy]],
+    intent, account, row.operation, coin, row.destination, tostring(call.amount or ""), row.sent_at,
+    coin ~= "" and "yes" or "", plan, persons, version)
   if coin ~= "" then charge(tx, row, call.amount) end
 end
 
@@ -108,6 +110,14 @@ function M.known_since(tx, account, destination)
     ON call.id = sent.intent WHERE sent.account = $1 AND sent.destination = $2 AND call.state = 'done'
     ORDER BY sent.sent_at LIMIT 1]], account, destination)[1]
   return row and tonumber(row.sent_at) or false
+end
+
+--- Forgets what no rule can ask for any more: old hours, and calls that the journal has forgotten.
+---@param before string  a time as the tables keep it, at least 32 days back
+function M.prune(tx, before)
+  tx:rows("DELETE FROM purser_sums WHERE hour < $1", hour_text(tonumber(before)))
+  tx:rows([[DELETE FROM purser_approved WHERE sent_at < $1
+    AND NOT EXISTS (SELECT 1 FROM purser_calls WHERE purser_calls.id = purser_approved.intent)]], before)
 end
 
 -- Counts what the account sent before it had a policy.

@@ -6,7 +6,10 @@
 -- A process verifies a plan and a signature once. Each transaction looks for new statements and for a new policy.
 
 local approval_rows = require "purser.write.guard.approval_rows"
+local core = require "purser.core"
 local errors = require "purser.call.errors"
+local history = require "purser.history"
+local operations = require "purser.api.operations"
 local plan_text = require "purser.write.guard.plan_text"
 local policy = require "purser.write.guard.policy"
 local policy_chain = require "purser.write.guard.policy_chain"
@@ -28,7 +31,7 @@ Approved.__index = Approved
 local NAMESPACES = { approve = "purser-plan-1", withdraw = "purser-plan-withdraw-1", made = "purser-plan-made-1" }
 local M = { NAMESPACES = NAMESPACES }
 
-local concat, format, match, sub = table.concat, string.format, string.match, string.sub
+local concat, format, match, sub, upper = table.concat, string.format, string.match, string.sub, string.upper
 
 local DAY, SLACK_MS = 86400000, 60000
 
@@ -153,7 +156,8 @@ end
 -- What a plan has to say of a call: nil where it is not about it; else a code, or what the signers say.
 local function judge_plan(self, tx, stored, call, key)
   local plan = self.plans[stored.digest] or load_plan(self, tx, stored.digest, call.queue)
-  if call.queue ~= "" then self.plans[stored.digest] = plan end -- one of a single call is not met again
+  local first = next(plan.contents)
+  if first and next(plan.contents, first) then self.plans[stored.digest] = plan end -- a single row is not met again
   if not plan.contents[key] then return nil end
   if plan.problem then return plan.problem end
   if plan.contents[key] ~= plan_text.content(call.operation, call.params) then return "changed" end
@@ -238,6 +242,37 @@ local function now_of(tx, row, intent)
   return math.max(newest, sent_at)
 end
 
+local BOOK_MS = 600000
+
+--- Reads the service's address book where a rule asks for it: before a withdrawal, once in ten minutes. One that cannot
+--- be read leaves such rules without an answer.
+---@param client purser.State
+function M.read_book(self, client, row)
+  local now = core.monotonic_ms()
+  local is_fresh = self.book_at and now - self.book_at < BOOK_MS
+  if not self.chain.latest.asks_book or not row.moves or row.moves.to ~= "address" or is_fresh then return end
+  local walk, err = history.walk(client, operations.by_name["wallet.withdrawal_addresses"])
+  local book, saved = {}, nil
+  repeat
+    if walk then saved, err = walk:next() end
+    if saved then
+      local memo = saved.memo ~= "" and saved.memo or saved.addressTag or ""
+      local name = format("%s\n%s", tostring(saved.address), memo)
+      book[name] = book[name] or {}
+      book[name][upper(tostring(saved.network))] = true
+    end
+  until not saved
+  self.book, self.book_at = not err and book or nil, not err and now or nil
+end
+
+-- Whether a call pays a saved address; nil where the book is not known, or has it under another network's name.
+local function is_saved(book, call)
+  local moves, params = call.row.moves, call.params
+  if not book or not moves or moves.to ~= "address" then return nil end
+  local networks = book[format("%s\n%s", params[moves.address], params[moves.memo] or "")]
+  return networks ~= nil and (networks[upper(params[moves.network] or "")] or nil)
+end
+
 -- The best of what the plans say: a decision that lets the call through, with its plan; else the last reason.
 local function find_approval(self, tx, call, key)
   local last
@@ -261,8 +296,9 @@ local function check(self, tx, intent, row, queue, key)
   local call = rules.call(row.full_name, plan_text.params(row, intent.params))
   local account = self.account
   call.now, call.queue = now_of(tx, row, intent), queue
-  call.known_since = call.destination ~= "" and approval_rows.known_since(tx, account, call.destination) or false
-  if self.saved then call.saved = self.saved(call) end
+  call.known_since = self.chain.latest.asks_known and call.destination ~= ""
+    and approval_rows.known_since(tx, account, call.destination) or false
+  call.saved = is_saved(self.book, call)
   function call.sum(limit) return approval_rows.sum(tx, account, call, limit) end
   local decision, plan, err = find_approval(self, tx, call, key)
   if not decision then reject(tx, row, err) end

@@ -105,10 +105,14 @@ function conditions.to(value, name, policy)
   end)
 end
 
-function conditions.known_days(value, name) return count_of(value, name, 3650) end
+function conditions.known_days(value, name, policy)
+  policy.asks_known = true
+  return count_of(value, name, 3650)
+end
 
-function conditions.saved(value, name)
+function conditions.saved(value, name, policy)
   if value ~= true then wrong("%s is not true", name) end
+  policy.asks_book = true
   return true
 end
 
@@ -314,6 +318,8 @@ end
 ---@field plan_days integer
 ---@field change table[]       who changes it: { group, count }
 ---@field rules table[]        sorted by name
+---@field asks_known boolean|nil  a rule asks whether a destination was paid before
+---@field asks_book boolean|nil  a rule asks for the service's address book
 
 --- Reads a policy. Returns nil and a message for anything that it cannot be sure to understand.
 ---@param text string

@@ -9,6 +9,7 @@ local errors = require "purser.call.errors"
 local intents = require "purser.write.intent"
 local json = require "purser.json"
 local lazy = require "purser.util.lazy"
+local operations = require "purser.api.operations"
 local schema = require "purser.write.journal.schema"
 local spending = lazy "purser.write.guard.spending"
 
@@ -145,16 +146,14 @@ end
 --- Records what is about to be sent, durably, in a row of its own or in that of its key or payment. `guard` may reject
 --- it. Returns true; or nil and an error or a message, and then it must not be sent; or nil, nil and the call that has
 --- its key already, and was executed or may have been.
----@param intent purser.Intent  gets the id of its row, and its attempt
+---@param intent purser.Intent  gets the id of the row that it is sent in, and its attempt
 ---@param key { name: string, content: string }|nil  what the caller's key is, and what it stands for
 ---@param payment { id: string, attempt: integer, attempts: integer, first_sent_at: integer|nil, worker: string }|nil
 --- one that a worker has taken; it is told of its attempt
 ---@return boolean|nil ok, any problem, purser.Call|nil known
 ---@param self purser.Journal
 function M.begin(self, intent, row, guard, key, payment)
-  local id, wrong = core.random_token(24)
-  if not id then return nil, "no random id could be made: " .. tostring(wrong) end
-  intent.id = id
+  local id = intent.id
   local result, problem = self.db:transaction(function(tx)
     local known = nil
     if payment then begin_payment(tx, intent, payment) else known = take(tx, intent, row, key) end
@@ -171,7 +170,7 @@ function M.begin(self, intent, row, guard, key, payment)
     end
     return true
   end
-  intent.id, intent.attempt = nil, nil
+  intent.id, intent.attempt = id, nil
   return nil, problem, result and result.known
 end
 
@@ -221,14 +220,19 @@ local function has_open_equal(tx, known)
     .. schema.UNDECIDED .. " LIMIT 1", known.digest, known.account, known.operation, known.id)[1] ~= nil
 end
 
-local TAKEN = "SELECT id FROM purser_calls WHERE account = $1 AND record_id = $2 AND record_id <> '' AND history = $3 "
-  .. "AND history <> '' AND id <> $4"
+local TAKEN = "SELECT id FROM purser_calls WHERE account = $1 AND record_id = $2 AND record_id <> '' "
+  .. "AND (history = $3 OR sent_at >= $4) AND history <> '' AND id <> $5"
 
---- Returns whether a record is known to be another call's; or nil and a message.
+--- Returns whether a record is known to be that of another call; or nil and a message. Each history counts its ids
+--- for itself.
+---@param since integer|nil  calls that were sent since then count whatever list shows their records: an answer that is
+--- mixed up may be that of any of them
 ---@param self purser.Journal
-function M.is_taken(self, intent, row, record_id)
-  local rows, message = self.db:rows(TAKEN, intent.account or "", tostring(record_id or ""), intents.makes_in(row),
-    intent.id or "")
+function M.is_taken(self, intent, row, record_id, since)
+  local history = intents.makes_in(row)
+  if history == "" then return false end
+  local rows, message = self.db:rows(TAKEN, intent.account or "", tostring(record_id or ""), history,
+    since and time_text(since) or "9", intent.id or "")
   if not rows then return nil, message end
   return rows[1] ~= nil
 end
@@ -238,6 +242,7 @@ local STAGES = { done = "done", undecided = "undecided" }
 
 -- Writes an end in the row of a call, where it says more than what is written. Returns a verdict.
 local function write_end(tx, intent, ending)
+  if not intent.id then return {} end
   local known = tx:rows("SELECT * FROM purser_calls WHERE id = $1" .. M.for_update[tx.db.name], intent.id)[1]
   if not known then return {} end
   local later = intent.attempt and tonumber(known.attempt) - intent.attempt or 0
@@ -294,11 +299,18 @@ end
 
 ---------------------------------------------------------------------------------------------- what is known of others
 
---- Returns the call that an intent is of; nil where it is not written; or nil and a message.
+--- Returns the call that an intent is of; nil where it is not written; or nil and a message. One that was written by
+--- hand has no id, and is that of its content and time.
 ---@param self purser.Journal
 function M.call_of_intent(self, intent)
-  if not intent.id then return nil end
-  local rows, message = self.db:rows("SELECT * FROM purser_calls WHERE id = $1", intent.id)
+  local rows, message
+  if intent.id then
+    rows, message = self.db:rows("SELECT * FROM purser_calls WHERE id = $1", intent.id)
+  else
+    rows, message = self.db:rows("SELECT * FROM purser_calls WHERE digest = $1 AND sent_at = $2 AND account = $3",
+      intents.digest(operations.by_name[intent.operation], intent.params), time_text(intent.sent_at),
+      intent.account or "")
+  end
   if not rows then return nil, message end
   return rows[1] and M.call_of(rows[1])
 end

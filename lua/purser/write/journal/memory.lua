@@ -1,8 +1,10 @@
 -- SPDX-License-Identifier: MIT
 -- The journal of a client that was given none: what a journal in a database keeps, in memory, with the same methods. It
--- is gone with its process. It keeps the calls of the last hour, and at most MAX_CALLS of them: some 1 kB each.
+-- is gone with its process. Clients that reach a service by one transport share it, for an answer to one may come to
+-- another. It keeps the calls of the last hour, and at most MAX_CALLS of them: some 1 kB each.
 
 local intents = require "purser.write.intent"
+local operations = require "purser.api.operations"
 
 local M = { KEPT_MS = 3600000, MAX_CALLS = 10000 }
 
@@ -13,8 +15,18 @@ Memory.__index = Memory
 ---@return purser.MemoryJournal
 function M.new()
   return setmetatable({ list = {}, first = 1, last = 0, by_id = {}, by_key = {}, by_record = {}, delays = {},
-    forgotten = 0,
-    in_memory = true }, Memory)
+    forgotten = 0 }, Memory)
+end
+
+local by_transport = setmetatable({}, { __mode = "k" })
+
+--- Returns the journal of the clients that reach a service by this transport.
+---@return purser.MemoryJournal
+function M.of(transport, origin)
+  local by_origin = by_transport[transport] or {}
+  by_transport[transport] = by_origin
+  by_origin[origin] = by_origin[origin] or M.new()
+  return by_origin[origin]
 end
 
 local function slot_of(account, operation, key)
@@ -24,7 +36,7 @@ end
 local function forget(self, call)
   self.list[self.first], self.first = nil, self.first + 1
   self.by_id[call.id] = nil
-  if call.slot and self.by_key[call.slot] == call then self.by_key[call.slot] = nil end
+  if call.slot then self.by_key[call.slot] = nil end
   local owners = call.record_id and self.by_record[call.record_id]
   if owners then
     owners[call] = nil
@@ -44,33 +56,44 @@ end
 --- Returns until when calls were sent that may be forgotten by now, epoch ms; 0 where none is.
 function Memory:forgotten_until() return self.forgotten end
 
---- Keeps a call that is about to be sent. Returns true; or nil, nil and the call that has its key. See
---- purser.write.journal.
----@param key { name: string, content: string }|nil
-function Memory:begin(intent, row, _, key)
-  local account = intent.account or ""
-  local slot = key and slot_of(account, intent.operation, key.name)
-  local known = slot and self.by_key[slot]
-  if known then
-    local problem = intents.other_content(known, key, row)
-    if problem then return nil, problem end
-    if not intents.SPENT_NOTHING[known.state] then return nil, nil, known end
-  end
+-- Begins an attempt of a call.
+local function begin(call, intent, attempt)
+  intent.id, intent.attempt = call.id, attempt
+  call.intent, call.params, call.sent_at, call.recv_window = intent, intent.params, intent.sent_at, intent.recv_window
+  call.attempt, call.state, call.record, call.answered = attempt, "open", nil, false
+end
+
+local function add(self, intent, row, key, slot)
   forget_old(self, intent.sent_at)
-  local call = { id = intent.call_id or tostring(self.last), key = key and key.name, slot = slot, account = account,
-    content = key and key.content, operation = intent.operation, params = intent.params, sent_at = intent.sent_at,
-    recv_window = intent.recv_window, state = "open", answered = false, digest = intents.digest(row, intent.params),
-    history = intents.makes_in(row), intent = intent }
+  local call = { id = intent.id or assert(intents.new_id()), key = key and key.name, content = key and key.content,
+    slot = slot, account = intent.account or "", operation = row.full_name, history = intents.makes_in(row),
+    digest = intents.digest(row, intent.params) }
+  begin(call, intent, 1)
   self.last = self.last + 1
   self.list[self.last], self.by_id[call.id] = call, call
   if slot then self.by_key[slot] = call end
+  return call
+end
+
+--- Keeps a call that is about to be sent. Returns true; or nil, nil and the call that has its key. See calls.lua.
+---@param key { name: string, content: string }|nil
+function Memory:begin(intent, row, _, key)
+  local slot = key and slot_of(intent.account or "", intent.operation, key.name)
+  local known = slot and self.by_key[slot]
+  if not known then
+    add(self, intent, row, key, slot)
+    return true
+  end
+  local problem = intents.other_content(known, key, row)
+  if problem then return nil, problem end
+  if not intents.SPENT_NOTHING[known.state] then return nil, nil, known end
+  begin(known, intent, known.attempt + 1)
   return true
 end
 
 local is_open = { open = true, unknown = true, undecided = true }
 
--- Returns whether an equal call, sent perhaps because this one was found not to have been executed, is open: a record
--- that merely agrees is that one's.
+-- Returns whether an equal call, sent perhaps because this one was found not to have been executed, is open.
 local function has_open_equal(self, call)
   for i = self.first, self.last do
     local other = self.list[i]
@@ -82,29 +105,30 @@ local function has_open_equal(self, call)
   return false
 end
 
--- Returns whether a record is another call's.
-local function is_taken(self, call, history, record_id)
-  if history == "" then return false end
-  for other in pairs(self.by_record[tostring(record_id or "")] or {}) do
-    if other ~= call and other.history == history then return true end
+-- Returns whether another call has a record; `history`: nil where the list that shows it is of no matter.
+local function is_owned(self, call, record_id, history)
+  for other in pairs(self.by_record[tostring(record_id)] or {}) do
+    if other ~= call and other.history ~= "" and (not history or other.history == history) then return true end
   end
   return false
 end
 
---- See purser.write.journal.calls.
-function Memory:is_taken(intent, row, record_id)
-  return is_taken(self, self:call_of(intent), intents.makes_in(row), record_id)
+--- Returns whether a record is known to be another call's. See calls.lua.
+function Memory:is_taken(intent, row, record_id, since)
+  local history = intents.makes_in(row)
+  return history ~= "" and is_owned(self, self.by_id[intent.id or ""], record_id, not since and history or nil)
 end
 
-local function end_call(self, intent, ending)
-  local call = self:call_of(intent)
+local function end_call(self, call, intent, ending)
   if not call then return {} end
-  local verdict = intents.judge_end(call.state, 0, ending, function() return has_open_equal(self, call) end)
+  local later = intent.attempt and call.attempt - intent.attempt or 0
+  local verdict = intents.judge_end(call.state, later, ending, function() return has_open_equal(self, call) end)
   if verdict.done_before then verdict.record = call.record or {} end
   if not verdict.counts then return verdict end
   local id = type(ending.record) == "table" and intents.id_of(ending.record)
-  if id and is_taken(self, call, call.history, id) then return { is_taken = true } end
-  call.state, call.record, call.answered = ending.state, ending.record, ending.answered
+  if id and call.history ~= "" and is_owned(self, call, id, call.history) then return { is_taken = true } end
+  call.state, call.record = ending.state, ending.record
+  call.answered, call.found = ending.answered and true or false, ending.answered == "found"
   if id then
     call.record_id = tostring(id)
     self.by_record[call.record_id] = self.by_record[call.record_id] or {}
@@ -115,31 +139,53 @@ end
 
 --- Keeps how a call ended. Returns true; or false where its record is another call's.
 function Memory:finish(intent, value, err)
-  return not end_call(self, intent, { state = not err and "done" or err.outcome, record = value,
-    answered = not err }).is_taken
+  return not end_call(self, self.by_id[intent.id or ""], intent, { state = not err and "done" or err.outcome,
+    record = value, answered = not err and "yes" }).is_taken
 end
 
---- Keeps what a reconciliation found. Returns a verdict.
+--- Keeps what a reconciliation found, also of a call of another process. Returns a verdict.
 function Memory:reconciled(intent, answer)
-  return end_call(self, intent, { state = answer.outcome, record = answer.record,
-    answered = intents.shows_id(intent, answer.record) })
+  local row = operations.by_name[intent.operation]
+  return end_call(self, self:call_of(intent) or add(self, intent, row), intent, { state = answer.outcome,
+    record = answer.record, answered = intents.shows_id(intent, answer.record) and "found" })
 end
 
---- Returns the call that an intent is of; nil where it is not known, or no more.
-function Memory:call_of(intent) return self.by_id[intent.call_id or ""] end
+--- Returns the call that an intent is of; nil where it is not known, or no more. See calls.lua.
+function Memory:call_of(intent)
+  if intent.id then return self.by_id[intent.id] end
+  local digest = intents.digest(operations.by_name[intent.operation], intent.params)
+  for i = self.first, self.last do
+    local call = self.list[i]
+    if call.sent_at == intent.sent_at and call.digest == digest then return call end
+  end
+end
 
---- See purser.write.journal.calls.
+--- See calls.lua.
 function Memory:owners(account, record_ids, names)
   local found = {}
   for _, id in ipairs(record_ids) do
     for call in pairs(self.by_record[tostring(id)] or {}) do
-      if call.account == (account or "") and (not names or names[call.operation]) then found[id] = call end
+      if call.account == (account or "") and call.history ~= "" and (not names or names[call.operation]) then
+        found[id] = call
+      end
     end
   end
   return found
 end
 
---- See intents.open_intents.
+--- See calls.lua.
+function Memory:planned(account, ids, names)
+  local found = {}
+  for _, id in ipairs(ids) do
+    for name in pairs(names) do
+      local call = self.by_key[slot_of(account or "", name, id)]
+      if call then found[id] = { operation = name, params = call.params, answered = true } end
+    end
+  end
+  return found
+end
+
+--- See calls.lua.
 function Memory:open_calls(account, names, first, last)
   local found = {}
   for i = self.first, self.last do
@@ -151,7 +197,7 @@ function Memory:open_calls(account, names, first, last)
   return intents.among(found, names, first, function(call) return call end)
 end
 
---- See purser.write.journal.calls.
+--- See calls.lua.
 function Memory:answered_calls(account, names, first, last)
   local found = {}
   for i = self.first, self.last do
@@ -164,10 +210,10 @@ function Memory:answered_calls(account, names, first, last)
   return found
 end
 
---- See purser.write.journal.calls.
+--- See calls.lua.
 function Memory:delay(operation) return self.delays[operation] or 0 end
 
---- See purser.write.journal.calls.
+--- See calls.lua.
 function Memory:note_delay(operation, ms) self.delays[operation] = math.max(ms, self:delay(operation)) end
 
 --- Returns nil: nothing here says that an intent is another call's.

@@ -5,6 +5,7 @@
 -- reconciled by stays. So does all of a payment that is not done; of one that is done, its key, digest and id stay, and
 -- of a call with a key of the caller's its key, content and result: a key is used once, however old it is.
 
+local approval_rows = require "purser.write.guard.approval_rows"
 local option_schema = require "purser.util.option_schema"
 local core = require "purser.core"
 local schema = require "purser.write.journal.schema"
@@ -95,6 +96,7 @@ function M.run(db, before)
   end
   local periods, message = db:transaction(function(tx)
     prune_generations(tx, before)
+    approval_rows.prune(tx, before)
     return prune_periods(tx, before)
   end)
   if not periods then return nil, message end

@@ -2,7 +2,7 @@
 -- The log of requests as it is shown: never a signature, a funds password or bytes that are no text.
 
 local operations = require "purser.api.operations"
-local request_log = require "purser.sim.request_log"
+local requests = require "purser.sim.requests"
 
 local WITHDRAW = operations.by_id.C2
 local HASH = ("0123456789abcdef"):rep(2)
@@ -13,7 +13,7 @@ end
 
 describe("the log of requests", function()
   it("keeps the last ones, oldest first", function()
-    local log = request_log.new(3, "signature")
+    local log = requests.log(3, "signature")
     assert.same({}, log:list())
     for i = 1, 5 do
       add(log, "/" .. i)
@@ -25,7 +25,7 @@ describe("the log of requests", function()
   end)
 
   it("keeps none where none is asked for, and counts all the same", function()
-    local log = request_log.new(0, "signature")
+    local log = requests.log(0, "signature")
     add(log, "/1")
     log:count(WITHDRAW, true)
     log:count(WITHDRAW, false)
@@ -34,13 +34,13 @@ describe("the log of requests", function()
   end)
 
   it("goes on counting where a snapshot stood", function()
-    local log = request_log.new(1, "signature", { [WITHDRAW.full_name] = { received = 7, applied = 3 } })
+    local log = requests.log(1, "signature", { [WITHDRAW.full_name] = { received = 7, applied = 3 } })
     log:count(WITHDRAW, true)
     assert.same({ received = 8, applied = 4 }, log.counts[WITHDRAW.full_name])
   end)
 
   it("masks every signature, under the profile's name for it, and funds passwords", function()
-    local log = request_log.new(9, "sig.na+ture")
+    local log = requests.log(9, "sig.na+ture")
     add(log, "/x?sig.na+ture=abc&a=1&sig.na+ture=def&siggna+ture=shown")
     add(log, "/x?password=" .. HASH .. "&a=1")
     add(log, "/x?a=1", nil, '{"password": "' .. HASH .. '", "password":"a\\"b' .. HASH .. '"}')
@@ -54,7 +54,7 @@ describe("the log of requests", function()
   end)
 
   it("keeps the answer of what was not applied, its first 2000 bytes, and none of what was", function()
-    local log = request_log.new(9, "signature")
+    local log = requests.log(9, "signature")
     add(log, "/1", { outcome = "rejected", code = "10101" }, ("x"):rep(3000))
     add(log, "/2", { outcome = "fault", fault = "truncate" }, "short")
     add(log, "/3", { outcome = "applied" }, '{"secretKey":"of a new key"}')
@@ -66,7 +66,7 @@ describe("the log of requests", function()
   end)
 
   it("shows bytes that are no printable text by their numbers", function()
-    local log = request_log.new(9, "signature")
+    local log = requests.log(9, "signature")
     add(log, "/\255\n?a=\0", { signed = { expected = "a=\1", received = "b", mistake = "an empty text" } }, "\127")
     local entry = log:list()[1]
     assert.same({ "/\\xFF\\x0A?a=\\x00", "\\x7F", "a=\\x01", "b", "an empty text", 5, 400, "wallet.withdraw" },

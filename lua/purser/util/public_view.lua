@@ -1,25 +1,25 @@
 -- SPDX-License-Identifier: MIT
--- What users hold of an object with methods, such as a walk: a table that has the object's methods and none of its
--- tables, as private.lua says of clients.
+-- Makes what users hold of an object with methods, such as a walk: a table that has the object's methods and none of
+-- its tables, as private.lua says of clients.
 
-local veiled = setmetatable({}, { __mode = "k" }) -- table that users hold -> the object
+local object_of = setmetatable({}, { __mode = "k" }) -- table that users hold -> the object
 
 -- The metatables of what users hold, one for each kind of object.
-local faces = {}
+local view_types = {}
 
 local function forward(name)
-  return function(face, ...)
-    local object = veiled[face]
+  return function(view, ...)
+    local object = object_of[view]
     if not object then error(("call it with a colon: :%s(...)"):format(name), 2) end
     return object[name](object, ...)
   end
 end
 
-local function face_of(class)
+local function view_type_of(class)
   local methods = {}
-  local function index(face, name)
+  local function index(view, name)
     if methods[name] then return methods[name] end
-    local value = veiled[face][name]
+    local value = object_of[view][name]
     if type(value) == "function" then
       if class.__index[name] ~= value then return nil end
       methods[name] = forward(name)
@@ -29,8 +29,8 @@ local function face_of(class)
   end
   return {
     __name = class.__name, __index = index, __metatable = class.__name,
-    __call = function(face) return veiled[face]() end,
-    __tostring = function(face) return tostring(veiled[face]) end,
+    __call = function(view) return object_of[view]() end,
+    __tostring = function(view) return tostring(object_of[view]) end,
   }
 end
 
@@ -40,8 +40,8 @@ end
 ---@return table
 return function(object)
   local class = getmetatable(object)
-  faces[class] = faces[class] or face_of(class)
-  local face = setmetatable({}, faces[class])
-  veiled[face] = object
-  return face
+  view_types[class] = view_types[class] or view_type_of(class)
+  local view = setmetatable({}, view_types[class])
+  object_of[view] = object
+  return view
 end

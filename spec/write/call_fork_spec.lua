@@ -138,16 +138,16 @@ it("Calls of a child have names of their own, so that its intents are not taken 
   local pid = ffi.C.fork()
   if pid == 0 then
     local file = io.open(path .. ".text", "w")
-    file:write(intent().call_id)
+    file:write(intent().id)
     file:close()
     ffi.C._exit(0)
   end
   ffi.C.waitpid(pid, nil, 0)
-  local own = intent().call_id
+  local own = intent().id
   local file = assert(io.open(path .. ".text"))
   local of_child = file:read "*a"
   file:close()
   assert.matches("^%w+%-%d+$", of_child)
   assert.not_equal(own, of_child)
-  assert.not_equal(first.call_id, own)
+  assert.not_equal(first.id, own)
 end)

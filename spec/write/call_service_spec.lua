@@ -5,8 +5,7 @@ local new = require("recorder").new
 local operations = require "purser.api.operations"
 local private = require "purser.util.private"
 local purser = require "purser"
-local service = require "purser.write.service"
-local write_call = require "purser.write.write_call"
+local call = require "purser.write.call"
 
 local NOW = 1700000000000
 
@@ -15,7 +14,7 @@ local function of(answer, options)
   for name, value in pairs(options or {}) do all[name] = value end
   local client, transport = new(all, answer)
   local state = private.state_of(client)
-  return service.of(state), transport, state
+  return call.service_of(state), transport, state
 end
 
 local function answering(body) return function() return { status = 200, headers = "", body = body } end end
@@ -24,9 +23,8 @@ describe("the service of a client", function()
   it("has its delays, and what it knows of its own calls", function()
     local made, _, state = of(answering "[]", { recv_window = 7000, visibility_delay_ms = 9000 })
     assert.same({ 7000, 9000, NOW }, { made.recv_window, made.visibility_delay_ms, made:now() })
-    assert.equal(write_call.recent_calls_of(state), made.recent_calls)
+    assert.equal(call.journal_of(state), made.journal)
     assert.equal(5000, of(answering "[]").recv_window)
-    assert.is_nil(made.journal)
   end)
 
   it("repeats a read whose answer shows no list, and never a write call", function()
@@ -59,7 +57,7 @@ describe("the service of a client", function()
     local made, _, state = of(answering '{"tranId":"1"}', { account = "treasury" })
     assert.is_true(made:signs_as "treasury")
     assert.is_false(made:signs_as "other")
-    write_call.recent_calls_of(state).accounts.other = true
+    state._accounts = { other = true }
     assert.is_true(made:signs_as "other")
   end)
 

@@ -9,8 +9,9 @@
 -- What a call holds while it is under way belongs to this module alone; the pipeline gets it as a purser.Sending.
 --
 -- A call has a key: the caller's own id, opts.key, or none but the journal's. A key is used once: where another call
--- has it, nothing is sent, and write/run.lua finds out what became of that one.
+-- has it, nothing is sent, and what became of that one is found out.
 
+local approved = require "purser.write.guard.approved"
 local compare = require "purser.write.evidence.compare"
 local core = require "purser.core"
 local envelope = require "purser.write.evidence.envelope"
@@ -19,33 +20,46 @@ local errors = require "purser.call.errors"
 local failure = require "purser.write.journal.failure"
 local intents = require "purser.write.intent"
 local memory = require "purser.write.journal.memory"
+local operations = require "purser.api.operations"
 local pipeline = require "purser.call.pipeline"
 local plain_text = require "purser.util.plain_text"
-local recent_calls = require "purser.write.recent_calls"
+local reading = require "purser.write.evidence.reading"
+local reconcile_calls = require "purser.write.reconcile"
 local schedule = require "purser.schedule"
--- read now: once something was sent there may be no descriptor left for it
+local setbacks = require "purser.call.setbacks"
 local advice = require "purser.write.advice"
 
+-- Loaded now, with the rows of all groups: once something was sent the host may have no descriptor or file system left,
+-- and a call whose outcome is unknown could never be reconciled.
+require "purser.api.write_kinds"
+require "purser.call.failure"
+require "purser.call.hooks"
+require "purser.call.rate_limit.blocks"
+require "purser.call.record"
+require "purser.call.retry"
+require "purser.call.service_time"
+require "purser.call.unsigned"
+require "purser.codes"
+require "purser.util.calendar"
+require "purser.util.option_messages"
+require "purser.util.suggest"
+assert(operations.list)
+
 local M = {}
+
+--- Loads this module, and all that reconciling needs.
+function M.load() end
 
 --- Returns the journal of a client: the one that it was given, or one in memory.
 ---@param client purser.State
 function M.journal_of(client)
-  local journal = client._journal or client._memory
-  if journal then return journal end
-  client._memory = memory.new()
-  return client._memory
+  client._memory = client._memory or not client._journal and memory.of(client._transport, client._origin)
+  return client._journal or client._memory
 end
 
---- What this client knows of its own calls, made when the first one is noted: it distinguishes equal calls.
-function M.recent_calls_of(client)
-  client._recent_calls = client._recent_calls or recent_calls.new(client._transport, client._origin)
-  return client._recent_calls
-end
-
---- Whether a client's key is of that account, or was when it signed a call.
+--- Returns whether a client's key is of that account, or was when it signed a call.
 function M.signs_as(client, account)
-  return account == client:account() or M.recent_calls_of(client).accounts[account] == true
+  return account == client:account() or client._accounts and client._accounts[account] == true
 end
 
 local function no_random(row, message)
@@ -104,10 +118,10 @@ end
 ---@param account string|nil
 function M.intent_of(client, row, values, opts, account)
   local profile = client.profile
-  local call_id, message = recent_calls.name_call(M.recent_calls_of(client))
-  if not call_id then return nil, no_random(row, message) end
+  local id, message = intents.new_id()
+  if not id then return nil, no_random(row, message) end
   return intents.new(row, values, opts.extra_params and names_of(opts.extra_params), values[profile.timestamp_name],
-    values[profile.recv_window_name] or 5000, account, call_id)
+    values[profile.recv_window_name] or 5000, account, id)
 end
 
 -- Records what is about to be sent. Returns the intent; or nil and the error that keeps it from being sent; or nil, nil
@@ -115,7 +129,8 @@ end
 local function record(client, row, values, opts, payment, key)
   local intent, rejected = M.intent_of(client, row, values, opts, client:account())
   if not intent then return nil, rejected end
-  M.recent_calls_of(client).accounts[intent.account] = true
+  client._accounts = client._accounts or {}
+  client._accounts[intent.account] = true
   if opts.info then rawset(opts.info, "intent", intent) end -- no code of the caller runs before it is written down
   local ok, problem, known = M.journal_of(client):begin(intent, row, client._guard, key, payment)
   if ok then return intent end
@@ -133,7 +148,6 @@ end
 ---@field info table|nil    the `info` of the call's options
 ---@field intent purser.Intent
 ---@field payment table|false  of a queue: payment:after(outcome, message, err) returns what becomes of it
----@field entry table       its entry among the client's own calls
 ---@field sent boolean      the transport has been called
 ---@field process integer   the one that sends it: a child that is forked off by a hook must not
 ---@field value any         the result, false while there is none
@@ -150,12 +164,11 @@ local function begin(client, row, values, opts, payment, key)
   local lost = errors.new { kind = "transport", outcome = "unknown", phase = "receive", operation = row.full_name,
     message = "", advice = advice.of(row, values), intent = false }
   local call = setmetatable({ state = client, row = row, info = opts.info, intent = false, payment = payment or false,
-    entry = false, sent = false,
+    sent = false,
     value = false, err = false, kept = false, watch = false, lost = lost, process = core.process_id() }, WriteCall)
   local intent, problem, known = record(client, row, values, opts, payment, key)
   if not intent then return nil, problem, known end
   call.intent, lost.intent = intent, intent
-  call.entry = recent_calls.note(M.recent_calls_of(client), row, intent)
   return call
 end
 
@@ -188,6 +201,8 @@ local function not_its_own(row, why)
     message = "the answer is not that of this call: " .. why }
 end
 
+local MIXED_UP_MS = 3600000 -- how old an answer may be that comes to another call
+
 -- Why an answer that shows a success is not that of this call; nil where nothing does.
 local function doubt(client, row, intent, value)
   local params, reconcile = intent.params, row.reconcile
@@ -202,11 +217,8 @@ local function doubt(client, row, intent, value)
       return ("it shows another %s than was sent"):format(name)
     end
   end
-  local id = row.effect ~= "change" and intents.id_of(value)
-  if id and (recent_calls.is_others(M.recent_calls_of(client), row, intent, id)
-    or M.journal_of(client):is_taken(intent, row, id)) then
-    return M.TAKEN
-  end
+  local id = intents.id_of(value)
+  if id and M.journal_of(client):is_taken(intent, row, id, intent.sent_at - MIXED_UP_MS) then return M.TAKEN end
 end
 
 -- Returns the result of a write call; or nil and an error of unknown outcome when the answer is another call's: of a
@@ -225,19 +237,12 @@ function WriteCall:verify(value, err, response)
   return value, err
 end
 
--- Keeps a call that another program sent.
-local function note_in_memory(client, row, intent, value, err)
-  local journal = M.journal_of(client)
-  if journal:call_of(intent) or journal:begin(intent, row) then journal:finish(intent, value, err) end
-end
-
---- The same for the answer of a request that client:prepare made, and notes what is known of that call.
+--- The same for the answer of a request that client:prepare made, and keeps what is known of that call.
 function M.believe_prepared(client, row, intent, value, err)
   if value ~= nil then value, err = believe(client, row, intent, value) end
-  if type(intent.sent_at) == "number" then
-    local id, over = value and intents.id_of(value), err ~= nil and err.outcome ~= "unknown"
-    recent_calls.note(M.recent_calls_of(client), row, intent, id, over)
-    if not client._journal then note_in_memory(client, row, intent, value, err) end
+  local journal = M.journal_of(client)
+  if type(intent.sent_at) == "number" and (journal:call_of(intent) or journal:begin(intent, row)) then
+    journal:finish(intent, value, err)
   end
   return value, err
 end
@@ -260,9 +265,6 @@ function WriteCall:finish(value, err)
     value, err = self.value, self.err
     write_end(self, value, err)
   end
-  local id = value and intents.id_of(value)
-  recent_calls.close(self.state._recent_calls, self.entry, id, err ~= nil and err.outcome ~= "unknown")
-  self.entry.ended = true
   return value, err
 end
 
@@ -272,7 +274,7 @@ function WriteCall:send(request)
   local value, err = pipeline.attempt(self.state, self.row, request, 1, self.info, self)
   value, err = self:finish(value, err)
   if value ~= nil then return value end
-  pipeline.learn(self.state, err, request)
+  setbacks.learn(self.state, pipeline.run, err, request)
   if err.outcome == "unknown" then err.advice, err.intent = self.lost.advice, self.intent end
   return nil, err
 end
@@ -327,15 +329,119 @@ function M.run(client, row, params, opts, payment)
   if not values then return nil, layout end
   local key, rejection = make_key(client, row, values, opts.key)
   if payment then key = nil end -- that is its row's
+  if client._guard and client._guard.approved then approved.read_book(client._guard.approved, client, row) end
   rejection = rejection or client._guard and client._guard:check(row, values)
   if rejection then return nil, rejection end
-  pipeline.attend_clock(client, row)
+  if client._clock.offset then setbacks.attend_clock(client, pipeline.run, row) end
   local request, err = pipeline.next_request(client, row, layout, values, opts)
   if not request then return nil, err end
   local call, problem, known = begin(client, row, values, opts, payment, key)
   if call then return conclude(call, schedule.protect(call.send, call, request)) end
-  pipeline.give_back(client, request)
+  setbacks.give_back(client, request)
   return nil, problem, known
+end
+
+-------------------------------------------------------------------------------------------- what reconciling asks of it
+
+---@class purser.reconcile.Service
+---@field journal table                  of the client: in a database, or in memory
+---@field visibility_delay_ms integer             how long a new record may be missing from lists
+---@field recv_window integer
+local Service = {}
+Service.__index = Service
+
+---@param client purser.State
+---@param readings table|nil  what several calls that are reconciled share: see evidence/reading.lua
+---@return purser.reconcile.Service
+function M.service_of(client, readings)
+  return setmetatable({ client = client, journal = M.journal_of(client),
+    visibility_delay_ms = client._visibility_delay_ms, recv_window = client._recv_window or 5000,
+    readings = readings }, Service)
+end
+
+--- Runs an operation as the client does.
+function Service:read(row, params)
+  if row.effect ~= "read" then return M.run(self.client, row, params) end
+  return reading.ask(pipeline.run, self.client, row, params, pipeline.settles, reading.verify)
+end
+
+--- The service's time, as far as it is known.
+function Service:now()
+  return (assert(self.client._clock:read()))
+end
+
+--- By how much the client's clock was set right.
+function Service:correction()
+  return self.client._clock.offset or nil
+end
+
+function Service:pause(ms)
+  setbacks.pause(self.client, ms)
+end
+
+--- Whether the client's key is of that account.
+function Service:signs_as(account)
+  return M.signs_as(self.client, account)
+end
+
+------------------------------------------------------------------------------------------------- a key used before
+
+local LONGEST_LOOK_MS = 500
+
+-- Waits while another process, or another task, has the call under way: no longer than a call may take.
+local function await_end(client, known)
+  local journal, ms, waited = M.journal_of(client), 20, 0
+  local ends = known.sent_at + client._timeout_ms
+  while known.state == "open" and waited < client._timeout_ms and client:now() < ends do
+    setbacks.pause(client, ms)
+    waited, ms = waited + ms, math.min(ms * 2, LONGEST_LOOK_MS)
+    local message
+    known, message = journal:call_of(known.intent)
+    if not known then return nil, message or "the call is no longer in the journal" end
+  end
+  return known
+end
+
+-- The error of a call whose key another call has of which nobody knows what became.
+local function undecided(row, known, reason, candidates)
+  return errors.new { kind = "workflow", outcome = "unknown", phase = "journal", operation = row.full_name,
+    code = "journal.unknown", intent = known.intent, details = { candidates = candidates, call = known.id },
+    advice = advice.of(row, known.params), message = ('nothing was sent now; the call with the key "%s" was sent '
+      .. "before, and what became of it is not known: %s"):format(known.key or "", reason) }
+end
+
+-- Finds out what became of the call that has the key. Returns its result; nil and an error; or nothing where it was
+-- not executed, so that it may be sent again.
+local function settle(client, row, known, info)
+  local message
+  known, message = await_end(client, known)
+  if not known then return nil, failure.error("unknown", message) end
+  local result = known.state == "done" and (known.record or {})
+  if not result and not intents.SPENT_NOTHING[known.state] then
+    local answer, err = reconcile_calls.reconcile(M.service_of(client), known.intent)
+    if not answer then return nil, undecided(row, known, "it cannot be looked for now: " .. err.message) end
+    if answer.outcome == "undecided" then return nil, undecided(row, known, answer.reason, answer.candidates) end
+    result = answer.outcome == "done" and (answer.record or {})
+    local journal = M.journal_of(client)
+    local now = not result and journal:call_of(known.intent)
+    if now and not intents.SPENT_NOTHING[now.state] then
+      return nil, undecided(row, known, "the journal does not have that it was not executed")
+    end
+  end
+  if result and info then info.repeated = true end
+  return result or nil
+end
+
+--- Makes a write call. One whose key was used before is sent only where the first one is known not to have been
+--- executed.
+---@return any result, purser.Error|nil err
+function M.write(client, row, params, opts)
+  local value, err, known
+  repeat
+    value, err, known = M.run(client, row, params, opts)
+    if known then value, err = settle(client, row, known, opts and opts.info) end
+  until value ~= nil or err
+  return value, err
 end
 
 return M

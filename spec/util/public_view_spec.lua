@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- Objects that users hold, apart from what these work with.
 
-local veil = require "purser.util.veil"
+local public_view = require "purser.util.public_view"
 
 local Counter = { __name = "counter" }
 Counter.__index = Counter
@@ -14,38 +14,38 @@ end
 
 local function new() return setmetatable({ count = 0, label = "a", open = true, inner = { secret = 1 } }, Counter) end
 
-describe("a veiled object", function()
+describe("a public view", function()
   it("has the methods, texts, numbers and booleans of the object, and none of its tables", function()
-    local face = veil(new())
-    assert.equal(3, (face:next(3)))
-    assert.equal(4, (face()))
-    assert.same({ 4, "a", true, "counter at 4" }, { face.count, face.label, face.open, tostring(face) })
-    assert.is_nil(face.inner)
-    assert.is_nil(face.unknown)
-    assert.equal("counter", getmetatable(face))
-    assert.is_nil(next(face))
+    local view = public_view(new())
+    assert.equal(3, (view:next(3)))
+    assert.equal(4, (view()))
+    assert.same({ 4, "a", true, "counter at 4" }, { view.count, view.label, view.open, tostring(view) })
+    assert.is_nil(view.inner)
+    assert.is_nil(view.unknown)
+    assert.equal("counter", getmetatable(view))
+    assert.is_nil(next(view))
   end)
 
   it("hands out no function that is a field and no method, and is not changed by what is written on it", function()
     local object = new()
     object.callback = function() error "called" end
-    local face = veil(object)
-    assert.is_nil(face.callback)
-    face.count, face.next = 100, nil
-    assert.equal(1, (face:next()))
+    local view = public_view(object)
+    assert.is_nil(view.callback)
+    view.count, view.next = 100, nil
+    assert.equal(1, (view:next()))
   end)
 
   it("has methods that need it before the colon, at the caller's line", function()
-    local face = veil(new())
+    local view = public_view(new())
     for _, wrong in ipairs { {}, "x", 5, false } do
-      local ok, message = pcall(function() return (face.next(wrong)), nil end)
+      local ok, message = pcall(function() return (view.next(wrong)), nil end)
       assert.is_false(ok)
-      assert.matches("^spec/util/veil_spec%.lua:%d+: call it with a colon: :next%(", message)
+      assert.matches("^spec/util/public_view_spec%.lua:%d+: call it with a colon: :next%(", message)
     end
   end)
 
   it("shares its methods with others of its kind, each with its own object", function()
-    local a, b = veil(new()), veil(new())
+    local a, b = public_view(new()), public_view(new())
     assert.equal(a.next, b.next)
     a:next(5)
     assert.equal(1, (b:next()))
