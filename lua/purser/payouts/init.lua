@@ -174,7 +174,12 @@ local function hides_payments(list)
   return false
 end
 
---- What will travel for a payment of a queue, with the id that the queue gives; or nil and an error.
+--- Returns what will travel for a payment of a queue, with the id that the queue gives; or nil and an error.
+---@param account string     as of client:account()
+---@param queue_name string
+---@param key string         of the payment
+---@param operation string   full name
+---@param params table
 ---@return table<string, string>|nil params, purser.Error|nil err
 function M.params(account, queue_name, key, operation, params)
   local payment, err = prepare({ account = account, queue = queue_name }, key, operation, params)
@@ -246,21 +251,6 @@ local states = { waiting = true, taken = true, sent = true, done = true, failed 
   dropped = true }
 
 ---@alias purser.payment_states "waiting"|"taken"|"sent"|"done"|"failed"|"undecided"|"dropped"
-
----@class purser.Payment
----@field key string
----@field queue string
----@field operation string
----@field params table
----@field state purser.payment_states
----@field attempts integer
----@field record_id string|nil  the id that the service gave
----@field message string|nil    why it failed, or is undecided
----@field client_id string|nil  the id of yours that it was given
----@field intent string|nil     the id of its call in the journal
----@field rejection string|nil  sent: why it was rejected, while it is looked for
----@field added_at integer      epoch ms
----@field approved boolean      a person said by `retry` that it was not made
 
 ---@class purser.PayoutsReport
 ---@field total integer

@@ -22,6 +22,26 @@ M.MAX_LEASE_MS = 3600000
 local IN_QUEUE = " FROM purser_calls WHERE account = $1 AND queue = $2 AND queue <> ''"
 local OF_QUEUE = "account = ? AND queue = ? AND queue <> ''"
 
+---@class purser.Payment
+---@field key string
+---@field queue string
+---@field operation string
+---@field params table
+---@field state purser.payment_states
+---@field attempts integer
+---@field record_id string|nil  the id that the service gave
+---@field message string|nil    why it failed, or is undecided
+---@field client_id string|nil  the id of yours that it was given
+---@field id string             of its row in the journal
+---@field intent string|nil     the same, once it was sent
+---@field attempt integer       how often a request of it was recorded
+---@field first_sent_at integer|nil  epoch ms
+---@field content string        a digest of what it is to pay
+---@field worker string         who has it, "" for nobody
+---@field rejection string|nil  sent: why it was rejected, while it is looked for
+---@field added_at integer      epoch ms
+---@field approved boolean      a person said by `retry` that it was not made
+
 local function payment_of(row)
   local message, attempt = row.message ~= "" and row.message or nil, tonumber(row.attempt)
   return {
