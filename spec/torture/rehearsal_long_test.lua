@@ -32,7 +32,7 @@ describe("the rehearsal", function()
 
   it("comes out wrong when a copy is put back and nobody looks at the histories", function()
     local wrong = 0
-    for seed = 1, 4 do
+    for seed = 1, 12 do
       local result = rehearsal.run { seed = seed, folder = folder, puts_back = true, payments = 40,
         dies_once_in = 4000 }
       if #result.problems > 0 then wrong = wrong + 1 end
