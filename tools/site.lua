@@ -146,7 +146,7 @@ local function main()
   for _, path in ipairs(roots) do enqueue(path) end
   for path in io.popen("ls docs/*.md"):lines() do enqueue(path) end
   for _, path in ipairs(queue) do -- which grows
-    if path:find "%.png$" then
+    if path:find "%.png$" or path:find "%.svg$" then
       run(("cp %s %s"):format(quoted(path), quoted(folder .. "/" .. path)))
     else
       local links, sections = make_page(path, groups, order)
