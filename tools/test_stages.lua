@@ -17,7 +17,7 @@ local function read_mark(path)
   local head = files.read(path):sub(1, 2000)
   local target, text = head:match "\n%-%- make ([%w-]+): ([^\n]*)"
   return target or "test", tonumber((text or ""):match "^(%d+) s" or 1), (text or ""):find("waits", 1, true) ~= nil,
-    (text or ""):match "on (%w+)"
+    (text or ""):match "on ([%w.]+)"
 end
 
 -- The test files below a folder, or the file itself: { path, target, seconds, waits, only }.
