@@ -88,7 +88,7 @@ function M.start(options)
   local done, err = actions[options.action](books, { options.first, options.second }, options)
   books:close()
   if not done then return report.bad_input("%s", err.message) end
-  return not (done == true or report.write(type(done) == "string" and (done:gsub("\n?$", "\n")) or ""))
+  return not (done == true or report.write(type(done) == "string" and (done:gsub("\n$", "")) .. "\n" or ""))
     and report.NOT_WRITTEN or report.DONE
 end
 
