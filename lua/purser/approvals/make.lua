@@ -11,6 +11,7 @@ local plan_text = require "purser.write.guard.plan_text"
 local policy = require "purser.write.guard.policy"
 local policy_chain = require "purser.write.guard.policy_chain"
 local rules = require "purser.write.guard.rules"
+local suggest = require "purser.util.suggest"
 local utc = require "purser.util.utc"
 
 local M = {}
@@ -97,18 +98,11 @@ end
 ---@field problems { code: string, person: string|nil }[]  signatures that count for nothing
 ---@field added boolean|nil      whether anything was new
 
-local function sorted(set)
-  local names = {}
-  for name in pairs(set) do names[#names + 1] = name end
-  table.sort(names)
-  return names
-end
-
 local function verified(plan, chain, signatures, known)
   local signers = approved.signers(plan.head, chain,
     approved.statements(function() return plan.text end, signatures, known or {}))
-  return { plan = plan, signed = sorted(signers.signed), withdrawn = signers.withdrawn, made_by = signers.maker,
-    problems = signers.problems, set = signers.signed }
+  return { plan = plan, signed = suggest.names_of(signers.signed), withdrawn = signers.withdrawn,
+    made_by = signers.maker, problems = signers.problems, set = signers.signed }
 end
 
 --- Who signed a plan; see purser.approvals.

@@ -7,6 +7,7 @@ local digest = require "purser.util.digest"
 local json = require "purser.json"
 local schema = require "purser.books.schema"
 local states = require "purser.api.states"
+local suggest = require "purser.util.suggest"
 local utc = require "purser.util.utc"
 
 local M = {}
@@ -22,10 +23,8 @@ local function sorted(value)
     for i, item in ipairs(value) do list[i] = sorted(item) end
     return json.list(list)
   end
-  local names, members = {}, {}
-  for name in pairs(value) do names[#names + 1] = name end
-  table.sort(names)
-  for i, name in ipairs(names) do members[i] = { name, sorted(value[name]) } end
+  local members = {}
+  for i, name in ipairs(suggest.names_of(value)) do members[i] = { name, sorted(value[name]) } end
   return json.object(members)
 end
 

@@ -15,6 +15,7 @@ local files = require "purser.util.files"
 local json = require "purser.json"
 local option_schema = require "purser.util.option_schema"
 local sinks = require "purser.transport.sinks"
+local suggest = require "purser.util.suggest"
 
 local M = {}
 
@@ -74,18 +75,22 @@ local function read_state(path, account)
   return kept
 end
 
+-- Writes the file where it would differ from what was written last.
 local function keep(self)
   if not self.path then return true end
-  return files.replace(self.path, json.encode(json.object {
+  local text = json.encode(json.object {
     { "account", self.kept.account }, { "told", json.object(M.members(self.kept.told)) },
-    { "failures", json.object(M.members(self.kept.failures)) } }) .. "\n")
+    { "failures", json.object(M.members(self.kept.failures)) } }) .. "\n"
+  if text == self.written then return true end
+  local ok, message = files.replace(self.path, text)
+  self.written = ok and text or nil
+  return ok, message
 end
 
 --- Returns the members of a table in the order of their names, for json.object. (Public for its spec.)
 function M.members(object)
   local list = {}
-  for name, value in pairs(object) do list[#list + 1] = { name, value } end
-  table.sort(list, function(a, b) return a[1] < b[1] end)
+  for i, name in ipairs(suggest.names_of(object)) do list[i] = { name, object[name] } end
   return list
 end
 

@@ -108,14 +108,14 @@ end
 
 ------------------------------------------------------------------------------------------------------------ the journal
 
--- The states of a call whose end is not known.
-local UNSETTLED = { "open", "unknown", "undecided" }
+--- The states of a call whose end is not known.
+M.UNSETTLED = { "open", "unknown", "undecided" }
 
 --- The calls of the client's account that are undecided, or have had no known end for `stuck_ms`. One that is settled
 --- is not in the list any more.
 function M.calls(client, journal, stuck_ms)
   local list, now = {}, client:now()
-  for _, state in ipairs(UNSETTLED) do
+  for _, state in ipairs(M.UNSETTLED) do
     local entries, err = journal:entries { state = state, account = client:account() }
     if not entries then return nil, err end
     for _, entry in ipairs(entries) do

@@ -6,8 +6,10 @@
 --     local client = assert(purser.new { ..., hooks = metrics:hooks() })
 --     metrics:write("/var/lib/prometheus/node-exporter/purser.prom", journal)
 
+local conditions = require "purser.monitor.conditions"
 local core = require "purser.core"
 local payouts = require "purser.payouts"
+local suggest = require "purser.util.suggest"
 
 ---@class purser.Metrics
 local Metrics = { __name = "purser.metrics" }
@@ -55,7 +57,6 @@ local function add(out, name, kind, help, samples)
 end
 
 local STATES = { "waiting", "taken", "sent", "done", "failed", "undecided", "dropped" }
-local UNSETTLED = { "open", "unknown", "undecided" }
 
 -- Adds what a journal holds: payments by queue and state, and how old the oldest call is whose end is not known.
 local function add_journal(out, journal)
@@ -69,7 +70,7 @@ local function add_journal(out, journal)
     end
   end
   add(out, "purser_payments", "gauge", "Payments of a queue by state.", samples)
-  for _, state in ipairs(UNSETTLED) do
+  for _, state in ipairs(conditions.UNSETTLED) do
     local entries, problem = journal:entries { state = state, limit = 1 }
     if not entries then return nil, problem end
     local age = entries[1] and math.max(0, now - entries[1].intent.sent_at) / 1000 or 0
@@ -83,10 +84,10 @@ end
 ---@param journal purser.Journal|nil
 ---@return string|nil text, purser.Error|nil err
 function Metrics:text(journal)
-  local out, keys, samples = {}, {}, {}
-  for key in pairs(self.requests) do keys[#keys + 1] = key end
-  table.sort(keys)
-  for i, key in ipairs(keys) do samples[i] = ("purser_requests_total{%s} %d\n"):format(key, self.requests[key]) end
+  local out, samples = {}, {}
+  for i, key in ipairs(suggest.names_of(self.requests)) do
+    samples[i] = ("purser_requests_total{%s} %d\n"):format(key, self.requests[key])
+  end
   out[1] = "# HELP purser_requests_total Requests by operation and outcome.\n# TYPE purser_requests_total counter\n"
   out[2] = table.concat(samples)
   add(out, "purser_waits_total", "counter", "Waits for the rate limit.", { { {}, ("%d"):format(self.waits) } })

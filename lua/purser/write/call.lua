@@ -28,6 +28,7 @@ local reconcile_calls = require "purser.write.reconcile"
 local schedule = require "purser.schedule"
 local setbacks = require "purser.call.setbacks"
 local advice = require "purser.write.advice"
+local suggest = require "purser.util.suggest"
 
 -- Loaded now, with the rows of all groups: once something was sent the host may have no descriptor or file system left,
 -- and a call whose outcome is unknown could never be reconciled.
@@ -42,7 +43,6 @@ require "purser.call.unsigned"
 require "purser.codes"
 require "purser.util.calendar"
 require "purser.util.option_messages"
-require "purser.util.suggest"
 assert(operations.list)
 
 local M = {}
@@ -107,21 +107,14 @@ local function make_key(client, row, values, key)
   return key and { name = key, content = content }
 end
 
-local function names_of(values)
-  local names = {}
-  for name in pairs(values) do names[#names + 1] = name end
-  table.sort(names)
-  return names
-end
-
 --- The intent of a call whose request was built of these values; or nil and an error.
 ---@param account string|nil
 function M.intent_of(client, row, values, opts, account)
   local profile = client.profile
   local id, message = intents.new_id()
   if not id then return nil, no_random(row, message) end
-  return intents.new(row, values, opts.extra_params and names_of(opts.extra_params), values[profile.timestamp_name],
-    values[profile.recv_window_name] or 5000, account, id)
+  return intents.new(row, values, opts.extra_params and suggest.names_of(opts.extra_params),
+    values[profile.timestamp_name], values[profile.recv_window_name] or 5000, account, id)
 end
 
 -- Records what is about to be sent. Returns the intent; or nil and the error that keeps it from being sent; or nil, nil

@@ -5,6 +5,7 @@
 local codes = require "purser.codes"
 local core = require "purser.core"
 local form = require "purser.recording.drift.form"
+local suggest = require "purser.util.suggest"
 
 local M = {}
 
@@ -38,12 +39,7 @@ local function is_known_class(entry, classes, class)
   return is_number and is_amount(classes) and (classes["text of a decimal"] or class == "text of digits") or false
 end
 
-local function list_of(set)
-  local names = {}
-  for name in pairs(set) do names[#names + 1] = name end
-  table.sort(names)
-  return table.concat(names, " or ")
-end
+local function list_of(set) return table.concat(suggest.names_of(set), " or ") end
 
 -- The classes that every variant together shows at a path; nil where none has it.
 local function known_classes(forms, path)
@@ -69,16 +65,9 @@ local function is_required(forms, path, parent)
   return seen
 end
 
-local function sorted_paths(one)
-  local paths = {}
-  for path in pairs(one) do paths[#paths + 1] = path end
-  table.sort(paths)
-  return paths
-end
-
 -- Finds what is there and differs, or is new. Nothing inside of a new member is named.
 local function compare_present(add, actual, forms, names)
-  for _, path in ipairs(sorted_paths(actual)) do
+  for _, path in ipairs(suggest.names_of(actual)) do
     local entry = actual[path]
     local classes = known_classes(forms, path)
     if not classes then
@@ -98,7 +87,7 @@ end
 local function compare_missing(add, actual, forms)
   local done = {}
   for _, one in ipairs(forms) do
-    for _, path in ipairs(sorted_paths(one)) do
+    for _, path in ipairs(suggest.names_of(one)) do
       local parent = one[path].parent
       local there = parent and actual[parent] and actual[parent].classes.object
       if there and not done[path] and path:sub(-2) ~= "[]" and is_required(forms, path, parent)

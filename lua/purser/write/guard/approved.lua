@@ -15,6 +15,7 @@ local policy = require "purser.write.guard.policy"
 local policy_chain = require "purser.write.guard.policy_chain"
 local rules = require "purser.write.guard.rules"
 local sshsig = require "purser.write.guard.sshsig"
+local suggest = require "purser.util.suggest"
 local utc = require "purser.util.utc"
 
 ---@class purser.Approved
@@ -171,12 +172,7 @@ local function judge_plan(self, tx, stored, call, key)
   return nil, rules.decide(self.chain.latest, call)
 end
 
-local function names_of(set)
-  local names = {}
-  for name in pairs(set) do names[#names + 1] = name end
-  table.sort(names)
-  return concat(names, " ")
-end
+local function names_of(set) return concat(suggest.names_of(set), " ") end
 
 --- What a list of places asks for, as text: "treasury 2, finance 1".
 ---@return string
