@@ -348,9 +348,7 @@ build = {
     ["purser.workflow.plan"] = "lua/purser/workflow/plan.lua",
     ["purser.workflow.wait"] = "lua/purser/workflow/wait.lua",
     ["purser.workflow.watch"] = "lua/purser/workflow/watch.lua",
-    ["purser.write.advice"] = "lua/purser/write/advice.lua",
     ["purser.write.call"] = "lua/purser/write/call.lua",
-    ["purser.write.check_intent"] = "lua/purser/write/check_intent.lua",
     ["purser.write.evidence.claims"] = "lua/purser/write/evidence/claims.lua",
     ["purser.write.evidence.compare"] = "lua/purser/write/evidence/compare.lua",
     ["purser.write.evidence.envelope"] = "lua/purser/write/evidence/envelope.lua",
@@ -370,13 +368,10 @@ build = {
     ["purser.write.guard.sshsig"] = "lua/purser/write/guard/sshsig.lua",
     ["purser.write.intent"] = "lua/purser/write/intent.lua",
     ["purser.write.journal.calls"] = "lua/purser/write/journal/calls.lua",
-    ["purser.write.journal.failure"] = "lua/purser/write/journal/failure.lua",
     ["purser.write.journal"] = "lua/purser/write/journal/init.lua",
     ["purser.write.journal.memory"] = "lua/purser/write/journal/memory.lua",
-    ["purser.write.journal.prune"] = "lua/purser/write/journal/prune.lua",
     ["purser.write.journal.schema"] = "lua/purser/write/journal/schema.lua",
     ["purser.write.reconcile"] = "lua/purser/write/reconcile.lua",
-    ["purser.write.run"] = "lua/purser/write/run.lua",
     -- end: modules
   },
   install = {

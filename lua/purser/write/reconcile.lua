@@ -12,10 +12,8 @@
 -- a while to be seen. Only when both have passed, and a whole reading of a history shows no record that may be the
 -- call's, was nothing done.
 
-local check_intent = require "purser.write.check_intent"
 local claims = require "purser.write.evidence.claims"
 local errors = require "purser.call.errors"
-local failure = require "purser.write.journal.failure"
 local find = require "purser.write.find"
 local find_content = require "purser.write.find_content"
 local find_state = require "purser.write.find_state"
@@ -293,7 +291,7 @@ local function keep(question, answer)
   if answer.not_before then return answer end
   local verdict, message = service.journal:reconciled(intent, answer,
     payment and payment:after(answer.outcome, answer.reason))
-  if not verdict then return nil, failure.error("unknown", message) end
+  if not verdict then return nil, intents.journal_error("unknown", message) end
   if verdict.is_taken then return nil end
   -- the same may have been sent again since then, and the record be of that call
   if verdict.is_over then return { outcome = "not_done", reason = intents.OVER } end
@@ -322,7 +320,7 @@ local function take(service, unreconciled)
     end
     unreconciled = unreconciled.intent
   end
-  local row, intent, hint = check_intent.row_of(unreconciled)
+  local row, intent, hint = intents.row_of(unreconciled)
   if not row then return argument_error(intent, hint) end
   if intent.account and not service:signs_as(intent.account) then
     return argument_error(('it was signed by account "%s", whose records this client may not see')
@@ -336,7 +334,7 @@ end
 local function identified(service, intent)
   if intent.id then return intent end
   local known, message = service.journal:call_of(intent)
-  if not known and message then return nil, failure.error("unknown", message) end
+  if not known and message then return nil, intents.journal_error("unknown", message) end
   if not known then return intent end
   local copy = { id = known.id }
   for name, value in pairs(intent) do copy[name] = value end
