@@ -355,7 +355,6 @@ build = {
     ["purser.write.evidence.reading"] = "lua/purser/write/evidence/reading.lua",
     ["purser.write.find"] = "lua/purser/write/find.lua",
     ["purser.write.find_content"] = "lua/purser/write/find_content.lua",
-    ["purser.write.find_state"] = "lua/purser/write/find_state.lua",
     ["purser.write.guard.approval_rows"] = "lua/purser/write/guard/approval_rows.lua",
     ["purser.write.guard.approved"] = "lua/purser/write/guard/approved.lua",
     ["purser.write.guard"] = "lua/purser/write/guard/init.lua",
