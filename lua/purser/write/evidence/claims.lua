@@ -84,18 +84,10 @@ function Witnesses:hides(name, params)
   return self.hidden[kind_of(name, params)] == true
 end
 
-local function members_of(reconcile)
-  local members = { reconcile.client_id }
-  for _, list in ipairs { reconcile.match_on or {}, reconcile.copy_params or {} } do
-    for _, name in ipairs(list) do members[#members + 1] = name end
-  end
-  return members
-end
-
 -- Notes what the record of an answered call shows of it.
 local function add_witness(witnesses, call, record, time)
   local reconcile = operations.by_name[call.operation].reconcile
-  for _, name in ipairs(members_of(reconcile)) do
+  for _, name in ipairs(compare.members(reconcile)) do
     local sent = call.params[name]
     if sent ~= nil then
       local relation, form, kind = compare.member(name, sent, record), form_of(name, call.params),
