@@ -25,7 +25,8 @@ static bool is_container(const walk *w, const char *p, enum pu_kind kind)
 static const char *enter(walk *w, const char *p)
 {
     if (w->depth == PU_MAX_DEPTH) return set_error(w, p, "nested too deep");
-    if (w->containers == PU_MAX_CONTAINERS) return set_too_large(w, p, "more than 262144 objects and lists in one document");
+    if (w->containers == PU_MAX_CONTAINERS)
+        return set_too_large(w, p, "more than 262144 objects and lists in one document");
     if (!values_left(w, p)) return NULL;
     w->containers++;
     w->depth++;
@@ -35,12 +36,12 @@ static const char *enter(walk *w, const char *p)
 /* Facts of the record that is being read. */
 typedef struct record {
     pu_shape *shape;
-    uint16_t guess;    /* the key expected next */
-    uint16_t previous; /* the key before it */
-    bool opened;       /* the sink has its table already */
-    size_t total;      /* members handed over before the present batch */
-    uint64_t seen;     /* bit n: key n has come; of the keys beyond 63 this is not known */
-    size_t address_at; /* 1 + the place of an address in the present batch, 0: none there */
+    uint16_t guess;         /* the key expected next */
+    uint16_t previous;      /* the key before it */
+    bool opened;            /* the sink has its table already */
+    size_t total;           /* members handed over before the present batch */
+    uint64_t seen;          /* bit n: key n has come; of the keys beyond 63 this is not known */
+    size_t address_at;      /* 1 + the place of an address in the present batch, 0: none there */
     pu_entry address, memo; /* what earlier batches held of them */
 } record;
 
@@ -227,7 +228,7 @@ static inline const char *read_usual(walk *w, record *r, const char *p, const pu
     return count_entry(w, r, entry) ? p + 4 : NULL;
 }
 
-/* The path of nearly every member, an expected name and a usual value, is written out; read_value handles all others. */
+/* The path of nearly every member (expected name, usual value) is written out; read_value handles all others. */
 static inline const char *read_member(walk *w, record *r, const char *p)
 {
     if (w->count == BATCH) {

@@ -15,11 +15,11 @@ typedef struct walk {
     pu_plan *plan;
     pu_sink *sink;
     pu_decode_error *fault;
-    unsigned depth; /* open containers */
-    unsigned lists; /* those of them that are lists */
+    unsigned depth;                   /* open containers */
+    unsigned lists;                   /* those of them that are lists */
     size_t containers, values, names; /* so far: the ceilings of decode.h */
-    const pu_key *key; /* whose value is being read */
-    size_t count; /* entries collected */
+    const pu_key *key;                /* whose value is being read */
+    size_t count;                     /* entries collected */
     pu_entry entries[BATCH];
 } walk;
 
@@ -57,8 +57,8 @@ static inline const char *set_scan_error(walk *w, const pu_scan_error *mark)
 
 static inline const char *kind_name(enum pu_kind kind)
 {
-    static const char *const names[] = {"a string", "an integer", "a boolean", "a string", "a value",
-                                        "a list", "an object", "an object or a list of objects"};
+    static const char *const names[] = {"a string", "an integer", "a boolean", "a string",
+                                        "a value",  "a list",     "an object", "an object or a list of objects"};
     return names[kind];
 }
 
@@ -69,7 +69,8 @@ static inline const char *found_name(char byte)
     case '[': return "a list";
     case '"': return "a string";
     case 'n': return "null";
-    case 't': case 'f': return "a boolean";
+    case 't':
+    case 'f': return "a boolean";
     default: return "a number";
     }
 }
