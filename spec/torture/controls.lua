@@ -8,7 +8,7 @@
 
 local M = {}
 
--- What shows no list passes for an empty one.
+-- An answer that shows no list passes for an empty list.
 M["an answer without a list is an empty list"] = {
   seed = 7,
   changed = {
