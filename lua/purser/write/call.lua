@@ -171,14 +171,19 @@ end
 
 local MIXED_UP_MS = 3600000 -- how old an answer may be that comes to another call
 
+-- Returns whether an answer names a record that another call made a while ago, whatever list shows it.
+local function is_mixed_up(client, row, intent, id)
+  local owners = id and intents.makes_in(row) ~= "" and M.journal_of(client):owners("record_id", intent.account, { id })
+  local owner = owners and owners[tostring(id)] or nil
+  return owner ~= nil and owner.id ~= intent.id and owner.sent_at >= intent.sent_at - MIXED_UP_MS
+end
+
 -- Returns the result of a write call; or nil and an error of unknown outcome when the answer is another call's: of a
 -- transport that mixes answers up, or of a proxy.
 local function believe(client, row, intent, value, response)
   local why = envelope.doubt_of_result(row, intent.params, value, response)
   if why then return nil, not_its_own(row, why) end
-  local id = intents.id_of(value)
-  local is_taken = id and M.journal_of(client):is_taken(intent, row, id, intent.sent_at - MIXED_UP_MS)
-  if is_taken then return nil, not_its_own(row, TAKEN) end
+  if is_mixed_up(client, row, intent, intents.id_of(value)) then return nil, not_its_own(row, TAKEN) end
   return value
 end
 
@@ -193,8 +198,9 @@ end
 function M.believe_prepared(client, row, intent, value, err)
   if value ~= nil then value, err = believe(client, row, intent, value) end
   local journal = M.journal_of(client)
-  if type(intent.sent_at) == "number" and (journal:call_of(intent) or journal:begin(intent, row)) then
-    journal:finish(intent, value, err)
+  if type(intent.sent_at) == "number" and (journal:call_of(intent) or journal:begin(intent, row))
+    and journal:finish(intent, value, err) == false then
+    return nil, not_its_own(row, TAKEN)
   end
   return value, err
 end

@@ -220,23 +220,6 @@ local function has_open_equal(tx, known)
     .. schema.UNDECIDED .. " LIMIT 1", known.digest, known.account, known.operation, known.id)[1] ~= nil
 end
 
-local TAKEN = "SELECT id FROM purser_calls WHERE account = $1 AND record_id = $2 AND record_id <> '' "
-  .. "AND (history = $3 OR sent_at >= $4) AND history <> '' AND id <> $5"
-
---- Returns whether a record is known to be that of another call; or nil and a message. Each history counts its ids
---- for itself.
----@param since integer|nil  calls that were sent since then count whatever list shows their records: an answer that is
---- mixed up may be that of any of them
----@param self purser.Journal
-function M.is_taken(self, intent, row, record_id, since)
-  local history = intents.makes_in(row)
-  if history == "" then return false end
-  local rows, message = self.db:rows(TAKEN, intent.account or "", tostring(record_id or ""), history,
-    since and time_text(since) or "9", intent.id or "")
-  if not rows then return nil, message end
-  return rows[1] ~= nil
-end
-
 -- What becomes of a payment about which another than its worker finds out. What was not made its worker sends again.
 local STAGES = { done = "done", undecided = "undecided" }
 
@@ -325,49 +308,28 @@ local function query_by(column)
     table.concat(places, ", "))
 end
 
-local OWNERS, PLANNED = query_by "record_id" .. " AND history <> ''", query_by "key"
+local BY = { record_id = query_by "record_id" .. " AND history <> ''", key = query_by "key" }
 
--- Calls `use` with each row that a query finds for these ids. Returns true; or nil and a message.
-local function each_row(self, sql, account, ids, use)
-  for first = 1, #ids, IDS do
-    local asked = {}
-    for i = 1, IDS do asked[i] = tostring(ids[math.min(first + i - 1, #ids)]) end
-    local rows, message = self.db:rows(sql, account or "", unpack(asked))
-    if not rows then return nil, message end
-    for _, row in ipairs(rows) do use(row) end
-  end
-  return true
-end
-
---- Returns the calls of an account, sent or planned, by an operation of `names`, that have one of these ids, by id; or
---- nil and a message. A record that shows one is that call's, though its answer is not known here.
----@param client_ids string[]
----@param names table<string, boolean>
----@return table<string, table>|nil planned, string|nil message
----@param self purser.Journal
-function M.planned(self, account, client_ids, names)
-  local planned = {}
-  local ok, message = each_row(self, PLANNED, account, client_ids, function(row)
-    if names[row.operation] then
-      planned[row.key] = { operation = row.operation, params = core.decode(row.params), answered = true }
-    end
-  end)
-  if not ok then return nil, message end
-  return planned
-end
-
---- Returns the known calls of an account that own these records, by the id of the record; or nil and a message. Each
---- history counts its ids for itself: `names` restricts the calls to those of the operations that one history shows.
----@param record_ids string[]
+--- Returns the calls of an account, sent or planned, that have one of these ids, by id, of several the latest; or nil
+--- and a message. Each history counts its ids for itself: `names` restricts the calls to those of some operations.
+---@param column "record_id"|"key"  the ids are those of the records that they made, or those that the calls carry
+---@param ids string[]
 ---@param names table<string, boolean>|nil  of operations
 ---@return table<string, purser.Call>|nil owners, string|nil message
 ---@param self purser.Journal
-function M.owners(self, account, record_ids, names)
+function M.owners(self, column, account, ids, names)
   local found = {}
-  local ok, message = each_row(self, OWNERS, account, record_ids, function(row)
-    if not names or names[row.operation] then found[row.record_id] = M.call_of(row) end
-  end)
-  if not ok then return nil, message end
+  for first = 1, #ids, IDS do
+    local asked = {}
+    for i = 1, IDS do asked[i] = tostring(ids[math.min(first + i - 1, #ids)]) end
+    local rows, message = self.db:rows(BY[column], account or "", unpack(asked))
+    if not rows then return nil, message end
+    for _, row in ipairs(rows) do
+      local id = row[column]
+      local is_meant = not names or names[row.operation]
+      if is_meant and not (found[id] and found[id].sent_at > tonumber(row.sent_at)) then found[id] = M.call_of(row) end
+    end
+  end
   return found
 end
 
