@@ -77,6 +77,7 @@ build = {
         "src/core/terminal.c",
         "src/core/vault_lines.c",
         "src/core/verify.c",
+        "src/core/walk.c",
         -- end: core
       },
       defines = { "_POSIX_C_SOURCE=200809L" },

@@ -71,7 +71,7 @@ local function state_of_group(held, group, name)
   return self
 end
 
--- What a client does after a write call is loaded before that is sent: reconciling it is a method, too.
+-- A write call loads all that may follow it before it is sent. Reconciling follows it, so clients get that method here.
 local function write(...)
   Client.__index = state.of_clients
   return call.write(...)

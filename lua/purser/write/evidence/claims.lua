@@ -122,16 +122,6 @@ end
 local Claims = {}
 Claims.__index = Claims
 
--- Returns the operations whose records are in one history.
-local function shown_in(history)
-  local names = {}
-  for _, row in ipairs(operations.list) do
-    local makes = row.effect == "create" or row.effect == "transfer"
-    if makes and intents.history_of(row) == history then names[row.full_name] = true end
-  end
-  return names
-end
-
 --- Makes what is known of the records of the call's history.
 ---@param service purser.reconcile.Service
 ---@param row table
@@ -139,7 +129,7 @@ end
 ---@return purser.evidence.Claims
 function M.new(service, row, intent)
   return setmetatable({ journal = service.journal, row = row, intent = intent,
-    account = intent.account, operations = shown_in(intents.history_of(row)) }, Claims)
+    account = intent.account, operations = intents.shown_in(intents.history_of(row)) }, Claims)
 end
 
 local function failed(message) return nil, intents.journal_error("unknown", message) end

@@ -256,6 +256,12 @@ local function end_call(self, intent, ending)
   if message:find("purser_calls_record", 1, true) or message:find("purser_calls.record_id", 1, true) then
     return { is_taken = true }
   end
+  if not verdict and ending.record_id ~= "" then -- the record is that call's all the same
+    self.unwritten = self.unwritten or {}
+    self.unwritten[ending.record_id] = { id = intent.id, operation = intent.operation, intent = intent,
+      params = intent.params, sent_at = intent.sent_at, recv_window = intent.recv_window, state = ending.state,
+      record_id = ending.record_id, answered = ending.answered and true or false }
+  end
   return verdict, problem
 end
 
@@ -318,17 +324,23 @@ local BY = { record_id = query_by "record_id" .. " AND history <> ''", key = que
 ---@return table<string, purser.Call>|nil owners, string|nil message
 ---@param self purser.Journal
 function M.owners(self, column, account, ids, names)
-  local found = {}
-  for first = 1, #ids, IDS do
-    local asked = {}
-    for i = 1, IDS do asked[i] = tostring(ids[math.min(first + i - 1, #ids)]) end
-    local rows, message = self.db:rows(BY[column], account or "", unpack(asked))
+  local found, asked = {}, {}
+  local function note(id, call)
+    local is_meant = not names or names[call.operation]
+    if is_meant and not (found[id] and found[id].sent_at > call.sent_at) then found[id] = call end
+  end
+  for _, id in ipairs(ids) do
+    id = tostring(id)
+    local unwritten = column == "record_id" and self.unwritten and self.unwritten[id]
+    if unwritten and (unwritten.intent.account or "") == (account or "") then note(id, unwritten) end
+    if not found[id] then asked[#asked + 1] = id end
+  end
+  for first = 1, #asked, IDS do
+    local values = {}
+    for i = 1, IDS do values[i] = asked[math.min(first + i - 1, #asked)] end
+    local rows, message = self.db:rows(BY[column], account or "", unpack(values))
     if not rows then return nil, message end
-    for _, row in ipairs(rows) do
-      local id = row[column]
-      local is_meant = not names or names[row.operation]
-      if is_meant and not (found[id] and found[id].sent_at > tonumber(row.sent_at)) then found[id] = M.call_of(row) end
-    end
+    for _, row in ipairs(rows) do note(row[column], M.call_of(row)) end
   end
   return found
 end
