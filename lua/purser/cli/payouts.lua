@@ -88,7 +88,7 @@ local function open(options)
     return nil, report.bad_input("payouts: there is no journal %s; give the one that the list was paid with", path)
   end
   if not needs_queue and path and not core.file_mode(path) then -- a plan makes no journal
-    options.next_journal, options.journal, path = path, nil, nil
+    options.next_journal, options.journal, path = path, false, nil
   end
   local overrides = { concurrent = true }
   if not needs_queue then overrides.policy = false end -- what makes a plan needs no journal
