@@ -2,7 +2,7 @@
 -- Recordings: every exchange is written, and no secret of the run is in them.
 -- make test: 6 s, waits
 
-local check = require "purser.recording.check"
+local check = require "transport_check"
 local command = require "command"
 local core = require "purser.core"
 local files = require "files"
