@@ -122,7 +122,6 @@ build = {
     ["purser.api.profiles"] = "lua/purser/api/profiles.lua",
     ["purser.api.public"] = "lua/purser/api/public.lua",
     ["purser.api.resolve_profile"] = "lua/purser/api/resolve_profile.lua",
-    ["purser.api.row_schema"] = "lua/purser/api/row_schema.lua",
     ["purser.api.shapes"] = "lua/purser/api/shapes.lua",
     ["purser.api.states"] = "lua/purser/api/states.lua",
     ["purser.api.sub_account"] = "lua/purser/api/sub_account.lua",

@@ -8,7 +8,7 @@
 local budgets = {
   { "top", 1120, 8, 380 },
   { "books", 2750, 15, 300 }, -- the copy of the histories, its outbox, statements and their five forms
-  { "api", 1700, 16, 240 },
+  { "api", 1545, 14, 240 },
   { "call", 2645, 21, 300 },
   { "write", 6660, 29, 490 },
   { "history", 1435, 7, 445 },
