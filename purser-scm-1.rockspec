@@ -298,7 +298,6 @@ build = {
     ["purser.sim.state_file"] = "lua/purser/sim/state_file.lua",
     ["purser.sim.transfers"] = "lua/purser/sim/transfers.lua",
     ["purser.sim.transport"] = "lua/purser/sim/transport.lua",
-    ["purser.sim.variants"] = "lua/purser/sim/variants.lua",
     ["purser.sim.withdrawals"] = "lua/purser/sim/withdrawals.lua",
     ["purser.transport.curl"] = "lua/purser/transport/curl.lua",
     ["purser.transport.exchange"] = "lua/purser/transport/exchange.lua",
