@@ -35,7 +35,7 @@ end
 -- reference.
 local rooms = set_of "approvals payouts workflow fleet limits nginx hosts recording monitor sim cli books"
 local public = set_of [[purser purser.call.errors purser.write.journal purser.fleet.vault purser.api.states
-  purser.recording.check purser.recording.drift purser.recording.record purser.recording.replay]]
+  purser.recording.drift purser.recording.record purser.recording.replay]]
 
 -- The walls that still have holes: what a room reaches into, and with it who has to mend it. This list may only
 -- shrink; an entry that no module needs any more is an error.
