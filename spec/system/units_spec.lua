@@ -30,7 +30,7 @@ describe("the units of examples/systemd", function()
       return print "units_spec: systemd-analyze is not here, so nothing verified the units"
     end
     assert.equal("", verified())
-    assert.matches("Unknown key", verified "sed -i s/^UMask/UMsak/ purser-.service.d/common.conf")
+    assert.matches("Unknown key", verified "sed -i s/^User/Usre/ purser-.service.d/common.conf")
     assert.matches("calendar", verified "sed -i s/^OnCalendar=.*/OnCalendar=sometimes/ purser-sync.timer")
   end)
 
@@ -83,7 +83,7 @@ describe("a command line of examples", function()
   end)
 
   local function run(line)
-    return shell(("(cd %s && PATH=\"$PWD:$PATH\" && set -a && . ./environment && exec %s) 2>&1"):format(folder, line))
+    return shell(("(cd %s && PATH=\"$PWD:$PATH\" && RUNTIME_DIRECTORY=$PWD && set -a && . ./environment && exec %s) 2>&1"):format(folder, line))
   end
 
   it("runs, and does what its unit is for", function()
@@ -101,5 +101,6 @@ describe("a command line of examples", function()
     assert.matches("ok%s+key", printed["purser-doctor.service"])
     assert.equal("", printed["purser-sync.cron"])
     assert.is_string(files.read(folder .. "/alerts.json"))
+    assert.matches("\npurser_oldest_call_seconds", files.read(folder .. "/purser.prom"))
   end)
 end)
