@@ -83,8 +83,8 @@ describe("a command line of examples", function()
   end)
 
   local function run(line)
-    return shell(("(cd %s && PATH=\"$PWD:$PATH\" && RUNTIME_DIRECTORY=$PWD && set -a && . ./environment && exec %s) 2>&1")
-      :format(folder, line))
+    return shell(("(cd %s && PATH=\"$PWD:$PATH\" && set -a && RUNTIME_DIRECTORY=$PWD && . ./environment && exec %s) "
+      .. "2>&1"):format(folder, line))
   end
 
   it("runs, and does what its unit is for", function()
