@@ -42,7 +42,7 @@ local SHOW = [[
   print("open", journal.db:rows("SELECT ssl::text FROM pg_stat_ssl WHERE pid = pg_backend_pid()")[1].ssl)
 ]]
 
--- What comes of opening the server under a name of another host, which the environment leads here.
+-- Opens the server under a name of another host, which the environment leads here.
 local function open_elsewhere(more)
   return run_elsewhere(SHOW:format(literal(options_with(more))), "PGHOSTADDR=127.0.0.1")
 end

@@ -69,9 +69,10 @@ local function add_guard(made, path, options)
 end
 
 -- The journal and the guard rails that the options or the environment name, as options of purser.new; or nil and a
--- message.
+-- message. A command that does without a journal sets options.journal to false.
 local function safeguards(options)
-  local journal_path = options.journal or credentials.variable "PURSER_JOURNAL"
+  local journal_path = options.journal
+  if journal_path == nil then journal_path = credentials.variable "PURSER_JOURNAL" end
   local made, guards = {}, { credentials.variable "PURSER_GUARD" }
   for _, path in ipairs(options.guard or {}) do guards[#guards + 1] = path end
   if journal_path then

@@ -88,7 +88,7 @@ local function open(options)
     return nil, report.bad_input("payouts: there is no journal %s; give the one that the list was paid with", path)
   end
   if not needs_queue and path and not core.file_mode(path) then -- a plan makes no journal
-    options.next_journal, options.journal, path = path, nil, nil
+    options.next_journal, options.journal, path = path, false, nil
   end
   local overrides = { concurrent = true }
   if not needs_queue then overrides.policy = false end -- what makes a plan needs no journal
@@ -384,7 +384,8 @@ local function act_on(options, words, act)
   local found, err = at.queue:find(options.subject)
   if found == nil then return failure(err) end
   if not found then
-    return report.bad_input('payouts %s: no payment has the key "%s"', options.action, options.subject)
+    return report.bad_input('payouts %s: no payment has the key "%s"; `%s` lists them', options.action, options.subject,
+      next_command(options, "report"))
   end
   code = report.ask(options, words[1], at.sources, {
     { "key", options.subject }, { "state", found.state }, { "message", found.message or "" },

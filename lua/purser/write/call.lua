@@ -17,7 +17,6 @@ local core = require "purser.core"
 local envelope = require "purser.write.evidence.envelope"
 local digest = require "purser.util.digest"
 local errors = require "purser.call.errors"
-local failure = require "purser.write.journal.failure"
 local intents = require "purser.write.intent"
 local memory = require "purser.write.journal.memory"
 local operations = require "purser.api.operations"
@@ -27,7 +26,6 @@ local reading = require "purser.write.evidence.reading"
 local reconcile_calls = require "purser.write.reconcile"
 local schedule = require "purser.schedule"
 local setbacks = require "purser.call.setbacks"
-local advice = require "purser.write.advice"
 local suggest = require "purser.util.suggest"
 
 -- Loaded now, with the rows of all groups: once something was sent the host may have no descriptor or file system left,
@@ -132,7 +130,7 @@ local function record(client, row, values, opts, payment, key)
   if errors.is(problem) then return nil, problem end
   return nil, errors.new { kind = "config", outcome = "not_sent", phase = "journal", operation = row.full_name,
     retryable = true, message = "nothing was sent, because the journal could not record it first: " .. problem,
-    hint = failure.lock_hint(tostring(problem)) }
+    hint = intents.lock_hint(tostring(problem)) }
 end
 
 ---@class purser.WriteCall: purser.Sending  a call under way, and what is known of it
@@ -155,7 +153,7 @@ WriteCall.__index = WriteCall
 -- may need is made here: once the request has left, there may be no memory for it.
 local function begin(client, row, values, opts, payment, key)
   local lost = errors.new { kind = "transport", outcome = "unknown", phase = "receive", operation = row.full_name,
-    message = "", advice = advice.of(row, values), intent = false }
+    message = "", advice = intents.advice(row, values), intent = false }
   local call = setmetatable({ state = client, row = row, info = opts.info, intent = false, payment = payment or false,
     sent = false,
     value = false, err = false, kept = false, watch = false, lost = lost, process = core.process_id() }, WriteCall)
@@ -399,7 +397,7 @@ end
 local function undecided(row, known, reason, candidates)
   return errors.new { kind = "workflow", outcome = "unknown", phase = "journal", operation = row.full_name,
     code = "journal.unknown", intent = known.intent, details = { candidates = candidates, call = known.id },
-    advice = advice.of(row, known.params), message = ('nothing was sent now; the call with the key "%s" was sent '
+    advice = intents.advice(row, known.params), message = ('nothing was sent now; the call with the key "%s" was sent '
       .. "before, and what became of it is not known: %s"):format(known.key or "", reason) }
 end
 
@@ -408,7 +406,7 @@ end
 local function settle(client, row, known, info)
   local message
   known, message = await_end(client, known)
-  if not known then return nil, failure.error("unknown", message) end
+  if not known then return nil, intents.journal_error("unknown", message) end
   local result = known.state == "done" and (known.record or {})
   if not result and not intents.SPENT_NOTHING[known.state] then
     local answer, err = reconcile_calls.reconcile(M.service_of(client), known.intent)

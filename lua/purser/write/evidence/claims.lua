@@ -15,7 +15,6 @@
 -- recv_window =, state =, record_id =, answered = }. To end a call with a record that another call owns must fail.
 
 local compare = require "purser.write.evidence.compare"
-local failure = require "purser.write.journal.failure"
 local intents = require "purser.write.intent"
 local operations = require "purser.api.operations"
 
@@ -151,7 +150,7 @@ function M.new(service, row, intent)
     account = intent.account, operations = shown_in(intents.history_of(row)) }, Claims)
 end
 
-local function failed(message) return nil, failure.error("unknown", message) end
+local function failed(message) return nil, intents.journal_error("unknown", message) end
 
 -- Returns whether a call is the one that is asked about.
 local function is_own(self, call)

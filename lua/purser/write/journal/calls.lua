@@ -235,6 +235,8 @@ local TAKEN = "SELECT id FROM purser_calls WHERE account = $1 AND record_id = $2
 function M.is_taken(self, intent, row, record_id, since)
   local history = intents.makes_in(row)
   if history == "" then return false end
+  local unwritten = self.unwritten and self.unwritten[tostring(record_id or "")]
+  if unwritten and unwritten ~= intent.id then return true end
   local rows, message = self.db:rows(TAKEN, intent.account or "", tostring(record_id or ""), history,
     since and time_text(since) or "9", intent.id or "")
   if not rows then return nil, message end
@@ -277,6 +279,10 @@ local function end_call(self, intent, ending)
   local message = not verdict and tostring(problem) or ""
   if message:find("purser_calls_record", 1, true) or message:find("purser_calls.record_id", 1, true) then
     return { is_taken = true }
+  end
+  if not verdict and ending.record_id ~= "" then -- the record is that call's all the same
+    self.unwritten = self.unwritten or {}
+    self.unwritten[ending.record_id] = intent.id
   end
   return verdict, problem
 end

@@ -13,13 +13,11 @@ local colon = require "purser.util.colon"
 local core = require "purser.core"
 local database = require "purser.util.database"
 local errors = require "purser.call.errors"
-local failure = require "purser.write.journal.failure"
 local intents = require "purser.write.intent"
 local operations = require "purser.api.operations"
 local option_schema = require "purser.util.option_schema"
 local postgresql = require "purser.util.database.postgresql"
 local private = require "purser.util.private"
-local prune = require "purser.write.journal.prune"
 local schema = require "purser.write.journal.schema"
 
 local time_text = schema.time_text
@@ -57,7 +55,7 @@ function Journal.forgotten_until() return 0 end
 ----------------------------------------------------------------------------------------------------- what users call
 
 local function problem(message)
-  return nil, failure.error("not_sent", message)
+  return nil, intents.journal_error("not_sent", message)
 end
 
 --- The journal's own id: a copy has that of its original. Returns it; or nil and an error.
@@ -95,7 +93,7 @@ end
 ---@return purser.Error|nil
 function Journal:mismatch(intent)
   local rows, message = self.db:rows("SELECT * FROM purser_calls WHERE id = $1", intent.id)
-  if not rows then return failure.error("unknown", message) end
+  if not rows then return intents.journal_error("unknown", message) end
   local known, row = rows[1], operations.by_name[intent.operation]
   if not known then return nil end
   local ok, digest = pcall(intents.digest, row, intent.params)
@@ -210,9 +208,9 @@ end
 ---@param options { before: integer }  epoch ms
 ---@return { intents: integer, payments: integer, periods: integer }|nil counts, purser.Error|nil err
 function Journal:prune(options)
-  local wrong, name, hint = prune.message(options)
+  local wrong, name, hint = schema.check_prune(options)
   if wrong then return nil, errors.option("journal:prune: " .. wrong, name, hint) end
-  local counts, message = prune.run(self.db, options.before)
+  local counts, message = schema.prune(self.db, options.before)
   if not counts then return problem(message) end
   return counts
 end
@@ -307,7 +305,7 @@ local function hint_of(message)
   if message:find("malformed", 1, true) then
     return "restore it from a copy (docs/backups.md); what was open is in the service's histories"
   end
-  return failure.lock_hint(message) or NO_JOURNAL
+  return intents.lock_hint(message) or NO_JOURNAL
 end
 
 local function name_of(options)

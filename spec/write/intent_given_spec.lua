@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- Intents that come from a file, another process or a person: what may be looked for, and what would find nothing.
 
-local check_intent = require "purser.write.check_intent"
+local intents = require "purser.write.intent"
 
 local NOW = 1700000000000
 local move = { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT", amount = "2" }
@@ -37,7 +37,7 @@ describe("an intent", function()
       { intent { params = { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT", amount = 1.5 } },
         "float" },
     } do
-      local row, message, hint = check_intent.row_of(case[1])
+      local row, message, hint = intents.row_of(case[1])
       assert.is_nil(row)
       assert.matches(case[2], message)
       if case[3] then assert.matches(case[3], hint) end
@@ -46,16 +46,16 @@ describe("an intent", function()
 
   it("is the same one where it was written as it travelled", function()
     local given = intent()
-    local row, taken = check_intent.row_of(given)
+    local row, taken = intents.row_of(given)
     assert.equal("wallet.transfer", row.full_name)
     assert.equal(given, taken)
-    assert.equal(without("recv_window").sent_at, select(2, check_intent.row_of(without "recv_window")).sent_at)
-    assert.truthy((check_intent.row_of(intent { sent_at = 1e12 })))
+    assert.equal(without("recv_window").sent_at, select(2, intents.row_of(without "recv_window")).sent_at)
+    assert.truthy((intents.row_of(intent { sent_at = 1e12 })))
   end)
 
   it("that a person wrote is taken as it travelled, in a copy", function()
     local given = intent { operation = "wallet.convert", params = { asset = { "BTC", "ETH" } }, id = "i" }
-    local _, taken = check_intent.row_of(given)
+    local _, taken = intents.row_of(given)
     assert.same({ operation = "wallet.convert", params = { asset = "BTC,ETH" }, sent_at = NOW, recv_window = 5000,
       id = "i" }, taken)
     assert.same({ asset = { "BTC", "ETH" } }, given.params)
@@ -64,7 +64,7 @@ describe("an intent", function()
   it("may hold parameters that the operation does not know", function()
     local params = { tag = "7" }
     for name, value in pairs(move) do params[name] = value end
-    local _, taken = check_intent.row_of(intent { params = params })
+    local _, taken = intents.row_of(intent { params = params })
     assert.equal("7", taken.params.tag)
   end)
 end)

@@ -1,11 +1,10 @@
 -- SPDX-License-Identifier: MIT
--- The one entry of every operation: no write call is sent but by write_call.lua, which records it first.
+-- No write call is sent but by write/call.lua, which records it first.
 
 local operations = require "purser.api.operations"
 local pipeline = require "purser.call.pipeline"
 local private = require "purser.util.private"
 local purser = require "purser"
-local run = require "purser.write.run"
 
 describe("the entry of operations", function()
   local sent, client
@@ -17,20 +16,6 @@ describe("the entry of operations", function()
         sent = sent + 1
         return { status = 200, body = "{}", headers = "" }
       end } })
-  end)
-
-  it("gives every read call to the pipeline, and no write call", function()
-    local reads, writes = 0, 0
-    for _, row in ipairs(operations.list) do
-      if row.effect == "read" then
-        reads = reads + 1
-        assert.equal(pipeline.run, run.of(row))
-      else
-        writes = writes + 1
-        assert.not_equal(pipeline.run, run.of(row))
-      end
-    end
-    assert(reads > 0 and writes > 0)
   end)
 
   it("is the only one for write calls: the pipeline raises, and sends nothing", function()
@@ -48,8 +33,6 @@ describe("the entry of operations", function()
     local ways = {
       function(info) return client.wallet:cancel_withdrawal({ id = "w1" }, { info = info }) end,
       function(info) return client:call("wallet.cancel_withdrawal", { id = "w1" }, { info = info }) end,
-      function(info) return run.call(private.state_of(client), operations.by_name["wallet.cancel_withdrawal"],
-        { id = "w1" }, { info = info }) end,
       function() return restricted.wallet:cancel_withdrawal { id = "w1" } end,
     }
     for i, way in ipairs(ways) do
