@@ -34,6 +34,7 @@ local plan = {
     { "purser.modules.payouts", "purser.payouts.", "purser.payouts", "payouts" },
     { "purser.Payouts", "payouts:", "A queue of payments", "payouts" },
     { "purser.modules.approvals", "purser.approvals.", "purser.approvals", "approvals" },
+    { "purser.PlansKept", "plans:", "The plans that a payer's journal keeps", "approvals" },
     { "purser.modules.fleet", "purser.fleet.", "purser.fleet", "fleets" },
     { "purser.Fleet", "fleet:", "A fleet", "fleets" },
     { "purser.FleetMoves", "moves:", "Moves of a fleet", "fleets" },
