@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What a spending limit counts: what an account spent in a period, whichever client spent it and however the period is
+-- A spending limit counts what an account spent in a period, whichever client spent it and however the period is
 -- cut.
 
 local new = require("recorder").new

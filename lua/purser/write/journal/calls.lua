@@ -104,10 +104,12 @@ local function begin_again(tx, intent, known, fields, where, ...)
 end
 
 -- Begins an attempt of a payment, which a worker has taken.
-local function begin_payment(tx, intent, payment)
-  local ok = begin_again(tx, intent, payment, { stage = "sent", due_at = "", rejected = "",
-    tries = ("%d"):format(payment.attempts + 1), first_sent_at = time_text(payment.first_sent_at or intent.sent_at) },
-    " AND worker = ? AND stage = 'taken' AND lease_until > ?", payment.worker, time_text(tx:now()))
+local function begin_payment(tx, intent, payment, columns)
+  columns.stage, columns.due_at, columns.rejected = "sent", "", ""
+  columns.tries = ("%d"):format(payment.attempts + 1)
+  columns.first_sent_at = time_text(payment.first_sent_at or intent.sent_at)
+  local ok = begin_again(tx, intent, payment, columns, " AND worker = ? AND stage = 'taken' AND lease_until > ?",
+    payment.worker, time_text(tx:now()))
   if ok then return end
   local err = errors.argument(nil, "the payment is no longer this worker's; another one has it")
   err.code = "payouts.lease"
@@ -124,15 +126,15 @@ end
 
 -- Takes the row of a call: one statement owns it, or finds that another call has the key. Returns that call where it
 -- was executed, or may have been. One that was not is sent again in its row.
-local function take(tx, intent, row, key)
+local function take(tx, intent, row, key, columns)
   local account, sent_at = intent.account or "", time_text(intent.sent_at)
   intent.attempt = 1
-  if M.insert(tx, { id = intent.id, account = account, operation = intent.operation, history = intents.makes_in(row),
+  local new = { id = intent.id, account = account, operation = intent.operation, history = intents.makes_in(row),
     key = key and key.name or "", content = key and key.content or "", params = intents.encode(intent),
     digest = intents.digest(row, intent.params), state = "open", attempt = "1", first_sent_at = sent_at,
-    sent_at = sent_at, recv_window = ("%d"):format(intent.recv_window) }) then
-    return nil
-  end
+    sent_at = sent_at, recv_window = ("%d"):format(intent.recv_window) }
+  for name, value in pairs(columns) do new[name] = value end
+  if M.insert(tx, new) then return nil end
   local known = key and tx:rows("SELECT * FROM purser_calls WHERE account = $1 AND key = $2 AND key <> '' "
     .. "AND operation = $3" .. M.for_update[tx.db.name], account, key.name, intent.operation)[1]
   if not known then tx:reject "the call has the id of another one" end
@@ -140,7 +142,7 @@ local function take(tx, intent, row, key)
   local other = intents.other_content(known, key, row)
   if other then tx:reject(other) end
   if not intents.SPENT_NOTHING[known.state] then return M.call_of(known) end
-  begin_again(tx, intent, { id = known.id, attempt = tonumber(known.attempt) }, {}, "")
+  begin_again(tx, intent, { id = known.id, attempt = tonumber(known.attempt) }, columns, "")
 end
 
 --- Records what is about to be sent, durably, in a row of its own or in that of its key or payment. `guard` may reject
@@ -155,10 +157,12 @@ end
 function M.begin(self, intent, row, guard, key, payment)
   local id = intent.id
   local result, problem = self.db:transaction(function(tx)
-    local known = nil
-    if payment then begin_payment(tx, intent, payment) else known = take(tx, intent, row, key) end
+    local approver, known = guard and guard.approved, nil
+    local columns, err, approval = approved.judge(tx, intent, row, approver, payment, key)
+    if payment then begin_payment(tx, intent, payment, columns) else known = take(tx, intent, row, key, columns) end
     if known then return { known = known } end
-    approved.admit(tx, intent, row, guard and guard.approved, payment, key)
+    if err then tx:reject(err) end
+    if approval then approved.charge(tx, approver, approval, intent.sent_at) end
     local charges = guard and guard:admit(tx, intent, row, intents.digest(row, intent.params)) or ""
     if charges ~= "" then M.update(tx, { charges = charges }, "id = ?", intent.id) end
     return {}
@@ -238,8 +242,9 @@ local function write_end(tx, intent, ending)
   local change = known.queue ~= "" and (ending.change or STAGES[ending.state] and { stage = STAGES[ending.state],
     message = ending.message })
   for name, value in pairs(change and M.staged(tx, change) or {}) do set[name] = value end
-  if intents.SPENT_NOTHING[ending.state] then
-    approval_rows.give_back(tx, known.id)
+  local spent, spends = not intents.SPENT_NOTHING[known.state], not intents.SPENT_NOTHING[ending.state]
+  if spent ~= spends then approval_rows.recharge(tx, known, spends and 1 or -1) end
+  if not spends then
     if known.charges ~= "" then spending.give_back(tx, known.charges) end
     set.charges = ""
   end
