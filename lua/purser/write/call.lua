@@ -21,7 +21,6 @@ local memory = require "purser.write.journal.memory"
 local operations = require "purser.api.operations"
 local pipeline = require "purser.call.pipeline"
 local plain_text = require "purser.util.plain_text"
-local reading = require "purser.write.evidence.reading"
 local reconcile_calls = require "purser.write.reconcile"
 local schedule = require "purser.schedule"
 local setbacks = require "purser.call.setbacks"
@@ -320,7 +319,7 @@ end
 --- Runs an operation as the client does.
 function Service:read(row, params)
   if row.effect ~= "read" then return M.run(self.client, row, params) end
-  return reading.ask(pipeline.run, self.client, row, params, pipeline.settles, reading.verify)
+  return pipeline.run(self.client, row, params, pipeline.settles, envelope.verify)
 end
 
 --- The service's time, as far as it is known.

@@ -76,7 +76,6 @@ end
 ---@field deadline integer    from then on a record that exists must be seen
 ---@field late boolean        that time has come
 ---@field doubted boolean     this reading did not show all there is
----@field asks_early boolean|nil  it asks though nothing can be found yet
 ---@field waits boolean       there is more to wait for
 ---@field shown purser.evidence.Reading|nil  the last one
 ---@field spelled table<string, string|false>  how the service spells what people spell: see reading.question
@@ -208,7 +207,6 @@ local MAX_AHEAD_MS = 3600000
 local function answer_far_ahead(question)
   local function ahead_ms() return question.intent.sent_at - question.service:now() end
   if ahead_ms() <= MAX_AHEAD_MS then return nil end
-  question.asks_early = true
   local answer, err = ask_once(question)
   if answer or err or ahead_ms() <= MAX_AHEAD_MS then return answer, err end
   return undecided({}, ("the call was stamped %d s ahead of the clock, so one of the clocks was wrong, and "
