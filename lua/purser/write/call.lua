@@ -12,8 +12,8 @@
 -- has it, nothing is sent, and what became of that one is found out.
 
 local approved = require "purser.write.guard.approved"
+local compare = require "purser.write.evidence.compare"
 local core = require "purser.core"
-local envelope = require "purser.write.evidence.envelope"
 local digest = require "purser.util.digest"
 local errors = require "purser.call.errors"
 local intents = require "purser.write.intent"
@@ -180,7 +180,7 @@ end
 -- Returns the result of a write call; or nil and an error of unknown outcome when the answer is another call's: of a
 -- transport that mixes answers up, or of a proxy.
 local function believe(client, row, intent, value, response)
-  local why = envelope.doubt_of_result(row, intent.params, value, response)
+  local why = compare.doubt_of_result(row, intent.params, value, response)
   if why then return nil, not_its_own(row, why) end
   if is_mixed_up(client, row, intent, intents.id_of(value)) then return nil, not_its_own(row, TAKEN) end
   return value
@@ -319,7 +319,7 @@ end
 --- Runs an operation as the client does.
 function Service:read(row, params)
   if row.effect ~= "read" then return M.run(self.client, row, params) end
-  return pipeline.run(self.client, row, params, pipeline.settles, envelope.verify)
+  return pipeline.run(self.client, row, params, pipeline.settles, compare.verify)
 end
 
 --- The service's time, as far as it is known.
