@@ -53,11 +53,6 @@ function M.journal_of(client)
   return client._journal or client._memory
 end
 
---- Returns whether a client's key is of that account, or was when it signed a call.
-function M.signs_as(client, account)
-  return account == client:account() or client._accounts and client._accounts[account] == true
-end
-
 local function no_random(row, message)
   return errors.new { kind = "config", outcome = "not_sent", phase = "build", operation = row.full_name,
     message = "nothing was sent, because no random id could be made: " .. tostring(message) .. "; check OpenSSL" }
@@ -336,9 +331,9 @@ function Service:pause(ms)
   setbacks.pause(self.client, ms)
 end
 
---- Whether the client's key is of that account.
+--- Returns whether the client's key is of that account, or was when it signed a call.
 function Service:signs_as(account)
-  return M.signs_as(self.client, account)
+  return account == self.client:account() or self.client._accounts and self.client._accounts[account] == true
 end
 
 ------------------------------------------------------------------------------------------------- a key used before

@@ -105,7 +105,8 @@ function M.question(service, row, intent, options, window)
     poll_ms = math.max(1, options.poll_ms or 1000), skew_ms = skew_ms, before = reading.AHEAD_MS + skew_ms,
     claims = claims.new(service, row, intent),
   }, Question)
-  set_delay(question, math.max(options.visibility_delay_ms or service.visibility_delay_ms, question.claims:delay()))
+  set_delay(question, math.max(options.visibility_delay_ms or service.visibility_delay_ms,
+    service.journal:delay(row.full_name)))
   return question
 end
 
@@ -125,7 +126,7 @@ end
 
 --- Notes that records are later than was believed, so that there is more to wait for.
 function Question:raise_delay(late_ms)
-  self.claims:note_delay(late_ms)
+  self.service.journal:note_delay(self.row.full_name, late_ms)
   set_delay(self, 2 * late_ms)
   self.waits = true
 end
