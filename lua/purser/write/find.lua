@@ -14,16 +14,10 @@ local M = {}
 
 local undecided, is_blank = find_content.undecided, compare.is_blank
 
--- Returns whether a list shows windows of time.
-local function is_by_time(question)
-  local paging = operations.by_name[question.reconcile.lookup].paging
-  return paging ~= nil and paging.time_member ~= nil
-end
-
 -- Asks for the call's window and what lies near it. What that shows to be done is; anything else is concluded from it
 -- where answered calls show that nothing of it is hidden, and otherwise from the widest window.
 local function ask_late(question, judge)
-  if is_by_time(question) and not question.window.is_planned then
+  if reading.is_history(question.reconcile) and not question.window.is_planned then
     local shown, err = reading.of(question, "near")
     if not shown then return nil, err end
     local answer, problem = judge(question, shown)

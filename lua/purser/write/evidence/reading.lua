@@ -110,6 +110,12 @@ M.MAY_NOT_LIST = { ["700007"] = true, ["730603"] = true }
 -- What the document spells in capital letters, and people do not.
 local capitals = { coin = true, fromAccountType = true, toAccountType = true }
 
+--- Returns whether a list is a history: it shows windows of time.
+function M.is_history(reconcile)
+  local through = operations.by_name[reconcile.lookup]
+  return through ~= nil and through.paging ~= nil and through.paging.time_member ~= nil
+end
+
 --- Returns whether the list can be asked for the call's own id.
 function M.has_id_filter(reconcile)
   for _, name in ipairs(reconcile.narrow or {}) do
@@ -131,6 +137,8 @@ function M.question(reconcile, params, spelled, by_id)
   return asked
 end
 
+local ACCOUNTS_MS = 60000 -- how long the list of sub-accounts is relied on for how the service spells their names
+
 --- Returns how the service spells the name of a sub-account; false where none of that name is listed; or nil and an
 --- error.
 ---@param run fun(row: table, params: table): any, purser.Error|nil
@@ -138,14 +146,15 @@ end
 ---@param readings purser.evidence.Readings|nil
 ---@return string|false|nil spelled, purser.Error|nil err
 function M.spelling_of(run, accounts, name, readings)
-  if readings and readings:is_spelled(name) then return name end
+  local seen_at = readings and readings.spelled[name]
+  if seen_at and core.monotonic_ms() - seen_at < ACCOUNTS_MS then return name end
   for _, filter in ipairs { { subAccount = name }, {} } do
     local spelled
     local records, err = M.all(run, operations.by_name[accounts], filter, 0, 0)
     if not records then return nil, err end
     for _, record in ipairs(records) do
       if record.subAccount == name then
-        if readings then readings:note_spelled(name) end
+        if readings then readings.spelled[name] = core.monotonic_ms() end
         return name
       end
       if tostring(record.subAccount):lower() == name:lower() then spelled = record.subAccount end
@@ -175,7 +184,6 @@ local FUTURE_MS = 30000 -- no record is shown with a time that lies further ahea
 -- So many readings in a row cannot be shown to be whole before one is shared as well: a list that grew while its pages
 -- were turned can look so once.
 local INCOMPLETE_READINGS = 3
-local ACCOUNTS_MS = 60000 -- how long the list of sub-accounts is relied on for how the service spells their names
 
 --- Makes readings for calls that are looked for as of one time (epoch ms, the client's clock), when all their records
 --- must be visible; without it for calls that are sent, lost and looked for while a program runs.
@@ -199,17 +207,6 @@ end
 --- Makes the readings begin early enough for a call that was sent then.
 function Readings:expect(sent_at)
   self.first = math.min(self.first, sent_at)
-end
-
---- Returns whether the service was seen a moment ago to spell the name of a sub-account so.
-function Readings:is_spelled(name)
-  local at = self.spelled[name]
-  return at ~= nil and core.monotonic_ms() - at < ACCOUNTS_MS
-end
-
---- Notes that it does.
-function Readings:note_spelled(name)
-  self.spelled[name] = core.monotonic_ms()
 end
 
 local function key_of(row, asked, how)
