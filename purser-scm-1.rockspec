@@ -350,7 +350,6 @@ build = {
     ["purser.write.call"] = "lua/purser/write/call.lua",
     ["purser.write.evidence.claims"] = "lua/purser/write/evidence/claims.lua",
     ["purser.write.evidence.compare"] = "lua/purser/write/evidence/compare.lua",
-    ["purser.write.evidence.envelope"] = "lua/purser/write/evidence/envelope.lua",
     ["purser.write.evidence.reading"] = "lua/purser/write/evidence/reading.lua",
     ["purser.write.find"] = "lua/purser/write/find.lua",
     ["purser.write.find_content"] = "lua/purser/write/find_content.lua",
