@@ -148,7 +148,7 @@ static const char *handshake_advice(const pu_http_easy *easy)
 static const char *silence_advice(const pu_http_easy *easy)
 {
     return !easy->base_secure && !easy->response.reused && easy->header_bytes == 0
-               ? "; does this port want https:// in `base_url`?"
+               ? "; perhaps this port wants https:// in `base_url`"
                : "";
 }
 
