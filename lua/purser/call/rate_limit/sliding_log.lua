@@ -190,8 +190,8 @@ local function put_ticket(pools, takes, ticket, rank, at)
   end
 end
 
--- Counts a call in its pools from `takes[i]` on, from the last to the first, once each of them has room. Returns whether
--- that is so; else nothing was counted.
+-- Counts a call in its pools from `takes[i]` on, from the last to the first, once each of them has room. Returns false
+-- where one has none; then nothing was counted.
 local function take_within_step(kv, now, takes, i)
   local name = takes[i]
   if not name then return true end
