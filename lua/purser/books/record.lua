@@ -98,8 +98,8 @@ local blank = {}
 for _, name in ipairs(schema.columns) do blank[name] = "" end
 local BLANK = { __index = blank }
 
--- What of a record no state changes: the service's id with its content, or that alone. The time is that by which its
--- list is asked for.
+-- The members of a record that no state changes: the service's id with its content, or that alone. The time is that by
+-- which its list is asked for.
 local identities = { deposit = "time asset amount network address memo tx",
   withdrawal = "sid time asset amount address",
   transfer = "sid time asset amount from_owner from_place to_owner to_place", rebate = "time client_id asset batch",
