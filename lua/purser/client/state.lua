@@ -151,11 +151,7 @@ end
 function State:reconcile(unreconciled, options, window)
   local intent = unreconciled
   if errors.is(unreconciled) then intent = unreconciled.intent end
-  if type(intent) == "table" then
-    unreconciled = copy_of(intent)
-    local mismatch = unreconciled.id and call.journal_of(self):mismatch(unreconciled)
-    if mismatch then return nil, mismatch end
-  end
+  if type(intent) == "table" then unreconciled = copy_of(intent) end
   return reconcile.reconcile(call.service_of(self, window and window.readings), unreconciled, options, window)
 end
 
@@ -189,14 +185,23 @@ end
 
 ---@class purser.Settings
 ---@field account string|nil  the option of purser.new
+---@field base_url string      where the calls go
 ---@field has_journal boolean
 ---@field visibility_delay_ms integer
 
 --- Returns those options of purser.new that programs on top need to know.
 ---@return purser.Settings
 function State:settings()
-  return { account = self._account, has_journal = self._journal ~= nil,
+  return { account = self._account, base_url = self._origin .. self._prefix, has_journal = self._journal ~= nil,
     visibility_delay_ms = self._visibility_delay_ms }
+end
+
+--- Returns the plans that the journal keeps for a client with the option `policy`; nil for any other. It is what
+--- `purser.approvals` adds to and reads: nothing in it lets a call through that persons have not signed.
+---@return purser.PlansKept|nil
+function State:plans()
+  local approved = self._guard and self._guard.approved
+  return approved and public_view(approved) or nil
 end
 
 --- The service's time as far as the client knows it, in epoch milliseconds: what a request is stamped with.

@@ -26,6 +26,9 @@ local calls = [[CREATE TABLE purser_calls (id TEXT PRIMARY KEY,
   attempt TEXT NOT NULL DEFAULT '0',    -- how often it was sent
   first_sent_at TEXT NOT NULL DEFAULT '', sent_at TEXT NOT NULL DEFAULT '', recv_window TEXT NOT NULL DEFAULT '0',
   charges TEXT NOT NULL DEFAULT '',     -- to spending limits
+  plan TEXT NOT NULL DEFAULT '', approved_by TEXT NOT NULL DEFAULT '', -- of an approval: the digest, and persons
+  policy TEXT NOT NULL DEFAULT '',      -- the version that let it through
+  destination TEXT NOT NULL DEFAULT '', -- a digest of whom it pays, under a policy
   record_id TEXT NOT NULL DEFAULT '', record TEXT NOT NULL DEFAULT '',
   answered TEXT NOT NULL DEFAULT '',    -- 'yes': its answer named the record; 'found': the record shows its id
   message TEXT NOT NULL DEFAULT '', ended_at TEXT NOT NULL DEFAULT '',
@@ -60,6 +63,7 @@ local indexes = {
   "CREATE INDEX purser_calls_state ON purser_calls (state, sent_at, id)",
   "CREATE INDEX purser_calls_digest ON purser_calls (digest, sent_at)",
   "CREATE INDEX purser_calls_answered ON purser_calls (account, operation, sent_at) WHERE answered <> ''",
+  "CREATE INDEX purser_calls_destination ON purser_calls (account, destination, sent_at) WHERE destination <> ''",
   "CREATE INDEX purser_calls_stage ON purser_calls (account, queue, stage, blocked, due_at) WHERE queue <> ''",
 }
 

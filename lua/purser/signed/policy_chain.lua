@@ -3,9 +3,9 @@
 -- each version names the digest of the one before, and is signed by the approvers of both.
 
 local files = require "purser.util.files"
-local policy = require "purser.write.guard.policy"
-local rules = require "purser.write.guard.rules"
-local sshsig = require "purser.write.guard.sshsig"
+local policy = require "purser.signed.policy"
+local rules = require "purser.signed.rules"
+local sshsig = require "purser.signed.sshsig"
 
 local M = { NAMESPACE = "purser-policy-1" }
 
@@ -15,7 +15,6 @@ local format = string.format
 ---@field folder string
 ---@field latest purser.Policy
 ---@field versions purser.Policy[]      by version
----@field signatures string[]           by version: the armoured ones, one behind the other
 ---@field ever table<string, string>    who had a key in any version, by the key
 
 --- Why a version does not follow another; nil where it does. The first follows nil.
@@ -42,7 +41,7 @@ end
 ---@param account string
 ---@return purser.PolicyChain|nil chain, string|nil message
 function M.open(folder, account)
-  local chain = { folder = folder, versions = {}, signatures = {}, ever = {} }
+  local chain = { folder = folder, versions = {}, ever = {} }
   while true do
     local at = format("%s/%d", folder, #chain.versions + 1)
     local text, message, is_missing = files.read_trusted(at .. ".json")
@@ -55,7 +54,7 @@ function M.open(folder, account)
       or M.problem(new, chain.latest, signatures)
     if message then return nil, format("the policy %s.json cannot be used: %s", at, message) end
     for key, person in pairs(new.by_key) do chain.ever[key] = person end
-    chain.latest, chain.versions[new.version], chain.signatures[new.version] = new, new, signatures
+    chain.latest, chain.versions[new.version] = new, new
   end
 end
 

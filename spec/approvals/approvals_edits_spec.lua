@@ -57,8 +57,7 @@ describe("a list of 500 rows", function()
       edits[round % #edits + 1](copy, i, math.max(2, math.min(501, j)))
       local changed = table.concat(copy, "\n") .. "\n"
       if changed ~= text then
-        local value, err = approvals.add { client = at.client, journal = at.journal, policy = folder, plan = changed,
-          signatures = signatures }
+        local value, err = approvals.add { client = at.client, plan = changed, signatures = signatures }
         assert.is_nil(value)
         codes[err.code] = (codes[err.code] or 0) + 1
       end

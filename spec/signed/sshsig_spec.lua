@@ -3,7 +3,7 @@
 
 local core = require "purser.core"
 local ssh_keys = require "ssh_keys"
-local sshsig = require "purser.write.guard.sshsig"
+local sshsig = require "purser.signed.sshsig"
 
 local PURPOSE, TEXT = "purser-plan-1", "what is signed\n"
 

@@ -3,8 +3,8 @@
 
 local files = require "files"
 local policies = require "policies"
-local policy = require "purser.write.guard.policy"
-local policy_chain = require "purser.write.guard.policy_chain"
+local policy = require "purser.signed.policy"
+local policy_chain = require "purser.signed.policy_chain"
 local ssh_keys = require "ssh_keys"
 local whole = dofile "tools/whole_files.lua"
 

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- Plans as text: one spelling, the same bytes for the same list.
 
-local plan_text = require "purser.write.guard.plan_text"
+local plan_text = require "purser.signed.plan_text"
 
 local HEAD = { account = "treasury", queue = "june", journal = "hY3", base_url = "https://service.example",
   policy = "7 " .. ("9f"):rep(32), maker = "carol", not_after = "2026-11-30" }

@@ -7,7 +7,7 @@
 
 local decimal = require "purser.decimal"
 local operations = require "purser.api.operations"
-local plan_text = require "purser.write.guard.plan_text"
+local plan_text = require "purser.signed.plan_text"
 
 local M = {}
 
@@ -26,7 +26,7 @@ local function coins_of(row, params)
   return coins[1] and coins or nil
 end
 
--- What names a destination: two calls with the same text pay the same; "" where a call has none.
+-- Returns the name of a destination: two calls with the same text pay the same; "" where a call has none.
 local function destination_of(row, params)
   local moves, parts = row.moves or {}, {}
   if moves.to == "address" then
@@ -41,8 +41,8 @@ local function destination_of(row, params)
   return parts[1] and plan_text.digest(moves.to .. table.concat(parts)) or ""
 end
 
---- What rules judge of a call; the caller adds what it knows of it: `now`, `queue`, `known_since` (false: never paid),
---- `saved`, `sum`, `signed`, `maker`, `waited_ms`.
+--- Returns what rules judge of a call. The caller adds what it knows of it: `now`, `queue`, `known_since` (false: never
+--- paid), `saved`, `sum`, `signed`, `maker`, `waited_ms`.
 ---@param operation string
 ---@param params table<string, string>
 ---@return table|nil call  nil where there is no such operation
@@ -121,7 +121,7 @@ function judge.sum_over(limit, call)
   return (sum + call.amount):compare(limit.amount) > 0
 end
 
---- Whether a sum over the operations of a rule holds what this operation moved.
+--- Returns whether a sum over the operations of a rule holds what this operation moved.
 ---@param limit table  a `sum_over` that was read
 function M.counts(limit, operation)
   return not limit.operation or judge.operation(limit.operation, { operation = operation,
@@ -156,7 +156,7 @@ local function all(conditions, call, policy)
   return result
 end
 
---- Whether a rule is about a call: true, false, or nil where that cannot be judged.
+--- Returns whether a rule is about a call: true, false, or nil where that cannot be judged.
 ---@return boolean|nil
 function M.matches(rule, call, policy)
   local result = all(rule.when, call, policy)
@@ -185,7 +185,7 @@ local function give_place(i, groups, signed, holder, tried)
   return false
 end
 
---- Whether these persons fill all places of a list { group, count }, each person one.
+--- Returns whether these persons fill all places of a list { group, count }, each person one.
 ---@param policy purser.Policy
 ---@param approvals { group: string, count: integer }[]
 ---@param signed table<string, boolean>

@@ -112,7 +112,7 @@ local function signed(signature, text)
     .. assert(core.sha256(message))
 end
 
---- Whether a signature that was read is over the text, for that purpose.
+--- Returns whether a signature that was read is over the text, for that purpose.
 ---@param signature table
 ---@param namespace string
 ---@param text string

@@ -4,7 +4,7 @@
 
 local core = require "purser.core"
 local files = require "files"
-local plan_text = require "purser.write.guard.plan_text"
+local plan_text = require "purser.signed.plan_text"
 local policies = require "policies"
 local purser = require "purser"
 local ssh_keys = require "ssh_keys"
@@ -71,7 +71,7 @@ describe("what happens while another process sends", function()
   -- A plan of each call, signed by two; returns the text of one.
   local function add_all(names)
     local approval_rows = require "purser.write.guard.approval_rows"
-    local policy = require("purser.write.guard.policy").read(plan.policy)
+    local policy = require("purser.signed.policy").read(plan.policy)
     client():close()
     local texts = {}
     assert(journal.db:transaction(function(tx)
@@ -79,11 +79,12 @@ describe("what happens while another process sends", function()
         local text = assert(plan_text.write({ account = "treasury", queue = "", journal = assert(tx:rows(
           "SELECT value FROM purser_meta WHERE name = 'journal_id'")[1].value), base_url = "https://s.example",
           policy = "1 " .. policy.digest, maker = "carol", not_after = "2099-01-01" }, { row }))
-        approval_rows.add_plan(tx, assert(plan_text.read(text)))
+        local signatures = {}
         for _, name in ipairs(names) do
-          approval_rows.add_statement(tx, plan_text.digest(text), name, "approve", name,
-            ssh_keys.sign(name, "purser-plan-1", text))
+          local signature = ssh_keys.sign(name, "purser-plan-1", text)
+          signatures[plan_text.digest(signature)] = signature
         end
+        approval_rows.add(tx, assert(plan_text.read(text)), signatures)
         texts[i] = text
       end
       return true
@@ -126,8 +127,7 @@ describe("what happens while another process sends", function()
     await(1)
     for i = ROUNDS - 1, 1, -2 do -- from the end on, so that they meet
       local before = #lines()
-      assert(purser.approvals.add { client = payer, journal = journal, policy = folder .. "/policy", plan = texts[i],
-        signatures = { signatures[i] } })
+      assert(purser.approvals.add { client = payer, plan = texts[i], signatures = { signatures[i] } })
       withdrawn[i] = { before = before, after = #lines() }
       if i <= ROUNDS * 4 / 5 then whole.write(folder .. "/go_on", "") end
     end

@@ -3,7 +3,7 @@
 
 local at = require "payouts_setting"
 local files = require "files"
-local plan_text = require "purser.write.guard.plan_text"
+local plan_text = require "purser.signed.plan_text"
 local policies = require "policies"
 local purser = require "purser"
 local ssh_keys = require "ssh_keys"
@@ -41,7 +41,7 @@ end
 local function sign(text, name, purpose) return ssh_keys.sign(name, purpose or "purser-plan-1", text) end
 
 local function add(text, signatures, more)
-  local options = { client = at.client, journal = at.journal, policy = folder, plan = text, signatures = signatures }
+  local options = { client = at.client, plan = text, signatures = signatures }
   for name, value in pairs(more or {}) do options[name] = value end
   return approvals.add(options)
 end
@@ -70,7 +70,7 @@ describe("a list that two persons sign", function()
       assert(payouts:run())
     end
     assert.equal(5, paid())
-    local status = assert(approvals.status { client = at.client, journal = at.journal, policy = folder })
+    local status = assert(approvals.status { client = at.client })
     assert.same({ 1, 5, { "alice", "bob" }, {} }, { #status, status[1].rows, status[1].signed, status[1].unmet })
   end)
 
@@ -101,7 +101,7 @@ describe("a list that two persons sign", function()
     fails("signature", add(text, { sign(text .. " ", "alice") }))
     fails("signature", add(text, { "-----BEGIN" }))
     fails("changed", add(text .. "\n", { sign(text, "alice") }))
-    local status = assert(approvals.status { client = at.client, journal = at.journal, policy = folder })
+    local status = assert(approvals.status { client = at.client })
     assert.same({}, status)
     local known = assert(add(text, { sign(text, "carol"), sign(text, "alice"),
       sign(text, "carol", "purser-plan-made-1") }))

@@ -5,8 +5,8 @@
 local decimal = require "purser.decimal"
 local files = require "purser.util.files"
 local operations = require "purser.api.operations"
-local plan_text = require "purser.write.guard.plan_text"
-local sshsig = require "purser.write.guard.sshsig"
+local plan_text = require "purser.signed.plan_text"
+local sshsig = require "purser.signed.sshsig"
 local suggest = require "purser.util.suggest"
 
 local M = { KIND = "policy 1", WITHDRAWALS = "withdrawals" }
@@ -105,8 +105,7 @@ function conditions.to(value, name, policy)
   end)
 end
 
-function conditions.known_days(value, name, policy)
-  policy.asks_known = true
+function conditions.known_days(value, name)
   return count_of(value, name, 3650)
 end
 
@@ -118,7 +117,8 @@ end
 
 conditions.amount_over, conditions.amount_up_to = amount_of, amount_of
 
-function conditions.sum_over(value, name)
+function conditions.sum_over(value, name, policy)
+  policy.asks_sums = true
   check_members(value, { amount = true, hours = true, per = true }, name)
   local hours = count_of(value.hours, name .. ".hours", MAX_HOURS)
   if hours == 0 then wrong("%s.hours is 0", name) end
@@ -318,7 +318,7 @@ end
 ---@field plan_days integer
 ---@field change table[]       who changes it: { group, count }
 ---@field rules table[]        sorted by name
----@field asks_known boolean|nil  a rule asks whether a destination was paid before
+---@field asks_sums boolean|nil  a rule asks what was sent in some hours
 ---@field asks_book boolean|nil  a rule asks for the service's address book
 
 --- Reads a policy. Returns nil and a message for anything that it cannot be sure to understand.

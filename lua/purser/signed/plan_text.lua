@@ -69,7 +69,7 @@ local function line_of(values, order, name)
   return "{" .. table.concat(parts, ",") .. "}"
 end
 
---- What travels, in the one spelling that is compared and signed: an amount is a plain decimal, without spare zeros.
+--- Returns what travels in the one spelling that is compared and signed: amounts are decimals without spare zeros.
 ---@param row table     of the operation
 ---@param params table  by name
 ---@return table<string, string> params
@@ -83,7 +83,7 @@ function M.params(row, params)
   return plain
 end
 
---- What a row says that is done: two calls are the same where this text is.
+--- Returns a text of what a row does: two calls are the same where this text is.
 ---@return string
 function M.content(operation, params) return quote(operation) .. object(params, "params") end
 

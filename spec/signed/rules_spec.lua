@@ -5,8 +5,8 @@
 
 local decimal = require "purser.decimal"
 local policies = require "policies"
-local policy = require "purser.write.guard.policy"
-local rules = require "purser.write.guard.rules"
+local policy = require "purser.signed.policy"
+local rules = require "purser.signed.rules"
 
 local HOUR, DAY = 3600000, 86400000
 local MONDAY = 1795392000000 -- 2026-11-23T00:00Z

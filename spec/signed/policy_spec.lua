@@ -2,7 +2,7 @@
 -- The file of a policy: its vocabulary is closed, and what is read is what is written.
 
 local policies = require "policies"
-local policy = require "purser.write.guard.policy"
+local policy = require "purser.signed.policy"
 local ssh_keys = require "ssh_keys"
 
 teardown(ssh_keys.remove)
