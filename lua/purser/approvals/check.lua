@@ -61,8 +61,8 @@ local function values_of(given)
     day = { [0] = true }, minute = { [0] = true }, queue = { ["another queue"] = true }, maker = {} }
   for _, one in ipairs(given) do
     for _, rule in ipairs(one.rules) do
-      for _, conditions in ipairs { rule.when, (table.unpack or unpack)(rule.unless) } do -- luacheck: ignore
-        for word, value in pairs(conditions) do add_values[word](found, value, one) end
+      for i = 0, #rule.unless do
+        for word, value in pairs(rule.unless[i] or rule.when) do add_values[word](found, value, one) end
       end
     end
   end

@@ -146,14 +146,19 @@ function judge.made_by(group, call, policy)
   return call.maker ~= nil and policy.groups[group][call.maker] or false
 end
 
+-- Returns whether all conditions hold. A sum is asked of the journal, so it comes last.
 local function all(conditions, call, policy)
   local result = true
   for name, value in pairs(conditions) do
-    local one = judge[name](value, call, policy)
+    local one = true
+    if name ~= "sum_over" then one = judge[name](value, call, policy) end
     if one == false then return false end
     if one == nil then result = nil end
   end
-  return result
+  if not conditions.sum_over then return result end
+  local one = judge.sum_over(conditions.sum_over, call)
+  if one then return result end
+  return one
 end
 
 --- Returns whether a rule is about a call: true, false, or nil where that cannot be judged.
