@@ -8,7 +8,7 @@
 local budgets = {
   { "top", 1120, 8, 380 },
   { "books", 2750, 15, 300 }, -- the copy of the histories, its outbox, statements and their five forms
-  { "api", 1700, 16, 240 },
+  { "api", 1545, 14, 240 },
   { "call", 2645, 21, 300 },
   { "signed", 1155, 6, 370 }, -- plans and policies, which were in write/
   { "write", 5600, 24, 490 },
@@ -17,14 +17,14 @@ local budgets = {
   { "transport", 1100, 5, 410 },
   { "util", 2245, 29, 330 },
   { "payouts", 2500, 11, 555 },
-  { "workflow", 1500, 8, 415 },
+  { "workflow", 1505, 8, 415 },
   { "fleet", 1135, 5, 450 },
   { "monitor", 520, 4, 230 },
   { "limits", 650, 6, 195 },
   { "nginx", 485, 2, 320 },
   { "hosts", 70, 3, 25 },
-  { "recording", 2260, 14, 250 },
-  { "sim", 5610, 31, 380 },
+  { "recording", 1425, 9, 250 },
+  { "sim", 5360, 30, 380 },
   { "cli", 6210, 38, 460 },
   { "src/core", 6490, 66, 490 },
   { "src/bind", 3180, 29, 400 },

@@ -35,7 +35,7 @@ end
 -- it knows neither client nor journal) and itself. Public is what has a page in the reference.
 local rooms = set_of "approvals payouts workflow fleet limits nginx hosts recording monitor sim cli books"
 local public = set_of [[purser purser.call.errors purser.write.journal purser.fleet.vault purser.api.states
-  purser.recording.check purser.recording.drift purser.recording.record purser.recording.replay]]
+  purser.recording.drift purser.recording.record purser.recording.replay]]
 
 local libraries = set_of "util transport signed"
 

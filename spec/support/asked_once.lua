@@ -28,7 +28,7 @@ local function look_once(operation, params, shown, at, fields)
     return of.result.page and { data = records, totalRecords = #shown } or records
   end, changed({ now = at or LATE }, fields))
   local intent = { operation = operation, params = params, sent_at = NOW, recv_window = 5000, id = "i" }
-  local look = reconcile.question(service, row, intent, {})
+  local look = reconcile.question(service, row, intent, {}, fields and fields.window)
   look:begin()
   local answer, err = find[row.reconcile.strategy](look)
   return answer, err, look

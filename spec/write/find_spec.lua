@@ -28,6 +28,16 @@ describe("a call with an id", function()
     assert.equal("nothing yet", with({}, LATE))
   end)
 
+  it("notes what it shows early, of a payment that is planned as well", function()
+    for _, window in ipairs { {}, { is_planned = true, since = NOW - HOUR } } do
+      local record = changed(transferred, { clientTranId = "" })
+      local answer, err, question = asked_once.look_once("sub_account.transfer", transfer, { record }, EARLY,
+        { window = window })
+      assert.same({ nil, nil }, { answer, err })
+      assert.same({ t1 = record }, question.seen)
+    end
+  end)
+
   it("that failed was not done only late, for the id may be taken again", function()
     local failed = changed(transferred, { status = "FAILED" })
     assert.equal("nothing yet", with({ failed }, EARLY))

@@ -72,8 +72,6 @@ local plan = {
     { "purser.modules.http1", "http1.", "purser.transport.http1", "transports" },
     { "purser.transport.http1.reader", "reader:", "A reader of an answer", "transports" },
     { "purser.modules.exchange", "exchange.", "purser.transport.exchange", "transports" },
-    { "purser.modules.check", "check.", "purser.recording.check", "transports" },
-    { "purser.recording.check.service", "service:", "A service for checks", "transports" },
     { "purser.modules.drift", "drift.", "purser.recording.drift", "recordings" },
   } },
   { "reference-simulator", "Reference: the simulator", {

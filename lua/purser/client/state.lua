@@ -151,11 +151,7 @@ end
 function State:reconcile(unreconciled, options, window)
   local intent = unreconciled
   if errors.is(unreconciled) then intent = unreconciled.intent end
-  if type(intent) == "table" then
-    unreconciled = copy_of(intent)
-    local mismatch = unreconciled.id and call.journal_of(self):mismatch(unreconciled)
-    if mismatch then return nil, mismatch end
-  end
+  if type(intent) == "table" then unreconciled = copy_of(intent) end
   return reconcile.reconcile(call.service_of(self, window and window.readings), unreconciled, options, window)
 end
 

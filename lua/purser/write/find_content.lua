@@ -130,8 +130,9 @@ end
 local function candidates_of(question, shown, witnesses)
   local reconcile, params, is_planned = question.reconcile, question.intent.params, question.window.is_planned
   local records, judged, may = shown.records, {}, {}
-  if is_planned and not witnesses:differs("amount", params) then
-    records = shown.unclaimed[question.row.full_name](params) -- the rest of a whole history are other payments
+  local of_amount = is_planned and shown.unclaimed[question.row.full_name]
+  if of_amount and not witnesses:differs("amount", params) then
+    records = of_amount(params) -- the rest of a whole history are other payments
   end
   for _, record in ipairs(records) do
     local place = place_of(question, record, witnesses)
@@ -164,7 +165,8 @@ function M.note_early(question, shown, own)
   local list, err = candidates_of(question, shown, claims.NONE)
   if not list then return nil, err end
   for _, one in ipairs(list) do
-    if one.place == "in" and one.verdict ~= "unlike" then note_seen(question, one.record) end
+    local is_near = one.place == "in" or question.window.is_planned
+    if is_near and one.verdict ~= "unlike" then note_seen(question, one.record) end
   end
 end
 

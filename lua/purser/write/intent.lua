@@ -86,6 +86,16 @@ function M.makes_in(row)
   return (row.effect == "create" or row.effect == "transfer") and M.history_of(row) or ""
 end
 
+--- Returns the operations whose records are in one history.
+---@return table<string, boolean>
+function M.shown_in(history)
+  local names = {}
+  for _, row in ipairs(operations.list) do
+    if history and M.makes_in(row) == history then names[row.full_name] = true end
+  end
+  return names
+end
+
 --- The parameters of an intent as JSON.
 ---@param intent purser.Intent
 ---@return string

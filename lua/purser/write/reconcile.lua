@@ -311,14 +311,20 @@ local function take(service, unreconciled)
   return row, intent
 end
 
--- Gives an intent that was written by hand the id of its call. Returns it; or nil and an error.
-local function identified(service, intent)
-  if intent.id then return intent end
+-- Returns an intent as the journal has it, which knows its id, its latest attempt and their times; or nil and an error
+-- where the journal has another call under its id: what became of that must not end it.
+local function identified(service, row, intent)
   local known, message = service.journal:call_of(intent)
-  if not known and message then return nil, intents.journal_error("unknown", message) end
+  if message then return nil, intents.journal_error("unknown", message) end
   if not known then return intent end
-  local copy = { id = known.id }
+  if known.operation ~= intent.operation or known.digest ~= intents.digest(row, intent.params) then
+    return argument_error("reconcile: the intent is not the call that the journal has under its id",
+      "give the one of journal:entries()")
+  end
+  local copy = {}
   for name, value in pairs(intent) do copy[name] = value end
+  copy.id, copy.attempt, copy.sent_at = known.id, known.intent.attempt, known.sent_at
+  copy.recv_window = known.recv_window
   return copy
 end
 
@@ -338,7 +344,7 @@ function M.reconcile(service, unreconciled, options, window)
   local row, intent = take(service, unreconciled)
   if not row then return nil, intent end
   local problem
-  if not window then intent, problem = identified(service, intent) end
+  if not window then intent, problem = identified(service, row, intent) end
   if not intent then return nil, problem end
   local question = M.question(service, row, intent, options, window)
   local answer, err = ask_and_keep(question)

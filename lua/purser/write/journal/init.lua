@@ -14,7 +14,6 @@ local core = require "purser.core"
 local database = require "purser.util.database"
 local errors = require "purser.call.errors"
 local intents = require "purser.write.intent"
-local operations = require "purser.api.operations"
 local option_schema = require "purser.util.option_schema"
 local postgresql = require "purser.util.database.postgresql"
 local private = require "purser.util.private"
@@ -27,10 +26,8 @@ local unpack = table.unpack or unpack -- luacheck: ignore
 ---@field private begin function
 ---@field private finish function
 ---@field private reconciled function
----@field private is_taken function
 ---@field private call_of function
 ---@field private owners function
----@field private planned function
 ---@field private open_calls function
 ---@field private answered_calls function
 ---@field private delay function
@@ -42,8 +39,8 @@ Journal.__index = Journal
 local M = {}
 
 -- What calls, reconciling and queues ask of a journal: see calls.lua. memory.lua has the same methods.
-for _, name in ipairs { "begin", "finish", "reconciled", "is_taken", "owners", "planned", "open_calls",
-  "answered_calls", "delay", "note_delay" } do
+for _, name in ipairs { "begin", "finish", "reconciled", "owners", "open_calls", "answered_calls", "delay",
+  "note_delay" } do
   Journal[name] = calls[name]
 end
 Journal.call_of = calls.call_of_intent
@@ -83,29 +80,6 @@ local function entry_of(row)
     message = row.message ~= "" and row.message or nil, queue = row.queue ~= "" and row.queue or nil,
     key = row.key ~= "" and row.queue == "" and row.key or nil, -- that of a payment is the queue's
   }
-end
-
---- Whether an intent is what is written under its id: what became of another call, or of less than its time, must not
---- end it. (One that begins earlier, or ends later, covers other attempts as well; what became of an earlier attempt
---- ends no later one.) Returns nil, or an error. A call that is not written is none of the journal's.
----@private
----@param intent purser.Intent
----@return purser.Error|nil
-function Journal:mismatch(intent)
-  local rows, message = self.db:rows("SELECT * FROM purser_calls WHERE id = $1", intent.id)
-  if not rows then return intents.journal_error("unknown", message) end
-  local known, row = rows[1], operations.by_name[intent.operation]
-  if not known then return nil end
-  local ok, digest = pcall(intents.digest, row, intent.params)
-  local first, ends = tonumber(known.sent_at), tonumber(known.sent_at) + tonumber(known.recv_window)
-  local sent_at, window = tonumber(intent.sent_at) or 0, tonumber(intent.recv_window) or 0
-  local is_earlier = tonumber(intent.attempt) and tonumber(intent.attempt) < tonumber(known.attempt)
-  if ok and known.operation == intent.operation and known.digest == digest
-    and (is_earlier or sent_at <= first and sent_at + window >= ends) then
-    return nil
-  end
-  return errors.argument(nil, "reconcile: the intent is not the call that the journal has under its id",
-    "give the one of journal:entries()")
 end
 
 ---@class purser.JournalEntry

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- The answers of purser.recording.check's hostile service. Each function gets the connection and what is noted of the
+-- The answers of transport_check's hostile service. Each function gets the connection and what is noted of the
 -- request's id; it returns "close" to end the connection. `connection` sends, sleeps and resets (service.lua).
 
 local M = {}

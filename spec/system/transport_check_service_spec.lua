@@ -2,7 +2,7 @@
 -- The hostile service as a program: what it counts, and that no client of it holds up another.
 
 local socket = require "socket"
-local start = require "purser.recording.check.start"
+local start = require "transport_check.start"
 
 local service, port
 

@@ -2,7 +2,7 @@
 --- Checks what docs/transports.md promises of a transport: at most one send, outcomes, time, bounds, names, kept
 -- connections, closing. Against a hostile service of its own, on loopback.
 --
---     local check = require "purser.recording.check"
+--     local check = require "transport_check"
 --     local service = assert(check.start())
 --     local report = check.run(service, function(options) return my_transport(options) end)
 --     print(report)                       -- a line for each check, and `N passed, N failed`
@@ -10,21 +10,14 @@
 --
 -- In a host with a loop, `run` is called where its transport can wait; the service is a program of its own.
 
-local cases = require "purser.recording.check.cases"
+local cases = require "transport_check.cases"
 local core = require "purser.core"
 local curl = require "purser.transport.curl"
 local schedule = require "purser.schedule"
-local start = require "purser.recording.check.start"
+local start = require "transport_check.start"
 
----@class purser.modules.check
-local M = {}
-
---- Starts the hostile service: see check/start.lua.
----@param options? { lua: string?, tls: boolean?, tls_name: string? }
----@return purser.recording.check.service|nil service, string|nil message
-function M.start(options)
-  return start.start(options)
-end
+-- Starts the hostile service: see transport_check/start.lua.
+local M = { start = start.start }
 
 local methods = {}
 methods.__index = methods
@@ -150,7 +143,7 @@ local function run_case(self, case)
   return not closed and "`close` raised an error: " .. tostring(why) or nil
 end
 
----@class purser.recording.check.report
+---@class transport_check.report
 ---@field passed integer
 ---@field failed integer
 ---@field cases { name: string, ok: boolean, message: string? }[]
@@ -160,7 +153,7 @@ end
 ---@param service { url: string, tls: table|nil }
 ---@param new fun(options: table): table|nil, string|nil
 ---@param options? { only: string?, notify: (fun(case: table))? }
----@return purser.recording.check.report
+---@return transport_check.report
 function M.run(service, new, options)
   options = options or {}
   local self = setmetatable({ url = service.url, tls = service.tls, new = new, control = assert(curl.new {}) }, methods)

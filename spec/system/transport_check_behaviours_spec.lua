@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- The hostile service's answers to names and requests.
 
-local behaviours = require "purser.recording.check.behaviours"
+local behaviours = require "transport_check.behaviours"
 local http1 = require "purser.transport.http1"
 local socket = require "socket"
 

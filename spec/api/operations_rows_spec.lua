@@ -3,7 +3,7 @@
 
 local operations = require "purser.api.operations"
 local public = require "purser.api.public"
-local row_schema = require "purser.api.row_schema"
+local row_schema = require "row_schema"
 
 -- Each changes a row of its own; the text is in the error.
 local wrong = {
@@ -52,4 +52,19 @@ describe("a row", function()
       end)
     end
   end
+
+  it("has words, kinds and shapes that exist, and a name and an id of its own; what it names is there", function()
+    row_schema.check_all(operations)
+  end)
+
+  it("with the name or the id of another, or one that names an operation that is none, is rejected", function()
+    local row, other = operations.by_name["wallet.coins"], public.copy(operations.by_name["wallet.withdraw_legacy"])
+    assert.has_error(function() row_schema.check_all { every = { row, row }, list = {} } end,
+      "wallet.coins: defined twice")
+    other.id = row.id
+    assert.has_error(function() row_schema.check_all { every = { row, other }, list = {} } end,
+      "wallet.withdraw_legacy: its id is taken")
+    assert.has_error(function() row_schema.check_all { every = { row }, list = { other } } end,
+      "wallet.withdraw_legacy: refers to an unknown operation")
+  end)
 end)

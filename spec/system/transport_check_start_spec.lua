@@ -3,7 +3,7 @@
 
 local core = require "purser.core"
 local socket = require "socket"
-local start = require "purser.recording.check.start"
+local start = require "transport_check.start"
 
 local function is_open(url)
   local connection = socket.connect("127.0.0.1", tonumber(url:match "%d+$"))

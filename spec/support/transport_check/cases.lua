@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
--- The checks of purser.recording.check, in order: { name, run(check), tls }. `check` has the methods of check/init.lua.
+-- The checks of transport_check, in order: { name, run(check), tls }. `check` has the methods of transport_check.lua.
 
-local behaviours = require "purser.recording.check.behaviours"
+local behaviours = require "transport_check.behaviours"
 local core = require "purser.core"
 
 local list = {}

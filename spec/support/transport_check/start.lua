@@ -1,11 +1,11 @@
 -- SPDX-License-Identifier: MIT
--- Starts what purser.recording.check needs next to the transport: the hostile service, and three servers of TLS.
+-- Starts what transport_check needs next to the transport: the hostile service, and three servers of TLS.
 
 local curl = require "purser.transport.curl"
 
 local M = {}
 
-local LIFE_S, SERVICE = 600, "purser.recording.check.service"
+local LIFE_S, SERVICE = 600, "transport_check.service"
 
 local function quote(text) return "'" .. text:gsub("'", "'\\''") .. "'" end
 
@@ -95,7 +95,7 @@ local function start_all_tls(self, name)
   return true
 end
 
----@class purser.recording.check.service
+---@class transport_check.service
 ---@field url string
 ---@field tls table|nil           the addresses of its servers of TLS
 ---@field name_port integer|nil
@@ -121,7 +121,7 @@ methods.__close = methods.stop
 
 --- Starts them. `lua`: the command of a Lua that has LuaSocket; `tls = false`: without TLS; `tls_name` ("localhost").
 ---@param options? { lua: string?, tls: boolean?, tls_name: string? }
----@return purser.recording.check.service|nil service
+---@return transport_check.service|nil service
 ---@return string|nil message
 function M.start(options)
   options = options or {}

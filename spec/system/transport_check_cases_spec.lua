@@ -1,10 +1,10 @@
 -- SPDX-License-Identifier: MIT
--- The checks of purser.recording.check: a transport on LuaSocket passes, and with one planted defect each it does not.
+-- The checks of transport_check: a transport on LuaSocket passes, and with one planted defect each it does not.
 -- make test: 22 s, waits
 
-local behaviours = require "purser.recording.check.behaviours"
-local cases = require "purser.recording.check.cases"
-local check = require "purser.recording.check"
+local behaviours = require "transport_check.behaviours"
+local cases = require "transport_check.cases"
+local check = require "transport_check"
 local core = require "purser.core"
 local curl = require "purser.transport.curl"
 local files = require "files"
@@ -153,7 +153,7 @@ describe("the cases of the check", function()
   end)
 
   it("have one name each, and provoke every way in which the service can answer", function()
-    local names, text = {}, files.read "lua/purser/recording/check/cases.lua"
+    local names, text = {}, files.read "spec/support/transport_check/cases.lua"
     for _, case in ipairs(cases) do
       assert.is_nil(names[case.name], case.name)
       names[case.name] = true

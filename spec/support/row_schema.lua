@@ -1,40 +1,10 @@
 -- SPDX-License-Identifier: MIT
 -- The members that a row may have: the words of the vocabulary, each with the type of its value.
 --
--- It is asked when all rows are read at once, as every test, the documentation and the command line do; a program that
--- calls one group only does without.
+-- The rows are data of the program, so that a test is the place to check them: spec/api/operations_rows_spec.lua does.
 
 local parameters = require "purser.api.parameters"
 local shapes = require "purser.api.shapes"
-
----@class purser.Row  an operation as data
----@field id string          in the interface document
----@field name string        of its method
----@field group string       of the client
----@field full_name string   "group.name"
----@field method "GET"|"POST"|"PUT"|"DELETE"
----@field path string
----@field summary string
----@field permission string|nil  that the key needs, where the document says it
----@field weight integer|nil     where the document says it
----@field effect "read"|"create"|"change"|"transfer"  only a read is ever sent twice
----@field signer "main"|"sub"|nil
----@field body "object"|"array"|nil  its parameters travel in a JSON body
----@field params table[]         name and kind at 1 and 2, with `required`, `default`, `max`, `choices`; `rule`, `help`
---- and `values` are for people
----@field required string[]      names of parameters
----@field names string[]
----@field by_name table<string, table>
----@field rules table|nil
----@field window table|nil       what a history covers
----@field paging table|nil
----@field result table
----@field shape string           of its records
----@field members table[]        of its records: `name`, `type`, and `members` of a list of records
----@field moves table|nil        what a write call moves, and where to
----@field reconcile table|nil    how an unknown outcome is found out
----@field deprecated string|nil  what to call instead
----@field live boolean|nil
 
 local row_words = {
   id = "string",         -- in the interface document
@@ -181,29 +151,22 @@ function M.check(row)
   check_params(where, row)
 end
 
---- Checks all rows, and what one says of another. Returns the rows of the document, all, and both by name and by id.
----@param group_names string[]
----@param groups table<string, table[]>
----@return table list, table every, table<string, table> by_name, table<string, table> by_id
-function M.check_all(group_names, groups)
-  local list, every, by_name, by_id = {}, {}, {}, {}
-  for _, group in ipairs(group_names) do
-    for _, row in ipairs(groups[group]) do
-      M.check(row)
-      assert(not by_name[row.full_name], row.full_name .. ": defined twice")
-      assert(not by_id[row.id], row.full_name .. ": its id is taken")
-      every[#every + 1] = row
-      if not row.live then list[#list + 1] = row end
-      by_name[row.full_name], by_id[row.id] = row, row
-    end
+--- Checks all rows, and what one says of another.
+---@param operations table  purser.api.operations
+function M.check_all(operations)
+  local by_name, by_id = {}, {}
+  for _, row in ipairs(operations.every) do
+    M.check(row)
+    assert(not by_name[row.full_name], row.full_name .. ": defined twice")
+    assert(not by_id[row.id], row.full_name .. ": its id is taken")
+    by_name[row.full_name], by_id[row.id] = row, row
   end
-  for _, row in ipairs(list) do
+  for _, row in ipairs(operations.list) do
     local reconcile = row.reconcile or {}
     for _, other in pairs { row.deprecated, reconcile.lookup, reconcile.delete_operation, reconcile.second_list } do
       assert(by_name[other], row.full_name .. ": refers to an unknown operation")
     end
   end
-  return list, every, by_name, by_id
 end
 
 return M

@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: MIT
--- purser.recording.check: Purser's own transports pass. (check/cases_spec.lua has transports that do not.)
+-- transport_check: Purser's own transports pass. (transport_check_cases_spec.lua has transports that do not.)
 -- make test: 15 s, waits
 
-local check = require "purser.recording.check"
+local check = require "transport_check"
 local curl = require "purser.transport.curl"
 local multi = require "purser.transport.multi"
 local schedule = require "purser.schedule"

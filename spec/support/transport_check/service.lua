@@ -1,13 +1,13 @@
 -- SPDX-License-Identifier: MIT
---- The hostile service of purser.recording.check, a program of its own on loopback. It needs LuaSocket (Debian:
+-- The hostile service of transport_check, a program of its own on loopback. It needs LuaSocket (Debian:
 -- lua-socket), and the command `openssl` for what is checked of TLS.
 --
---   lua -e 'require("purser.recording.check.service").main()'
+--   lua -e 'require("transport_check.service").main()'
 --
 -- It prints lines `name value` and then `ready`; it ends at the request `/stop/now`, or after ten minutes. The first
 -- word of a request's path is how it answers (behaviours.lua); `/count/ID` says what came for an ID.
 
-local behaviours = require "purser.recording.check.behaviours"
+local behaviours = require "transport_check.behaviours"
 local socket = require "socket"
 
 local M = {}
