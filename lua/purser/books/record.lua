@@ -203,10 +203,11 @@ function M.is_final(class) return class == "done" or class == "void" end
 -- A state changes this of a record: equal records are told apart by nothing else.
 local CHANGING = { "state", "tx", "fee", "amount", "network", "address" }
 
+local parts = {} -- of one text at a time
+
 local function join(row, names)
-  local parts = {}
   for i = 1, #names do parts[i] = row[names[i]] end
-  return table.concat(parts, "\30")
+  return table.concat(parts, "\30", 1, #names)
 end
 
 --- Returns the text of what may change about a row.
@@ -224,9 +225,9 @@ end
 ---@param record table
 ---@param context table
 function M.add(list, entity, record, context)
-  local raw, parts = M.json(record, entity), record.convertDetails
-  for i = 1, parts and #parts or entity ~= "conversion" and 1 or 0 do
-    local row = shapes[entity](record, context, parts and parts[i])
+  local raw, details = M.json(record, entity), record.convertDetails
+  for i = 1, details and #details or entity ~= "conversion" and 1 or 0 do
+    local row = shapes[entity](record, context, details and details[i])
     row.account, row.owner, row.entity, row.source = context.account, context.owner, entity, context.source
     row.raw = raw
     setmetatable(row, BLANK)
