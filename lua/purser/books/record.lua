@@ -104,7 +104,7 @@ local identities = { deposit = "time asset amount network address memo tx",
   withdrawal = "sid time asset amount address",
   transfer = "sid time asset amount from_owner from_place to_owner to_place", rebate = "time client_id asset batch",
   internal_transfer = "sid time asset amount batch address", conversion = "sid time asset amount", sub_account = "sid",
-  api_key = "sid", address = "to_owner asset network address memo" }
+  api_key = "sid", address = "to_owner asset network address memo", status = "to_owner" }
 for entity, names in pairs(identities) do
   identities[entity] = {}
   for name in names:gmatch "%S+" do table.insert(identities[entity], name) end
@@ -184,6 +184,10 @@ function shapes.address(record, context)
     to_owner = context.to }
 end
 
+function shapes.status(record, context) return { state = text_of(record.status), to_owner = context.to } end
+
+local of_states = { sub_account = true, api_key = true, address = true, status = true } -- and not of payments
+
 local classes = {
   deposit = { ["5"] = "done", ["7"] = "void", ["8"] = "void", ["9"] = "early", ["10"] = "void", ["12"] = "void" },
   withdrawal = { ["6"] = "sent", ["7"] = "done", ["8"] = "void", ["9"] = "void" },
@@ -192,7 +196,7 @@ local classes = {
 --- Returns the class of a row's state.
 function M.class(row)
   local entity = row.entity
-  if entity == "sub_account" or entity == "api_key" or entity == "address" then return "done" end
+  if of_states[entity] then return "done" end
   if row.amount == "" or row.time == "" then return "unreadable" end
   return (classes[entity] or classes.other)[row.state] or "pending"
 end
