@@ -329,6 +329,7 @@ build = {
     ["purser.util.libcurl"] = "lua/purser/util/libcurl.lua",
     ["purser.util.loopback"] = "lua/purser/util/loopback.lua",
     ["purser.util.meta"] = "lua/purser/util/meta.lua",
+    ["purser.util.names_of"] = "lua/purser/util/names_of.lua",
     ["purser.util.option_messages"] = "lua/purser/util/option_messages.lua",
     ["purser.util.option_schema"] = "lua/purser/util/option_schema.lua",
     ["purser.util.plain_text"] = "lua/purser/util/plain_text.lua",

@@ -18,13 +18,13 @@ local digest = require "purser.util.digest"
 local errors = require "purser.call.errors"
 local intents = require "purser.write.intent"
 local memory = require "purser.write.journal.memory"
+local names_of = require "purser.util.names_of"
 local operations = require "purser.api.operations"
 local pipeline = require "purser.call.pipeline"
 local plain_text = require "purser.util.plain_text"
 local reconcile_calls = require "purser.write.reconcile"
 local schedule = require "purser.schedule"
 local setbacks = require "purser.call.setbacks"
-local suggest = require "purser.util.suggest"
 
 -- Loaded now, with the rows of all groups: once something was sent the host may have no descriptor or file system left,
 -- and a call whose outcome is unknown could never be reconciled.
@@ -104,7 +104,7 @@ function M.intent_of(client, row, values, opts, account)
   local profile = client.profile
   local id, message = intents.new_id()
   if not id then return nil, no_random(row, message) end
-  return intents.new(row, values, opts.extra_params and suggest.names_of(opts.extra_params),
+  return intents.new(row, values, opts.extra_params and names_of(opts.extra_params),
     values[profile.timestamp_name], values[profile.recv_window_name] or 5000, account, id)
 end
 

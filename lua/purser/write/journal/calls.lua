@@ -9,6 +9,7 @@ local errors = require "purser.call.errors"
 local intents = require "purser.write.intent"
 local json = require "purser.json"
 local lazy = require "purser.util.lazy"
+local names_of = require "purser.util.names_of"
 local operations = require "purser.api.operations"
 local schema = require "purser.write.journal.schema"
 local spending = lazy "purser.write.guard.spending"
@@ -57,9 +58,7 @@ end
 ---@param row table<string, string>  its columns; the others have their defaults
 ---@return boolean
 function M.insert(tx, row)
-  local names, places, values = {}, {}, {}
-  for name in pairs(row) do names[#names + 1] = name end
-  table.sort(names)
+  local names, places, values = names_of(row), {}, {}
   for i, name in ipairs(names) do places[i], values[i] = "$" .. i, row[name] end
   local _, inserted = tx:rows(("INSERT INTO purser_calls (%s) VALUES (%s) ON CONFLICT DO NOTHING"):format(
     table.concat(names, ", "), table.concat(places, ", ")), unpack(values, 1, #names))
@@ -71,9 +70,7 @@ end
 ---@param where string               a condition, with `?` for each of the further values
 ---@return integer changed
 function M.update(tx, set, where, ...)
-  local names, values = {}, {}
-  for name in pairs(set) do names[#names + 1] = name end
-  table.sort(names)
+  local names, values = names_of(set), {}
   for i, name in ipairs(names) do names[i], values[i] = ("%s = $%d"):format(name, i), set[name] end
   local count = #names
   for i = 1, select("#", ...) do values[count + i] = (select(i, ...)) end
