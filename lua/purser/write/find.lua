@@ -99,8 +99,7 @@ end
 
 ---------------------------------------------------------------------------------------------------------------- a name
 
-local UNDATED = "the service shows the name, and not when it was taken, so it may have been taken before the call"
-local LATER = "the name was taken later than the call can have taken it"
+local HELD = "(11) the service shows the name, and nothing proves by its times whether this call took it"
 local AT_ANOTHER_TIME = "(11) the service shows it some hours from the call, and nothing shows that its times are right"
 
 local QUARTER_MS = 900000 -- by whole quarters of an hour time zones differ
@@ -111,14 +110,12 @@ local function may_be_shifted(question, at)
   return shift ~= 0 and at - shift <= question.last and math.abs(shift) <= find_content.SHIFTED_MS
 end
 
--- Returns an answer for a record that shows the requested name, which can be taken only once; or nil, and why nothing
--- is proven.
-local function holder_of_name(question, record)
+-- Returns what a record says that shows the requested name, which can be taken only once; nil where nothing is proven.
+local function judge_holder(question, record)
   local at = record[question.reconcile.time_member]
-  if type(at) ~= "number" then return nil, UNDATED end
-  if at >= question.first and at <= question.last then return { outcome = "done", record = record } end
-  if may_be_shifted(question, at) then return nil, AT_ANOTHER_TIME end
-  if at > question.last then return nil, LATER end
+  if type(at) ~= "number" or at > question.last then return nil end
+  if at >= question.first then return { outcome = "done", record = record } end
+  if may_be_shifted(question, at) then return nil end
   return { outcome = "not_done", record = record, reason = "the name had been taken before" }
 end
 
@@ -131,9 +128,9 @@ M.name = by_id_first(function(question, how)
     local at, id = record[time], record[name]
     local is_older = type(at) == "number" and at < question.first
     if id == requested then
-      local answer, doubt = holder_of_name(question, record)
+      local answer = judge_holder(question, record)
       if answer then return answer end
-      candidates[#candidates + 1], reason = record, doubt
+      candidates[#candidates + 1], reason = record, HELD
     elseif not is_older and (is_blank(id) or compare.may_be_id(requested, id)) then
       candidates[#candidates + 1] = record
     end
