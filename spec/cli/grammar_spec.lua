@@ -72,8 +72,7 @@ describe("a command line", function()
     ["move go --coin A --coin B"] = "option '--coin' is given more than once; give it once",
     ["move go --json --format x"] = "--json, --csv and --format say in which form the result comes; give one of them",
     ["move go --extra a=1 --extra a=2"] = "--extra gives a twice",
-    ["move go --extra a"] = '--extra: it takes name=value, not "a": = stands between them alone, and a shell takes > '
-      .. "and <",
+    ["move go --extra a"] = '--extra: it takes name=value, not "a"; a shell takes > and < for itself',
     ["move go --quiet=yes"] = "option '--quiet' takes no value",
     ["move go --coin"] = "option '--coin' lacks its value <text>",
     ["move go --coin --amount 1"] = "option '--coin' lacks its value <text>",

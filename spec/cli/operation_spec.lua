@@ -71,7 +71,7 @@ describe("purser GROUP OPERATION", function()
         { { "wallet", "coins", "--extra", "novalue" }, "name=value" },
         { { "wallet", "coins", "--timeout", "0" }, "seconds" },
         { { "wallet", "coins", "--credentials", "/nonexistent/keys" },
-          "purser: /nonexistent/keys cannot be read: No such file or directory\n" },
+          "purser: --credentials /nonexistent/keys cannot be read: No such file or directory\n" },
         { { "wallet", "coins", "--base-url", "http://192.0.2.1" }, "https" },
         { {}, "command is required" },
       }

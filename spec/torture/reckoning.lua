@@ -92,8 +92,8 @@ local function add_up(done)
   return sums
 end
 
--- Whether a payment may be undecided although nothing is equal to it: nothing says whose a record without an id is that
--- the journal lacks, and no record proves anything whose members the service hid.
+-- Returns true if a payment may be undecided although nothing is equal to it: the journal lacks its record, which has
+-- no id; or the service hid members of the records that would prove it.
 local function is_explained(self, payment)
   local row = operations.by_name[payment.operation]
   return self.lacks and not row.reconcile.client_id or self.noise and self.noise:explains(row)

@@ -3,9 +3,8 @@
 --
 --   lua spec/torture/rehearse.lua FIRST COUNT [tell]
 --
--- How many payments, workers and keys there are, how often workers die and how many requests meet a fault differs from
--- seed to seed. `tell` prints every event. Before the end stands what is undecided, by kinds. The last line
--- says `N passed, N failed`.
+-- The numbers of payments, workers, keys, deaths and faults differ from seed to seed. `tell` prints every event. Before
+-- the end stands what is undecided, by kinds. The last line says `N passed, N failed`.
 
 local rehearsal = dofile "spec/torture/rehearsal.lua"
 

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- What is rehearsed (rehearsal.lua), from the first event to the reckoning: the workers on their virtual machine, where
--- they die, and where they stand still. It changes modules of purser's for its purpose, so it wants its own.
+-- The scene of a rehearsal (rehearsal.lua), from the first event to the reckoning: workers on their virtual machine,
+-- where they die, and where they stand still. It changes modules of purser's for its purpose, so it wants its own.
 
 local Reckoning = dofile "spec/torture/reckoning.lua"
 local prng = require "purser.sim.prng"
@@ -269,8 +269,8 @@ local function work_off(state, reckoning)
   return false
 end
 
--- How rarely workers die. A look at a long history takes many requests, and who dies again and again ends none; so
--- after ten minutes of the run they die half as often, after twenty a third.
+-- Returns N: a worker dies once in N events. A check of a long history takes many requests, and a worker that dies
+-- again and again ends none; so after ten minutes of the run they die half as often, after twenty a third.
 local function dies_once_in(state)
   return state.dies_once_in * (1 + math.floor((state.machine.now - state.started) / 600000))
 end

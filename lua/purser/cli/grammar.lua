@@ -37,14 +37,16 @@ end
 
 local function seconds(text)
   local number = #text < 10 and (text:find "^%d+$" or text:find "^%d+%.%d+$") and tonumber(text)
-  if not number or number <= 0 then return nil, ("'%s' is not a number of seconds"):format(text) end
+  if not number or number <= 0 then
+    return nil, ("'%s' is not a number of seconds above 0; give 30 or 0.5"):format(text)
+  end
   return math.max(1, math.floor(number * 1000 + 0.5))
 end
 
 local function pair(text)
   local name, value = text:match "^([^=]+)=(.*)$"
   if name then return { name, value } end
-  return nil, ('it takes name=value, not "%s": = stands between them alone, and a shell takes > and <'):format(text)
+  return nil, ('it takes name=value, not "%s"; a shell takes > and < for itself'):format(text)
 end
 
 -- The kinds of options, by their <what>: how a text is read, and what completion offers.

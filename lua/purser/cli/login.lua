@@ -56,7 +56,8 @@ function M.start(options)
   local api_key = read_line("API key: ", false, quiet)
   local secret = read_line("Secret key (not shown): ", true, quiet)
   if not api_key or not secret then
-    return report.bad_input("login: the key or its secret is missing; nothing was kept")
+    return report.bad_input("login: the key or the secret is missing, so nothing was kept; type both, or give "
+      .. "them as two lines on standard input")
   end
   if (api_key .. secret):find "[%c%s]" then
     return report.bad_input("login: the key or its secret holds a blank or a control character; nothing was kept")

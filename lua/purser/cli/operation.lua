@@ -389,8 +389,9 @@ function M.run(row, options)
     code = report.bad_input("the service shows the new key's secret this once, and it would be lost; give "
       .. "--secret-file FILE or --show-secret")
   elseif options.dry_run then
-    report.say("nothing is sent to %s%s", place, catalogue.network_param(row)
-      and "; coin, network and address are looked up only when it is sent" or "")
+    report.say("nothing is sent to %s%s", place, catalogue.withdraws(row)
+      and "; coin, network and address are not checked: --plan checks them"
+      or catalogue.network_param(row) and "; the network is looked up only when it is sent" or "")
     code = report.write(M.request_text(request, row, client.profile, options.format)) and report.DONE
       or report.NOT_WRITTEN
   else

@@ -384,7 +384,8 @@ local function act_on(options, words, act)
   local found, err = at.queue:find(options.subject)
   if found == nil then return failure(err) end
   if not found then
-    return report.bad_input('payouts %s: no payment has the key "%s"', options.action, options.subject)
+    return report.bad_input('payouts %s: no payment has the key "%s"; `%s` lists them', options.action, options.subject,
+      next_command(options, "report"))
   end
   code = report.ask(options, words[1], at.sources, {
     { "key", options.subject }, { "state", found.state }, { "message", found.message or "" },

@@ -40,7 +40,12 @@ local function cure_of_operation(err)
     return row.permission and ("the key lacks the permission %s: give it that, or use another"):format(row.permission)
       or "the key lacks a permission: look at its page"
   elseif err.code == "33333" then
-    return ("`purser operations %s` shows what each value may be"):format(err.operation)
+    local named = {}
+    for _, param in ipairs(row.params) do
+      if err.message:find("%f[%w]" .. param[1] .. "%f[^%w]") then named[#named + 1] = "--" .. param[1] end
+    end
+    return ("%s`purser operations %s` shows what each value may be"):format(
+      named[1] and "correct " .. table.concat(named, " or ") .. ": " or "", err.operation)
   elseif err.kind == "api" and err.outcome == "rejected" and err.code and not err.hint then
     return ("the code %s is not known here: the service's own support or announcements say what it means"):format(
       err.code)

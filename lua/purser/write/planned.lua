@@ -9,7 +9,6 @@ local call = require "purser.write.call"
 local calls = require "purser.write.journal.calls"
 local core = require "purser.core"
 local errors = require "purser.call.errors"
-local failure = require "purser.write.journal.failure"
 local hooks = require "purser.call.hooks"
 local intents = require "purser.write.intent"
 local operations = require "purser.api.operations"
@@ -78,7 +77,9 @@ end
 ---@param id string
 ---@param record_id string
 function M.is_taken(tx, account, id, operation, record_id)
-  return calls.is_taken({ db = tx }, { account = account, id = id }, operations.by_name[operation], record_id)
+  local history = intents.makes_in(operations.by_name[operation])
+  local owner = calls.owners({ db = tx }, "record_id", account, { record_id }, intents.shown_in(history))[record_id]
+  return owner ~= nil and owner.id ~= id
 end
 
 --- Returns what names a record; nil where nothing does.
@@ -88,7 +89,7 @@ M.record_id = intents.id_of
 ---@param problem any
 ---@return purser.Error
 function M.error(problem)
-  return errors.is(problem) and problem or failure.error("not_sent", tostring(problem),
+  return errors.is(problem) and problem or intents.journal_error("not_sent", tostring(problem),
     "make the journal readable and writable, then run it again: what was sent is found by it")
 end
 
