@@ -9,9 +9,9 @@ local option_schema = require "purser.util.option_schema"
 
 local M = { version = 2 }
 
---- A time as the tables keep it.
+--- Returns a time as the tables keep it; one that they cannot keep is their first or last.
 function M.time_text(ms)
-  return ("%013d"):format(ms)
+  return ("%013d"):format(math.min(math.max(0, ms), 9999999999999))
 end
 
 -- A planned payment, a call under way and a finished call are one row of one table; a queue is the rows with its name.
