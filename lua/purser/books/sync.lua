@@ -88,7 +88,7 @@ end
 -- The records of one answer; nil where they may be but a part, or with an error.
 local function one_answer(list, params)
   local answer, err = list.client:call(list.operation, params)
-  local records = answer and (answer.rows or answer.data or answer)
+  local records = answer and (answer.rows or answer.data or list.is_lone and { answer } or answer)
   local total = answer and tonumber(answer.total or answer.totalRecords)
   if not records or not list.is_one_answer and #records >= (list.whole_below or SMALLEST_PAGE)
     or total and total > #records then

@@ -31,6 +31,7 @@ local validate = require "purser.call.validate"
 local witness = require "purser.payouts.witness"
 local worker = require "purser.payouts.worker"
 local lists = lazy "purser.payouts.list"
+local names_of = lazy "purser.util.names_of"
 local plans = lazy "purser.payouts.plan"
 local suggest = lazy "purser.util.suggest"
 
@@ -284,7 +285,7 @@ function Payouts:list(state)
   if state ~= nil and not states[state] then
     return nil, errors.option(("payouts:list: there is no state %s%s"):format(type(state) == "string"
       and ('"%s"'):format(state) or "that is a " .. type(state), suggest.among(state, states)), "state",
-      "give one of " .. table.concat(suggest.names_of(states), ", "))
+      "give one of " .. table.concat(names_of(states), ", "))
   end
   return read(self, function(tx) return queue.list(tx, self.queue, self.account, state) end)
 end
