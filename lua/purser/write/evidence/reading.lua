@@ -222,7 +222,8 @@ end
 local function serves(reading, question, first, last)
   local service = question.service
   if reading.is_kept then return true end
-  if not reading.records or reading.incomplete and reading.incomplete_times < M.INCOMPLETE_READINGS then return false end
+  local is_doubted = reading.incomplete and reading.incomplete_times < M.INCOMPLETE_READINGS
+  if not reading.records or is_doubted then return false end
   local passed = core.monotonic_ms() - reading.began_monotonic
   if reading.first > first or reading.correction ~= service:correction() then return false end
   if not question.late then return passed < question.poll_ms end
