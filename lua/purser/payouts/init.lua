@@ -241,19 +241,18 @@ end
 --- "unless_newest"
 ---@field witness string|nil      a file that shows later whether the journal is the newest; needs `worker`
 ---@field look_back_days integer|nil  how far back payments are looked for. Default: 90
----@field unidentified "undecided"|"pay"|nil  a payment whose operation has no id of ours. Default: "undecided"
 
 local whole = { 1, option_schema.EXACT }
 local DAYS = { 1, 36500 }
 local rules = {
   client = "table", journal = "table", queue = "string", worker = "string", concurrency = whole,
   lease_ms = { 1, queue.MAX_LEASE_MS }, witness = "string", look_back_days = DAYS,
-  history_check = { "unless_newest", "never" }, unidentified = { "undecided", "pay" },
+  history_check = { "unless_newest", "never" },
   attempts = whole, retry_ms = whole, idle_ms = whole, progress = "function", progress_ms = whole,
 }
 local defaults = {
   queue = "default", concurrency = 16, lease_ms = 60000, attempts = 20, retry_ms = 250, idle_ms = 100,
-  progress_ms = 500, look_back_days = 90, history_check = "unless_newest", unidentified = "undecided",
+  progress_ms = 500, look_back_days = 90, history_check = "unless_newest",
 }
 
 --- Reads a list of payments from CSV: a header with the names of parameters and `key`, then a payment a line. Each has

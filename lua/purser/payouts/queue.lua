@@ -101,13 +101,12 @@ function M.take_waiting(tx, self, count)
   return lease(tx, self, rows, "taken")
 end
 
---- Takes over what a worker left behind whose lease has ended: what was rejected and waits to be looked for, or the
---- rest. What was only taken had not been sent.
-function M.take_abandoned(tx, self, count, rejected)
+--- Takes over what a worker left behind whose lease has ended. What was only taken had not been sent.
+function M.take_abandoned(tx, self, count)
   local now = tx:now()
   local rows = tx:rows(("SELECT *" .. IN_QUEUE .. " AND stage IN ('taken', 'sent') "
-    .. "AND (lease_until < $3 OR (lease_until > $4 AND worker <> $5)) AND rejected = '%s' LIMIT %d%s")
-    :format(rejected and "yes" or "", count, skip_locked[tx.db.name]), self.account, self.queue, time_text(now),
+    .. "AND (lease_until < $3 OR (lease_until > $4 AND worker <> $5)) LIMIT %d%s")
+    :format(count, skip_locked[tx.db.name]), self.account, self.queue, time_text(now),
     time_text(now + M.MAX_LEASE_MS), self.worker)
   return lease(tx, self, rows)
 end
@@ -259,6 +258,13 @@ function M.equal_call(tx, self, payment)
   return row and { id = row.id, state = row.state, payment = row.payment,
     in_queue = row.queue == self.queue and row.stage == "sent",
     over_at = tonumber(row.sent_at) + tonumber(row.recv_window) }
+end
+
+--- Returns when the first call of an operation was sent that was answered, of those sent since then; nil where none
+--- was.
+function M.answered_since(tx, self, operation, since)
+  return tonumber(tx:rows("SELECT min(sent_at) AS sent_at FROM purser_calls WHERE account = $1 AND operation = $2 "
+    .. "AND answered <> '' AND sent_at >= $3", self.account, operation, time_text(since))[1].sent_at)
 end
 
 ------------------------------------------------------------------------------------------------ what a person decides
