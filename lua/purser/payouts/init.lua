@@ -87,7 +87,7 @@ local states = { waiting = true, taken = true, sent = true, done = true, failed 
 ---@field blocked_payments purser.Payment[]  those
 ---@field other_accounts { account: string, payments: integer }[]  who else has payments in a queue of this name
 
---- How many payments are in each state, and those that need a person.
+--- Returns how many payments are in each state, and those that need a person.
 ---@return purser.PayoutsReport|nil report, purser.Error|nil err
 function Payouts:report()
   return planned.within(self.journal, function(tx)
@@ -99,7 +99,7 @@ function Payouts:report()
   end)
 end
 
---- The payments in a state, or all.
+--- Returns the payments in a state, or all.
 ---@param state purser.payment_states|nil
 ---@return purser.Payment[]|nil payments, purser.Error|nil err
 function Payouts:list(state)
@@ -111,7 +111,7 @@ function Payouts:list(state)
   return planned.within(self.journal, function(tx) return queue.list(tx, self, state) end)
 end
 
---- One payment, or false when no payment has this key; or nil and an error.
+--- Returns one payment, or false when no payment has this key; or nil and an error.
 ---@param key string
 ---@return purser.Payment|false|nil payment, purser.Error|nil err
 function Payouts:find(key)
@@ -222,7 +222,7 @@ M.progress_line = worker.progress_line
 ---@param journal purser.Journal
 ---@return purser.QueueCounts[]|nil queues, purser.Error|nil err
 function M.queues(journal)
-  return planned.within(journal, queue.queues)
+  return planned.within(journal, function(tx) return queue.queues(tx) end)
 end
 
 ---@class purser.PayoutsOptions
