@@ -57,7 +57,7 @@ M["an answer is believed whoever's it is"] = {
   seed = 19,
   changed = {
     { "purser.write.call",
-      "local why = envelope.doubt_of_result(row, intent.params, value, response)", "if true then return value end" } },
+      "local why = compare.doubt_of_result(row, intent.params, value, response)", "if true then return value end" } },
   options = { mixes_once_in = 10 },
 }
 

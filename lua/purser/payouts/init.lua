@@ -23,6 +23,7 @@ local queue = require "purser.payouts.queue"
 local schedule = require "purser.schedule"
 local worker = require "purser.payouts.worker"
 local lists = lazy "purser.payouts.list"
+local names_of = lazy "purser.util.names_of"
 local plans = lazy "purser.payouts.plan"
 local retry = lazy "purser.payouts.retry"
 local suggest = lazy "purser.util.suggest"
@@ -106,7 +107,7 @@ function Payouts:list(state)
   if state ~= nil and not states[state] then
     return nil, errors.option(("payouts:list: there is no state %s%s"):format(type(state) == "string"
       and ('"%s"'):format(state) or "that is a " .. type(state), suggest.among(state, states)), "state",
-      "give one of " .. table.concat(suggest.names_of(states), ", "))
+      "give one of " .. table.concat(names_of(states), ", "))
   end
   return planned.within(self.journal, function(tx) return queue.list(tx, self, state) end)
 end
