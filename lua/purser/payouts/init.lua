@@ -74,7 +74,9 @@ local states = { waiting = true, taken = true, sent = true, done = true, failed 
 
 ---@alias purser.payment_states "waiting"|"taken"|"sent"|"done"|"failed"|"undecided"|"dropped"
 
----@class purser.PayoutsReport
+---@class purser.QueueCounts  how many payments of a queue have each state
+---@field account string
+---@field queue string
 ---@field total integer
 ---@field waiting integer
 ---@field taken integer      a worker has it, and has not sent it
@@ -83,8 +85,10 @@ local states = { waiting = true, taken = true, sent = true, done = true, failed 
 ---@field failed integer     rejected, and where it carries an id not found by it
 ---@field undecided integer  a person must look
 ---@field dropped integer    given up by a person
----@field undecided_payments purser.Payment[]  those
 ---@field blocked integer    of those that wait: nothing can be done before a person has acted
+
+---@class purser.PayoutsReport: purser.QueueCounts
+---@field undecided_payments purser.Payment[]  those
 ---@field blocked_payments purser.Payment[]  those
 ---@field other_accounts { account: string, payments: integer }[]  who else has payments in a queue of this name
 
@@ -205,19 +209,6 @@ end
 --- One line that reports the progress, for a terminal.
 ---@type fun(progress: purser.PayoutsProgress): string
 M.progress_line = worker.progress_line
-
----@class purser.QueueCounts  how many payments of a queue have each state
----@field account string
----@field queue string
----@field waiting integer
----@field taken integer
----@field sent integer       their end is not known yet
----@field done integer
----@field failed integer
----@field undecided integer  a person must look
----@field dropped integer
----@field blocked integer    of those that wait
----@field total integer
 
 --- Returns the queues of a journal, of every account, with how many payments each state has.
 ---@param journal purser.Journal
