@@ -13,7 +13,7 @@ local budgets = {
   { "history", 1435, 7, 445 },
   { "transport", 1090, 5, 410 },
   { "util", 2230, 28, 330 },
-  { "payouts", 2390, 11, 325 },
+  { "payouts", 2385, 10, 346 },
   { "workflow", 1505, 8, 410 },
   { "fleet", 1130, 5, 450 },
   { "monitor", 510, 4, 210 },
