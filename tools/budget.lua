@@ -9,13 +9,13 @@ local budgets = {
   { "top", 1120, 8, 380 },
   { "books", 2750, 15, 300 }, -- the copy of the histories, its outbox, statements and their five forms
   { "api", 1545, 14, 240 },
-  { "call", 2645, 21, 300 },
+  { "call", 2640, 20, 300 },
   { "signed", 1155, 6, 370 }, -- plans and policies, which were in write/
   { "write", 5600, 24, 490 },
   { "history", 1435, 7, 445 },
   { "client", 1135, 10, 320 },
   { "transport", 1100, 5, 410 },
-  { "util", 2235, 29, 330 },
+  { "util", 2220, 28, 330 },
   { "payouts", 2500, 11, 555 },
   { "workflow", 1505, 8, 415 },
   { "fleet", 1100, 5, 435 },
