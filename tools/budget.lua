@@ -9,7 +9,7 @@ local budgets = {
   { "top", 1120, 8, 380 },
   { "books", 2750, 15, 300 }, -- the copy of the histories, its outbox, statements and their five forms
   { "api", 1545, 14, 240 },
-  { "call", 2640, 20, 300 },
+  { "call", 2595, 20, 260 },
   { "signed", 1155, 6, 370 }, -- plans and policies, which were in write/
   { "write", 5600, 24, 490 },
   { "history", 1435, 7, 445 },
@@ -17,7 +17,7 @@ local budgets = {
   { "transport", 1100, 5, 410 },
   { "util", 2220, 28, 330 },
   { "payouts", 2500, 11, 555 },
-  { "workflow", 1505, 8, 415 },
+  { "workflow", 1505, 8, 410 },
   { "fleet", 1100, 5, 435 },
   { "monitor", 520, 4, 230 },
   { "limits", 650, 6, 195 },

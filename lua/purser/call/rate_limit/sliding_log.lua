@@ -21,14 +21,11 @@ local STEPS = 128
 local GRACE_MS = 1000
 local MAX_PAUSE_MS = 3 * 86400000 -- the longest ban of the service
 
--- A pool: its head, what was sent (the end of a step and its sum, in turn), the tickets, four values each, and what
--- counts before the step of now, where nothing else decides within it.
-local HEAD, SENT, TICKETS, BEFORE = 1, 2, 3, 4
+-- A pool: its head, what was sent (the end of a step and its sum, in turn), and the tickets, four values each.
+local HEAD, SENT, TICKETS = 1, 2, 3
 -- Its head: the longest span that was asked for, until when it is blocked, the last pause that was not named by the
 -- service.
 local SPAN, BLOCKED, PAUSE = 1, 2, 3
--- The sum before a step is a list: from when on that is right, the end of the step, the span, the sum, and how long
--- to keep the pool.
 -- The head of the queue: the number of the next ticket, until when all pools are held, which run of the store wrote it,
 -- the longest span.
 local NEXT, HELD, RUN, LONGEST = 1, 2, 3, 4
@@ -46,7 +43,8 @@ end
 -- Drops the steps that count no more. Where the clock was set back, or a longer window is asked for than what was
 -- dropped before, all that is left counts as sent just now.
 local function prune_sent(sent, grows, span, now, newest)
-  local n = 0
+  local n, count = 0, #sent
+  if not grows and (count == 0 or sent[1] + span > now and sent[count - 1] <= newest) then return end
   for i = 1, #sent, 2 do
     local time, cost = sent[i], sent[i + 1]
     if time + span > now then
@@ -78,7 +76,6 @@ end
 local function read_pool(kv, name, span, now, number)
   local pool = kv.get(name) or { { span, 0, 0 }, {}, {} }
   local head = pool[HEAD]
-  pool[BEFORE] = nil
   local grows = span > head[SPAN]
   head[SPAN] = max(span, head[SPAN])
   head[BLOCKED] = min(head[BLOCKED], now + M.MAX_BLOCK_MS)
@@ -95,15 +92,9 @@ local function load_at(sent, span, time)
   return sum
 end
 
--- Puts a pool, with the sum of what counts before this step where the last that was sent is of this step.
 local function put_pool(kv, name, pool, now)
-  local head, sent, n = pool[HEAD], pool[SENT], #pool[SENT]
-  local ends = step_end(now, head[SPAN])
-  local keep_ms = 2 * head[SPAN] + max(0, head[BLOCKED] - now) + 5 * head[PAUSE]
-  if sent[n - 1] == ends and head[BLOCKED] <= now and not pool[TICKETS][1] then
-    pool[BEFORE] = { now, ends, head[SPAN], load_at(sent, head[SPAN], now) - sent[n], keep_ms }
-  end
-  kv.put(name, pool, keep_ms)
+  local head = pool[HEAD]
+  kv.put(name, pool, 2 * head[SPAN] + max(0, head[BLOCKED] - now) + 5 * head[PAUSE])
 end
 
 -- Returns the head of the queue, and its document where it was changed: a store that may have lost what it knew holds
@@ -190,30 +181,6 @@ local function put_ticket(pools, takes, ticket, rank, at)
   end
 end
 
---- Counts a call that fits in a step in which no pool has a ticket, a block or a hold: what counts before the step was
---- summed, and no longer changes. Returns the number of the next ticket; nil where the whole rule decides.
-function M.go_within_step(kv, now, takes, run)
-  local get = kv.get
-  local queue = get(M.QUEUE)
-  local head = queue and queue[1]
-  if not head or head[RUN] ~= run or now < head[HELD] then return nil end
-  for i = 1, #takes, 4 do
-    local pool = get(takes[i])
-    local before = pool and pool[BEFORE]
-    if not before or now < before[1] or now > before[2] or takes[i + 3] ~= before[3] then return nil end
-    local sent = pool[SENT]
-    if before[4] + sent[#sent] + takes[i + 1] > takes[i + 2] then return nil end
-  end
-  for i = 1, #takes, 4 do
-    local pool = get(takes[i])
-    local sent = pool[SENT]
-    local n = #sent
-    sent[n] = sent[n] + takes[i + 1]
-    kv.put(takes[i], pool, pool[BEFORE][5])
-  end
-  return head[NEXT]
-end
-
 --- Reserves. Returns the milliseconds to wait, the ticket's number, and the time of the store: 0 means that the call
 --- goes now and was counted. Returns -1, the milliseconds left and the pool's name where a pool is blocked.
 ---@param takes table
@@ -221,8 +188,6 @@ end
 ---@param number integer  of the ticket; 0 for a call that has none
 ---@param run string      names the run of the store; another one than before may have lost what was counted
 function M.reserve(kv, now, takes, rank, number, run)
-  local next_ticket = M.go_within_step(kv, now, takes, run)
-  if next_ticket then return 0, number > 0 and number or next_ticket, now end
   local queue, changed = read_queue(kv, takes, now, run)
   local pools, ends, blocked = {}, now, nil
   for i = 1, #takes, 4 do
