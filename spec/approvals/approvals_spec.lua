@@ -22,7 +22,7 @@ teardown(ssh_keys.remove)
 
 describe("purser.approvals", function()
   it("plans, shows, verifies, adds, reports, checks and tries", function()
-    local approvals, payer = purser.approvals, { client = at.client, journal = at.journal, policy = folder }
+    local approvals, payer = purser.approvals, { client = at.client }
     local text = assert(approvals.plan { client = at.client, policy = folder, maker = "carol",
       journal_id = assert(at.journal:id()),
       payments = { { key = "invoice-1", operation = at.TRANSFER, params = at.move "15" } } })

@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: MIT
--- What the signers of a plan read: six faults in 500 rows stand in the first 24 lines of 80 columns.
+-- The page that the signers of a plan read: six faults in 500 rows stand in the first 24 lines of 80 columns.
 
-local plan_text = require "purser.write.guard.plan_text"
+local plan_text = require "purser.signed.plan_text"
 local policies = require "policies"
-local policy = require "purser.write.guard.policy"
+local policy = require "purser.signed.policy"
 local review = require "purser.approvals.review"
 
 local NOW, DAY = 1795424400000, 86400000

@@ -6,11 +6,17 @@ local record = require "purser.books.record"
 local context = { account = "A", owner = "Main", source = "s", asset = function(coin) return coin end,
   is_own = function() return "" end }
 
+local function rows(entity, made, where)
+  local list = {}
+  record.add(list, entity, made, where)
+  return list
+end
+
 local function deposit(more)
   local made = { coin = "USDT", network = "TRX", address = "T1", amount = "5.10", insertTime = 1700000000000,
     status = 4, txId = "ab", memo = "" }
   for name, value in pairs(more or {}) do made[name] = value end
-  local row = record.rows("deposit", made, context)[1]
+  local row = rows("deposit", made, context)[1]
   return row, record.rid(row, 1)
 end
 
@@ -59,15 +65,15 @@ describe("A row of the books", function()
     local batch = { totalConvert = "1.96", totalFee = "0.04", convertTime = 1700000000000, convertDetails = {
       { id = "c1", convert = "0.98", fee = "0.02", amount = "2.50", time = 1700000000000, asset = "USDT" },
       { id = "c2", convert = "0.98", fee = "0.02", amount = "3", time = 1700000000000, asset = "TRX" } } }
-    local rows = record.rows("conversion", batch, context)
-    assert.same({ "0.98", "0.98", "2.5" }, { rows[1].got, rows[2].got, rows[1].amount })
+    local found = rows("conversion", batch, context)
+    assert.same({ "0.98", "0.98", "2.5" }, { found[1].got, found[2].got, found[1].amount })
     batch.totalConvert = "1.92"
-    assert.equal("0.96", record.rows("conversion", batch, context)[1].got)
+    assert.equal("0.96", rows("conversion", batch, context)[1].got)
   end)
 
   it("knows a rebate by its day, user, asset and type, so that it may grow", function()
     local function rebate(amount)
-      local row = record.rows("rebate", { asset = "USDT", amount = amount, type = "spot", uid = "7",
+      local row = rows("rebate", { asset = "USDT", amount = amount, type = "spot", uid = "7",
         time = "2023-11-14" }, context)[1]
       return record.rid(row, 1), record.signature(row)
     end

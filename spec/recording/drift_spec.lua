@@ -55,8 +55,8 @@ local function edit(operation, pattern, with)
 end
 
 describe("a comparison of answers", function()
-  it("finds no difference in the simulator's own answers, in every variant", function()
-    for _, variant in ipairs { "document", "live", "error_members" } do
+  it("finds no difference in the simulator's own answers, in both forms", function()
+    for _, variant in ipairs { "document", "live" } do
       local result = compare(nil, variant)
       assert.same({}, result.findings)
       assert.equal(19, result.compared + #result.skipped)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* core.archive: the modules of an installation, precompiled, in one file that is mapped when `purser` is loaded. So a
- * start reads what it uses, processes share it, and nothing is opened later. tools/archive.lua says what the file holds. */
+ * start reads what it uses, processes share it, and nothing is opened later. tools/archive.lua says what the file
+ * holds. */
 #include "lpu.h"
 
 #include <fcntl.h>
@@ -51,7 +52,10 @@ static int close_archive(lua_State *L)
     return 0;
 }
 
-static int compare_name(const void *name, const void *line) { return memcmp(name, line, NAME); }
+static int compare_name(const void *name, const void *line)
+{
+    return memcmp(name, line, NAME);
+}
 
 /* The searcher for package.searchers: (name) -> loader, path | text of a problem | nothing. */
 static int find_module(lua_State *L)

@@ -1,12 +1,12 @@
 -- SPDX-License-Identifier: MIT
--- What is odd about a policy, and what a new one loosens. Conditions compare with constants alone, so the calls that
--- rules can tell apart are a grid: each constant, a step beside it, and "another". A grid that is too large is tried at
--- places all over it, and the findings say so.
+-- Finds what is odd about a policy, and what a new one loosens. Conditions compare with constants alone, so the calls
+-- that rules can tell apart are a grid: each constant, a step beside it, and "another". A grid that is too large is
+-- tried at places all over it, and the findings say so.
 
 local decimal = require "purser.decimal"
 local errors = require "purser.call.errors"
-local policy = require "purser.write.guard.policy"
-local rules = require "purser.write.guard.rules"
+local policy = require "purser.signed.policy"
+local rules = require "purser.signed.rules"
 
 local M = {}
 
@@ -121,8 +121,8 @@ local function matches_of(given, call)
   return found
 end
 
--- Whether these persons get a call through after some hours, and the rule that says so: the one that allows, or one
--- that is in the way.
+-- Returns whether these persons get a call through after some hours, and the rule that says so: the one that allows, or
+-- one that is in the way.
 local function outcome(given, matched, signed, hours)
   local allowed, lacking
   for i, rule in ipairs(given.rules) do
@@ -163,7 +163,7 @@ local function describe(cell)
     .. cell.queue or "")
 end
 
--- What the new policy lets through that the old one does not, an example for each pair of rules.
+-- Notes what the new policy lets through and the old one does not, with an example for each pair of rules.
 local function compare(new, old, cell, sets, looser)
   local call = call_of(cell, new.zone)
   local matched_new, matched_old = matches_of(new, call), matches_of(old, call)

@@ -1,13 +1,13 @@
 -- SPDX-License-Identifier: MIT
--- What the signers of a plan read. Totals, then what is odd, worst first, then every row, with whole addresses. What
--- was paid before comes from the reader's own records, and never from who made the plan.
+-- The page that the signers of a plan read: totals, then what is odd, worst first, then every row, with whole
+-- addresses. The payments of before come from the reader's own records, and never from who made the plan.
 
-local approved = require "purser.write.guard.approved"
+local signers = require "purser.signed.signers"
 local decimal = require "purser.decimal"
 local errors = require "purser.call.errors"
 local option_schema = require "purser.util.option_schema"
 local plain_text = require "purser.util.plain_text"
-local plan_text = require "purser.write.guard.plan_text"
+local plan_text = require "purser.signed.plan_text"
 
 local M = {}
 
@@ -29,7 +29,7 @@ local WIDTH, DAY, RECENT_DAYS, SHOWN = 80, 86400000, 35, 8
 ---@field verified purser.Verified|nil     who signed
 ---@field html boolean|nil
 
--- What a row pays, in one form for all operations.
+-- Returns what a row pays, in one form for all operations.
 local function facts_of(row)
   local params = row.params
   return { key = row.key, payee = row.payee, coin = (params.coin or params.asset or "?"):upper(),
@@ -59,7 +59,7 @@ local function fold_key(key) return (key:lower():gsub("[^%w]", ""):gsub("o", "0"
 
 ------------------------------------------------------------------------------------------------------ what is odd
 
--- What the reader knows: payments by address, addresses by payee.
+-- Returns what the reader knows: payments by address, addresses by payee.
 local function index_of(known)
   local index = { by_address = {}, by_payee = {}, list = known or {} }
   for _, payment in ipairs(index.list) do
@@ -197,7 +197,7 @@ local function survey(plan, options)
   return at
 end
 
--- What is odd: a list of { text, lines }, worst first; more than a few of one kind are counted.
+-- Returns what is odd, a list of { text, lines }, worst first; more than a few of one kind are counted.
 local function findings_of(at)
   local found = {}
   for kind = 1, #flags do
@@ -241,7 +241,7 @@ local function head_lines(plan, options)
     say("signed by %s%s", verified.signed[1] and table.concat(verified.signed, ", ") or "nobody",
       verified.withdrawn and "; WITHDRAWN by " .. verified.withdrawn or "")
     for _, problem in ipairs(verified.problems) do
-      say("counts for nothing: %s%s", approved.error(problem.code).message, problem.person and " (" .. problem.person
+      say("counts for nothing: %s%s", signers.error(problem.code).message, problem.person and " (" .. problem.person
         .. ")" or "")
     end
   end
@@ -332,7 +332,7 @@ function M.show(text, options)
   if wrong then return nil, errors.option(wrong, name, hint) end
   local plan, message = plan_text.read(text)
   if not plan then
-    local err = approved.error("changed", message)
+    local err = signers.error("changed", message)
     return nil, err
   end
   local at = survey(plan, options)
@@ -363,10 +363,10 @@ function M.known_of(journal, account)
   return known
 end
 
---- What the rows of a plan pay, as records for the next review; see purser.approvals.
+--- Returns what the rows of a plan pay, as records for the next review; see purser.approvals.
 function M.facts(text, now)
   local plan, message = plan_text.read(text)
-  if not plan then return nil, approved.error("changed", message) end
+  if not plan then return nil, signers.error("changed", message) end
   local facts = {}
   for i, row in ipairs(plan.rows) do
     local fact = facts_of(row)

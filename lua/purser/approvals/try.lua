@@ -5,8 +5,8 @@
 local decimal = require "purser.decimal"
 local errors = require "purser.call.errors"
 local option_schema = require "purser.util.option_schema"
-local policy = require "purser.write.guard.policy"
-local rules = require "purser.write.guard.rules"
+local policy = require "purser.signed.policy"
+local rules = require "purser.signed.rules"
 local utc = require "purser.util.utc"
 
 local M = {}
@@ -34,7 +34,7 @@ local SPENT_NOTHING = { rejected = true, not_sent = true, not_done = true }
 
 local try_rules = { journal = "table", account = "string", policy = "string", since = "any" }
 
--- What was sent by then: sums by hour, and when each destination was first paid.
+-- The calls that were sent by then: sums by hour, and when each destination was first paid.
 local function new_world() return { sums = {}, first = {} } end
 
 local function name_of(coin, destination) return coin .. "\n" .. destination end

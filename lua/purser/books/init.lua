@@ -38,6 +38,7 @@ Books.__index = Books
 ---@field pairs string[][]|nil               { from, to }: sub-accounts between which transfers are looked for
 ---@field identities table<string, string>|nil  what other users call an owner (UID, e-mail): "Main" or a sub-account
 ---@field addresses table<string, string>|nil  deposit address (or address:memo) -> "Main" or a sub-account
+---@field address_coins string[]|nil       coins of which each owner's own deposit addresses are read, once a day
 ---@field since_ms integer|nil               how far back the first reading goes. Default: 180 days
 ---@field every_ms integer|nil               how often an owner is read of whom something is new. Default: 60000
 ---@field sinks purser.SinkOptions[]|nil     where each change goes as an event: { command } or { webhook, secret }
@@ -45,6 +46,7 @@ Books.__index = Books
 
 local rules = { sqlite = "string", postgresql = "table", client = "any", keys = "table", account = "string",
   group = { "sub_account", "broker" }, pairs = "table", identities = "table", addresses = "table",
+  address_coins = "table",
   since_ms = { 0, option_schema.EXACT }, every_ms = { 1000, 86400000 }, fee = { "on_top", "inside" }, sinks = "table" }
 
 --- Opens the books. Returns them; or nil and an error of kind "config".
@@ -64,6 +66,7 @@ function M.open(options)
   store, message = stores.open(options)
   if not store then return nil, errors.config("the books cannot be opened: " .. message) end
   local self = setmetatable({ store = store, account = account, group = options.group, pairs = options.pairs or {},
+    address_coins = options.address_coins,
     since = options.since_ms or 180 * sources.DAY, every = options.every_ms or 60000, fee = options.fee,
     keys = options.keys or {}, identities = {}, addresses = options.addresses or {}, problems = {},
     main = { name = "Main", is_main = true, client = options.client } }, Books)
@@ -77,8 +80,9 @@ function M.open(options)
       or self.addresses[tostring(deposit.address)]
     return not owner and "" or owner == "Main" and owner or sources.owner_name(owner)
   end
-  self.senders, message = outbox.open(store, options.sinks or {})
-  if not self.senders then return nil, errors.config(message, nil, "sinks") end
+  local went
+  went, self.senders, message = pcall(outbox.open, store, options.sinks or {})
+  if not went or not self.senders then return nil, errors.config(message or self.senders, nil, "sinks") end
   return self
 end
 
@@ -114,8 +118,7 @@ function Books:sync(params)
     for i, owner in ipairs(self.owners) do
       if not params.due or owners.take_due(self, owner, now) then
         if params.progress then params.progress(owner.name, i, #self.owners) end
-        if owner.sub then owners.note_key(self, owner) end
-        counts.owners, counts.changes = counts.owners + 1, counts.changes + sync.owner(self, owner).changes
+        counts.owners, counts.changes = counts.owners + 1, counts.changes + sync.owner(self, owner)
       end
     end
     local due = self.store:rows("SELECT min(due) AS due FROM purser_books_owner WHERE account = $1", self.account)[1]
@@ -192,11 +195,11 @@ local function record_of(self, id, entity)
 end
 
 local function say(self, verb, rid, value)
-  local ok, message = self.store:write(function(tx, rev)
+  local ok, problem = pcall(self.store.write, self.store, function(tx, rev)
     tx:rows("INSERT INTO purser_books_word (account, rev, at, verb, rid, value) VALUES ($1, $2, $3, $4, $5, $6)",
       self.account, rev(), record.time_text(math.floor(tx:now())), verb, rid, value)
   end)
-  if not ok then return nil, problem_of(message) end
+  if not ok then return nil, problem_of(problem) end
   return true
 end
 
@@ -248,10 +251,10 @@ function Books:close_before(ends)
   local went, sum = pcall(function()
     local text = writers.jsonl(model.statement(self, "1000000000000", time, self.store:rev()))
     local made = digest.of(text:match "\n(.*)$") -- without the head, which names the revision
-    assert(self.store:write(function(tx, rev)
+    self.store:write(function(tx, rev)
       tx:rows("INSERT INTO purser_books_period (account, ends, rev, digest) VALUES ($1, $2, $3, $4)",
         self.account, time, rev(), made)
-    end))
+    end)
     return made
   end)
   if not went then return nil, problem_of(sum) end

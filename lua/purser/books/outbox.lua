@@ -29,12 +29,7 @@ function M.open(store, list)
     local sender, message = sinks.new(options)
     if not sender then return nil, message end
     senders[i] = { name = name_of(options), sender = sender }
-    local ok
-    ok, message = store:write(function(tx)
-      tx:rows("INSERT INTO purser_books_sink (sink, since_rev) VALUES ($1, $2) ON CONFLICT DO NOTHING",
-        senders[i].name, store:rev())
-    end)
-    if not ok then return nil, message end
+    store:rows("INSERT INTO purser_books_sink (sink) VALUES ($1) ON CONFLICT DO NOTHING", senders[i].name)
   end
   store.sinks = {}
   for i, row in ipairs(store:rows "SELECT sink FROM purser_books_sink ORDER BY sink") do store.sinks[i] = row.sink end
@@ -43,28 +38,23 @@ end
 
 -- Takes an event, so that another sender leaves it alone while this one sends it.
 local function take(store, sink, event, now)
-  local _, changed = store.db:rows("UPDATE purser_books_delivery SET lease = $1 WHERE sink = $2 AND rid = $3 AND "
+  local _, changed = store:rows("UPDATE purser_books_delivery SET lease = $1 WHERE sink = $2 AND rid = $3 AND "
     .. "n = $4 AND lease < $5", time_text(now + LEASE), sink, event.rid, event.n, time_text(now))
   return changed == 1
-end
-
-local function run(store, sql, ...)
-  local rows, message = store.db:rows(sql, ...)
-  if not rows then error("the books: " .. tostring(message), 0) end
 end
 
 -- Sends one event. Returns true where the receiver has it.
 local function send(store, sink, event, now)
   local ok, message = sink.sender:deliver(event.body)
   if ok then
-    run(store, "DELETE FROM purser_books_delivery WHERE sink = $1 AND rid = $2 AND n = $3", sink.name, event.rid,
+    store:rows("DELETE FROM purser_books_delivery WHERE sink = $1 AND rid = $2 AND n = $3", sink.name, event.rid,
       event.n)
     return true
   end
   local attempts = tonumber(event.attempts)
   local due = time_text(now + math.min(LONGEST, 1000 * 2 ^ math.min(attempts, 12)))
   if now - tonumber(event.created) > PATIENCE then due = PARKED end
-  run(store, "UPDATE purser_books_delivery SET attempts = $1, due = $2, lease = '', error = $3 WHERE sink = $4 AND "
+  store:rows("UPDATE purser_books_delivery SET attempts = $1, due = $2, lease = '', error = $3 WHERE sink = $4 AND "
     .. "rid = $5 AND n = $6", ("%d"):format(attempts + 1), due, (tostring(message):gsub("%z", " ")), sink.name,
     event.rid, event.n)
   return false
@@ -97,13 +87,13 @@ end
 
 --- Lets what is parked or waits go at once.
 function M.retry(store)
-  run(store, "UPDATE purser_books_delivery SET due = created, lease = '' WHERE due > created")
+  store:rows("UPDATE purser_books_delivery SET due = created, lease = '' WHERE due > created")
 end
 
 --- Forgets a sink and what waits for it.
 function M.forget(store, sink)
-  run(store, "DELETE FROM purser_books_delivery WHERE sink = $1", sink)
-  run(store, "DELETE FROM purser_books_sink WHERE sink = $1", sink)
+  store:rows("DELETE FROM purser_books_delivery WHERE sink = $1", sink)
+  store:rows("DELETE FROM purser_books_sink WHERE sink = $1", sink)
 end
 
 return M

@@ -3,6 +3,7 @@
 
 local record = require "purser.books.record"
 local sources = require "purser.books.sources"
+local suggest = require "purser.util.suggest"
 local sync = require "purser.books.sync"
 
 local M = {}
@@ -21,61 +22,27 @@ function M.asset_of(self, coin)
   return self.coins[name] and name or name:match "^(.+)%-[^-]*$" or name
 end
 
--- The sub-accounts by whichever operation the key may use; nil and an error.
-local function list_subs(self)
-  local err
-  for _, group in ipairs(self.group and { self.group } or { "broker", "sub_account" }) do
-    local found
-    found, err = self.main.client:each(group .. ".list_sub_accounts"):collect()
-    if found then
-      self.group = group
-      return found
-    end
-    if err.outcome ~= "rejected" then return nil, err end
-  end
-  return nil, err
-end
-
-local SUBS = { list = "sub_accounts" }
-
---- Opens or ends the gap of a sub-account that has no key of its own.
-function M.note_key(self, owner)
-  local list = { list = "key" }
-  local state = sync.state_of(self, owner, list)
-  local now = self.main.client:now()
-  if not owner.client and state.error == "" then
-    sync.note_gap(self, owner, list, state, now - self.since, { message = "the sub-account's own key is not at hand: "
-      .. "its withdrawals, conversions and transfers with others are not read" })
-  elseif owner.client and state.error ~= "" then
-    assert(sync.end_gap(self, owner, list))
-  end
+-- The sub-accounts of which the service told last, by the newest list or an earlier one.
+local function known_subs(self)
+  return self.store:rows("SELECT sid, client_id FROM purser_books_sub_account WHERE account = $1 AND "
+    .. "missing_since = '' ORDER BY sid", self.account)
 end
 
 --- Returns the owners there are; what cannot be listed is a problem of the run.
 function M.list(self)
-  local owners, by_name, now = { self.main }, {}, self.main.client:now()
-  local found, err = list_subs(self)
-  local rows, context = {}, { account = self.account, owner = "Main", asset = self.asset,
-    source = sync.source_name(self, self.main, SUBS) }
-  for _, sub in ipairs(found or {}) do
-    for _, row in ipairs(record.rows("sub_account", sub, context)) do rows[#rows + 1] = row end
-    local name = sub.subAccount
-    local owner = { name = sources.owner_name(name), sub = name, client = self.keys[name] }
-    owners[#owners + 1], by_name[sub.subAccount] = owner, owner
-    self.identities[sub.subAccount] = self.identities[sub.subAccount] or owner.name
-    if sub.uid then self.identities[tostring(sub.uid)] = owner.name end
+  local owners, by_name = { self.main }, {}
+  local list = sources.sub_accounts(self)
+  if sync.read_list(self, self.main, list, { changes = 0 }) then self.group = list.operation:match "^[^.]+" end
+  for _, sub in ipairs(known_subs(self)) do
+    by_name[sub.sid] = { name = sources.owner_name(sub.sid), sub = sub.sid }
+    self.identities[sub.sid] = self.identities[sub.sid] or by_name[sub.sid].name
+    if sub.client_id ~= "" then self.identities[sub.client_id] = by_name[sub.sid].name end
   end
   for name, client in pairs(self.keys) do
-    if not by_name[name] then
-      owners[#owners + 1] = { name = sources.owner_name(name), sub = name, client = client }
-    end
+    by_name[name] = by_name[name] or { name = sources.owner_name(name), sub = name }
+    by_name[name].client = client
   end
-  table.sort(owners, function(a, b)
-    if a.is_main ~= b.is_main then return a.is_main or false end
-    return a.name < b.name
-  end)
-  if found then sync.keep_plain(self, SUBS, rows, now)
-  else sync.note_gap(self, self.main, SUBS, sync.state_of(self, self.main, SUBS), now - self.since, err) end
+  for _, name in ipairs(suggest.names_of(by_name)) do owners[#owners + 1] = by_name[name] end
   local uid = not self.uid and self.main.client:call "live.uid"
   if uid then self.uid, self.identities[tostring(uid.uid)] = true, "Main" end
   return owners
@@ -83,7 +50,7 @@ end
 
 --- Tells whether an owner is due, and takes it: another run that asks meanwhile finds it taken.
 function M.take_due(self, owner, now)
-  local _, changed = self.store.db:rows("UPDATE purser_books_owner SET due = $1 WHERE account = $2 AND owner = $3 "
+  local _, changed = self.store:rows("UPDATE purser_books_owner SET due = $1 WHERE account = $2 AND owner = $3 "
     .. "AND due <= $4", record.time_text(now + self.every), self.account, owner.name, record.time_text(now))
   if changed == 1 then return true end
   return not self.store:rows("SELECT due FROM purser_books_owner WHERE account = $1 AND owner = $2", self.account,

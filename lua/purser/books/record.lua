@@ -2,6 +2,7 @@
 -- Records of the service as rows of the books: the same columns for each kind, an id that is the same in every run, and
 -- a class for each state.
 
+local core = require "purser.core"
 local decimal = require "purser.decimal"
 local digest = require "purser.util.digest"
 local json = require "purser.json"
@@ -15,7 +16,7 @@ local M = {}
 --- A time as the tables keep it.
 function M.time_text(ms) return ("%013d"):format(ms) end
 
--- The value of a record as JSON with its members in order, so that equal records have equal texts.
+-- The value with the members of each object in order, so that equal values have equal texts.
 local function sorted(value)
   if type(value) ~= "table" or value == json.null then return value end
   if value[1] ~= nil then
@@ -28,52 +29,31 @@ local function sorted(value)
   return json.object(members)
 end
 
-local unpack = table.unpack or unpack -- luacheck: ignore
+local layouts = {} -- by kind: the names of all members that its values had so far, and what writes them in order
 
-local templates = {} -- how the last record of each kind was written: many are alike
-
--- Returns how a record of texts and whole numbers is written: its names in order, their types, and a format.
-local function template_of(value)
-  local names, types, form = {}, {}, {}
-  for name in pairs(value) do
-    if type(name) ~= "string" then return nil end
-    names[#names + 1] = name
+-- The JSON of a value that holds no other; nil for one that does.
+local function flat(value, kind)
+  local known = layouts[kind] or { names = {} }
+  for name, member in pairs(value) do
+    if type(member) == "table" then return nil end
+    if not known.names[name] then known.names[name], known.layout = true, nil end
   end
-  table.sort(names)
-  for i, name in ipairs(names) do
-    types[i] = type(value[name])
-    form[i] = (json.encode(name) .. ":"):gsub("%%", "%%%%") .. (types[i] == "number" and "%d" or '"%s"')
-  end
-  return { names = names, types = types, form = "{" .. table.concat(form, ",") .. "}" }
+  known.layout = known.layout or core.layout({}, suggest.names_of(known.names), "object")
+  layouts[kind] = known.layout and known
+  return known.layout and known.layout:body(value)
 end
 
--- Writes a record as the template says; nil where it is not of that form, or a text needs more than quotes.
-local function fill(template, value)
-  local names, types, members, count = template.names, template.types, {}, 0
-  for _ in pairs(value) do count = count + 1 end
-  if count ~= #names then return nil end
-  for i = 1, count do
-    local member = value[names[i]]
-    local is = type(member)
-    if is ~= types[i] or is ~= "string" and (is ~= "number" or member % 1 ~= 0) then return nil end
-    members[i] = member
-  end
-  if table.concat(members):find '[%c"\\\127-\255]' then return nil end
-  return template.form:format(unpack(members))
-end
-
---- The JSON of any plain value, the same for equal values. Values of one `kind` are mostly alike.
+--- The JSON of a plain value, the same for equal values. Values of one `kind` have mostly the same members.
 function M.json(value, kind)
-  if not kind then return json.encode(sorted(value)) end
-  local text = templates[kind] and fill(templates[kind], value)
-  if text then return text end
-  templates[kind] = template_of(value)
-  return templates[kind] and fill(templates[kind], value) or json.encode(sorted(value))
+  return kind and flat(value, kind) or json.encode(sorted(value))
 end
 
 -- An amount without zeros at its end, also where it came with an exponent; "" for what is no number.
 function M.amount(value)
   local text = tostring(value == nil and "" or value)
+  if #text < 100 and (text:find "^[1-9]%d*$" or text:find "^%d%.%d*[1-9]$" or text:find "^[1-9]%d*%.%d*[1-9]$") then
+    return text -- as it is kept
+  end
   local digits, sign, power = text:match "^(-?[%d.]+)[eE]([+-]?)(%d%d?)$"
   local amount = decimal(digits or text)
   if amount and digits then
@@ -84,7 +64,10 @@ function M.amount(value)
 end
 
 -- Neither database keeps a zero byte.
-local function text_of(value) return value == nil and "" or (tostring(value):gsub("%z", "\\0")) end
+local function text_of(value)
+  if type(value) == "string" and not value:find("\0", 1, true) then return value end
+  return value == nil and "" or (tostring(value):gsub("%z", "\\0"))
+end
 
 local function time_of(value)
   if type(value) == "number" then return M.time_text(value) end
@@ -115,111 +98,103 @@ local blank = {}
 for _, name in ipairs(schema.columns) do blank[name] = "" end
 local BLANK = { __index = blank }
 
-local function join(...) return table.concat({ ... }, "\30") end
+-- What of a record no state changes: the service's id with its content, or that alone. The time is that by which its
+-- list is asked for.
+local identities = { deposit = "time asset amount network address memo tx",
+  withdrawal = "sid time asset amount address",
+  transfer = "sid time asset amount from_owner from_place to_owner to_place", rebate = "time client_id asset batch",
+  internal_transfer = "sid time asset amount batch address", conversion = "sid time asset amount", sub_account = "sid",
+  api_key = "sid", address = "to_owner asset network address memo" }
+for entity, names in pairs(identities) do
+  identities[entity] = {}
+  for name in names:gmatch "%S+" do table.insert(identities[entity], name) end
+end
 
--- Each shape returns a list of rows, with `identity`: the id with what no state changes, or that alone.
--- context: owner, asset (names a coin), from and to (owners), of a transfer.
+-- Each shape makes a row of a record; of a conversion, of each part.
+-- context: owner, asset (names a coin), is_own (names an owner), from and to (owners).
 local shapes = {}
 
 function shapes.deposit(record, context)
   local address, memo = address_of(record)
-  local row = { time = time_of(record.insertTime), updated = record.updateTime and time_of(record.updateTime),
+  return { time = time_of(record.insertTime), updated = record.updateTime and time_of(record.updateTime),
     state = state_of("deposit", record.status), asset = context.asset(record.coin), amount = M.amount(record.amount),
     network = text_of(record.network), address = address, memo = memo, tx = text_of(record.txId),
     to_owner = context.owner, to_place = "Spot" }
-  row.identity = join(row.time, row.asset, row.amount, row.network, address .. ":" .. memo, row.tx)
-  return { row }
 end
 
 function shapes.withdrawal(record, context)
   local address, memo = address_of(record)
-  local tx = record.transHash
-  if text_of(tx) == "" then tx = record.txId end
-  local fee = M.amount(record.transactionFee)
-  local row = { sid = text_of(record.id), time = time_of(record.applyTime),
+  local asset, tx = context.asset(record.coin), text_of(record.transHash)
+  return { sid = text_of(record.id), time = time_of(record.applyTime),
     updated = record.updateTime and time_of(record.updateTime), state = state_of("withdrawal", record.status),
-    asset = context.asset(record.coin), amount = M.amount(record.amount), fee = fee, network = text_of(record.network),
-    address = address, memo = memo, tx = text_of(tx), client_id = text_of(record.withdrawOrderId),
-    from_owner = context.owner, from_place = "Spot" }
-  row.fee_asset = row.asset
-  row.identity = join(row.sid, row.time, row.asset, row.amount, address)
-  return { row }
+    asset = asset, amount = M.amount(record.amount), fee = M.amount(record.transactionFee), fee_asset = asset,
+    network = text_of(record.network), address = address, memo = memo, tx = tx ~= "" and tx or text_of(record.txId),
+    client_id = text_of(record.withdrawOrderId), from_owner = context.owner, from_place = "Spot" }
 end
 
 local places = { SPOT = "Spot", FUTURES = "Futures" }
 
 function shapes.transfer(record, context)
-  local row = { sid = text_of(record.tranId), time = time_of(record.timestamp), state = text_of(record.status):upper(),
+  return { sid = text_of(record.tranId), time = time_of(record.timestamp), state = text_of(record.status):upper(),
     asset = text_of(record.asset), amount = M.amount(record.amount), client_id = text_of(record.clientTranId),
     from_owner = context.from, from_place = places[record.fromAccountType] or text_of(record.fromAccountType),
     to_owner = context.to, to_place = places[record.toAccountType] or text_of(record.toAccountType) }
-  row.identity = join(row.sid, row.time, row.asset, row.amount, row.from_owner, row.from_place, row.to_owner,
-    row.to_place)
-  return { row }
 end
 
+-- batch and address are what the service calls payer and payee.
 function shapes.internal_transfer(record, context)
-  local row = { sid = text_of(record.tranId), time = time_of(record.timestamp), state = text_of(record.status):upper(),
-    asset = text_of(record.asset), amount = M.amount(record.amount), address = text_of(record.toAccount),
-    from_owner = context.is_own(record.fromAccount), from_place = "Spot",
+  return { sid = text_of(record.tranId), time = time_of(record.timestamp), state = text_of(record.status):upper(),
+    asset = text_of(record.asset), amount = M.amount(record.amount), batch = text_of(record.fromAccount),
+    address = text_of(record.toAccount), from_owner = context.is_own(record.fromAccount), from_place = "Spot",
     to_owner = context.is_own(record.toAccount), to_place = "Spot" }
-  row.identity = join(row.sid, row.time, row.asset, row.amount, text_of(record.fromAccount), row.address)
-  return { row }
 end
 
 -- The platform's token, which no conversion names.
 local TOKEN = "MX"
 
--- A batch as a row for each coin. `convert` is before or after the fee, which the total shows.
-function shapes.conversion(record)
-  local rows, sum = {}, decimal(0)
-  local details = record.convertDetails or {}
-  for _, detail in ipairs(details) do sum = sum + (decimal(M.amount(detail.convert)) or 0) end
-  local is_net = M.amount(record.totalConvert) == tostring(sum)
-  for i, detail in ipairs(details) do
-    local got, fee = decimal(M.amount(detail.convert)), decimal(M.amount(detail.fee)) or decimal(0)
-    if got and not is_net then got = got - fee end
-    rows[i] = { sid = text_of(detail.id), time = time_of(detail.time or record.convertTime), state = "SUCCESS",
-      asset = text_of(detail.asset), amount = got and M.amount(detail.amount) or "", fee = tostring(fee),
-      fee_asset = TOKEN, got = got and tostring(got) or "", got_asset = TOKEN,
-      batch = time_of(record.convertTime) .. " " .. M.amount(record.totalConvert) }
-    rows[i].identity = join(rows[i].sid, rows[i].time, rows[i].asset, rows[i].amount)
-  end
-  return rows
+-- `convert` is before or after the fee, which the total shows.
+function shapes.conversion(record, _, part)
+  local sum = decimal(0)
+  for _, one in ipairs(record.convertDetails) do sum = sum + (decimal(M.amount(one.convert)) or 0) end
+  local got, fee = decimal(M.amount(part.convert)), decimal(M.amount(part.fee)) or decimal(0)
+  if got and M.amount(record.totalConvert) ~= tostring(sum) then got = got - fee end
+  return { sid = text_of(part.id), time = time_of(record.convertTime), state = "SUCCESS", asset = text_of(part.asset),
+    amount = got and M.amount(part.amount) or "", fee = tostring(fee), fee_asset = TOKEN,
+    got = got and tostring(got) or "", got_asset = TOKEN, batch = M.amount(record.totalConvert) }
 end
 
 function shapes.rebate(record)
-  local row = { time = time_of(record.time), state = "SUCCESS", asset = text_of(record.asset),
+  return { time = time_of(record.time), state = "SUCCESS", asset = text_of(record.asset),
     amount = M.amount(record.amount), client_id = text_of(record.uid), batch = text_of(record.type) }
-  row.identity = join(row.time, row.client_id, row.asset, row.batch)
-  return { row }
 end
 
 function shapes.sub_account(record)
-  local name = text_of(record.subAccount)
-  return { { sid = name, time = time_of(record.createTime or record.timestamp), state = tostring(record.isFreeze or ""),
-    client_id = text_of(record.uid), address = text_of(record.note), identity = name } }
+  return { sid = text_of(record.subAccount), time = time_of(record.createTime or record.timestamp),
+    state = text_of(record.isFreeze), client_id = text_of(record.uid), address = text_of(record.note) }
 end
 
 function shapes.api_key(record, context)
-  return { { sid = text_of(record.apiKey), time = time_of(record.createTime), state = text_of(record.permissions),
-    address = text_of(record.note), network = text_of(record.ip), to_owner = context.to,
-    identity = text_of(record.apiKey) } }
+  return { sid = text_of(record.apiKey), time = time_of(record.createTime), state = text_of(record.permissions),
+    address = text_of(record.note), network = text_of(record.ip), to_owner = context.to }
 end
 
-local class_of_deposit = { ["5"] = "done", ["7"] = "void", ["8"] = "void", ["9"] = "early", ["10"] = "void",
-  ["12"] = "void" }
-local class_of_withdrawal = { ["6"] = "sent", ["7"] = "done", ["8"] = "void", ["9"] = "void" }
-local class_of_transfer = { SUCCESS = "done", FAILED = "void" }
+function shapes.address(record, context)
+  local address, memo = address_of(record)
+  return { asset = context.asset(record.coin), network = text_of(record.network), address = address, memo = memo,
+    to_owner = context.to }
+end
 
---- The class of a row's state.
+local classes = {
+  deposit = { ["5"] = "done", ["7"] = "void", ["8"] = "void", ["9"] = "early", ["10"] = "void", ["12"] = "void" },
+  withdrawal = { ["6"] = "sent", ["7"] = "done", ["8"] = "void", ["9"] = "void" },
+  other = { SUCCESS = "done", FAILED = "void" } }
+
+--- Returns the class of a row's state.
 function M.class(row)
   local entity = row.entity
-  if entity == "sub_account" or entity == "api_key" then return "done" end
+  if entity == "sub_account" or entity == "api_key" or entity == "address" then return "done" end
   if row.amount == "" or row.time == "" then return "unreadable" end
-  if entity == "deposit" then return class_of_deposit[row.state] or "pending" end
-  if entity == "withdrawal" then return class_of_withdrawal[row.state] or "pending" end
-  return class_of_transfer[row.state] or "pending"
+  return (classes[entity] or classes.other)[row.state] or "pending"
 end
 
 --- Tells whether nothing is expected to come after a class.
@@ -228,32 +203,37 @@ function M.is_final(class) return class == "done" or class == "void" end
 -- A state changes this of a record: equal records are told apart by nothing else.
 local CHANGING = { "state", "tx", "fee", "amount", "network", "address" }
 
---- The text of what may change about a row.
-function M.signature(row)
+local function join(row, names)
   local parts = {}
-  for i, name in ipairs(CHANGING) do parts[i] = row[name] end
+  for i = 1, #names do parts[i] = row[names[i]] end
   return table.concat(parts, "\30")
 end
 
---- The id of a record: its account, its kind, its key, and which of several equal ones it is.
+--- Returns the text of what may change about a row.
+function M.signature(row) return join(row, CHANGING) end
+
+--- Returns the id of a record: its account, its kind, its identity, and which of several equal ones it is.
 function M.rid(row, twin)
   local text = row.account .. "\30" .. row.entity .. "\30" .. row.identity
   return digest.of(twin == 1 and text or text .. "\30" .. ("%d"):format(twin))
 end
 
---- The rows of one record of the service, without id, revision and class.
+--- Adds the rows of one record of the service to a list, without id, revision and class.
+---@param list table[]
 ---@param entity string
 ---@param record table
 ---@param context table
-function M.rows(entity, record, context)
-  local rows = shapes[entity](record, context)
-  for _, row in ipairs(rows) do
+function M.add(list, entity, record, context)
+  local raw, parts = M.json(record, entity), record.convertDetails
+  for i = 1, parts and #parts or entity ~= "conversion" and 1 or 0 do
+    local row = shapes[entity](record, context, parts and parts[i])
     row.account, row.owner, row.entity, row.source = context.account, context.owner, entity, context.source
-    row.raw = M.json(record, entity)
-    if row.from_owner and row.from_owner ~= "" then row.owner = row.from_owner end
-    row.class = M.class(setmetatable(row, BLANK))
+    row.raw = raw
+    setmetatable(row, BLANK)
+    if row.from_owner ~= "" then row.owner = row.from_owner end
+    row.class, row.identity = M.class(row), join(row, identities[entity])
+    list[#list + 1] = row
   end
-  return rows
 end
 
 return M

@@ -18,62 +18,50 @@ M.columns = { "rid", "account", "owner", "entity", "sid", "twin", "n", "time", "
 
 --- One table holds every kind of record, and each kind has a view of its own.
 M.entities = { "deposit", "withdrawal", "transfer", "internal_transfer", "conversion", "rebate", "sub_account",
-  "api_key" }
+  "api_key", "address" }
 
-local columns = {}
-for i, name in ipairs(M.columns) do columns[i] = name .. (name == "rid" and " TEXT PRIMARY KEY" or " TEXT NOT NULL") end
+--- The condition of a record that may still change.
+M.OPEN = "class IN ('pending', 'sent', 'early')"
 
-local numeric = ""
-for _, name in ipairs { "amount", "fee", "got" } do
-  numeric = numeric .. (", %s_numeric numeric GENERATED ALWAYS AS (NULLIF(%s, '')::numeric) STORED"):format(name, name)
-end
-
--- change: what a record was before; body is its row as JSON
--- source: how far a list of an owner was read
--- owner: when it is due, and how often it is read while nothing happens
--- gap: what could not be read, from when to when ('' where it goes on); closed_rev '' while it is one
--- reading: a quiet balance, as JSON; nothing moved between `began` and `at`
--- word: what a person said: settle, match, outside
+-- Name, columns, and how many of these are the key.
 local tables = {
-  "purser_books_change (rid TEXT NOT NULL, n TEXT NOT NULL, rev TEXT NOT NULL, body TEXT NOT NULL, "
-    .. "PRIMARY KEY (rid, n))",
-  "purser_books_source (account TEXT NOT NULL, owner TEXT NOT NULL, list TEXT NOT NULL, read_to TEXT NOT NULL, "
-    .. "deep_at TEXT NOT NULL, error TEXT NOT NULL, PRIMARY KEY (account, owner, list))",
-  "purser_books_owner (account TEXT NOT NULL, owner TEXT NOT NULL, due TEXT NOT NULL, every TEXT NOT NULL, "
-    .. "hot_until TEXT NOT NULL, PRIMARY KEY (account, owner))",
-  "purser_books_gap (account TEXT NOT NULL, owner TEXT NOT NULL, list TEXT NOT NULL, starts TEXT NOT NULL, "
-    .. "ends TEXT NOT NULL, why TEXT NOT NULL, rev TEXT NOT NULL, closed_rev TEXT NOT NULL, "
-    .. "PRIMARY KEY (account, owner, list, starts, rev))",
-  "purser_books_reading (account TEXT NOT NULL, owner TEXT NOT NULL, began TEXT NOT NULL, at TEXT NOT NULL, "
-    .. "rev TEXT NOT NULL, body TEXT NOT NULL, PRIMARY KEY (account, owner, at, rev))",
-  "purser_books_word (account TEXT NOT NULL, rev TEXT NOT NULL, at TEXT NOT NULL, verb TEXT NOT NULL, "
-    .. "rid TEXT NOT NULL, value TEXT NOT NULL, PRIMARY KEY (account, rev, verb, rid))",
-  "purser_books_period (account TEXT NOT NULL, ends TEXT NOT NULL, rev TEXT NOT NULL, digest TEXT NOT NULL, "
-    .. "PRIMARY KEY (account, ends))",
-  "purser_books_sink (sink TEXT PRIMARY KEY, since_rev TEXT NOT NULL)",
-  "purser_books_delivery (sink TEXT NOT NULL, rid TEXT NOT NULL, n TEXT NOT NULL, rev TEXT NOT NULL, "
-    .. "created TEXT NOT NULL, due TEXT NOT NULL, attempts TEXT NOT NULL, lease TEXT NOT NULL, error TEXT NOT NULL, "
-    .. "body TEXT NOT NULL, PRIMARY KEY (sink, rid, n))",
+  { "meta", "name value", 1 },
+  { "record", table.concat(M.columns, " "), 1 },
+  { "change", "rid n rev body", 2 }, -- what a record was before; body is its row as JSON
+  { "source", "account owner list read_to deep_at", 3 }, -- how far a list of an owner was read
+  { "owner", "account owner due every hot_until", 2 }, -- when it is due, and how often it is read
+  -- what could not be read, from when to when ('' where it goes on); closed_rev '' while it is one
+  { "gap", "account owner list starts rev ends why closed_rev", 5 },
+  { "reading", "account owner at rev began body", 4 }, -- a quiet balance as JSON; nothing moved between began and at
+  { "word", "account rev verb rid at value", 4 }, -- what a person said: settle, match, outside
+  { "period", "account ends rev digest", 2 },
+  { "sink", "sink", 1 },
+  { "delivery", "sink rid n rev created due attempts lease error body", 3 },
 }
 
 local indexes = {
-  "purser_books_record_time ON purser_books_record (account, entity, time)",
-  "purser_books_record_source ON purser_books_record (source, time)",
-  "purser_books_record_open ON purser_books_record (source, time, rid) WHERE class IN ('pending', 'sent', 'early')",
-  "purser_books_delivery_due ON purser_books_delivery (sink, due)",
+  "record_time ON purser_books_record (account, entity, time)",
+  "record_source ON purser_books_record (source, time)",
+  "record_open ON purser_books_record (source, time, rid) WHERE " .. M.OPEN,
+  "delivery_due ON purser_books_delivery (sink, due)",
 }
 
 local function create(tx, is_server)
-  tx:rows "CREATE TABLE purser_books_meta (name TEXT PRIMARY KEY, value TEXT NOT NULL)"
-  tx:rows("CREATE TABLE purser_books_record (" .. table.concat(columns, ", ") .. (is_server and numeric or "") .. ")")
-  for _, sql in ipairs(tables) do tx:rows("CREATE TABLE " .. sql) end
-  for _, sql in ipairs(indexes) do tx:rows("CREATE INDEX " .. sql) end
+  for _, one in ipairs(tables) do
+    local names, parts = {}, {}
+    for name in one[2]:gmatch "%S+" do names[#names + 1], parts[#parts + 1] = name, name .. " TEXT NOT NULL" end
+    for _, name in ipairs(one[1] == "record" and is_server and { "amount", "fee", "got" } or {}) do
+      parts[#parts + 1] = ("%s_numeric numeric GENERATED ALWAYS AS (NULLIF(%s, '')::numeric) STORED"):format(name, name)
+    end
+    parts[#parts + 1] = ("PRIMARY KEY (%s)"):format(table.concat(names, ", ", 1, one[3]))
+    tx:rows(("CREATE TABLE purser_books_%s (%s)"):format(one[1], table.concat(parts, ", ")))
+  end
+  for _, sql in ipairs(indexes) do tx:rows("CREATE INDEX purser_books_" .. sql) end
   for _, entity in ipairs(M.entities) do
     tx:rows(("CREATE VIEW purser_books_%s AS SELECT * FROM purser_books_record WHERE entity = '%s'"):format(entity,
       entity))
   end
-  tx:rows "INSERT INTO purser_books_meta (name, value) VALUES ('rev', '000000000000')"
-  tx:rows("INSERT INTO purser_books_meta (name, value) VALUES ('version', $1)", M.version)
+  tx:rows("INSERT INTO purser_books_meta (name, value) VALUES ('rev', '000000000000'), ('version', $1)", M.version)
 end
 
 local LOCK = 7254201 -- of PostgreSQL's advisory locks: one program at a time makes the tables

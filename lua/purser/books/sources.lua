@@ -5,10 +5,9 @@
 local M = {}
 
 local HOUR, DAY = 3600000, 86400000
+local WEEK = 6.9 * DAY -- in one request, whatever the service takes for seven days
 
-M.HOUR, M.DAY = HOUR, DAY
-
-local pairs_of_places = { { "SPOT", "SPOT" }, { "SPOT", "FUTURES" }, { "FUTURES", "SPOT" }, { "FUTURES", "FUTURES" } }
+M.HOUR, M.DAY, M.WEEK = HOUR, DAY, WEEK
 
 --- Returns the name of an owner in the books: "" is the parent.
 ---@param sub string
@@ -16,60 +15,70 @@ local pairs_of_places = { { "SPOT", "SPOT" }, { "SPOT", "FUTURES" }, { "FUTURES"
 function M.owner_name(sub) return sub == "" and "Main" or "Sub-" .. sub end
 
 -- The lists that an owner's own key shows.
-local function own_lists(owner)
+local function own_lists(owner, coins)
   local lists = {
-    { list = "deposit", entity = "deposit", operation = "wallet.deposit_history", reach = 90 * DAY, back = 6.9 * DAY,
-      chunk = 6.9 * DAY, quick = { limit = 1000 }, instead = not owner.is_main and "broker.deposit_history" or nil },
+    { list = "deposit", entity = "deposit", operation = "wallet.deposit_history", reach = 90 * DAY, back = WEEK,
+      quick = { limit = 1000 }, instead = not owner.is_main and "broker.deposit_history" or nil },
     { list = "withdrawal", entity = "withdrawal", operation = "wallet.withdrawal_history", reach = 90 * DAY,
-      back = 6.9 * DAY, chunk = 6.9 * DAY, quick = { limit = 1000 } },
+      back = WEEK, quick = { limit = 1000 } },
     { list = "internal_transfer", entity = "internal_transfer", operation = "wallet.internal_transfer_history",
       quick = { limit = 100 } },
     { list = "conversion", entity = "conversion", operation = "wallet.conversion_history",
       quick = { limit = 1000 }, whole_below = 1 }, -- a page holds one where its size is not heeded
   }
-  for _, places in ipairs { pairs_of_places[2], pairs_of_places[3] } do
-    lists[#lists + 1] = { list = ("transfer %s %s"):format(places[1], places[2]), entity = "transfer",
+  for _, from in ipairs { "SPOT", "FUTURES" } do
+    local to = from == "SPOT" and "FUTURES" or "SPOT"
+    lists[#lists + 1] = { list = ("transfer %s %s"):format(from, to), entity = "transfer",
       operation = "wallet.transfer_history", reach = 178 * DAY, quick = { size = 100 }, from = owner.name,
-      to = owner.name, params = { fromAccountType = places[1], toAccountType = places[2] } }
+      to = owner.name, params = { fromAccountType = from, toAccountType = to } }
+  end
+  for _, coin in ipairs(coins) do
+    lists[#lists + 1] = { list = "address " .. coin, entity = "address", operation = "wallet.deposit_addresses",
+      instead = not owner.is_main and "broker.deposit_addresses" or nil, params = { coin = coin }, is_state = true,
+      every = DAY, is_one_answer = true, to = owner.name }
   end
   for _, list in ipairs(lists) do list.client = owner.client end
   return lists
 end
 
 -- The transfers between two accounts of a parent; "" names the parent itself.
-local function family_lists(books, from, to)
-  local lists = {}
-  for _, places in ipairs(pairs_of_places) do
-    lists[#lists + 1] = { list = ("family %s>%s %s %s"):format(from, to, places[1], places[2]), entity = "transfer",
-      operation = books.group .. ".transfer_history", client = books.main.client,
-      from = M.owner_name(from), to = M.owner_name(to),
-      params = { fromAccount = from ~= "" and from or nil, toAccount = to ~= "" and to or nil,
-        fromAccountType = places[1], toAccountType = places[2] } }
-  end
-  return lists
-end
-
-local function append(lists, more)
-  for _, list in ipairs(more) do lists[#lists + 1] = list end
-end
-
---- Returns the lists of one owner: { list, entity, operation, client, params, reach, back, chunk, from, to }.
-function M.of(books, owner)
-  local lists = owner.client and own_lists(owner) or {}
-  if owner.is_main and books.group == "broker" then
-    append(lists, {
-      { list = "broker_deposits", entity = "deposit", operation = "broker.all_deposit_history", reach = 3 * DAY,
-        back = 3 * DAY, client = owner.client },
-      { list = "rebate", entity = "rebate", operation = "broker.rebates", client = owner.client, back = 2 * DAY,
-        is_daily = true } })
-  elseif not owner.is_main and books.group then
-    append(lists, family_lists(books, "", owner.sub))
-    append(lists, family_lists(books, owner.sub, ""))
-    for _, pair in ipairs(books.pairs) do
-      if pair[1] == owner.sub then append(lists, family_lists(books, pair[1], pair[2])) end
+local function family_lists(lists, books, from, to)
+  for _, from_place in ipairs { "SPOT", "FUTURES" } do
+    for _, to_place in ipairs { "SPOT", "FUTURES" } do
+      lists[#lists + 1] = { list = ("family %s>%s %s %s"):format(from, to, from_place, to_place), entity = "transfer",
+        operation = books.group .. ".transfer_history", from = M.owner_name(from), to = M.owner_name(to),
+        params = { fromAccount = from ~= "" and from or nil, toAccount = to ~= "" and to or nil,
+          fromAccountType = from_place, toAccountType = to_place } }
     end
   end
-  for _, list in ipairs(lists) do list.back = list.back or DAY end
+end
+
+--- Returns the list of the sub-accounts.
+function M.sub_accounts(books)
+  return { list = "sub_accounts", entity = "sub_account", client = books.main.client, is_state = true,
+    operation = (books.group or "broker") .. ".list_sub_accounts",
+    instead = not books.group and "sub_account.list_sub_accounts" or nil }
+end
+
+--- Returns the lists of one owner: { list, entity, operation, client, params, reach, back, from, to }. One with
+--- `is_state` shows what is so now, the others what happened, by time. `every`: it is asked no more often.
+function M.of(books, owner)
+  local lists = owner.client and own_lists(owner, books.address_coins or {}) or {}
+  if owner.is_main and books.group == "broker" then
+    lists[#lists + 1] = { list = "broker_deposits", entity = "deposit", operation = "broker.all_deposit_history",
+      reach = 3 * DAY, back = 3 * DAY }
+    lists[#lists + 1] = { list = "rebate", entity = "rebate", operation = "broker.rebates", back = 2 * DAY,
+      shows_days = true }
+  elseif owner.sub and books.group then
+    lists[#lists + 1] = { list = "api_keys", entity = "api_key", operation = books.group .. ".list_api_keys",
+      params = { subAccount = owner.sub }, is_state = true, every = DAY, is_one_answer = true, to = owner.name }
+    family_lists(lists, books, "", owner.sub)
+    family_lists(lists, books, owner.sub, "")
+    for _, pair in ipairs(books.pairs) do
+      if pair[1] == owner.sub then family_lists(lists, books, pair[1], pair[2]) end
+    end
+  end
+  for _, list in ipairs(lists) do list.back, list.client = list.back or DAY, list.client or books.main.client end
   return lists
 end
 

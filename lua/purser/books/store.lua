@@ -3,7 +3,6 @@
 -- the list was read. A revision is one number, raised under a lock, so that it follows the commits.
 
 local database = require "purser.util.database"
-local json = require "purser.json"
 local record = require "purser.books.record"
 local schema = require "purser.books.schema"
 
@@ -14,73 +13,66 @@ local M = {}
 
 local HOUR = 3600000
 
+local columns = schema.columns
 local marks, sets = {}, {}
-for i, name in ipairs(schema.columns) do
+for i, name in ipairs(columns) do
   marks[i] = "$" .. i
   if i > 1 then sets[i - 1] = ("%s = $%d"):format(name, i - 1) end
 end
-local INSERT = ("INSERT INTO purser_books_record (%s) VALUES (%s)"):format(table.concat(schema.columns, ", "),
+local INSERT = ("INSERT INTO purser_books_record (%s) VALUES (%s)"):format(table.concat(columns, ", "),
   table.concat(marks, ", "))
-local UPDATE = ("UPDATE purser_books_record SET %s WHERE rid = $%d"):format(table.concat(sets, ", "), #schema.columns)
+local UPDATE = ("UPDATE purser_books_record SET %s WHERE rid = $%d"):format(table.concat(sets, ", "), #columns)
 local LIGHT = "SELECT rid, n, seen, class, owner, from_owner, to_owner, source, missing_since, state, tx, fee, amount, "
-  .. "network, address, booked FROM purser_books_record WHERE "
-local CHUNK = 30
-local IN_CHUNK = LIGHT .. "rid IN (" .. table.concat(marks, ", ", 1, CHUNK) .. ")"
+  .. "network, address FROM purser_books_record WHERE "
 
 local unpack = table.unpack or unpack -- luacheck: ignore
 
 --- Runs `fn(tx, rev)` in one transaction that no other writer of the books shares; `rev()` is its revision, which is
---- raised when it is first asked for. Returns what fn returns; or nil and a message.
+--- raised when it is first asked for. Raises a text when it fails.
 function Store:write(fn)
-  return self.db:transaction(function(tx)
-    local row = tx:rows("SELECT value FROM purser_books_meta WHERE name = 'rev'"
-      .. (self.db.name == "postgresql" and " FOR UPDATE" or ""))[1]
+  local is_server = self.db.name == "postgresql"
+  local ok, message = self.db:transaction(function(tx)
+    local row = tx:rows("SELECT value FROM purser_books_meta WHERE name = 'rev'" .. (is_server and " FOR UPDATE" or ""))
     local rev
-    local result = fn(tx, function()
+    fn(tx, function()
       if not rev then
-        rev = ("%012d"):format(tonumber(row.value) + 1)
+        rev = ("%012d"):format(tonumber(row[1].value) + 1)
         tx:rows("UPDATE purser_books_meta SET value = $1 WHERE name = 'rev'", rev)
-        if self.db.name == "postgresql" then tx:rows("SELECT pg_notify('purser_books', $1)::text AS sent", rev) end
+        if is_server then tx:rows("SELECT pg_notify('purser_books', $1)::text AS sent", rev) end
       end
       return rev
     end)
-    return result == nil and true or result
+    return true
   end)
+  if not ok then error("the books: " .. tostring(message), 0) end
 end
 
---- Returns the rows of a statement; raises a text when it fails.
+--- Returns the rows of a statement, and how many it changed; raises a text when it fails.
 function Store:rows(sql, ...)
-  local rows, message = self.db:rows(sql, ...)
-  if not rows then error("the books: " .. tostring(message), 0) end
-  return rows
+  local rows, changed = self.db:rows(sql, ...)
+  if not rows then error("the books: " .. tostring(changed), 0) end
+  return rows, changed
 end
 
 --- Returns the newest revision.
 function Store:rev() return self:rows("SELECT value FROM purser_books_meta WHERE name = 'rev'")[1].value end
 
--- The event of a row's newest state, as the body that every sink gets: the record's columns, and the service's record
--- as it came.
-local function event_of(row, before)
-  local members = {}
-  for _, name in ipairs(schema.columns) do
-    if name ~= "raw" then members[#members + 1] = { name, row[name] } end
-  end
-  local head = json.encode(json.object { { "id", ("ev_%s_%s"):format(row.rid, row.n) },
-    { "type", row.entity .. (before and ".changed" or ".new") }, { "before", before and json.object {
-    { "state", before.state }, { "class", before.class }, { "amount", before.amount } } or nil } })
-  return ('%s,"record":%s,"raw":%s}'):format(head:sub(1, -2), json.encode(json.object(members)), row.raw)
-end
-
+-- Adds the event of a row's newest state for each sink, with what was before, and the service's record as it came.
 local function deliver(self, tx, row, before)
+  if #self.sinks == 0 then return end
+  local shown = {}
+  for _, name in ipairs(columns) do shown[name] = name ~= "raw" and row[name] or nil end
+  local body = ('{"id":"ev_%s_%s","type":"%s.%s",%s"record":%s,"raw":%s}'):format(row.rid, row.n, row.entity,
+    before and "changed" or "new", before and ('"before":%s,'):format(record.json({ state = before.state,
+    class = before.class, amount = before.amount }, "before")) or "", record.json(shown, "record"), row.raw)
   for _, sink in ipairs(self.sinks) do
     tx:rows("INSERT INTO purser_books_delivery (sink, rid, n, rev, created, due, attempts, lease, error, body) VALUES "
-      .. "($1, $2, $3, $4, $5, $6, '0', '', '', $7)", sink, row.rid, row.n, row.rev, row.seen, row.seen,
-      event_of(row, before))
+      .. "($1, $2, $3, $4, $5, $6, '0', '', '', $7)", sink, row.rid, row.n, row.rev, row.seen, row.seen, body)
   end
 end
 
 local function values_of(row, first)
-  local values, columns = {}, schema.columns
+  local values = {}
   for i = first, #columns do values[i - first + 1] = row[columns[i]] end
   return values
 end
@@ -95,19 +87,16 @@ local function insert(self, tx, row, batch, rev)
   batch.is_open = batch.is_open or not record.is_final(row.class)
 end
 
--- Keeps what a row was, and puts `new` in its place.
+-- Keeps what a row was, and puts the members of `new` in its place.
 local function replace(self, tx, rid, new, batch, rev)
-  local old = tx:rows("SELECT * FROM purser_books_record WHERE rid = $1", rid)[1]
-  local body = {}
-  for _, name in ipairs(schema.columns) do body[name] = old[name] end
+  local old, row = tx:rows("SELECT * FROM purser_books_record WHERE rid = $1", rid)[1], {}
+  local kept = {}
+  for _, name in ipairs(columns) do kept[name], row[name] = old[name], new[name] or old[name] end
   tx:rows("INSERT INTO purser_books_change (rid, n, rev, body) VALUES ($1, $2, $3, $4)", rid, old.n, old.rev,
-    record.json(body, "row"))
-  local row = {}
-  for _, name in ipairs(schema.columns) do row[name] = new[name] or old[name] end
-  row.rid, row.n = rid, ("%d"):format(tonumber(old.n) + 1)
-  row.rev, row.first_rev = rev(), old.first_rev
+    record.json(kept, "row"))
+  row.rid, row.n, row.rev, row.first_rev = rid, ("%d"):format(tonumber(old.n) + 1), rev(), old.first_rev
   row.seen, row.twin, row.time = batch.asked_at, old.twin, old.time
-  if row.state == old.state then row.booked = old.booked else row.booked = new.updated or batch.asked_at end
+  row.booked = row.state == old.state and old.booked or new.updated or batch.asked_at
   local values = values_of(row, 2)
   values[#values + 1] = rid
   tx:rows(UPDATE, unpack(values))
@@ -115,38 +104,28 @@ local function replace(self, tx, rid, new, batch, rev)
   batch.changes = batch.changes + 1
 end
 
---- Changes members of a row by hand, as a person's word or a missing record does.
-function Store:change(tx, rid, members, asked_at, rev)
-  replace(self, tx, rid, members, { asked_at = asked_at, changes = 0 }, rev)
+--- Says of the open records of a list from before a time that they are out of sight.
+function Store:lose(tx, batch, before, rev)
+  for _, row in ipairs(tx:rows("SELECT rid FROM purser_books_record WHERE source = $1 AND " .. schema.OPEN
+    .. " AND time < $2 ORDER BY rid", batch.source, before)) do
+    replace(self, tx, row.rid, { class = "lost_sight" }, batch, rev)
+  end
 end
 
--- Returns what is known of a list: what its source showed before of this time, and the same records from other sources.
-local function known_of(tx, batch, groups)
-  local known, from_list, asked = {}, {}, {}
-  if batch.from then
-    for _, row in ipairs(tx:rows(LIGHT .. "source = $1 AND time >= $2 AND time <= $3", batch.source, batch.from,
-      batch.to)) do
-      known[row.rid], from_list[row.rid] = row, row
-    end
+-- Returns what the books know: the rows of this list and time, and a function that finds one by its id.
+local function known_of(tx, batch)
+  local known, from_list = {}, {}
+  for _, row in ipairs(batch.from and tx:rows(LIGHT .. "source = $1 AND time >= $2 AND time <= $3", batch.source,
+    batch.from, batch.to) or {}) do
+    known[row.rid], from_list[#from_list + 1] = row, row
   end
-  for _, group in ipairs(groups) do
-    for twin = 1, #group do
-      local rid = record.rid(group[1], twin)
-      group.rids[twin] = rid
-      if not known[rid] then asked[#asked + 1] = rid end
-    end
+  local one = batch.rows[1]
+  local may_be_known = one and (not batch.from or tx:rows("SELECT rid FROM purser_books_record WHERE account = $1 AND "
+    .. "entity = $2 AND time >= $3 AND time <= $4 LIMIT 1", one.account, one.entity, batch.from, batch.to)[1])
+  return from_list, function(rid)
+    if not known[rid] and may_be_known then known[rid] = tx:rows(LIGHT .. "rid = $1", rid)[1] end
+    return known[rid]
   end
-  local one = groups[1] and groups[1][1]
-  if one and batch.from and not tx:rows("SELECT rid FROM purser_books_record WHERE account = $1 AND entity = $2 AND "
-    .. "time >= $3 AND time <= $4 LIMIT 1", one.account, one.entity, batch.from, batch.to)[1] then
-    asked = {} -- nothing is known of that time
-  end
-  for first = 1, #asked, CHUNK do
-    local part = {}
-    for i = 1, CHUNK do part[i] = asked[first + i - 1] or "" end
-    for _, row in ipairs(tx:rows(IN_CHUNK, unpack(part))) do known[row.rid] = row end
-  end
-  return known, from_list
 end
 
 -- The rows of a list by what no state changes. Rows with an id are one record, however often the list shows it.
@@ -155,10 +134,10 @@ local function groups_of(rows)
   for _, row in ipairs(rows) do
     local group = by_identity[row.identity]
     if not group then
-      group = { rids = {} }
+      group = {}
       by_identity[row.identity], groups[#groups + 1] = group, group
     end
-    if row.sid ~= "" then group[1] = row else group[#group + 1] = row end
+    group[row.sid ~= "" and 1 or #group + 1] = row
   end
   return groups
 end
@@ -167,7 +146,6 @@ local function is_lower(source) return source:find("broker_deposits", 1, true) ~
 
 -- Adds what a second source knows: payer and payee each know one side, and a broker's list names no owner.
 local function merge(old, row)
-  if old.source ~= row.source and is_lower(row.source) then return nil end
   for _, name in ipairs { "owner", "from_owner", "to_owner" } do
     if row[name] == "" then row[name] = old[name] end
   end
@@ -175,49 +153,52 @@ local function merge(old, row)
     row.owner = row.from_owner ~= "" and row.from_owner or row.to_owner ~= "" and row.to_owner or old.owner
   end
   if not is_lower(old.source) then row.source = old.source end
-  return row
+end
+
+local SHOWN = { "owner", "from_owner", "to_owner", "source", "class" } -- beside the signature
+
+local function is_same(old, row)
+  for _, name in ipairs(SHOWN) do
+    if old[name] ~= row[name] then return false end
+  end
+  return old.missing_since == "" and record.signature(old) == record.signature(row)
 end
 
 local function update(self, tx, old, row, batch, rev)
-  row = merge(old, row)
-  batch.is_open = batch.is_open or row and not record.is_final(row.class)
-  if not row or batch.asked_at < old.seen then return end -- an older answer than the one that is kept
-  if record.signature(old) == record.signature(row) and old.missing_since == "" and old.owner == row.owner
-    and old.from_owner == row.from_owner and old.to_owner == row.to_owner and old.source == row.source
-    and old.class == row.class then return end
+  old.is_shown = true
+  if old.source ~= row.source and is_lower(row.source) then return end
+  merge(old, row)
+  batch.is_open = batch.is_open or not record.is_final(row.class)
+  if batch.asked_at < old.seen or is_same(old, row) then return end -- an older answer, or nothing new
   row.missing_since = ""
   replace(self, tx, old.rid, row, batch, rev)
 end
 
+local function by_signature(a, b) return record.signature(a) < record.signature(b) end
+
 -- Compares what is shown of one identity with what is known of it: unchanged ones first, the rest in order.
-local function compare_group(self, tx, group, known, batch, rev)
-  local left, shown = {}, {}
-  local twin = 1
-  while true do
-    local rid = group.rids[twin] or record.rid(group[1], twin)
-    if not known[rid] then break end
-    left[#left + 1], twin = known[rid], twin + 1
+local function compare(self, tx, group, find, batch, rev)
+  local olds, changed, twin = {}, {}, 1
+  local rid = record.rid(group[1], twin)
+  local old = find(rid)
+  while old do
+    olds[twin], twin = old, twin + 1
+    rid = record.rid(group[1], twin)
+    old = find(rid)
   end
-  table.sort(group, function(a, b) return record.signature(a) < record.signature(b) end)
+  table.sort(group, by_signature)
   for _, row in ipairs(group) do
-    local found
-    for i, old in ipairs(left) do
-      if record.signature(old) == record.signature(row) then found = i break end
+    local same
+    for i = 1, #olds do
+      if record.signature(olds[i]) == record.signature(row) then same = table.remove(olds, i) break end
     end
-    if found then
-      local old = table.remove(left, found)
-      known[old.rid].is_shown = true
-      update(self, tx, old, row, batch, rev)
-    else shown[#shown + 1] = row end
+    if same then update(self, tx, same, row, batch, rev) else changed[#changed + 1] = row end
   end
-  for i, row in ipairs(shown) do
-    local old = left[i]
-    if old then
-      old.is_shown = true
-      update(self, tx, old, row, batch, rev)
+  for i, row in ipairs(changed) do
+    if olds[i] then
+      update(self, tx, olds[i], row, batch, rev)
     else
-      row.rid, row.twin = record.rid(row, twin), ("%d"):format(twin)
-      twin = twin + 1
+      row.rid, row.twin, twin = record.rid(row, twin), ("%d"):format(twin), twin + 1
       insert(self, tx, row, batch, rev)
     end
   end
@@ -225,18 +206,14 @@ end
 
 -- Marks what a whole reading does not show. An open record that two of them lack, an hour apart, is out of sight.
 local function mark_missing(self, tx, from_list, batch, rev)
-  local gone = {}
-  for rid, row in pairs(from_list) do
-    if not row.is_shown and batch.asked_at >= row.seen then gone[#gone + 1] = rid end
-  end
-  table.sort(gone)
-  for _, rid in ipairs(gone) do
-    local row = from_list[rid]
-    if row.missing_since == "" then
-      replace(self, tx, rid, { missing_since = batch.asked_at }, batch, rev)
+  table.sort(from_list, function(a, b) return a.rid < b.rid end)
+  for _, row in ipairs(from_list) do
+    if row.is_shown or batch.asked_at < row.seen then -- luacheck: ignore 542
+    elseif row.missing_since == "" then
+      replace(self, tx, row.rid, { missing_since = batch.asked_at }, batch, rev)
     elseif not record.is_final(row.class) and row.class ~= "lost_sight"
       and tonumber(batch.asked_at) - tonumber(row.missing_since) >= HOUR then
-      replace(self, tx, rid, { class = "lost_sight" }, batch, rev)
+      replace(self, tx, row.rid, { class = "lost_sight" }, batch, rev)
     end
   end
 end
@@ -244,10 +221,9 @@ end
 --- Takes what a list showed of a span into the books: { rows, source, asked_at, from, to }, times as text. Without a
 --- span nothing counts as missing. Adds `changes` and `is_open` to the batch.
 function Store:apply(tx, batch, rev)
-  batch.changes = batch.changes or 0
-  local groups = groups_of(batch.rows)
-  local known, from_list = known_of(tx, batch, groups)
-  for _, group in ipairs(groups) do compare_group(self, tx, group, known, batch, rev) end
+  batch.changes = 0
+  local from_list, find = known_of(tx, batch)
+  for _, group in ipairs(groups_of(batch.rows)) do compare(self, tx, group, find, batch, rev) end
   mark_missing(self, tx, from_list, batch, rev)
 end
 

@@ -89,7 +89,7 @@ local function open(options)
   local client, place, sources = connection.open(options)
   if not client then return nil, report.bad_input("%s", place) end
   if not sources.journal then return nil, report.bad_input "approvals: give --journal FILE of the payer" end
-  return { client = client, journal = sources.journal, policy = connection.policy(options) }
+  return { client = client }
 end
 
 local actions = {}
@@ -112,7 +112,7 @@ end
 
 -- The plans as lines; of one digest alone where it is given.
 function actions.status(payer, _, digest)
-  local plans, err = purser.approvals.status { client = payer.client, journal = payer.journal, policy = payer.policy }
+  local plans, err = purser.approvals.status { client = payer.client }
   if not plans then return report.bad_input("%s", report.sentence(err)) end
   local lines, waits = {}, false
   for _, plan in ipairs(plans) do

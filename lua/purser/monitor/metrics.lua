@@ -23,9 +23,13 @@ function M.new()
   return setmetatable({ requests = {}, waits = 0, waited_ms = 0 }, Metrics)
 end
 
+local ESCAPES = { ["\\"] = "\\\\", ['"'] = '\\"', ["\n"] = "\\n" }
+
 local function key_of(labels)
   local list = {}
-  for i, label in ipairs(labels) do list[i] = ('%s="%s"'):format(label[1], tostring(label[2]):gsub('[\\"\n]', "_")) end
+  for i, label in ipairs(labels) do
+    list[i] = ('%s="%s"'):format(label[1], (tostring(label[2]):gsub('[\\"\n]', ESCAPES)))
+  end
   return table.concat(list, ",")
 end
 

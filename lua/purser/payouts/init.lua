@@ -16,7 +16,6 @@ local colon = require "purser.util.colon"
 local core = require "purser.core"
 local digest = require "purser.util.digest"
 local errors = require "purser.call.errors"
-local failure = require "purser.write.journal.failure"
 local intents = require "purser.write.intent"
 local lazy = require "purser.util.lazy"
 local operations = require "purser.api.operations"
@@ -44,7 +43,7 @@ local M = {}
 
 local function problem_of(problem)
   if errors.is(problem) then return nil, problem end
-  return nil, failure.error("not_sent", problem,
+  return nil, intents.journal_error("not_sent", problem,
     "make the journal readable and writable, then run it again: what was sent is found by it")
 end
 
@@ -519,7 +518,7 @@ function M.new(options)
     self.witness_db, message = witness.open(self.witness)
     if not self.witness_db then
       return nil, errors.config("the witness file cannot be opened: " .. message,
-        failure.lock_hint(message) or "name the file that was next to this journal, or one that does not exist yet",
+        intents.lock_hint(message) or "name the file that was next to this journal, or one that does not exist yet",
         "witness")
     end
   end

@@ -10,7 +10,6 @@ local prng = require "purser.sim.prng"
 local purser = require "purser"
 local suggest = require "purser.util.suggest"
 local render = require "purser.sim.render"
-local variants = require "purser.sim.variants"
 
 local M = {}
 
@@ -52,7 +51,7 @@ function garbage.wrong_types(_, row) return json(200, render.sample(row, '{"x":[
 -- The numbers are absurd, but the answer does not lie about success: a rejection stays one.
 function garbage.long_numbers(_, row, response, state)
   if response and not response.code then return json(200, render.sample(row, LONG_NUMBER)) end
-  local _, body = render.rejection(LONG_NUMBER, nil, state.variant, row)
+  local _, body = render.rejection(LONG_NUMBER, nil, state.is_live, row)
   return json(400, body)
 end
 
@@ -60,7 +59,7 @@ local garbage_forms = { "html", "empty", "invalid_utf8", "deep", "huge", "wrong_
 
 local function pause(status, message, seconds)
   return function(fault, row, _, state)
-    local _, body = render.rejection(status, message, state.variant, row)
+    local _, body = render.rejection(status, message, state.is_live, row)
     local answer = json(status, body)
     answer.headers["Retry-After"] = ("%d"):format(fault.retry_after or seconds)
     return answer
@@ -77,7 +76,7 @@ local kinds = {
   reject = {
     when = { "before" }, rules = { code = "string", message = "string" },
     answer = function(fault, row, _, state)
-      local status, body = render.rejection(fault.code or REJECTION, fault.message, state.variant, row)
+      local status, body = render.rejection(fault.code or REJECTION, fault.message, state.is_live, row)
       local answer = json(status, body)
       answer.code = tostring(fault.code or REJECTION)
       return answer
@@ -216,10 +215,10 @@ local function check_fault(spec)
 end
 
 --- The faults of one simulator: none armed, none injected yet. `now` reads the time for the record.
----@param options { seed: integer?, variant: string|table|nil, now: (fun(): integer)? }
+---@param options { seed: integer?, is_live: boolean?, now: (fun(): integer)? }
 function M.new(options)
   return {
-    dice = prng.new(options.seed or 1, "faults"), variant = variants.resolve(options.variant), now = options.now,
+    dice = prng.new(options.seed or 1, "faults"), is_live = options.is_live, now = options.now,
     armed = {}, injected = {},
   }
 end

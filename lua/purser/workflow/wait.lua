@@ -248,6 +248,9 @@ local function matches_deposit(client, requested)
         if not is_network(found) then return false end
       elseif name == "txId" then
         if not is_transaction(record, value) then return false end
+      elseif name == "coin" then
+        -- the live service shows a coin of several networks with its network, as USDT-TRX
+        if (tostring(found) .. "-"):sub(1, #value + 1) ~= value .. "-" then return false end
       elseif found ~= value then
         return false
       end

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
--- What may stand next to a list from which something is concluded.
+-- What may stand next to a list from which something is concluded, and in the answer of a write call.
 
+local core = require "purser.core"
 local envelope = require "purser.write.evidence.envelope"
 local operations = require "purser.api.operations"
 
@@ -53,9 +54,13 @@ end)
 describe("the answer of a call that moves funds", function()
   local withdraw, transfer = operations.by_name["wallet.withdraw"], operations.by_name["sub_account.transfer"]
 
-  local function why(row, body, status)
-    local params = { coin = "USDT", asset = "USDT", toAccount = "desk", amount = "5" }
-    return envelope.doubt_of_result(row, params, { status = status or 200, body = body })
+  local payment = { coin = "USDT", netWork = "TRX", address = "TQrYMsPBuKqYhTbCaPZ7bHXwMhTVnbqSTm", amount = "5" }
+  local move = { asset = "USDT", toAccount = "desk", amount = "5" }
+
+  local function why(row, body, status, headers)
+    local params = row == withdraw and payment or row == transfer and move or { subAccount = "a" }
+    return envelope.doubt_of_result(row, params, core.decode(body), { status = status or 200, body = body,
+      headers = headers })
   end
 
   it("shows that it was executed by its id, and what was sent", function()
@@ -73,10 +78,32 @@ describe("the answer of a call that moves funds", function()
       assert.matches("HTTP " .. status, why(withdraw, '{"id":"w1"}', status))
     end
     assert.matches("toAccount", why(transfer, '{"tranId":"9001","toAccount":"evil"}'))
+    assert.matches("toAccount", why(transfer, '{"tranId":"9001","toAccount":"desk1"}'))
     for _, more in ipairs { '"ok":false', '"state":"FAILED"', '"status":"PENDING_APPROVAL"', '"errorCode":"1"',
       '"errors":["x"]', '"msg":"insufficient balance"', '"retCode":10001', '"queued":true', '"amount":"1"' } do
       assert.is_string(why(withdraw, '{"id":"w1",' .. more .. "}"), more)
       assert.is_string(why(withdraw, '{"data":{"id":"w1",' .. more .. "}}"), more)
     end
+  end)
+
+  it("does not where it is old, or a part, by its own word", function()
+    for _, header in ipairs { "Content-Range: bytes 0-10/900", 'Warning: 110 - "stale"', "Age: 900" } do
+      assert.is_string(why(withdraw, '{"id":"w1"}', 200, header .. "\r\n"), header)
+    end
+    assert.is_nil(why(withdraw, '{"id":"w1"}', 200, "Age: 0\r\n"))
+  end)
+
+  it("names no one whom the operation does not pay: that is another operation's", function()
+    assert.matches("toAccount", why(withdraw, '{"id":"w1","toAccount":"evil"}'))
+    assert.matches("address", why(transfer, '{"tranId":"9001","address":"TOther"}'))
+    assert.is_nil(why(withdraw, '{"id":"w1","toAccount":""}'))
+  end)
+
+  it("may show what was not sent, and a network by its other name: nothing proves a difference", function()
+    for _, more in ipairs { '"memo":"77"', '"network":"Tron(TRC20)"', '"netWork":"Tron(TRC20)"' } do
+      assert.is_nil(why(withdraw, '{"id":"w1",' .. more .. "}"), more)
+    end
+    local memo = { coin = "USDT", address = payment.address, amount = "5", memo = "78" }
+    assert.matches("memo", envelope.doubt_of_result(withdraw, memo, { id = "w1", memo = "77" }))
   end)
 end)

@@ -23,13 +23,15 @@ local function amount_of(value)
     or nil
 end
 
--- Returns by how much an amount may differ from one that is shown cut or rounded, as a text.
-local function step_of(text)
-  local places = #((text:match "%.(%d*)$" or ""):gsub("0+$", ""))
-  return places == 0 and "1" or "0." .. ("0"):rep(places - 1) .. "1"
-end
-
 local ZERO, TWO = decimal "0", decimal "2"
+
+-- Returns whether an amount may be shown without its last digits: cut, or rounded to the nearest. None is rounded up to
+-- what is farther: 0.25 may be shown as 0, and never as 1.
+local function is_shortened(a, b, text)
+  local places = #((text:match "%.(%d*)$" or ""):gsub("0+$", ""))
+  local step = decimal(places == 0 and "1" or "0." .. ("0"):rep(places - 1) .. "1")
+  return a > b and a - b < step or (a - b):abs() * TWO <= step
+end
 
 -- A text of so many digits may come from binary floating point, whose last digits are wrong.
 local FLOAT_DIGITS, FLOAT_PRECISION = 16, decimal "0.00000000000001"
@@ -37,7 +39,7 @@ local FLOAT_DIGITS, FLOAT_PRECISION = 16, decimal "0.00000000000001"
 -- Returns whether an amount may be one that is shown without its last digits, with those of binary floating point, with
 -- the sign of what leaves an account, or with or without the fee that is shown next to it.
 local function is_close(a, b, text, fee)
-  if b == ZERO or a == b or (a - b):abs() < decimal(step_of(text)) then return true end
+  if b == ZERO or a == b or is_shortened(a, b, text) then return true end
   local digits = text:gsub("%D", ""):gsub("^0+", "")
   if #digits >= FLOAT_DIGITS and (a - b):abs() <= b * FLOAT_PRECISION then return true end
   return fee ~= nil and (a == b + fee or b == a + fee)
@@ -64,17 +66,6 @@ local function amounts(sent, shown, record)
 end
 
 local function lower(value) return tostring(value):lower() end
-
--- Returns whether a text is another one with something after it: "T...:100", "USDT-TRX".
-local function begins_with(text, start)
-  return text:sub(1, #start) == start and not text:find("^%w", #start + 1)
-end
-
---- Returns whether two texts that people spell may name the same thing.
-function M.may_name(requested, shown)
-  local a, b = lower(requested), lower(shown)
-  return a == b or begins_with(a, b) or begins_with(b, a)
-end
 
 -- Returns whether a text may be another one whose middle is hidden: "TQrY****4STm", "TQrY...4STm".
 local function is_hidden_in(shown, requested)
@@ -140,6 +131,17 @@ local function ids(sent, shown)
 end
 
 local relations = { amount = amounts, withdrawOrderId = ids, clientTranId = ids, memo = ids, note = ids, remark = ids }
+
+--- Returns the names of what records and answers show of a call.
+---@param reconcile table
+---@return string[]
+function M.members(reconcile)
+  local members = { reconcile.client_id }
+  for _, list in ipairs { reconcile.match_on or {}, reconcile.copy_params or {} } do
+    for _, name in ipairs(list) do members[#members + 1] = name end
+  end
+  return members
+end
 
 --- Compares what was sent as `name` with what a record shows: "same"; "may", where it may be that in another form;
 --- "near", an amount that may be that with a fee; or "unlike". Nil where there is nothing to compare.

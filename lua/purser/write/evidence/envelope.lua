@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What may stand next to a list from which something is concluded, and next to the result of a call that moves funds.
+-- What may stand next to a list from which something is concluded, and in the answer of a write call.
 -- A plain read is liberal: it gives what the service said. A conclusion is strict: the status is 200, no header says
 -- that the answer is old or a part, and each member next to the list is one that says nothing else. What is not in
 -- these lists says something that nobody here can read.
@@ -67,11 +67,17 @@ local function odd_header(headers)
   return age and age > 0 and "age" or nil
 end
 
--- Returns why nothing may be concluded from what an answer does not show; nil where that may be done.
-local function doubt(row, response, value)
+-- Returns by what an answer is not whole, or not of now; nil where nothing says so.
+local function oddity(response)
   if response.status ~= 200 then return ("HTTP %d"):format(response.status) end
   local header = odd_header(unwrap.headers(response.headers))
-  if header then return ("the header `%s`"):format(header) end
+  return header and ("the header `%s`"):format(header)
+end
+
+-- Returns why nothing may be concluded from what an answer does not show; nil where that may be done.
+local function doubt(row, response, value)
+  local odd = oddity(response)
+  if odd then return odd end
   local body = core.decode(response.body)
   if type(body) ~= "table" or body[1] ~= nil then return nil end
   local list = row.result.list and value or value.data or value.rows or {}
@@ -94,7 +100,35 @@ function M.verify(row, response, value)
     :format(why))
 end
 
-------------------------------------------------------------------------------- the answer of a call that moves funds
+---------------------------------------------------------------------------------------- the answer of a write call
+
+-- What may be shown hidden in part, or with something after it.
+local loose = { address = true, memo = true, note = true, remark = true }
+
+-- What names who is paid: an answer that shows it, where the operation does not know it, is another operation's.
+local payees = { address = true, toAccount = true }
+
+-- Returns what an answer shows otherwise than it was sent, of that which records show, too; nil where nothing is. What
+-- was not sent is not compared: the service may know it. Nor are networks, of which each has two names.
+local function otherwise(row, params, object)
+  for _, name in ipairs(compare.members(row.reconcile)) do
+    local sent = params[name]
+    local relation = sent ~= nil and name ~= "network" and compare.member(name, tostring(sent), object)
+    if relation and relation ~= "same" and not (relation == "may" and loose[name]) then return name end
+  end
+  for name in pairs(payees) do
+    if row.effect == "transfer" and not row.by_name[name] and not compare.is_blank(object[name]) then return name end
+  end
+end
+
+-- Returns whether a batch holds a coin that was not asked for.
+local function converts_another(params, value)
+  local asked = {}
+  for coin in tostring(params.asset):upper():gmatch "[^,]+" do asked[coin] = true end
+  for _, coin in ipairs(type(value.successList) == "table" and value.successList or {}) do
+    if not asked[tostring(coin):upper()] then return "asset" end
+  end
+end
 
 -- Returns the members that the result of a row has.
 local function members_of(row)
@@ -104,12 +138,6 @@ local function members_of(row)
     for _, alias in ipairs(field.aliases or {}) do names[alias] = true end
   end
   return names
-end
-
--- Returns whether a member shows what was sent as a parameter.
-local function agrees(name, sent, object)
-  local relation = compare.member(name, type(sent) == "string" and sent or tostring(sent), object)
-  return relation == nil or relation == "same" or relation == "may" and name ~= "amount"
 end
 
 -- Parts of the names of members that speak of how a call ended. The live service adds members of other names.
@@ -124,14 +152,14 @@ local function speaks_of_outcome(name)
   return name == "ok"
 end
 
--- Returns which member of an answer shows something else than was sent, or speaks of another end than success.
+-- Returns which member of an answer speaks of another end than success, or is not as it was sent.
 local function stranger_in_result(row, params, object, members)
+  local wrong = otherwise(row, params, object)
+  if wrong then return wrong end
   for name, value in pairs(object) do
     if name == "data" and type(value) == "table" then
       local inner = stranger_in_result(row, params, type(value[1]) == "table" and value[1] or value, members)
       if inner then return inner end
-    elseif params[name] ~= nil and not is_empty(value) and not agrees(name, params[name], object) then
-      return name
     elseif not is_empty(value) and not members[name] and params[name] == nil and speaks_of_outcome(name) then
       local allows = may_say[name]
       if not (allows and allows(value)) then return name end
@@ -139,16 +167,25 @@ local function stranger_in_result(row, params, object, members)
   end
 end
 
---- Returns why the answer of a call that moves funds does not show that it was executed, though it carries a result:
---- another status than 200, what was not sent, or a word of another end. Nil where nothing does.
+--- Returns why the answer of a write call does not show that it was executed, though it carries a result: it shows what
+--- was not sent; or, of a call that moves funds, it is not whole or not of now, or has a word of another end. Nil where
+--- nothing does.
 ---@param row table
 ---@param params table    what was sent
----@param response table  its status and body
+---@param value any       the result
+---@param response table|nil  its status, headers and body, where they are known
 ---@return string|nil why
-function M.doubt_of_result(row, params, response)
-  if row.effect ~= "transfer" then return nil end
-  if response.status ~= 200 then return ("it comes with HTTP %d"):format(response.status) end
-  local body = row.result.record and core.decode(response.body)
+function M.doubt_of_result(row, params, value, response)
+  local wrong
+  if row.reconcile.strategy == "conversion" then
+    wrong = converts_another(params, value)
+  else
+    wrong = type(value) == "table" and otherwise(row, params, value)
+  end
+  if wrong then return ("it shows another %s than was sent"):format(wrong) end
+  if row.effect ~= "transfer" or not response then return nil end
+  local odd, body = oddity(response), row.result.record and core.decode(response.body)
+  if odd then return "it comes with " .. odd end
   if type(body) ~= "table" then return nil end
   local name = stranger_in_result(row, params, type(body[1]) == "table" and body[1] or body, members_of(row))
   return name and ("it comes with `%s`, which is not what was sent, or speaks of another end"):format(name)

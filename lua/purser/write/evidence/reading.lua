@@ -87,8 +87,7 @@ local function asks_again(run)
 end
 
 --- Returns all records of a read operation between `first` and `last` (epoch ms; not used where the operation has no
---- windows); nil, nil and why where the service shows too few of them; and the records, nil and why where nothing shows
---- that they are all.
+--- windows); nil and an error; or the records, nil and why, where nothing shows that they are all.
 ---@param run fun(row: table, params: table): any, purser.Error|nil
 ---@param row table
 ---@param params table
@@ -106,9 +105,8 @@ function M.all(run, row, params, first, last, time_name, state)
     local walk = history.strict(ask, row, params, first, upto, time_name)
     local records, err = walk:collect()
     if not records then
-      local is_crowded = err.details and err.details.crowded
-      return nil, not is_crowded and err or nil, is_crowded and "the history holds more records at one moment than it "
-        .. "shows" or nil
+      if not (err.details and err.details.crowded) then return nil, err end
+      return {}, nil, "the history holds more records at one moment than it shows"
     end
     parts[#parts + 1], parts.read_to, parts.incomplete = records, upto, parts.incomplete or walk.source.incomplete
     if upto >= last then return each_once(row, parts), nil, parts.incomplete end
@@ -325,13 +323,15 @@ local function read_shared(self, question, row, asked, first, last, how)
   return reading
 end
 
---- Reads what may show a call's record between two times, 0 for a list without windows. Returns nil, nil and why where
---- there is no such list at all.
+--- Reads what may show a call's record: in its window, or between two other times, 0 for a list without windows.
 ---@param question purser.reconcile.Question
----@param how "id"|"early"|"near"|"wide"  for the call's own id alone; for its window; with what lies near that; with as
+---@param how "id"|"early"|"near"|"wide"  for the call's own id alone; for the window; with what lies near that; with as
 --- much more as a service may be shifted by
----@return purser.evidence.Reading|nil, purser.Error|nil err, string|nil why
-function M.of(question, first, last, how)
+---@param first integer|nil
+---@param last integer|nil
+---@return purser.evidence.Reading|nil, purser.Error|nil err
+function M.of(question, how, first, last)
+  first, last = first or question.first, last or question.last
   local reconcile = question.reconcile
   local row = operations.by_name[reconcile.lookup]
   local asked = M.question(reconcile, question.intent.params, question.spelled, how == "id")
@@ -341,9 +341,9 @@ function M.of(question, first, last, how)
   else
     reading = read({}, question, row, asked, widened(question, first, last, margins(question, how, last)))
   end
+  if not reading.records then return nil, reading.err end
   question.shown = reading
-  if reading.records then return reading end
-  return nil, reading.err, reading.incomplete
+  return reading
 end
 
 --- Returns whether a reading shows that a record of the call would be in it, at its time: calls that were answered

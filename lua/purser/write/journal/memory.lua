@@ -105,18 +105,12 @@ local function has_open_equal(self, call)
   return false
 end
 
--- Returns whether another call has a record; `history`: nil where the list that shows it is of no matter.
-local function is_owned(self, call, record_id, history)
-  for other in pairs(self.by_record[tostring(record_id)] or {}) do
-    if other ~= call and other.history ~= "" and (not history or other.history == history) then return true end
+-- Returns whether another call has a record.
+local function is_owned(self, call, record_id)
+  for other in pairs(call.history ~= "" and self.by_record[tostring(record_id)] or {}) do
+    if other ~= call and other.history == call.history then return true end
   end
   return false
-end
-
---- Returns whether a record is known to be another call's. See calls.lua.
-function Memory:is_taken(intent, row, record_id, since)
-  local history = intents.makes_in(row)
-  return history ~= "" and is_owned(self, self.by_id[intent.id or ""], record_id, not since and history or nil)
 end
 
 local function end_call(self, call, intent, ending)
@@ -126,7 +120,7 @@ local function end_call(self, call, intent, ending)
   if verdict.done_before then verdict.record = call.record or {} end
   if not verdict.counts then return verdict end
   local id = type(ending.record) == "table" and intents.id_of(ending.record)
-  if id and call.history ~= "" and is_owned(self, call, id, call.history) then return { is_taken = true } end
+  if id and is_owned(self, call, id) then return { is_taken = true } end
   call.state, call.record = ending.state, ending.record
   call.answered, call.found = ending.answered and true or false, ending.answered == "found"
   if id then
@@ -161,25 +155,22 @@ function Memory:call_of(intent)
 end
 
 --- See calls.lua.
-function Memory:owners(account, record_ids, names)
+function Memory:owners(column, account, ids, names)
   local found = {}
-  for _, id in ipairs(record_ids) do
-    for call in pairs(self.by_record[tostring(id)] or {}) do
-      if call.account == (account or "") and call.history ~= "" and (not names or names[call.operation]) then
-        found[id] = call
-      end
-    end
+  local function note(id, call)
+    local is_meant = call.account == (account or "") and (not names or names[call.operation])
+    if is_meant and not (found[id] and found[id].sent_at > call.sent_at) then found[id] = call end
   end
-  return found
-end
-
---- See calls.lua.
-function Memory:planned(account, ids, names)
-  local found = {}
   for _, id in ipairs(ids) do
-    for name in pairs(names) do
-      local call = self.by_key[slot_of(account or "", name, id)]
-      if call then found[id] = { operation = name, params = call.params, answered = true } end
+    if column == "key" then
+      for name in pairs(names) do
+        local call = self.by_key[slot_of(account or "", name, id)]
+        if call then note(id, call) end
+      end
+    else
+      for call in pairs(self.by_record[tostring(id)] or {}) do
+        if call.history ~= "" then note(id, call) end
+      end
     end
   end
   return found
@@ -215,8 +206,5 @@ function Memory:delay(operation) return self.delays[operation] or 0 end
 
 --- See calls.lua.
 function Memory:note_delay(operation, ms) self.delays[operation] = math.max(ms, self:delay(operation)) end
-
---- Returns nil: nothing here says that an intent is another call's.
-function Memory.mismatch() end
 
 return M
