@@ -66,24 +66,13 @@ local function params_of(options, cursor)
   return params
 end
 
--- Returns what output.lua takes for a result of this row.
-local function as_result(row, records)
-  if row.result.page then return { data = records } end
-  if row.result.rows then return { rows = records } end
-  return records
-end
-
 local function render(row, records, options, first)
-  if #records > 0 then
-    local result = output.filtered(row, as_result(row, records), options.filter)
-    records = row.result.page and result.data or row.result.rows and result.rows or result
-  end
+  records = output.records({ result = { list = true }, members = row.members, shape = row.shape }, records, options)
   if options.format == "json" then
-    local lines = {}
-    for i, record in ipairs(records) do lines[i] = output.json(output.ordered(row, record)) end
-    return table.concat(lines)
+    for i, record in ipairs(records) do records[i] = output.json(output.ordered(row, record)) end
+    return table.concat(records)
   end
-  local text = output.render(row, as_result(row, records), options, options.shown)
+  local text = output.listed(row, records, options)
   return first and text or (text:gsub("^[^\n]*\n", "", 1))
 end
 

@@ -36,16 +36,12 @@ function M.say_json(value)
 end
 
 --- Says something on standard error, on a line of its own; as JSON with --json.
----@param speaker string  the command
-function M.say_as(speaker, text)
+function M.say(...)
   M.clear_line()
+  local text = string.format(...)
   if M.settings.json then return M.say_json(json.object { { "message", text } }) end
   text = plain_text.clean(text)
-  io.stderr:write(speaker, ": ", colour.is_on(2) and colour.paint_message(text) or text, "\n")
-end
-
-function M.say(...)
-  M.say_as("purser", string.format(...))
+  io.stderr:write("purser: ", colour.is_on(2) and colour.paint_message(text) or text, "\n")
 end
 
 --- Says what is wrong with what was asked: with --json as an error that has the form of a call's.
