@@ -33,6 +33,15 @@ local function row_of(text)
     table.concat(near, " or ")) or suggest.hint(text, names), table.concat(names, ", "))
 end
 
+-- The history that the words of a command line name, for completion.
+local function history_of(words) return catalogue.find(words[2] or "") end
+
+local function params_to_type(words)
+  local row, list = history_of(words), {}
+  for i, param in ipairs(row and row.params or {}) do list[i] = param[1] .. "=" end
+  return list
+end
+
 function M.grammar()
   return {
     text = "Write every record of a history or list once, whatever its windows and pages.\n"
@@ -42,9 +51,10 @@ function M.grammar()
     { "Options",
       values.since "From when on: 30d, 12h, 2026-01-31, 2026-01-31T10:00Z; default: all it reaches.",
       { "--until", "<when>", "Until when, in the same forms; default: now." },
-      { "--param", "<name=value>", "A parameter of the operation.", many = true },
+      { "--param", "<name=value>", "A parameter of the operation.", many = true, values = params_to_type },
       { "--cursor", "<file>", "File that keeps how far it came; made at the first run." } },
-    output.group { format = "csv", has_columns = true, filters = true }, connection.service, connection.messages,
+    output.group { format = "csv", has_columns = true, filters = true, row_of = history_of }, connection.service,
+    connection.messages,
     titles = function(options) return output.members(row_of(options.history)) end,
   }
 end

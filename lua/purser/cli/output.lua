@@ -14,12 +14,29 @@ local values = require "purser.cli.values"
 
 local M = {}
 
+-- Returns what completion offers for --columns: those that can be typed next, after those that commas join.
+local function columns_to_type(row, typed)
+  local list, before = row and M.members(row) or {}, typed:match "^(.*,)[^,]*$" or ""
+  for i, member in ipairs(list) do list[i] = before .. member end
+  return list
+end
+
+-- Returns what completion offers for --filter: name=, then the names of states.
+local function filters_to_type(row, typed)
+  local name, list = typed:match "^([^=]+)=", {}
+  for i, member in ipairs(row and not name and M.members(row) or {}) do list[i] = member .. "=" end
+  local param = row and name == "status" and row.by_name.status
+  for i, value in ipairs(param and param.values or {}) do list[i] = name .. "=" .. value end
+  return list
+end
+
 --- The options that say how a result is printed, as a group of a grammar.
----@param facts table|nil  has_columns: --columns; filters: --filter; format: the usual one, if not table
+---@param facts table|nil  has_columns: --columns; filters: --filter; format: the usual one, if not table;
+--- row_of: fn(words), the operation whose records are printed
 ---@return table
 function M.group(facts)
   facts = facts or {}
-  local group = { "Output" }
+  local group, row_of = { "Output" }, facts.row_of or function() end
   local function add(...) group[#group + 1] = { ... } end
   local usual = facts.format or "table"
   add("--format", "<format>", usual == "csv" and "csv (default) or json." or "table (default), json or csv.")
@@ -30,10 +47,12 @@ function M.group(facts)
   if facts.has_columns then
     add("--columns", "<names>", "Members to show, joined by commas (table and csv); `purser operations NAME` lists "
       .. "them.")
+    group[#group].values = function(words) return columns_to_type(row_of(words), words[#words]) end
   end
   if facts.filters then
     add("--filter", "<name=value>", "Only records whose member has this value.")
     group[#group].many = true
+    group[#group].values = function(words) return filters_to_type(row_of(words), words[#words]) end
   end
   add("--time", "<style>", "Times as utc (tables), local, iso or ms (csv).")
   group[#group].choices = { "utc", "local", "iso", "ms" }

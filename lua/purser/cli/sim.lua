@@ -108,7 +108,7 @@ local function announce(options, port)
   terminal.write(table.concat(lines, "\n") .. "\n")
 end
 
--- What is wrong with a port or a host, and the option that cures it.
+-- The options that cure what is wrong with a port or a host.
 local cures = {
   in_use = "; perhaps another simulator has it; give another --port, or --port 0 for any that is free",
   remote = "; give --host 127.0.0.1, or ::1",
