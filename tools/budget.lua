@@ -7,16 +7,13 @@
 -- room, lines, files, largest file
 local budgets = {
   { "top", 1120, 8, 380 },
-  { "books", 2750, 15, 300 }, -- the copy of the histories, its outbox, statements and their five forms
   { "api", 1545, 14, 240 },
   { "call", 2645, 21, 300 },
-  { "signed", 1155, 6, 370 }, -- plans and policies, which were in write/
   { "write", 5600, 24, 490 },
   { "history", 1435, 7, 445 },
-  { "client", 1140, 10, 320 }, -- the sandbox takes no function of Lua that leads to the host
   { "transport", 1100, 5, 410 },
   { "util", 2235, 29, 330 },
-  { "payouts", 2500, 11, 555 },
+  { "payouts", 2390, 11, 325 },
   { "workflow", 1505, 8, 415 },
   { "fleet", 1135, 5, 450 },
   { "monitor", 520, 4, 230 },
