@@ -10,6 +10,7 @@ local purser = require "purser"
 local ssh_keys = require "ssh_keys"
 local torture = dofile "spec/torture/torture.lua"
 
+local KEYS = { "sub_account.create_api_key", "sub_account.delete_api_key" }
 local PAYMENTS = tonumber(os.getenv "PAYMENTS") or 100
 local folder, policy, text, signatures
 
@@ -17,7 +18,7 @@ before_each(function()
   folder = files.folder()
   policy = policies.folder({ account = "torture", rules = {
     { name = "all", effect = "allow", approvals = { { group = "treasury", count = 2 } } },
-    { name = "keys", effect = "allow", when = { operation = "sub_account.create_api_key" }, approvals = {} },
+    { name = "keys", effect = "allow", when = { operation = KEYS }, approvals = {} },
     { name = "daily", effect = "forbid", when = { coin = "USDT", sum_over = { amount = "100000000", hours = 24,
       per = "destination" } } } } }, "alice", "bob")
 end)
@@ -30,7 +31,8 @@ teardown(ssh_keys.remove)
 local function approve(client, journal, payments)
   text = assert(purser.approvals.plan { client = client, policy = policy, journal_id = assert(journal:id()),
     payments = payments, maker = "carol" })
-  signatures = { alice = ssh_keys.sign("alice", "purser-plan-1", text), bob = ssh_keys.sign("bob", "purser-plan-1", text) }
+  signatures = {}
+  for _, name in ipairs { "alice", "bob" } do signatures[name] = ssh_keys.sign(name, "purser-plan-1", text) end
   assert(purser.approvals.add { client = client, plan = text, signatures = { signatures.alice, signatures.bob } })
 end
 

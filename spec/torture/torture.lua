@@ -120,7 +120,8 @@ end
 
 local function client_for(state, journal)
   return assert(purser.new { base_url = state.url, api_key = state.payer.api_key, secret_key = state.payer.secret_key,
-    rate_limit = false, journal = journal, account = "torture", policy = state.policy, retry = { attempts = 6, base_ms = 5, max_ms = 100 } })
+    rate_limit = false, journal = journal, account = "torture", policy = state.policy,
+    retry = { attempts = 6, base_ms = 5, max_ms = 100 } })
 end
 
 --------------------------------------------------------------------------------------------------------------- all
@@ -163,7 +164,8 @@ local function make_workers(state)
       writes_late = state.writes_late, worker = "worker-" .. i, recv_window = 1000,
       concurrency = math.max(1, math.floor(state.concurrency / state.workers)), -- more than it can do spoils the rest
       timeout_ms = 500, visibility_delay_ms = 200,
-      policy = state.policy, lease_ms = 5000, keys_file = workers[i].keys_file, keys = world.keys_of(i, state.workers, state.keys),
+      policy = state.policy, lease_ms = 5000,
+      keys_file = workers[i].keys_file, keys = world.keys_of(i, state.workers, state.keys),
     })
   end
   return workers
