@@ -10,7 +10,7 @@ local budgets = {
   { "books", 2750, 15, 300 }, -- the copy of the histories, its outbox, statements and their five forms
   { "api", 1545, 14, 240 },
   { "call", 2645, 21, 300 },
-  { "signed", 1155, 6, 370 }, -- plans and policies, which were in write/
+  { "signed", 1155, 6, 340 }, -- plans and policies, which were in write/
   { "write", 5600, 24, 490 },
   { "history", 1435, 7, 445 },
   { "client", 1135, 10, 320 },
@@ -30,7 +30,7 @@ local budgets = {
   { "src/bind", 3180, 29, 400 },
   { "src/embed", 50, 1, 40 },
   { "src/httpd", 1000, 6, 480 },
-  { "approvals", 1110, 4, 380 }, -- review and check are larger than planned: flags, and a grid of calls
+  { "approvals", 950, 4, 340 },
 }
 
 local lines_of = dofile("tools/whole_files.lua").lines_of

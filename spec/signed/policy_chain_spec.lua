@@ -83,6 +83,10 @@ describe("the folder of a policy", function()
     fails("change` of version 1", install({}, "alice"))
     fails('of the account "other"', install({ account = "other" }, "alice", "bob"))
     fails("cannot be read", install({ version = 2, replaces = ("ab"):rep(32) }, "alice", "bob"))
+    local kept = folder
+    folder = kept .. "/none"
+    fails("none cannot be written %(`mkdir", install({}, "alice", "bob"))
+    folder = kept
     assert.equal(1, install({}, "alice", "bob"))
     fails("is there already", install({ zone = "+01:00" }, "alice", "bob"))
     fails("another policy", install({ version = 2, replaces = ("ab"):rep(32) }, "alice", "bob"))

@@ -65,8 +65,8 @@ function M.takes(name, namespace, text, signature)
   whole.write(at .. "/text", text)
   whole.write(at .. "/text.sig", signature)
   whole.write(at .. "/signers", name .. " " .. M.public(name) .. "\n")
-  local code = os.execute(("env -u LD_PRELOAD ssh-keygen -Y verify -f %s/signers -I %s -n %s -s %s/text.sig < %s/text >/dev/null 2>&1")
-    :format(at, name, namespace, at, at))
+  local code = os.execute(("env -u LD_PRELOAD ssh-keygen -Y verify -f %s/signers -I %s -n %s -s %s/text.sig < %s/text "
+    .. ">/dev/null 2>&1"):format(at, name, namespace, at, at))
   return code == true or code == 0
 end
 

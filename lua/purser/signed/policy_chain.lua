@@ -75,7 +75,8 @@ function M.install(folder, account, text, signatures)
   local ok
   ok, message = files.replace(at .. ".sigs", signatures)
   if ok then ok, message = files.replace(at .. ".json", text) end
-  return ok and new.version or nil, message
+  if ok then return new.version end
+  return nil, format("the folder %s cannot be written (`mkdir -m 700` makes it): %s", folder, tostring(message))
 end
 
 return M
