@@ -10,6 +10,7 @@
 
 local check = require "purser.approvals.check"
 local errors = require "purser.call.errors"
+local names_of = require "purser.util.names_of"
 local option_schema = require "purser.util.option_schema"
 local payouts = require "purser.payouts"
 local plan_text = require "purser.signed.plan_text"
@@ -17,7 +18,6 @@ local policy_chain = require "purser.signed.policy_chain"
 local review = require "purser.approvals.review"
 local rules = require "purser.signed.rules"
 local signers = require "purser.signed.signers"
-local suggest = require "purser.util.suggest"
 local try = require "purser.approvals.try"
 local utc = require "purser.util.utc"
 
@@ -122,7 +122,7 @@ local function verified(plan, chain, signatures)
   local statements = {}
   for i, armoured in ipairs(signatures) do statements[i] = signers.statement(plan.text, armoured) end
   local found = signers.of(plan.head, chain, statements)
-  return { plan = plan, signed = suggest.names_of(found.signed), withdrawn = found.withdrawn, made_by = found.maker,
+  return { plan = plan, signed = names_of(found.signed), withdrawn = found.withdrawn, made_by = found.maker,
     problems = found.problems }
 end
 

@@ -5,6 +5,7 @@
 -- fault that strikes later is carried along on the request and done by `after`. Every fault that happened is
 -- recorded, with whether the operation had been applied: that is what a client must be able to find out.
 
+local names_of = require "purser.util.names_of"
 local option_schema = require "purser.util.option_schema"
 local prng = require "purser.sim.prng"
 local purser = require "purser"
@@ -149,7 +150,7 @@ local common_rules = {
 ---------------------------------------------------------------------------------------------------------- arming
 
 --- The kinds of faults, in order of their names.
-M.kinds = suggest.names_of(kinds)
+M.kinds = names_of(kinds)
 
 local function fail(message, ...)
   error("purser.sim: fault: " .. message:format(...), 0)
@@ -173,7 +174,7 @@ local rows = purser.operations
 
 -- The full names that `operation` means, as a set: a full name, the document's id, a group, or an effect (read, create,
 -- change, transfer). Nil for any.
-local function names_of(requested)
+local function operations_of(requested)
   if requested == nil then return nil end
   local names, known = {}, {}
   for name, row in pairs(rows) do
@@ -227,7 +228,7 @@ end
 ---@param spec purser.SimFault
 function M.arm(state, spec)
   local fault = check_fault(spec)
-  fault.names = names_of(fault.operation)
+  fault.names = operations_of(fault.operation)
   fault.left = fault.times or not fault.probability and 1 or nil
   fault.passes = fault.skip or 0
   fault.probability = nil
