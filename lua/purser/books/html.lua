@@ -3,7 +3,7 @@
 -- with SVG in it and no script; each text of the service is escaped.
 
 local decimal = require "purser.decimal"
-local utc = require "purser.util.utc"
+local model = require "purser.books.model"
 
 local M = {}
 
@@ -11,8 +11,6 @@ local ZERO = decimal(0)
 local escapes = { ["&"] = "&amp;", ["<"] = "&lt;", [">"] = "&gt;", ['"'] = "&quot;", ["'"] = "&#39;" }
 
 local function text(value) return (tostring(value):gsub("%c", " "):gsub("[&<>\"']", escapes)) end
-
-local function date(time) return utc.text(math.floor(tonumber(time))):sub(1, 10) end
 
 local function line_of(cells, tag)
   local out = {}
@@ -106,7 +104,7 @@ local function balances_of(statement)
       seen[leg[2]], charts[#charts + 1] = true, chart_of(statement, leg[2])
     end
     local at = statement.checks[leg[1] .. "\30" .. leg[2]]
-    lines[i] = line_of { leg[1], leg[2], tostring(leg[3]), at and date(at) or "" }
+    lines[i] = line_of { leg[1], leg[2], tostring(leg[3]), at and model.date(at) or "" }
   end
   return table_of("Balances", { "account", "asset", "held", "last equal to the balance" }, lines)
     .. table.concat(charts)
@@ -116,7 +114,7 @@ local function entries_of(statement)
   local lines = {}
   for _, entry in ipairs(statement.entries) do
     for i, leg in ipairs(entry.legs) do
-      lines[#lines + 1] = line_of { i == 1 and date(entry.time) or "", i == 1 and entry.text or "",
+      lines[#lines + 1] = line_of { i == 1 and model.date(entry.time) or "", i == 1 and entry.text or "",
         i == 1 and entry.row and entry.rid:sub(1, 16) or "", leg[1], leg[2], tostring(leg[3]) }
     end
   end

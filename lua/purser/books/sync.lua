@@ -63,8 +63,8 @@ local function spans_of(books, source, list, state, now)
     newest.from = floor(math.max(newest.earliest, now - books.since))
     return { newest }
   end
-  local read_to = tonumber(state.read_to)
-  newest.from = floor(math.max(newest.earliest, read_to - (newest.is_deep and math.max(list.back, WEEK) or list.back)))
+  local back = newest.is_deep and math.max(list.back, WEEK) or list.back
+  newest.from = floor(math.max(newest.earliest, math.min(tonumber(state.read_to) - HOUR, now - back)))
   local spans = {}
   for _, row in ipairs(newest.is_deep and books.store:rows("SELECT time FROM purser_books_record WHERE source = $1 AND "
     .. schema.OPEN .. " AND time < $2 ORDER BY time", source, time_text(newest.from)) or {}) do
