@@ -118,7 +118,7 @@ static int build_with(lua_State *L, way how)
     const plan *self = lua_touserdata(L, 1);
     lua_settop(L, 1);
     lpu_get_uservalue(L, 1);
-    lua_getfield(L, 2, "names"); /* plan uservalue names */
+    lua_getfield(L, 2, "names");   /* plan uservalue names */
     lua_getfield(L, 2, "repeats"); /* plan uservalue names repeats */
     luaL_checkstack(L, self->keys + self->repeats + LUA_MINSTACK, NULL);
     for (int key = 1; how != KEYS_IN_TABLE && key <= self->keys; key++) lua_rawgeti(L, 3, key);

@@ -1,18 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- The start of Purser: what it needs is there, or is named.
 
-local files = require "spec.support.files"
-
--- Returns what a program prints that runs in a process of its own; `prelude` comes before it is told where modules are.
-local function run(program)
-  local path = os.tmpname()
-  files.write(path, program)
-  local pipe = assert(io.popen(("%s %s 2>&1"):format(os.getenv "LUA" or "lua5.4", path)))
-  local text = pipe:read "*a"
-  pipe:close()
-  os.remove(path)
-  return text
-end
+local run = require("spec.support.files").output_of_program
 
 describe("a host without the C core", function()
   it("is told what to build for this Lua, or where the module has to be", function()

@@ -1,19 +1,8 @@
 -- SPDX-License-Identifier: MIT
 -- The module itself: its members are loaded at their first use.
 
-local files = require "spec.support.files"
+local run = require("spec.support.files").output_of_program
 local purser = require "purser"
-
--- Returns what a program prints that runs in a process of its own; `prelude` comes before it is told where modules are.
-local function run(program)
-  local path = os.tmpname()
-  files.write(path, program)
-  local pipe = assert(io.popen(("%s %s 2>&1"):format(os.getenv "LUA" or "lua5.4", path)))
-  local text = pipe:read "*a"
-  pipe:close()
-  os.remove(path)
-  return text
-end
 
 describe("purser", function()
   it("loads a member when it is first used, and only that", function()

@@ -8,28 +8,29 @@
 local budgets = {
   { "top", 1120, 8, 380 },
   { "books", 2750, 15, 300 }, -- the copy of the histories, its outbox, statements and their five forms
-  { "api", 1700, 16, 240 },
+  { "api", 1545, 14, 240 },
   { "call", 2645, 21, 300 },
-  { "write", 6660, 29, 490 },
+  { "signed", 1155, 6, 370 }, -- plans and policies, which were in write/
+  { "write", 5600, 24, 490 },
   { "history", 1435, 7, 445 },
-  { "client", 1135, 10, 320 },
+  { "client", 1140, 10, 320 }, -- the sandbox takes no function of Lua that leads to the host
   { "transport", 1100, 5, 410 },
-  { "util", 2245, 29, 330 },
+  { "util", 2235, 29, 330 },
   { "payouts", 2500, 11, 555 },
-  { "workflow", 1500, 8, 415 },
+  { "workflow", 1505, 8, 415 },
   { "fleet", 1135, 5, 450 },
   { "monitor", 520, 4, 230 },
   { "limits", 650, 6, 195 },
   { "nginx", 485, 2, 320 },
   { "hosts", 70, 3, 25 },
-  { "recording", 2260, 14, 250 },
-  { "sim", 5610, 31, 380 },
+  { "recording", 1395, 9, 250 },
+  { "sim", 5360, 30, 380 },
   { "cli", 6210, 38, 460 },
-  { "src/core", 6480, 65, 510 },
+  { "src/core", 6490, 66, 490 },
   { "src/bind", 3180, 29, 400 },
   { "src/embed", 50, 1, 40 },
   { "src/httpd", 1000, 6, 480 },
-  { "approvals", 1170, 5, 380 }, -- review and check are larger than planned: flags, and a grid of calls
+  { "approvals", 1110, 4, 380 }, -- review and check are larger than planned: flags, and a grid of calls
 }
 
 local lines_of = dofile("tools/whole_files.lua").lines_of

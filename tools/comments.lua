@@ -9,9 +9,7 @@ local lines_of = dofile("tools/whole_files.lua").lines_of
 
 -- Rooms that still have such comments, and how many at most. A number may only fall.
 local left = {
-  ["lua/purser/write/"] = 62, ["spec/payouts/"] = 4, ["lua/purser/approvals/"] = 16, ["spec/approvals/"] = 2,
-  ["lua/purser/client/"] = 1, ["spec/write/"] = 32, ["lua/purser/payouts/"] = 19, ["spec/torture/"] = 15,
-  ["spec/support/"] = 1,
+  ["lua/purser/write/"] = 38, ["lua/purser/payouts/"] = 19, ["spec/write/"] = 30, ["spec/payouts/"] = 4,
 }
 
 local FILES = "git ls-files --cached --others --exclude-standard '*.lua' '*.c' '*.h' '*.mk' 'bin/*' 'tools/*' Makefile "

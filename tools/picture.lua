@@ -10,7 +10,7 @@ local PAY = "purser wallet withdraw --coin USDT --netWork TRX --amount 12.5 \\\n
   .. "    --address TLa2f6VPqDgRE67v1736s7bJ8Ray5wYjU7 \\\n"
   .. "    --withdrawOrderId invoice-1 --journal pay.db --yes"
 local commands = {
-  "purser wallet coins --filter coin=USDT --filter netWork=TRX --columns withdrawFee", PAY,
+  "purser wallet coins --filter coin=USDT --filter netWork=TRX \\\n    --columns withdrawFee", PAY,
   "# the arrow up, and Enter: the same command again", PAY,
   "purser journal recover --journal pay.db",
 }
@@ -67,10 +67,12 @@ local function draw(lines)
     :format(width, height, width, height),
     "<title>A withdrawal with an id of its own, made once though it is asked for twice</title>\n",
     ('<rect width="%d" height="%d" rx="6" fill="#1b1f24"/>\n'):format(width, height),
-    '<g font-family="ui-monospace, monospace" font-size="14" xml:space="preserve" fill="#d0d7de">\n' }
+    '<g font-family="ui-monospace, monospace" font-size="14" fill="#d0d7de">\n' }
   for i, line in ipairs(lines) do
+    assert(#line[1] <= COLUMNS, line[1])
+    local text = escaped(line[1]):gsub(" ", "\194\160") -- a browser would leave out blanks, and stretch the rest
     out[#out + 1] = ('<text x="%d" y="%d"%s textLength="%.1f" lengthAdjust="spacingAndGlyphs">%s</text>\n'):format(
-      MARGIN, MARGIN + i * LINE - 4, line[2] and ' fill="#7ee787"' or "", #line[1] * CHAR, escaped(line[1]))
+      MARGIN, MARGIN + i * LINE - 4, line[2] and ' fill="#7ee787"' or "", #line[1] * CHAR, text)
   end
   out[#out + 1] = "</g>\n</svg>\n"
   return table.concat(out)

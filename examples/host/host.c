@@ -4,9 +4,9 @@
  *
  *   host [-f FRAMES] [-r FRAMES_PER_SECOND] [-t STATES] [-n OPERATIONS] script.lua ARGUMENT...
  *
- * The script gets the arguments, so none of them is a secret: name a file. It returns a function, which is called once a frame and returns three numbers:
- * operations in flight, done, failed. With -t so many states run at once, a thread each. With -n frames follow until so
- * many operations have ended; only the first FRAMES are measured.
+ * The script gets the arguments, so none of them is a secret: name a file. It returns a function, which is called once
+ * a frame and returns three numbers: operations in flight, done, failed. With -t so many states run at once, a thread
+ * each. With -n frames follow until so many operations have ended; only the first FRAMES are measured.
  *
  * It prints what a frame's call cost, in microseconds: processor time; wall time of the frames during which the system
  * did not give the processor to somebody else (the others are counted as `preempted`); how often a frame's thread went

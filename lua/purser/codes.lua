@@ -42,7 +42,7 @@ M.list = {
   ["-2011"] = { meaning = "The service rejects the cancellation.",
     cure = "read the record: it may not exist, or have ended", on = { "wallet.cancel_withdrawal" } },
   ["26"] = { meaning = "Seen in answers of the live service; what it means is not documented.",
-    cure = "read the message; ask the platform", on = signed },
+    cure = "do what the message asks for on the platform's own page, or ask its support", on = signed },
   ["400"] = { meaning = "The start time is more than 90 days back; with the message `api key required`, the key is "
       .. "missing.",
     cure = "where it is the time, ask for a window within the last 90 days; where it is the key, check that no proxy "

@@ -41,17 +41,6 @@ describe("the rows", function()
     assert.is_nil(operations.groups["purser.core"])
   end)
 
-  it("are held to the vocabulary when all are read", function()
-    local kept = package.loaded["purser.api.wallet"]
-    package.loaded["purser.api.operations"], package.loaded["purser.api.wallet"] = nil, nil
-    local rows = require "purser.api.wallet"
-    rows[1].colour = "red"
-    local fresh = require "purser.api.operations"
-    assert.has_error(function() return fresh.list end,
-      "operation wallet.coins: colour is not a word of the vocabulary here")
-    package.loaded["purser.api.operations"], package.loaded["purser.api.wallet"] = operations, kept
-  end)
-
   it("reconcile a call by what its list shows and takes", function()
     for _, row in ipairs(operations.list) do
       local reconcile = row.reconcile or {}

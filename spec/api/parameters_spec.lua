@@ -97,7 +97,7 @@ end
 
 describe("every kind of parameter", function()
   it("has values it rejects here", function()
-    for _, kinds in ipairs { require("purser.api.parameters").kinds, require "purser.api.write_kinds" } do
+    for _, kinds in ipairs { require("purser.api.parameters").kinds, (require "purser.api.write_kinds") } do
       for kind in pairs(kinds) do
         assert.is_not_nil(bad[kind], kind)
         assert.is_not_nil(good[kind], kind)

@@ -22,7 +22,7 @@ teardown(ssh_keys.remove)
 
 describe("purser.approvals", function()
   it("plans, shows, verifies, adds, reports, checks and tries", function()
-    local approvals, payer = purser.approvals, { client = at.client, journal = at.journal, policy = folder }
+    local approvals, payer = purser.approvals, { client = at.client }
     local text = assert(approvals.plan { client = at.client, policy = folder, maker = "carol",
       journal_id = assert(at.journal:id()),
       payments = { { key = "invoice-1", operation = at.TRANSFER, params = at.move "15" } } })
@@ -33,7 +33,10 @@ describe("purser.approvals", function()
     assert.same({ "alice", "dave" }, assert(approvals.add(payer)).signed)
     payer.plan, payer.signatures = nil, nil
     assert.equal(1, #assert(approvals.status(payer)))
+    assert.matches("all are new", approvals.show(text, { journal = at.journal }))
     assert.equal(1, assert(at.payouts_with({}):run()).done)
+    assert.is_nil(approvals.show(text, { journal = at.journal }):find("all are new", 1, true))
+    assert.equal("approval.policy", select(2, approvals.show(text, { policy = "/nowhere" })).code)
     local trial = assert(approvals.try { journal = at.journal, account = "treasury", policy = policy_text })
     assert.same({ 1, { treasury = 2 } }, { trial.payments, trial.asked })
     assert.same({}, assert(approvals.check(policy_text, policy_text)).looser)

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What is odd about a policy, and what a new one loosens.
+-- Finds what is odd about a policy, and what a new one loosens.
 
 local check = require "purser.approvals.check"
 local policies = require "policies"

@@ -10,6 +10,8 @@ local files = require "files"
 local ENTER, DOWN = "\238\128\135", "\238\128\149" -- the protocol's code points of keys
 local lines_of, read = files.lines_of, files.read
 local SITE = "build/site"
+local CUT = "const all = [...document.querySelectorAll('.diagram .scroll')]; "
+  .. "return all.filter((one) => one.scrollWidth > one.clientWidth).length"
 
 -- "docs/a.html", "../index.html" -> "index.html"
 local function resolved(from, target)
@@ -135,6 +137,7 @@ describe("the manual as HTML", function()
       for path in pairs(pages) do
         open(path)
         assert.equal(0, browser:overflow(), ("%s at %d"):format(path, width))
+        assert.equal(0, browser:run(CUT), ("a diagram of %s at %d"):format(path, width))
       end
     end
     browser:resize(1280, 900)

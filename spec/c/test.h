@@ -9,14 +9,14 @@
 
 static int passed_count, failed_count;
 
-#define CHECK(condition)                                                                                     \
-    do {                                                                                                     \
-        if (condition) {                                                                                     \
-            passed_count++;                                                                                  \
-        } else {                                                                                             \
-            failed_count++;                                                                                  \
-            printf("%s:%d: failed: %s\n", __FILE__, __LINE__, #condition);                                   \
-        }                                                                                                    \
+#define CHECK(condition)                                                   \
+    do {                                                                   \
+        if (condition) {                                                   \
+            passed_count++;                                                \
+        } else {                                                           \
+            failed_count++;                                                \
+            printf("%s:%d: failed: %s\n", __FILE__, __LINE__, #condition); \
+        }                                                                  \
     } while (0)
 
 /* Compares (pointer, length) with a literal and shows both when they differ. */

@@ -80,15 +80,17 @@ static void the_documents_examples_are_good(void)
 
 static void what_the_documents_reject_is_bad(void)
 {
+    /* clang-format off */
     static const char *const bech32[] = {
         "\x20" "1nwldj5", "\x7F" "1axkwrx", "\x80" "1eym55h", "pzry9x0s0muk", "1pzry9x0s0muk", "x1b4n0q5v", "li1dgmt3",
         "de1lg7wt\xFF", "A1G7SGD8", "10a06t8", "1qzzfhee", "1", "", "a1", "A12uel5l", "a12UEL5L",
         "\x20" "1xj0phk", "\x7F" "1g6xzxy", "\x80" "1vctc34", "qyrz8wqd2c9m", "1qyrz8wqd2c9m", "y1b0jsk6g", "lt1igcx5c0",
         "in1muywd", "mm1crxm3i", "au1s5cgom", "M1VUXWEZ", "16plkw9", "1p2gdwpf"};
+    /* clang-format on */
     for (size_t i = 0; i < sizeof bech32 / sizeof *bech32; i++) CHECK(is(BECH32, bech32[i], PU_ADDRESS_BAD));
     CHECK(is(BASE58CHECK, "", PU_ADDRESS_BAD));
     CHECK(is(BASE58CHECK, "1111", PU_ADDRESS_BAD));
-    CHECK(is(BASE58CHECK, "3QJmnh", PU_ADDRESS_BAD)); /* the checksum of nothing */
+    CHECK(is(BASE58CHECK, "3QJmnh", PU_ADDRESS_BAD));                             /* the checksum of nothing */
     CHECK(is(BASE58CHECK, "1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfN0", PU_ADDRESS_BAD)); /* 0 is no digit */
     CHECK(is(BASE58CHECK, "rHb9CJAWyB4rj91VRWn96DkukG4bwdtyTh", PU_ADDRESS_BAD)); /* digits of another form */
     CHECK(is(RIPPLE, "1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa", PU_ADDRESS_BAD));
@@ -144,7 +146,8 @@ static size_t random_text(enum form form, char *text, size_t room)
     size_t count = strlen(digits[form]), len = random_below((unsigned)room);
     if (form == EIP55 && random_below(8)) len = 42;
     for (size_t i = 0; i < len; i++) text[i] = digits[form][random_below((unsigned)count)];
-    for (size_t zeros = random_below(4) ? 0 : random_below(140), i = 0; i < zeros && i < len; i++) text[i] = *digits[form];
+    for (size_t zeros = random_below(4) ? 0 : random_below(140), i = 0; i < zeros && i < len; i++)
+        text[i] = *digits[form];
     if (form == EIP55 && len > 1) memcpy(text, "0x", 2);
     if (len && !random_below(10)) text[random_below((unsigned)len)] = (char)random_below(256);
     return len;

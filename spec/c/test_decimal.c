@@ -45,12 +45,12 @@ static pu_decimal read_text(const char *text)
     return d;
 }
 
-#define CHECK_DECIMAL(d, places, literal)                                                                    \
-    do {                                                                                                     \
-        char shown[PU_DECIMAL_FIXED_MAX];                                                                    \
-        size_t shown_len = 0;                                                                                \
-        CHECK(pu_decimal_text(&(d), (places), shown, &shown_len) == PU_OK);                                  \
-        CHECK_TEXT(shown, shown_len, literal);                                                               \
+#define CHECK_DECIMAL(d, places, literal)                                   \
+    do {                                                                    \
+        char shown[PU_DECIMAL_FIXED_MAX];                                   \
+        size_t shown_len = 0;                                               \
+        CHECK(pu_decimal_text(&(d), (places), shown, &shown_len) == PU_OK); \
+        CHECK_TEXT(shown, shown_len, literal);                              \
     } while (0)
 
 static void what_is_read(void)

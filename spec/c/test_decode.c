@@ -146,22 +146,14 @@ static void without_a_shape(void)
     accepts(plan, "{\"\\u0061\":\"\\u00e9\"}", "{a='\xC3\xA9';");
 
     refuses(plan, "", "^", PU_SYNTAX);
-    refuses(plan, "{\"a\":1,}",
-                  "       ^", PU_SYNTAX);
-    refuses(plan, "{\"a\" 1}",
-                  "     ^", PU_SYNTAX);
-    refuses(plan, "[1,2",
-                  "    ^", PU_SYNTAX);
-    refuses(plan, "[01]",
-                  "  ^", PU_SYNTAX);
-    refuses(plan, "[\"ab\x01\"]",
-                  "    ^", PU_SYNTAX);
-    refuses(plan, "[\"\\udc00\"]",
-                  "  ^", PU_SYNTAX);
-    refuses(plan, "{} {}",
-                  "   ^", PU_SYNTAX);
-    refuses(plan, "\xEF\xBB\xBF{}",
-                  "^", PU_SYNTAX);
+    refuses(plan, "{\"a\":1,}", "       ^", PU_SYNTAX);
+    refuses(plan, "{\"a\" 1}", "     ^", PU_SYNTAX);
+    refuses(plan, "[1,2", "    ^", PU_SYNTAX);
+    refuses(plan, "[01]", "  ^", PU_SYNTAX);
+    refuses(plan, "[\"ab\x01\"]", "    ^", PU_SYNTAX);
+    refuses(plan, "[\"\\udc00\"]", "  ^", PU_SYNTAX);
+    refuses(plan, "{} {}", "   ^", PU_SYNTAX);
+    refuses(plan, "\xEF\xBB\xBF{}", "^", PU_SYNTAX);
     pu_plan_free(plan);
 }
 
@@ -183,24 +175,15 @@ static void with_a_shape(void)
     accepts(plan, "[{\"id\":null,\"time\":null,\"names\":null,\"self\":null}]", "[{}1;");
     accepts(plan, "[{\"open\":1,\"time\":\"x\"}]", "[{open=T;time='x';}1;");
 
-    refuses(plan, "{}",
-                  "^", PU_TYPE);
-    refuses(plan, "[{\"id\":{}}]",
-                  "       ^", PU_TYPE);
-    refuses(plan, "[{\"open\":2}]",
-                  "         ^", PU_TYPE);
-    refuses(plan, "[{\"names\":[\"a\",null]}]",
-                  "               ^", PU_TYPE);
-    refuses(plan, "[{\"many\":3}]",
-                  "         ^", PU_TYPE);
-    refuses(plan, "[{\"many\":[3]}]",
-                  "          ^", PU_TYPE);
-    refuses(plan, "[{\"self\":{}}]",
-                  "         ^", PU_TYPE);
-    refuses(plan, "[{\"id\":x}]",
-                  "       ^", PU_SYNTAX);
-    refuses(plan, "[{}, null]",
-                  "     ^", PU_TYPE);
+    refuses(plan, "{}", "^", PU_TYPE);
+    refuses(plan, "[{\"id\":{}}]", "       ^", PU_TYPE);
+    refuses(plan, "[{\"open\":2}]", "         ^", PU_TYPE);
+    refuses(plan, "[{\"names\":[\"a\",null]}]", "               ^", PU_TYPE);
+    refuses(plan, "[{\"many\":3}]", "         ^", PU_TYPE);
+    refuses(plan, "[{\"many\":[3]}]", "          ^", PU_TYPE);
+    refuses(plan, "[{\"self\":{}}]", "         ^", PU_TYPE);
+    refuses(plan, "[{\"id\":x}]", "       ^", PU_SYNTAX);
+    refuses(plan, "[{}, null]", "     ^", PU_TYPE);
     pu_plan_free(plan);
 }
 

@@ -44,8 +44,8 @@ static const char new_key[] = "Key: new\0User-Agent: mine";
 
 static pu_http_request request_with(const char *lines, size_t size)
 {
-    return (pu_http_request){.method = {"GET", 3}, .base_url = {"http://127.0.0.1:1", 18}, .target = {"/", 1},
-                             .headers = {lines, size}};
+    return (pu_http_request){
+        .method = {"GET", 3}, .base_url = {"http://127.0.0.1:1", 18}, .target = {"/", 1}, .headers = {lines, size}};
 }
 
 static bool sends_line(const pu_http_easy *easy, const char *line)

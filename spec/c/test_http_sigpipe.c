@@ -164,8 +164,11 @@ int main(void)
 
     char base[64];
     int len = snprintf(base, sizeof base, "http://127.0.0.1:%d", ntohs(address.sin_port));
-    pu_http_request request = {.method = {"POST", 4}, .base_url = {base, (size_t)len}, .target = {"/", 1},
-                               .body = {"{}", 2}, .at_most_once = true};
+    pu_http_request request = {.method = {"POST", 4},
+                               .base_url = {base, (size_t)len},
+                               .target = {"/", 1},
+                               .body = {"{}", 2},
+                               .at_most_once = true};
     pu_http_options options;
     pu_http_options_init(&options);
 

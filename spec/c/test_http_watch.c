@@ -120,7 +120,7 @@ static pu_http_multi multis[MULTIS];
 static pu_http_multi *const pointers[] = {&multis[0], &multis[1], &multis[2]};
 static struct pollfd polls[MULTIS][2];
 
-/* The second waits for `fd` beside one that never becomes ready, the third for that one alone, the first for nothing. */
+/* The second waits for `fd` beside one that never becomes ready, the third for that one alone; the first for none. */
 static void wait_for(int fd, int never)
 {
     memset(multis, 0, sizeof multis);

@@ -7,21 +7,21 @@
 #include "shape.h" /* no name means two things */
 
 #define NAME(text) ((pu_name){text, sizeof text - 1})
-#define STRING(value)                                                                                        \
-    {                                                                                                        \
-        .kind = PU_VALUE_STRING, .text = value, .len = sizeof value - 1                                            \
+#define STRING(value)                                                   \
+    {                                                                   \
+        .kind = PU_VALUE_STRING, .text = value, .len = sizeof value - 1 \
     }
-#define INTEGER(value)                                                                                       \
-    {                                                                                                        \
-        .kind = PU_VALUE_INTEGER, .integer = value                                                                 \
+#define INTEGER(value)                             \
+    {                                              \
+        .kind = PU_VALUE_INTEGER, .integer = value \
     }
-#define BOOLEAN(value)                                                                                       \
-    {                                                                                                        \
-        .kind = PU_VALUE_BOOLEAN, .integer = value                                                                 \
+#define BOOLEAN(value)                             \
+    {                                              \
+        .kind = PU_VALUE_BOOLEAN, .integer = value \
     }
-#define ABSENT                                                                                               \
-    {                                                                                                        \
-        .kind = PU_VALUE_ABSENT                                                                                    \
+#define ABSENT                  \
+    {                           \
+        .kind = PU_VALUE_ABSENT \
     }
 
 static pu_buf buf;
@@ -83,8 +83,7 @@ static void names_that_cannot_be_used_are_refused(void)
     CHECK(pu_layout_open(&layout, empty, 1, NULL, 0, PU_BODY_NONE, &error) == PU_ARGUMENT);
     CHECK(pu_layout_open(&layout, NULL, 0, bad, 1, PU_BODY_OBJECT, &error) == PU_ARGUMENT);
     CHECK(pu_layout_open(&layout, NULL, 0, twice, 1, PU_BODY_NONE, &error) == PU_ARGUMENT);
-    CHECK(pu_layout_open(&layout, many, PU_LAYOUT_MAX + 1, NULL, 0, PU_BODY_NONE, &error) ==
-          PU_ARGUMENT);
+    CHECK(pu_layout_open(&layout, many, PU_LAYOUT_MAX + 1, NULL, 0, PU_BODY_NONE, &error) == PU_ARGUMENT);
     CHECK(layout.query == NULL && layout.labels == NULL);
     pu_layout_close(&layout);
 }

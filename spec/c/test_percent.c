@@ -19,10 +19,8 @@ static void every_byte_follows_rfc_3986(void)
     static const char stays[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
     for (int byte = 0; byte < 256; byte++) {
         char one = (char)byte, expected[4];
-        if (byte && strchr(stays, byte))
-            snprintf(expected, sizeof expected, "%c", byte);
-        else
-            snprintf(expected, sizeof expected, "%%%02X", byte);
+        if (byte && strchr(stays, byte)) snprintf(expected, sizeof expected, "%c", byte);
+        else snprintf(expected, sizeof expected, "%%%02X", byte);
         encodes(&one, 1, expected);
     }
 }

@@ -175,7 +175,8 @@ static void a_variable_is_taken_once(void)
     pu_secret_text text;
     bool no_memory;
     CHECK(setenv("PURSER_TEST_SECRET", "value", 1) == 0 && putenv(other) == 0);
-    CHECK(pu_secret_text_take(&text, "PURSER_TEST_SECRET", &no_memory) && text.len == 5 && !memcmp(text.data, "value", 5));
+    CHECK(pu_secret_text_take(&text, "PURSER_TEST_SECRET", &no_memory) && text.len == 5 &&
+          !memcmp(text.data, "value", 5));
     pu_secret_text_close(&text);
     CHECK(!getenv("PURSER_TEST_SECRET") && strcmp(getenv("PURSER_TEST_SECRETS"), "other") == 0);
     CHECK(!pu_secret_text_take(&text, "PURSER_TEST_SECRET", &no_memory) && !no_memory && !text.data);
@@ -271,7 +272,8 @@ static void blanks_and_control_characters(void)
     CHECK(trims_to("key", "key") && trims_to(" \t\r\nkey\n", "key") && trims_to(" k y ", "k y"));
     CHECK(trims_to("", "") && trims_to(" \n ", ""));
     CHECK(is_key("key", 3) && is_key(" key\xC3\xA9", 6));
-    CHECK(!is_key("", 0) && !is_key("a\nb", 3) && !is_key("a\0b", 3) && !is_key("a\x7F", 2) && !is_key("-----BEGIN X-----\nabc\n", 22));
+    CHECK(!is_key("", 0) && !is_key("a\nb", 3) && !is_key("a\0b", 3) && !is_key("a\x7F", 2) &&
+          !is_key("-----BEGIN X-----\nabc\n", 22));
 }
 
 static void the_lines_of_a_file(void)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Published vectors: RFC 4231 (HMAC-SHA256), RFC 1321 (MD5). Both ways of signer.c run: the one that is compiled in, and
- * the other one included below. */
+/* Published vectors: RFC 4231 (HMAC-SHA256), RFC 1321 (MD5). Both ways of signer.c run: the one that is compiled in,
+ * and the other one included below. */
 #include "test.h"
 
 #include <ctype.h>

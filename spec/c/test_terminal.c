@@ -16,7 +16,7 @@
 
 static int keyboard, terminal; /* the two ends */
 
-/* A terminal for each test: what was typed at one reaches the program that reads it late, and must not reach the next. */
+/* A terminal for each test: what was typed at one can reach a late reader, and must not reach the next test. */
 static void open_terminal(void)
 {
     keyboard = posix_openpt(O_RDWR | O_NOCTTY);

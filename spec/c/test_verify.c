@@ -95,7 +95,8 @@ static void digests(void)
     bytes_of("ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad", expected);
     CHECK(pu_sha256("abc", 3, out, &error) == PU_OK && memcmp(out, expected, PU_SHA256) == 0);
     bytes_of("ddaf35a193617abacc417349ae20413112e6fa4e89a97ea20a9eeee64b55d39a"
-             "2192992a274fc1a836ba3c23a3feebbd454d4423643ce80e2a9ac94fa54ca49f", expected);
+             "2192992a274fc1a836ba3c23a3feebbd454d4423643ce80e2a9ac94fa54ca49f",
+             expected);
     CHECK(pu_sha512("abc", 3, out, &error) == PU_OK && memcmp(out, expected, PU_SHA512) == 0);
     bytes_of("e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855", expected);
     CHECK(pu_sha256("", 0, out, &error) == PU_OK && memcmp(out, expected, PU_SHA256) == 0);
@@ -113,8 +114,9 @@ static void base64_has_one_spelling(void)
     CHECK(decodes_to("", "") && decodes_to("Zg==", "f") && decodes_to("Zm8=", "fo") && decodes_to("Zm9v", "foo"));
     CHECK(decodes_to("Zm9vYg==", "foob") && decodes_to("Zm9vYmE=", "fooba") && decodes_to("Zm9vYmFy", "foobar"));
     CHECK(decodes_to("+/+/", "\xfb\xff\xbf"));
-    static const char *const none[] = {"Z", "Zg", "Zg=", "Zm9", "Zh==", "Zm9=", "Zm8=Zm8=", "Zm9v\n", " Zm9", "Z===",
-                                       "====", "Zm=v", "Zg==Zg==", "-_-_", "Zm9v=", "Zm9vA===", "Z\xC3\xA9v", "Zg=A"};
+    static const char *const none[] = {
+        "Z",    "Zg",   "Zg=",  "Zm9",      "Zh==", "Zm9=",  "Zm8=Zm8=", "Zm9v\n",     " Zm9",
+        "Z===", "====", "Zm=v", "Zg==Zg==", "-_-_", "Zm9v=", "Zm9vA===", "Z\xC3\xA9v", "Zg=A"};
     unsigned char out[64];
     size_t len;
     for (size_t i = 0; i < sizeof none / sizeof *none; i++)
@@ -123,10 +125,12 @@ static void base64_has_one_spelling(void)
 
 int main(void)
 {
-    vectors_hold_and_nothing_near_them("d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a", "",
+    vectors_hold_and_nothing_near_them(
+        "d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a", "",
         "e5564300c360ac729086e2cc806e828a84877f1eb8e5d974d873e065224901555fb8821590a33bacc61e39701cf9b46b"
         "d25bf5f0595bbe24655141438e7a100b");
-    vectors_hold_and_nothing_near_them("fc51cd8e6218a1a38da47ed00230f0580816ed13ba3303ac5deb911548908025", "af82",
+    vectors_hold_and_nothing_near_them(
+        "fc51cd8e6218a1a38da47ed00230f0580816ed13ba3303ac5deb911548908025", "af82",
         "6291d657deec24024827e69c3abe01a30ce548a284743a445e3680d7db5ac3ac18ff9b538d16f290ae67f760984dc659"
         "4a7c15e9716ed28dc027beceea1ec40a");
     keys_of_small_order_are_refused();

@@ -72,8 +72,8 @@ static bool is_memory_error(lua_State *L, int status)
     return status == LUA_ERRMEM || (message && strstr(message, "memory"));
 }
 
-/* The functions `make` and `use` lie at 1 and 2. Runs `use` on a new object, or `make`, with failure number `n`; returns
- * whether it was reached. Afterwards the object, or another, must be of use. */
+/* The functions `make` and `use` lie at 1 and 2. Runs `use` on a new object, or `make`, with failure number `n`;
+ * returns whether it was reached. Afterwards the object, or another, must be of use. */
 static bool attempt(lua_State *L, long n, bool making)
 {
     int top = lua_gettop(L);

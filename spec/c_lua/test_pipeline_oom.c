@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Every allocation of a client's making, of its calls, and of both transports fails in turn, Lua's and the module's own.
- * Each failure is an ordinary error, raised or returned, and the client or transport that met it works on. */
+/* Every allocation of a client's making, of its calls, and of both transports fails in turn, Lua's and the module's
+ * own. Each failure is an ordinary error, raised or returned, and the client or transport that met it works on. */
 #include "failing.h"
 
 /* Making and using a client. The transport is canned: it gives the responses one after the other, whatever is asked. */

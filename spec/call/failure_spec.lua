@@ -50,6 +50,7 @@ describe("the error of an answer", function()
   it("says what to do where that is known", function()
     assert.equal("check base_url", of_status(read, 301, "", "").hint)
     assert.matches("base_url may end in a path", of_status(write, 404, "", "").hint)
+    assert.matches("the service does not serve the place", of_status(read, 451, "<html>", "").hint, 1, true)
     assert.matches("stop calling", of_status(read, 403, "<html>", "").hint)
     assert.matches("a window is at most 7 days here: `each_deposit`",
       of_status(read, 400, '{"code":33333,"msg":"x"}', "").hint, 1, true)
@@ -68,7 +69,7 @@ describe("the error of an answer", function()
     end
     assert.equal('the answer cannot be read: it is a web page, as a network that wants a login or a proxy shows: "'
       .. 'Welcome to Hotel WiFi"', of_body " <!DOCTYPE html><p>Welcome to <b>Hotel</b> WiFi</p>")
-    assert.equal('the answer cannot be read: a value was expected; it begins "no gzip at all"',
+    assert.equal('the answer cannot be read: it is no JSON; it begins "no gzip at all"',
       of_body "no gzip at all")
     assert.matches('signature=***"', of_body "GET /api?signature=0123456789abcdef", 1, true)
     assert.is_true(#of_body(("x"):rep(5000)) < 400)

@@ -56,7 +56,7 @@ describe("a command line that is not understood", function()
       local words = { "wallet", "coins", "--json", format, format == "--format" and "csv" or nil }
       assert.matches("give one of them", said((table.unpack or unpack)(words))) -- luacheck: ignore
     end
-    assert.matches("= stands between them alone, and a shell takes > and <", said("operations", "--filter", "weight"),
+    assert.matches("a shell takes > and < for itself", said("operations", "--filter", "weight"),
       1, true)
   end)
 

@@ -44,8 +44,10 @@ describe("purser payouts", function()
   it("shows what would be paid, with fees, sums and the balance, and sends and keeps nothing", function()
     local path = list("plan", "\239\187\191key,coin,network,address,amount\r\ninv-1,USDT,trc20," .. TRON .. ",20\r\n"
       .. 'inv-2,usdt,"Tron(TRC20)",' .. TRON .. ",30.5\r\n")
+    keys.PURSER_JOURNAL = folder .. "/only-named.journal"
     local code, out, err = purser("plan", path, "--operation", "wallet.withdraw")
     assert.equal(0, code, err)
+    assert.is_nil(core.file_mode(keys.PURSER_JOURNAL))
     assert.matches("^2 payments: wallet.withdraw %(2%); over TRX %(2%)\n", out)
     assert.matches("2  inv%-1%s+20  USDT%s+" .. TRON .. "\n", out)
     assert.matches("this account%s+USDT%s+2%s+50%.5%s+2%s+52%.5%s+5000%s+covered\n", out)

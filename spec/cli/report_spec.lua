@@ -18,6 +18,16 @@ local function failure(row, params, fields, is_json)
   end)
 end
 
+describe("the cure of a value that the service rejects", function()
+  it("names the options that the service's words name", function()
+    for words, cure in pairs { ["address and amount are odd"] = "^correct %-%-address or %-%-amount: `purser",
+      ["the addresses are odd"] = "^`purser operations wallet.withdraw`" } do
+      assert.matches(cure, report.cure(errors.new { kind = "api", outcome = "rejected", code = "33333",
+        operation = "wallet.withdraw", message = words }))
+    end
+  end)
+end)
+
 describe("the exit code of a failure", function()
   local cases = {
     { "argument", "not_sent", WITHDRAW, report.BAD_INPUT }, { "config", "not_sent", COINS, report.BAD_INPUT },
@@ -88,7 +98,7 @@ describe("a result", function()
       terminal.settings.output = { write = function() return nil, "No space left on device" end }
       return report.write "text"
     end)
-    assert.same({ false, "purser: the result could not be written: No space left on device\n" }, { written, err })
+    assert.same({ 5, "purser: the result could not be written: No space left on device\n" }, { written, err })
   end)
 
   it("comes with notes, which -q leaves out", function()

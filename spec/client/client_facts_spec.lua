@@ -59,11 +59,13 @@ end)
 
 describe("client:settings", function()
   it("has the account, whether there is a journal, and the visibility delay, in a table of its own", function()
-    assert.same({ has_journal = false, visibility_delay_ms = 30000 }, recorder.new():settings())
+    assert.same({ base_url = "https://service.example", has_journal = false, visibility_delay_ms = 30000 },
+      recorder.new():settings())
     local journal = own.begin()
     local client = recorder.new { journal = journal, account = "treasury", visibility_delay_ms = 5 }
     client:settings().account = "another"
-    assert.same({ account = "treasury", has_journal = true, visibility_delay_ms = 5 }, client:settings())
+    assert.same({ account = "treasury", base_url = "https://service.example", has_journal = true,
+      visibility_delay_ms = 5 }, client:settings())
     own.finish()
   end)
 

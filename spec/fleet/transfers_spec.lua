@@ -240,13 +240,6 @@ describe("a distribution", function()
         assert.same({ "argument", option }, { err.kind, err.option })
       end
     end
-    local fleet = assert(purser.fleet.new { client = recorder.new(), vault = function() end })
-    for _, assets in ipairs { { USDT = true }, { 5 }, { "USDT", x = "BTC" }, { "USDT", nil, "BTC" } } do
-      local moves, err = fleet:sweep { to = "parent", assets = assets }
-      assert.is_nil(moves)
-      assert.same({ "argument", "assets" }, { err.kind, err.option })
-      assert.matches("is no plain list of texts", err.message, 1, true)
-    end
   end)
 end)
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* libFuzzer target for the way from an answer to a result: `make fuzz`.
  *
- * It embeds a Lua 5.4 with the module's C linked in (so that the sanitizers see it) and runs answer_rules.lua, which reads
- * each input as the answer to one operation: the first byte chooses the operation, the next two the HTTP status, the
- * fourth says how many bytes behind it are the header block; the rest is the body. A raised error of any kind is a
+ * It embeds a Lua 5.4 with the module's C linked in (so that the sanitizers see it) and runs answer_rules.lua, which
+ * reads each input as the answer to one operation: the first byte chooses the operation, the next two the HTTP status,
+ * the fourth says how many bytes behind it are the header block; the rest is the body. A raised error of any kind is a
  * finding. */
 #include <stdint.h>
 #include <stdio.h>

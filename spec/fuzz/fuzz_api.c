@@ -37,6 +37,7 @@ static unsigned byte(void)
 
 /* ---- words that mean something somewhere ---- */
 
+/* clang-format off */
 static const char *const words[] = {
     /* types and shapes */
     "list", "record", "one_or_many", "fields", "name", "type", "aliases", "prefix", "string", "integer", "boolean",
@@ -62,6 +63,7 @@ static const char *const words[] = {
     "\"\\u00e9\\ud83d\\ude00\"", "1.5", "-0.00", "99999999999999999999999999.000000000000000001", "coin", "amount",
     "signature", "",
 };
+/* clang-format on */
 
 static void push_word(lua_State *L)
 {
@@ -166,7 +168,7 @@ static int call_something(lua_State *L)
     const call_name *what = &names[byte() % name_count];
     bool is_method = what->module < 0, before = sending;
     if (is_method) {
-        push_with_method(L, byte(), what->name); /* method object */
+        push_with_method(L, byte(), what->name);                        /* method object */
         if (ending && luaL_testudata(L, 2, "purser.decimal")) return 0; /* which makes another one */
     } else if (ending) {
         return 0;
@@ -198,7 +200,10 @@ static int operate(lua_State *L)
     case 1: lua_arith(L, LUA_OPADD); return 1;
     case 2: lua_arith(L, LUA_OPSUB); return 1;
     case 3: lua_arith(L, LUA_OPMUL); return 1;
-    case 4: lua_pop(L, 1); lua_arith(L, LUA_OPUNM); return 1;
+    case 4:
+        lua_pop(L, 1);
+        lua_arith(L, LUA_OPUNM);
+        return 1;
     case 5: lua_pushboolean(L, lua_compare(L, 1, 2, LUA_OPLE)); return 1;
     default: lua_pushboolean(L, lua_compare(L, 1, 2, LUA_OPEQ)); return 1;
     }
@@ -297,7 +302,8 @@ static void visit(lua_State *L)
     lua_getfield(L, -1, "port");
     lua_insert(L, -2);
     lua_call(L, 1, 1);
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)lua_tointeger(L, -1)),
+    struct sockaddr_in address = {.sin_family = AF_INET,
+                                  .sin_port = htons((uint16_t)lua_tointeger(L, -1)),
                                   .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     lua_pushfstring(L, "http://127.0.0.1:%d", (int)lua_tointeger(L, -1));
     pop_to_pool(L, byte()); /* for the transports */
@@ -371,7 +377,8 @@ static int step(lua_State *L)
         if (place & 1) lua_gc(L, LUA_GCCOLLECT);
         else lua_gc(L, LUA_GCINC, (int)(byte() % 100), place & 2 ? 1000 : 1, place & 4 ? 4 : 20);
         return 0;
-    case 13: case 14: push_made(L); break;
+    case 13:
+    case 14: push_made(L); break;
     default:
         if (call_something(L) == 0) return 0;
         if (!lua_isnil(L, -2)) {

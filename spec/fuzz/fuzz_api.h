@@ -25,9 +25,9 @@ extern call_name names[NAMES_MAX];
 extern size_t name_count;
 void find_names(lua_State *L);
 
-extern bool sending;    /* the blocking transport is at work: nothing here would answer it */
-extern int terminal;    /* the target's own */
-extern char key_path[]; /* a file with a secret */
+extern bool sending;     /* the blocking transport is at work: nothing here would answer it */
+extern int terminal;     /* the target's own */
+extern char key_path[];  /* a file with a secret */
 extern char keys_path[]; /* a file of keys */
 void make_world(void);
 

@@ -13,7 +13,8 @@ int luaopen_purser_core(lua_State *L);
 int luaopen_purser_http(lua_State *L);
 int luaopen_purser_httpd(lua_State *L);
 
-const fuzz_module modules[MODULES] = {{"core", luaopen_purser_core}, {"http", luaopen_purser_http}, {"httpd", luaopen_purser_httpd}};
+const fuzz_module modules[MODULES] = {
+    {"core", luaopen_purser_core}, {"http", luaopen_purser_http}, {"httpd", luaopen_purser_httpd}};
 
 call_name names[NAMES_MAX];
 size_t name_count;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The machine as a program of fuzz_api.c has it. Nothing leaves it and nothing is executed: connect, getaddrinfo and
- * popen are replaced. Standard input, the terminal whose echo is switched and the files of keys are the target's own. */
+ * popen are replaced. Standard input, the terminal with its echo and the files of keys are the target's own. */
 #define _GNU_SOURCE
 #include "fuzz_api.h"
 

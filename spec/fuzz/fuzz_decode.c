@@ -124,7 +124,10 @@ static void on_scalar(pu_sink *calls, const pu_entry *entry)
 static uint64_t decode_once(pu_plan *plan, const char *text, size_t len, enum pu_code *code)
 {
     summing_sink sink = {.calls = {on_open, on_fields, on_items, on_close_field, on_close_item, on_scalar},
-                         .plan = plan, .text = text, .end = text + len, .sum = 1};
+                         .plan = plan,
+                         .text = text,
+                         .end = text + len,
+                         .sum = 1};
     pu_decode_error fault;
     *code = pu_decode(plan, text, len, &sink.calls, &fault);
     must(*code == fault.error.code, "two codes");

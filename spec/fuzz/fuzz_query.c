@@ -139,7 +139,7 @@ static bool utf8(const char *text, size_t len)
 static size_t bare(const pu_value *value, char out[32])
 {
     int len = value->kind == PU_VALUE_BOOLEAN ? snprintf(out, 32, "%s", value->integer ? "true" : "false")
-                                        : snprintf(out, 32, "%lld", (long long)value->integer);
+                                              : snprintf(out, 32, "%lld", (long long)value->integer);
     return (size_t)len;
 }
 
@@ -160,14 +160,15 @@ static void read_percent(reader *r)
 {
     for (r->len = 0; r->at < r->end && *r->at != '&' && *r->at != '=';) {
         char c = *r->at++;
-        bool kept = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '.' ||
-                    c == '_' || c == '~';
+        bool kept = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+                    c == '.' || c == '_' || c == '~';
         if (c == '%') {
             must(r->end - r->at >= 2 && hex(r->at[0]) >= 0 && hex(r->at[1]) >= 0, "a percent sign without its digits");
             c = (char)(hex(r->at[0]) * 16 + hex(r->at[1]));
             r->at += 2;
             must(!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '.' ||
-                   c == '_' || c == '~'), "an unreserved character was encoded");
+                   c == '_' || c == '~'),
+                 "an unreserved character was encoded");
         } else {
             must(kept, "a byte that does not belong into a query");
         }
@@ -192,7 +193,8 @@ static void read_json_string(reader *r)
             must(r->at < r->end, "half an escape");
             char kind = *r->at++;
             if (kind == 'u') {
-                must(r->end - r->at >= 4 && r->at[0] == '0' && r->at[1] == '0' && hex((char)(r->at[2] & ~0x20)) < 16, "\\u");
+                must(r->end - r->at >= 4 && r->at[0] == '0' && r->at[1] == '0' && hex((char)(r->at[2] & ~0x20)) < 16,
+                     "\\u");
                 char digits[5] = {r->at[0], r->at[1], r->at[2], r->at[3], 0};
                 c = (char)strtol(digits, NULL, 16);
                 r->at += 4;
@@ -300,7 +302,8 @@ static void build(const pu_layout *layout, const list *query, const list *body, 
 
     whole.len = 1;
     code = pu_layout_body(layout, body->values, &whole, &error);
-    if (layout->form != PU_BODY_NONE) must((code == PU_OK) == body_good(body, false), "another verdict on the body's text");
+    if (layout->form != PU_BODY_NONE)
+        must((code == PU_OK) == body_good(body, false), "another verdict on the body's text");
     if (code == PU_OK) {
         out = malloc(whole.len + 1);
         must(out != NULL && whole.data[0] == '!', "the buffer's beginning changed");
@@ -325,8 +328,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     take_list(&in, &body);
 
     enum pu_code code = pu_layout_open(&layout, query.names, query.count, body.names, body.count, form, &error);
-    bool good = names_good(&query) && names_good(&body) && (form != PU_BODY_NONE || body.count == 0) &&
-                body_good(&body, true);
+    bool good =
+        names_good(&query) && names_good(&body) && (form != PU_BODY_NONE || body.count == 0) && body_good(&body, true);
     must((code == PU_OK) == good, "another verdict on the names");
     if (code == PU_OK) build(&layout, &query, &body, ceiling);
     pu_layout_close(&layout);

@@ -49,7 +49,7 @@ static void read_evm_address(const uint8_t *data, size_t size)
             capitals = capitals || (text[j] >= 'A' && text[j] <= 'F');
             letters = letters || text[j] >= 'a';
         }
-        enum pu_address_check expected = !capitals || !letters             ? PU_ADDRESS_UNCHECKED
+        enum pu_address_check expected = !capitals || !letters              ? PU_ADDRESS_UNCHECKED
                                          : memcmp(text, right, sizeof text) ? PU_ADDRESS_BAD
                                                                             : PU_ADDRESS_GOOD;
         must(pu_address_eip55(text, sizeof text) == expected, "another verdict on the case of an address");
@@ -187,7 +187,8 @@ static void read_stream(const char *bytes, size_t len, size_t max)
         while (to > from && (is_blank(bytes[to - 1], true) || bytes[to - 1] == '\n')) to--;
         while (from < to && (is_blank(bytes[from], true) || bytes[from] == '\n')) from++;
         pu_secret_text_trim(&text);
-        must(text.len == to - from && (from == to || memcmp(text.data, bytes + from, to - from) == 0), "trimmed otherwise");
+        must(text.len == to - from && (from == to || memcmp(text.data, bytes + from, to - from) == 0),
+             "trimmed otherwise");
         bool controls = false;
         for (size_t i = from; i < to; i++) controls = controls || (unsigned char)bytes[i] < 32 || bytes[i] == 127;
         bool pem = to - from >= 11 && memcmp(bytes + from, "-----BEGIN ", 11) == 0;
@@ -209,9 +210,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     switch (data[0] % 8) {
     case 0: read_address(exact, len); break;
     case 1: read_evm_address(data + 2, len); break;
-    case 2: case 3: read_ip(text); break;
-    case 4: case 5: read_lines(exact, len); break;
-    default: if (len < 4096) read_stream(exact, len, data[1]); break;
+    case 2:
+    case 3: read_ip(text); break;
+    case 4:
+    case 5: read_lines(exact, len); break;
+    default:
+        if (len < 4096) read_stream(exact, len, data[1]);
+        break;
     }
     free(exact);
     free(text);

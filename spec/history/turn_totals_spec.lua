@@ -10,7 +10,7 @@ local TYPES = { fromAccountType = "SPOT", toAccountType = "SPOT", toAccount = "t
 
 -- A simulator with that many transfers, and a client, each answer passed through `change(target, response)`.
 local function world(count, change)
-  local sim = purser.sim.new { variant = "counted_lists" }
+  local sim = purser.sim.new { variant = "live" }
   local owner = assert(sim:account { role = "broker", email = "a@example.org", balances = { USDT = "1000000" } })
   local inner = sim:transport()
   local client = assert(purser.new { base_url = "http://localhost", rate_limit = false, api_key = owner.api_key,

@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: MIT
--- The transports inside a real nginx: the whole of purser.recording.check for both, and what is nginx's own of
+-- The transports inside a real nginx: the whole of transport_check for both, and what is nginx's own of
 -- purser.transport.cosocket.
 -- make test-all: 30 s, waits
 
-local check = require "purser.recording.check"
+local check = require "transport_check"
 local core = require "purser.core"
 local libcurl = require "purser.util.libcurl"
 local nginx = require "nginx"
@@ -11,7 +11,7 @@ local service = require "service"
 local socket = require "socket"
 
 local CONF = [[
-lua_package_path "${ROOT}/lua/?.lua;${ROOT}/lua/?/init.lua;;";
+lua_package_path "${ROOT}/lua/?.lua;${ROOT}/lua/?/init.lua;${ROOT}/spec/support/?.lua;;";
 lua_package_cpath "${ROOT}/build/luajit/?.so;;";
 lua_ssl_trusted_certificate ${CA};
 lua_ssl_verify_depth 3;
@@ -32,7 +32,7 @@ server {
   location /check/ {
     content_by_lua_block {
       local kind = ngx.var.uri:match "%l+$"
-      local report = require("purser.recording.check").run({ url = "${CHECK}", tls = { ca_file = "${CA}",
+      local report = require("transport_check").run({ url = "${CHECK}", tls = { ca_file = "${CA}",
         good = "${GOOD}", other_name = "${OTHER_NAME}", other_authority = "${OTHER_AUTHORITY}" } }, function(options)
           if kind == "cosocket" then options.ca_file = nil end -- nginx.conf names it
           return purser.transport[kind](options)

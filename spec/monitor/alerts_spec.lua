@@ -6,23 +6,14 @@ local files = require "files"
 local monitored = require "monitored"
 local purser = require "purser"
 
-local folder, number
-
-setup(function() folder, number = files.folder(), 0 end)
-teardown(function() files.remove(folder) end)
-
-local function new_path()
-  number = number + 1
-  return ("%s/%d"):format(folder, number)
-end
-
+local new_path, told = files.new_path, monitored.told
 local world, sim, owner, client
-local told = monitored.told
 
 before_each(function()
   world = monitored.world()
   sim, owner, client = world.sim, world.owner, world.client
 end)
+after_each(files.remove_kept)
 
 describe("what was told", function()
   it("is not told again after a restart, and an event keeps its id when it could not be delivered", function()
@@ -51,7 +42,7 @@ describe("what was told", function()
   it("belongs to one account, whose file it is", function()
     local state = new_path()
     assert(purser.monitor.alerts(client, { networks = { "USDT/TRX" }, state = state })):check()
-        local other = assert(purser.new { transport = sim:transport(), profile = "mexc", base_url = "http://localhost",
+    local other = assert(purser.new { transport = sim:transport(), profile = "mexc", base_url = "http://localhost",
       api_key = owner.api_key, secret_key = owner.secret_key, account = "another" })
     local alerts, err = purser.monitor.alerts(other, { networks = { "USDT/TRX" }, state = state })
     assert.is_nil(alerts)

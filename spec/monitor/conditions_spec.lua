@@ -5,23 +5,14 @@ local files = require "files"
 local monitored = require "monitored"
 local purser = require "purser"
 
-local folder, number
-
-setup(function() folder, number = files.folder(), 0 end)
-teardown(function() files.remove(folder) end)
-
-local function new_path()
-  number = number + 1
-  return ("%s/%d"):format(folder, number)
-end
-
+local new_path, told = files.new_path, monitored.told
 local world, sim, owner, client
-local told = monitored.told
 
 before_each(function()
   world = monitored.world()
   sim, owner, client = world.sim, world.owner, world.client
 end)
+after_each(files.remove_kept)
 
 describe("a network", function()
   it("that closes is told once, and once when it opens again", function()

@@ -11,19 +11,47 @@ local folder
 setup(function() folder = files.folder() end)
 teardown(function() files.remove(folder) end)
 
--- The samples of a text: { ["name{labels}"] = value }. Each line is a comment or a sample, and each name has one TYPE.
+-- Reads a label set as Prometheus does: name="value", with \\, \" and \n as the only escapes.
+local function check_labels(labels, line)
+  local rest = labels
+  repeat
+    local after = rest:match '^[%a_][%w_]*="()'
+    assert.is_number(after, line)
+    while rest:sub(after, after) ~= '"' do
+      local char = rest:match('^[^\\"\n]', after) or rest:match('^\\[\\"n]', after)
+      assert.is_string(char, line)
+      after = after + #char
+    end
+    local is_last = after == #rest
+    assert.is_true(is_last or rest:sub(after + 1, after + 1) == ",", line)
+    rest = rest:sub(after + 2)
+  until is_last
+end
+
+-- The samples of a text: { ["name{labels}"] = value }. Each family has its HELP, its TYPE and its samples in one block,
+-- counters end in _total, and no sample stands twice: what Prometheus' own parser and `promtool check metrics` ask for.
 local function samples_of(text)
-  local samples, types = {}, {}
+  local samples, types, family = {}, {}, nil
+  assert.matches("\n$", text)
   for line in text:gmatch "([^\n]*)\n" do
-    local name, kind = line:match "^# TYPE ([%w_]+) (%l+)$"
-    if name then
-      assert.is_nil(types[name])
-      types[name] = kind
-    elseif not line:find "^# HELP [%w_]+ %u" then
-      local sample, value = line:match "^([%w_]+%b{}) ([%d.]+)$"
-      if not sample then sample, value = line:match "^([%w_]+) ([%d.]+)$" end
-      assert.is_string(sample, line)
-      assert.is_string(types[sample:match "^[%w_]+"], line)
+    local helped, help = line:match "^# HELP ([%a_][%w_]*) (%u.*%.)$"
+    local typed, kind = line:match "^# TYPE ([%a_][%w_]*) (%l+)$"
+    if helped then
+      assert.is_nil(types[helped], line)
+      assert.is_nil(help:find "\\", line)
+      family, types[helped] = helped, "none"
+    elseif typed then
+      assert.same({ family, "none" }, { typed, types[typed] }, line)
+      assert.is_truthy(kind == "gauge" or kind == "counter" and typed:find "_total$", line)
+      types[typed] = kind
+    else
+      local name, labels, value = line:match "^([%a_][%w_]*)(%b{}) (%d+%.?%d*)$"
+      if not name then name, value = line:match "^([%a_][%w_]*) (%d+%.?%d*)$" end
+      assert.equal(family, name, line)
+      assert.not_equal("none", types[name], line)
+      if labels then check_labels(labels:sub(2, -2), line) end
+      local sample = name .. (labels or "")
+      assert.is_nil(samples[sample], line)
       samples[sample] = value
     end
   end
@@ -101,9 +129,13 @@ describe("the numbers", function()
     assert.is_nil((metrics:write(folder .. "/no/such/file")))
   end)
 
-  it("hold no quote or line break of a name", function()
+  it("tell names apart whatever is in them", function()
     local metrics = purser.monitor.metrics()
-    metrics:hooks().after { operation = 'a"b\\c\nd', outcome = "done" }
-    assert.equal("1", samples_of(assert(metrics:text()))['purser_requests_total{operation="a_b_c_d",outcome="done"}'])
+    local after = metrics:hooks().after
+    after { operation = 'a"b\\c\nd', outcome = "done" }
+    after { operation = "a_b_c_d", outcome = "done" }
+    local samples = samples_of(assert(metrics:text()))
+    assert.equal("1", samples['purser_requests_total{operation="a\\"b\\\\c\\nd",outcome="done"}'])
+    assert.equal("1", samples['purser_requests_total{operation="a_b_c_d",outcome="done"}'])
   end)
 end)

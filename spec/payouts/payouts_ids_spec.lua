@@ -98,8 +98,8 @@ describe("an id of one's own", function()
   it("leads to a payment that a history showed: its record is owned, though the journal lacks the call", function()
     at.add(payouts, 1, 1)
     at.set "state = 'done', stage = 'done', record_id = 'r7'"
-    local owner = assert(at.journal:owners("treasury", { "r7" }, { [at.TRANSFER] = true })).r7
+    local owner = assert(at.journal:owners("record_id", "treasury", { "r7" }, { [at.TRANSFER] = true })).r7
     assert.same({ "done", false, at.TRANSFER }, { owner.state, owner.answered, owner.operation })
-    assert.same({}, assert(at.journal:owners("treasury", { "r7" }, { ["wallet.withdraw"] = true })))
+    assert.same({}, assert(at.journal:owners("record_id", "treasury", { "r7" }, { ["wallet.withdraw"] = true })))
   end)
 end)

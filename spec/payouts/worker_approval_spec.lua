@@ -5,9 +5,9 @@ local approval_rows = require "purser.write.guard.approval_rows"
 local at = require "payouts_setting"
 local core = require "purser.core"
 local files = require "files"
-local plan_text = require "purser.write.guard.plan_text"
+local plan_text = require "purser.signed.plan_text"
 local policies = require "policies"
-local policy = require "purser.write.guard.policy"
+local policy = require "purser.signed.policy"
 local ssh_keys = require "ssh_keys"
 
 local folder, signed_policy
@@ -37,11 +37,12 @@ local function approve(payouts, keys)
     not_after = "2099-01-01" }, rows))
   assert(at.journal.db:transaction(function(tx)
     tx.time = at.sim:now()
-    local plan = assert(plan_text.read(text))
-    approval_rows.add_plan(tx, plan)
+    local signatures = {}
     for _, name in ipairs { "alice", "bob" } do
-      approval_rows.add_statement(tx, plan.digest, name, "approve", name, ssh_keys.sign(name, "purser-plan-1", text))
+      local signature = ssh_keys.sign(name, "purser-plan-1", text)
+      signatures[plan_text.digest(signature)] = signature
     end
+    approval_rows.add(tx, assert(plan_text.read(text)), signatures)
     return true
   end))
 end

@@ -147,7 +147,7 @@ describe("a run of the simulator", function()
     for _, case in ipairs {
       { { sead = 1 }, 'option "sead" is not known (did you mean "seed"?)' }, { { clock = "sundial" }, "virtual" },
       { { seed = 1.5 }, "whole number" }, { { start_time = 1.5 }, "whole number" }, { { start_time = -1 }, "from 0" },
-      { { rate_limit = "mexico" }, "mexico" }, { "seed", "give a table" }, { { variant = "liv" }, "unknown variant" },
+      { { rate_limit = "mexico" }, "mexico" }, { "seed", "give a table" }, { { variant = "liv" }, "document or live" },
     } do
       local none, wrong = purser.sim.new(case[1])
       assert.is_nil(none)

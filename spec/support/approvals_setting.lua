@@ -11,9 +11,9 @@
 local approval_rows = require "purser.write.guard.approval_rows"
 local files = require "files"
 local own_journal = require "own_journal"
-local plan_text = require "purser.write.guard.plan_text"
+local plan_text = require "purser.signed.plan_text"
 local policies = require "policies"
-local policy = require "purser.write.guard.policy"
+local policy = require "purser.signed.policy"
 local recorder = require "recorder"
 local ssh_keys = require "ssh_keys"
 local whole = dofile "tools/whole_files.lua"
@@ -94,10 +94,9 @@ function M.add(text, signatures)
     tx.time = M.now
     local plan = plan_text.read(text) or { digest = plan_text.digest(text), text = text, rows = { { key = "?" } },
       head = { account = "treasury", queue = "?" } }
-    approval_rows.add_plan(tx, plan)
-    for i, signature in ipairs(signatures or {}) do
-      approval_rows.add_statement(tx, plan.digest, plan_text.digest(signature .. i), "?", "?", signature)
-    end
+    local by_digest = {}
+    for _, signature in ipairs(signatures or {}) do by_digest[plan_text.digest(signature)] = signature end
+    approval_rows.add(tx, plan, by_digest)
     return true
   end)
 end

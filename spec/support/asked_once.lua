@@ -1,14 +1,13 @@
 -- SPDX-License-Identifier: MIT
 -- Reconciles a call by one reading, early or late.
 
-local find_content = require "purser.write.find_content"
+local find = require "purser.write.find"
 local listing_service = require "listing_service"
 local operations = require "purser.api.operations"
 local reconcile = require "purser.write.reconcile"
 
 local NOW = 1700000000000
 local LATE = NOW + 60000
-local NOTHING_YET, ASK_AGAIN = find_content.NOTHING_YET, find_content.ASK_AGAIN
 
 local function changed(params, fields)
   local copy = {}
@@ -29,17 +28,16 @@ local function look_once(operation, params, shown, at, fields)
     return of.result.page and { data = records, totalRecords = #shown } or records
   end, changed({ now = at or LATE }, fields))
   local intent = { operation = operation, params = params, sent_at = NOW, recv_window = 5000, id = "i" }
-  local look = reconcile.question(service, row, intent, {})
+  local look = reconcile.question(service, row, intent, {}, fields and fields.window)
   look:begin()
-  local answer, err, why = reconcile.ways[row.reconcile.strategy](look)
-  return answer, err, why, look
+  local answer, err = find[row.reconcile.strategy](look)
+  return answer, err, look
 end
 
--- The outcome of that: a word; "nothing yet" or "retry".
+-- The outcome of that: a word; "nothing yet".
 local function outcome(...)
   local answer, err = look_once(...)
-  if answer == NOTHING_YET then return "nothing yet" elseif answer == ASK_AGAIN then return "retry" end
-  return answer and answer.outcome or err.message, answer
+  return answer and answer.outcome or err and err.message or "nothing yet", answer
 end
 
 return { changed = changed, look_once = look_once, outcome = outcome }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A host that ships no file beside itself: it links libpurser.a and runs the Lua text of its first argument. Its Lua has
- * the basic functions, string, table, math and coroutine: no package, require, io, os, debug or load. */
+/* A host that ships no file beside itself: it links libpurser.a and runs the Lua text of its first argument. Its Lua
+ * has the basic functions, string, table, math and coroutine: no package, require, io, os, debug or load. */
 #include <stdio.h>
 
 #include <lauxlib.h>
@@ -14,8 +14,8 @@ static int open_all(lua_State *L)
     const char *script = lua_touserdata(L, 1);
     luaL_openlibs(L);
     lua_pushcfunction(L, luaopen_purser);
-    static const char *const absent[] = {"package", "require", "io",   "os",       "debug", "load",
-                                         "loadfile", "dofile", "loadstring", "module", "utf8"};
+    static const char *const absent[] = {"package",  "require", "io",         "os",     "debug", "load",
+                                         "loadfile", "dofile",  "loadstring", "module", "utf8"};
     for (size_t i = 0; i < sizeof absent / sizeof *absent; i++) {
         lua_pushnil(L);
         lua_setglobal(L, absent[i]);

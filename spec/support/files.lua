@@ -37,6 +37,14 @@ function M.remove_kept()
   kept = {}
 end
 
+--- Returns what the text of a Lua program prints, run in a process of its own.
+function M.output_of_program(text)
+  local path = M.temporary(text)
+  local printed = M.output_of(("%s %s 2>&1"):format(os.getenv "LUA" or "lua5.4", path))
+  os.remove(path)
+  return printed
+end
+
 --- A new folder that only this user can enter. Whoever asked for it removes it (`remove`).
 function M.folder()
   return assert(M.output_of("mktemp -d"):match "%S+")

@@ -32,7 +32,7 @@ return function(host)
       local tls = { ca_file = env "CA", good = env "GOOD", other_name = env "OTHER_NAME",
         other_authority = env "OTHER_AUTHORITY" }
       local service = { url = env "CHECK", tls = host.tls ~= false and tls or nil }
-      report = tostring(require("purser.recording.check").run(service, host.check))
+      report = tostring(require("transport_check").run(service, host.check))
     end)
   end
 

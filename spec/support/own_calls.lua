@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What a client knows of its own calls, for specs of reconciling: a journal in memory.
+-- A client's knowledge of its own calls, for specs of reconciling: a journal in memory.
 --
 --     local known = own_calls.new()
 --     own_calls.note(known, row, intent, id, over)   -- `id` of its record, where it is known; `over`: it made none

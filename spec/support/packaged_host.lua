@@ -11,7 +11,7 @@
 
 package.path = "tools/?.lua;" .. package.path
 
-local check = require "purser.recording.check"
+local check = require "transport_check"
 local docs = require "docs.run"
 local files = require "files"
 local service = require "service"

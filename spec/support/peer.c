@@ -5,7 +5,8 @@
  * lines, each answered by one line:
  *
  *   script STEPS       connections accepted from now on follow STEPS
- *   tls CERT KEY [HOW] they speak TLS with these PEM files; HOW: `1.1`, `1.2` at most that, `h2` HTTP/2; `plain` ends that
+ *   tls CERT KEY [HOW] they speak TLS with these PEM files; HOW: `1.1`, `1.2` at most that, `h2` HTTP/2
+ *   plain              ends `tls`
  *   count              -> connections, requests of which a byte was seen, requests read whole, connections that ended,
  *                         steps `mark` that were reached
  *   last               -> the last whole request, percent-escaped

@@ -34,7 +34,7 @@ static uint32_t number(const char *at, int bytes)
 
 static bool write_frame(link_t *link, int type, int flags, uint32_t stream, const char *payload, size_t len)
 {
-    char bytes[9 + 64] = {(char)(len >> 16), (char)(len >> 8), (char)len, (char)type, (char)flags,
+    char bytes[9 + 64] = {(char)(len >> 16),    (char)(len >> 8),     (char)len,           (char)type,  (char)flags,
                           (char)(stream >> 24), (char)(stream >> 16), (char)(stream >> 8), (char)stream};
     memcpy(bytes + 9, payload, len);
     return transmit(link, bytes, 9 + len);

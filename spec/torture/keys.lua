@@ -33,7 +33,7 @@ function M.maker(client, have, keep, delay_ms)
     return found
   end
 
-  -- Whether the service has the key that an answer named, and no other. An answer can be well-formed and nonsense.
+  -- Returns true if the service has the key that an answer named, and no other. A well-formed answer can be nonsense.
   local function is_there(made, note, sub)
     if delay_ms then client:sleep(delay_ms) end
     local found = keys_named(note, sub)

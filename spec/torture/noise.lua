@@ -12,7 +12,7 @@ local wire = require "purser.sim.transport"
 local Noise = {}
 Noise.__index = Noise
 
--- What a list or a history answers with HTTP 200 when it shows no list.
+-- Answers of a list or a history with HTTP 200 that show no list.
 local NONSENSE = {
   "{}", '{"code":200}', '{"code":200,"msg":"success"}', '{"code":"0","data":null}', '{"data":{}}', '{"data":null}',
   '{"result":null}', '{"rows":null,"total":0}', '{"result":[],"totalCount":7}', '{"data":[],"totalRecords":7,"page":1}',
@@ -77,7 +77,7 @@ function Noise:ask(simulator, request)
   return write(self, simulator, request)
 end
 
---- Whether the history that would show a payment of this operation hid members of its records.
+--- Returns true if the history that would show a payment of this operation hid members of its records.
 function Noise:explains(row)
   return self.blanked[row.reconcile.lookup] == true
 end

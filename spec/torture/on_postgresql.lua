@@ -42,7 +42,7 @@ local SHOW = [[
   print("open", journal.db:rows("SELECT ssl::text FROM pg_stat_ssl WHERE pid = pg_backend_pid()")[1].ssl)
 ]]
 
--- What comes of opening the server under a name of another host, which the environment leads here.
+-- Opens the server under a name of another host, which the environment leads here.
 local function open_elsewhere(more)
   return run_elsewhere(SHOW:format(literal(options_with(more))), "PGHOSTADDR=127.0.0.1")
 end
@@ -461,7 +461,7 @@ describe("a key on two hosts", function()
     assert.equal("journal.other_content", select(2, move "4").code)
     local entries = assert(journal:entries { account = "again" })
     assert.same({ 1, "done", 2 }, { #entries, entries[1].state, entries[1].intent.attempt })
-    assert.equal(paid.tranId, assert(journal:owners("again", { paid.tranId }))[paid.tranId].record_id)
+    assert.equal(paid.tranId, assert(journal:owners("record_id", "again", { paid.tranId }))[paid.tranId].record_id)
     assert.equal(0, #assert(journal:open_calls("again", nil, sim:now() - 100000, sim:now())))
     assert.equal(1, #assert(journal:answered_calls("again", { ["sub_account.transfer"] = true }, sim:now() - 100000,
       sim:now())))

@@ -92,8 +92,8 @@ local function add_up(done)
   return sums
 end
 
--- Whether a payment may be undecided although nothing is equal to it: nothing says whose a record without an id is that
--- the journal lacks, and no record proves anything whose members the service hid.
+-- Returns true if a payment may be undecided although nothing is equal to it: the journal lacks its record, which has
+-- no id; or the service hid members of the records that would prove it.
 local function is_explained(self, payment)
   local row = operations.by_name[payment.operation]
   return self.lacks and not row.reconcile.client_id or self.noise and self.noise:explains(row)
@@ -169,7 +169,19 @@ function Reckoning:failed(list)
   end
 end
 
---- Checks everything, when nothing is in flight any more. Returns how many payments are done and how many undecided.
+-- Returns what a payment that is undecided is one of: what it is, what the rehearsal did that can explain it, whether
+-- it was made, and why it is undecided.
+local function kind_of(self, payment, found)
+  local row = operations.by_name[payment.operation]
+  local times = found[id_of(payment)] or 0
+  return table.concat({ payment.operation, world.is_twin(payment) and "twin" or ("made %d times"):format(times),
+    self.lacks and "journal lost" or "journal whole", self.noise and self.noise:explains(row) and "members hidden"
+    or "members shown", (tostring(payment.message):gsub(":.*", "")) }, ", ")
+end
+
+--- Checks everything, when nothing is in flight any more. Returns how many payments are done and how many undecided,
+--- and how many of these there are of each kind.
+---@return integer done, integer undecided, table<string, integer> kinds
 function Reckoning:all()
   local sound, wrong = self.simulator:verify()
   if not sound then self:problem("the simulator's books: %s", wrong) end
@@ -183,7 +195,12 @@ function Reckoning:all()
     local left = #assert(self.journal:entries { state = name })
     if left > 0 then self:problem("%d journal entries are still %s", left, name) end
   end
-  return #done, #undecided
+  local kinds = {}
+  for _, payment in ipairs(undecided) do
+    local kind = kind_of(self, payment, found)
+    kinds[kind] = (kinds[kind] or 0) + 1
+  end
+  return #done, #undecided, kinds
 end
 
 --- Checks the payments of another account that shared the journal, the queue's name and the keys: each once.

@@ -53,8 +53,8 @@ local function read_module(module)
   return path, source
 end
 
--- Loaders of modules with texts of their source changed, each of which must occur once.
-local function changed_loaders(changed)
+--- Returns loaders of modules with texts of their source changed, each of which must occur once.
+function M.changed_loaders(changed)
   local paths, sources, loaders = {}, {}, {}
   for _, change in ipairs(changed) do
     local module, text, other = change[1], change[2], change[3]
@@ -93,7 +93,7 @@ local function with_own_modules(changed, fn)
     if name:find "^purser" and name ~= "purser.core" then kept[name] = module end
   end
   for name in pairs(kept) do package.loaded[name] = nil end
-  local loaders = changed_loaders(changed)
+  local loaders = M.changed_loaders(changed)
   for module, loader in pairs(loaders) do package.preload[module] = loader end
   local ok, result = pcall(fn)
   for module in pairs(loaders) do package.preload[module] = nil end

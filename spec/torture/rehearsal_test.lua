@@ -12,6 +12,12 @@ before_each(function() folder = rehearsal.folder() end)
 
 after_each(function() os.execute("rm -r " .. folder) end)
 
+describe("the controls", function()
+  for name, control in pairs(dofile "spec/torture/controls.lua") do
+    it("change lines that stand in the source: " .. name, function() rehearsal.changed_loaders(control.changed) end)
+  end
+end)
+
 describe("the rehearsal", function()
   for seed = 1, 12 do
     it("makes every payment once, seed " .. seed, function()

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- What is rehearsed (rehearsal.lua), from the first event to the reckoning: the workers on their virtual machine, where
--- they die, and where they stand still. It changes modules of purser's for its purpose, so it wants its own.
+-- The scene of a rehearsal (rehearsal.lua), from the first event to the reckoning: workers on their virtual machine,
+-- where they die, and where they stand still. It changes modules of purser's for its purpose, so it wants its own.
 
 local Reckoning = dofile "spec/torture/reckoning.lua"
 local prng = require "purser.sim.prng"
@@ -269,8 +269,8 @@ local function work_off(state, reckoning)
   return false
 end
 
--- How rarely workers die. A look at a long history takes many requests, and who dies again and again ends none; so
--- after ten minutes of the run they die half as often, after twenty a third.
+-- Returns N: a worker dies once in N events. A check of a long history takes many requests, and a worker that dies
+-- again and again ends none; so after ten minutes of the run they die half as often, after twenty a third.
 local function dies_once_in(state)
   return state.dies_once_in * (1 + math.floor((state.machine.now - state.started) / 600000))
 end
@@ -321,7 +321,7 @@ local function perform(state)
   if state.puts_back then lose_journal(state, reckoning) end
   if not work_off(state, reckoning) then reckoning:problem "the workers did not end" end
   state.simulator:disarm()
-  local done, undecided = reckoning:all()
+  local done, undecided, kinds = reckoning:all()
   if state.payers[OTHER] then
     local journal, client, payouts = open_books(state, OTHER)
     reckoning:other(client, payouts, state.payments)
@@ -329,7 +329,7 @@ local function perform(state)
   end
   reckoning:keys(world.keys_of(1, 1, state.keys), state.kept)
   reckoning.journal:close()
-  return { problems = reckoning.problems, done = done, undecided = undecided, deaths = state.deaths,
+  return { problems = reckoning.problems, done = done, undecided = undecided, kinds = kinds, deaths = state.deaths,
     events = state.machine.traced, trace = state.machine:trace_of_all(), ms = state.machine.now - state.started }
 end
 

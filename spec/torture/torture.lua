@@ -48,7 +48,7 @@ local function start_worker(worker)
   pipe:close()
 end
 
--- Whether a process is there. One that has ended and was not waited for (Z) is not.
+-- Returns true if a process is there. One that has ended and was not waited for (Z) is not.
 local function is_alive(pid)
   local file = io.open(("/proc/%d/stat"):format(pid), "r")
   if not file then return false end
@@ -69,7 +69,7 @@ end
 
 -------------------------------------------------------------------------------------------------------- the run
 
--- How many requests arrived, by all operations and by each.
+-- Counts the requests that arrived, of all operations and of each.
 local function received(simulator)
   local total, each = 0, {}
   for operation, count in pairs(assert(simulator:counts())) do

@@ -98,7 +98,7 @@ function Machine:wait(ms)
   self:pass(ms)
 end
 
--- How long a packet takes: mostly some milliseconds, sometimes far too long.
+-- Returns the time that a packet takes: mostly some milliseconds, sometimes far too long.
 local function delay(roll)
   if roll:roll(25) == 1 then return roll:roll(4000) end
   return roll:roll(roll:roll(4) == 1 and 300 or 20)

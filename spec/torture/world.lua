@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What the torture plays with: accounts at the simulator, its faults, the payments, and the API keys.
+-- The world of the torture: accounts at the simulator, its faults, the payments, and the API keys.
 
 local M = {}
 
@@ -41,7 +41,7 @@ function M.open_other(simulator)
   return payer
 end
 
---- Whether the balance of an account of that name belongs to the other payer.
+--- Returns true if the balance of an account of that name belongs to the other payer.
 function M.is_other(name) return name == OTHER_SUB end
 
 -- No amount is another one with fewer places: a service may show amounts cut.
@@ -95,7 +95,7 @@ function M.payments(count, roll, twin_in, identified)
   return list
 end
 
---- Whether a payment is one of the equal ones that nothing identifies.
+--- Returns true if a payment is one of the equal ones that nothing identifies.
 function M.is_twin(payment) return payment.params.amount == TWIN end
 
 --- The keys that the `number`th of `workers` is to make, `count` by all: a list of { note, sub-account }.

@@ -48,7 +48,7 @@ describe("an error", function()
     assert(service.world:fault { kind = "lost_answer", operation = "wallet.coins", times = 1 })
     _, err = assert(new { base_url = service.url, api_key = account.api_key, secret_key = account.secret_key })
       .wallet:coins()
-    assert.matches("does this port want https:// in `base_url`?", err.message, 1, true)
+    assert.matches("perhaps this port wants https:// in `base_url`", err.message, 1, true)
   end)
 
   it("says at once what is wrong with ca_file and proxy, and quotes no password", function()

@@ -3,7 +3,7 @@
 -- wherever a function of the host fails.
 -- make test: 5 s, waits
 
-local check = require "purser.recording.check"
+local check = require "transport_check"
 local exchange = require "purser.transport.exchange"
 local schedule = require "purser.schedule"
 local socket = require "socket"

@@ -3,7 +3,7 @@
 -- a loop watches, and how much one step takes in.
 -- make test: 5 s, waits
 
-local check = require "purser.recording.check"
+local check = require "transport_check"
 local libcurl = require "purser.util.libcurl"
 local multi = require "purser.transport.multi"
 local peers = require "peer"

@@ -4,14 +4,12 @@
 local asked_once = require "asked_once"
 local errors = require "purser.call.errors"
 local find = require "purser.write.find"
-local find_content = require "purser.write.find_content"
 local operations = require "purser.api.operations"
 local reconcile = require "purser.write.reconcile"
 
 local NOW, HOUR = 1700000000000, 3600000
 local EARLY, LATE = NOW + 10, NOW + 60000
 local ID = ("Ab3"):rep(10) .. "Zz"
-local ASK_AGAIN = find_content.ASK_AGAIN
 
 local changed, look_once, outcome = asked_once.changed, asked_once.look_once, asked_once.outcome
 
@@ -28,6 +26,16 @@ describe("a call with an id", function()
     assert.equal("done", with({ transferred }, EARLY))
     assert.equal("done", with({ changed(transferred, { status = "FAILED", tranId = "t0" }), transferred }, EARLY))
     assert.equal("nothing yet", with({}, LATE))
+  end)
+
+  it("notes what it shows early, of a payment that is planned as well", function()
+    for _, window in ipairs { {}, { is_planned = true, since = NOW - HOUR } } do
+      local record = changed(transferred, { clientTranId = "" })
+      local answer, err, question = asked_once.look_once("sub_account.transfer", transfer, { record }, EARLY,
+        { window = window })
+      assert.same({ nil, nil }, { answer, err })
+      assert.same({ t1 = record }, question.seen)
+    end
   end)
 
   it("that failed was not done only late, for the id may be taken again", function()
@@ -75,7 +83,7 @@ describe("a late look that shows nothing", function()
 
   -- What is missing means, where the service lists these sub-accounts.
   local function missing(names, failure)
-    local look = select(4, look_once("sub_account.transfer", params, function(of, asked)
+    local look = select(3, look_once("sub_account.transfer", params, function(of, asked)
       if of.name ~= "list_sub_accounts" then return {} end
       if failure then return nil, failure end
       local list = {}
@@ -83,7 +91,7 @@ describe("a late look that shows nothing", function()
       return list
     end))
     local answer, err = find.missing(look)
-    return answer == ASK_AGAIN and "retry" or answer and answer.outcome or err.message, look
+    return look.waits and "retry" or answer and answer.outcome or err.message, look
   end
 
   it("says not_done where the sub-account is spelled as it was asked for", function()
@@ -103,7 +111,7 @@ describe("a late look that shows nothing", function()
     local _, look = missing {}
     assert.equal("undecided", find.missing(look).outcome)
     local key = { subAccount = "Desk", note = "bot", permissions = "SPOT_DEAL_READ" }
-    look = select(4, look_once("broker.create_api_key", key, function() return {} end))
+    look = select(3, look_once("broker.create_api_key", key, function() return {} end))
     assert.equal("undecided", find.missing(look).outcome)
   end)
 

@@ -111,7 +111,7 @@ describe("every look into a journal", function()
     assert(journal:entries { state = "open", limit = 10 })
     assert(journal:entries { limit = 10 })
     local names = { ["wallet.withdraw"] = true }
-    assert(journal:owners("treasury", { "1", "2" }, names))
+    assert(journal:owners("record_id", "treasury", { "1", "2" }, names))
     assert(journal:open_calls("treasury", names, 1700000000000, 1700000020000))
     assert(journal:answered_calls("treasury", names, 1700000000000, 1700000020000))
     assert(journal:open_count "treasury")

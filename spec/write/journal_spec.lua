@@ -305,6 +305,22 @@ describe("when the end cannot be written", function()
     assert.equal("open", assert(journal:entries())[1].state)
     assert.equal(result.tranId, assert(journal:recover(client))[1].answer.record.tranId)
   end)
+
+  it("its answer is that call's all the same, and no other's that is handed it", function()
+    local inner, db, first = sim:transport(), journal.db, nil
+    local mixing = client_with { transport = { send = function(_, request)
+      first = first or inner:send(request)
+      if db.is_full then assert(db:rows "PRAGMA query_only = 1") end
+      return first
+    end } }
+    db.is_full = true
+    assert(mixing.broker:transfer(move))
+    db.is_full = nil
+    assert(db:rows "PRAGMA query_only = 0")
+    local result, err = mixing.broker:transfer(move)
+    assert.is_nil(result)
+    assert.matches("carries the id of a record that belongs to another call", err.message)
+  end)
 end)
 
 describe("the count of open calls", function()

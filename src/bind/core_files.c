@@ -22,8 +22,8 @@ static int failed(lua_State *L, int code)
 static int file_mode(lua_State *L)
 {
     struct stat about;
-    int result = lua_isuserdata(L, 1) ? fstat(fileno(lpu_check_file(L, 1)), &about)
-                                      : stat(luaL_checkstring(L, 1), &about);
+    int result =
+        lua_isuserdata(L, 1) ? fstat(fileno(lpu_check_file(L, 1)), &about) : stat(luaL_checkstring(L, 1), &about);
     if (result != 0) return failed(L, errno);
     lpu_push_integer(L, (int64_t)(about.st_mode & 07777));
     lua_pushboolean(L, about.st_uid == geteuid() || about.st_uid == 0);
@@ -83,7 +83,7 @@ static int sync_file(lua_State *L)
     if (fflush(file) != 0 || (fsync(fileno(file)) != 0 && errno != EINVAL)) return failed(L, errno);
     if (folder) {
         int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        if (fd < 0 && errno != EACCES) return failed(L, errno); /* a folder may be closed to readers */
+        if (fd < 0 && errno != EACCES) return failed(L, errno);             /* a folder may be closed to readers */
         int code = fd < 0 || fsync(fd) == 0 || errno == EINVAL ? 0 : errno; /* EINVAL: a file system that cannot */
         if (fd >= 0) close(fd);
         if (code) return failed(L, code);
@@ -140,9 +140,10 @@ static int process_id(lua_State *L)
 void lpu_bind_files(lua_State *L)
 {
     static const luaL_Reg functions[] = {
-        {"file_mode", file_mode}, {"create_private", create_private}, {"may_keep", may_keep}, {"is_terminal", is_terminal},
-        {"process_id", process_id}, {"sync_file", sync_file}, {"write_private", write_private},
-        {NULL, NULL},
+        {"file_mode", file_mode},         {"create_private", create_private},
+        {"may_keep", may_keep},           {"is_terminal", is_terminal},
+        {"process_id", process_id},       {"sync_file", sync_file},
+        {"write_private", write_private}, {NULL, NULL},
     };
     lpu_set_functions(L, functions, 0);
 }

@@ -41,16 +41,11 @@ static int address_checksum(lua_State *L)
     size_t len;
     const char *form = luaL_checkstring(L, 1), *text = luaL_checklstring(L, 2, &len);
     enum pu_address_check check = PU_ADDRESS_UNCHECKED;
-    if (strcmp(form, "base58check") == 0)
-        check = pu_address_base58check(text, len, false);
-    else if (strcmp(form, "ripple") == 0)
-        check = pu_address_base58check(text, len, true);
-    else if (strcmp(form, "bech32") == 0)
-        check = pu_address_bech32(text, len);
-    else if (strcmp(form, "eip55") == 0)
-        check = pu_address_eip55(text, len);
-    else
-        luaL_argerror(L, 1, "the form is base58check, ripple, bech32 or eip55");
+    if (strcmp(form, "base58check") == 0) check = pu_address_base58check(text, len, false);
+    else if (strcmp(form, "ripple") == 0) check = pu_address_base58check(text, len, true);
+    else if (strcmp(form, "bech32") == 0) check = pu_address_bech32(text, len);
+    else if (strcmp(form, "eip55") == 0) check = pu_address_eip55(text, len);
+    else luaL_argerror(L, 1, "the form is base58check, ripple, bech32 or eip55");
     if (check == PU_ADDRESS_UNCHECKED) return 0;
     lua_pushboolean(L, check == PU_ADDRESS_GOOD);
     return 1;

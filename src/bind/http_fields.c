@@ -30,7 +30,8 @@ static bool read_options(lua_State *L, pu_http_options *options)
     for (lua_pushnil(L); lua_next(L, 1); lua_pop(L, 1)) { /* ... name value */
         const char *name = lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : "";
         enum pu_http_option row = pu_http_option_find(name);
-        const char *wrong = row == PU_HTTP_OPTIONS ? "is not an option of this transport" : read_option(L, options, row);
+        const char *wrong =
+            row == PU_HTTP_OPTIONS ? "is not an option of this transport" : read_option(L, options, row);
         if (wrong) {
             lua_pushfstring(L, "%s %s", *name ? name : "?", wrong);
             return false;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* purser.http: the module of the transports. It is apart from purser.core because libcurl brings thirty libraries, which
- * a program that only signs, or has a transport of its own, need not load. */
+/* purser.http: the module of the transports. It is apart from purser.core because libcurl brings thirty libraries,
+ * which a program that only signs, or has a transport of its own, need not load. */
 #include "lpu.h"
 
 LPU_EXPORT int luaopen_purser_http(lua_State *L);

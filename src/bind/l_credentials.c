@@ -11,8 +11,8 @@
 
 enum entry { API_KEY, SECRET_KEY, SECRET_KEY_FILE, CREDENTIALS_COMMAND, BASE_URL, PROFILE, ENTRIES };
 
-static const char *const entry_names[ENTRIES] = {"api_key", "secret_key", "secret_key_file",
-                                                 "credentials_command", "base_url", "profile"};
+static const char *const entry_names[ENTRIES] = {"api_key",  "secret_key", "secret_key_file", "credentials_command",
+                                                 "base_url", "profile"};
 
 static enum entry find_entry(const pu_key_lines *lines)
 {
@@ -106,8 +106,9 @@ static enum pu_file_fault read_source(pu_secret_text *whole, const char *source,
     return pu_secret_text_read(whole, source, PU_SECRET_MAX, code);
 }
 
-/* core.read_credentials(path) -> { api_key =, secret_key_file =, credentials_command =, base_url =, profile =, secret = }
- * with what the file has, or nil, message, and true when there is no such file. The secret of `secret_key` or `secret_key_file` is `secret`. */
+/* core.read_credentials(path) -> a table with what the file has of api_key, secret_key_file, credentials_command,
+ * base_url and profile, and `secret`, that of `secret_key` or `secret_key_file`; or nil, message, and true when there
+ * is no such file. */
 static int read_credentials(lua_State *L)
 {
     int code;

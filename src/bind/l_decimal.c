@@ -382,11 +382,10 @@ static const luaL_Reg methods[] = {
 };
 
 static const luaL_Reg meta[] = {
-    {"__add", decimal_add}, {"__sub", decimal_sub}, {"__mul", decimal_mul}, {"__unm", decimal_negate},
-    {"__eq", decimal_eq},   {"__lt", decimal_lt},   {"__le", decimal_le},   {"__tostring", decimal_tostring},
+    {"__add", decimal_add}, {"__sub", decimal_sub},       {"__mul", decimal_mul}, {"__unm", decimal_negate},
+    {"__eq", decimal_eq},   {"__lt", decimal_lt},         {"__le", decimal_le},   {"__tostring", decimal_tostring},
     {"__gc", decimal_gc},   {"__concat", decimal_concat}, {"__div", no_division}, {"__idiv", no_division},
-    {"__mod", no_division}, {"__pow", no_power},
-    {NULL, NULL},
+    {"__mod", no_division}, {"__pow", no_power},          {NULL, NULL},
 };
 
 void lpu_bind_decimal(lua_State *L)

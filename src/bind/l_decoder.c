@@ -27,8 +27,8 @@ enum {
     UVALUE,
     FIRST_KEY,
 
-    PLACES_A_LEVEL = 8,     /* what making one table takes, and more */
-    NEW_KEYS = 8            /* of the names learned in a document, how many get a place on the stack at once */
+    PLACES_A_LEVEL = 8, /* what making one table takes, and more */
+    NEW_KEYS = 8        /* of the names learned in a document, how many get a place on the stack at once */
 };
 
 /* Plans of decoders that were collected while they decoded. It lives as long as the metatable of decoders. */

@@ -47,7 +47,8 @@ static int send_alone(lua_State *L)
 static int push_in_use(lua_State *L)
 {
     static const pu_http_response response = {
-        .failure = PU_HTTP_TRANSPORT, .outcome = PU_OUTCOME_NOT_SENT,
+        .failure = PU_HTTP_TRANSPORT,
+        .outcome = PU_OUTCOME_NOT_SENT,
         .message = "the transport is in use: a finaliser cannot send through it just now"};
     return lpu_http_push_response(L, &response);
 }
@@ -82,7 +83,8 @@ static int http_tostring(lua_State *L)
 
 void lpu_bind_http_easy(lua_State *L)
 {
-    static const luaL_Reg methods[] = {{"send", http_send}, {"discard", http_discard}, {"close", http_close}, {NULL, NULL}};
+    static const luaL_Reg methods[] = {
+        {"send", http_send}, {"discard", http_discard}, {"close", http_close}, {NULL, NULL}};
     static const luaL_Reg meta[] = {
         {"__gc", http_close}, {"__close", http_close}, {"__tostring", http_tostring}, {NULL, NULL}};
     lpu_new_type(L, TYPE, methods, meta);

@@ -215,10 +215,11 @@ static int multi_wait(lua_State *L)
 
 void lpu_bind_http_multi(lua_State *L)
 {
-    static const luaL_Reg methods[] = {
-        {"submit", multi_submit}, {"step", multi_step},       {"next", multi_next}, {"cancel", multi_cancel},
-        {"fds", multi_fds},       {"timeout", multi_timeout}, {"wait", multi_wait}, {"discard", multi_discard},
-        {"close", multi_close},   {NULL, NULL}};
+    static const luaL_Reg methods[] = {{"submit", multi_submit}, {"step", multi_step},
+                                       {"next", multi_next},     {"cancel", multi_cancel},
+                                       {"fds", multi_fds},       {"timeout", multi_timeout},
+                                       {"wait", multi_wait},     {"discard", multi_discard},
+                                       {"close", multi_close},   {NULL, NULL}};
     static const luaL_Reg meta[] = {
         {"__gc", multi_close}, {"__close", multi_close}, {"__tostring", multi_tostring}, {NULL, NULL}};
     lpu_new_type(L, TYPE, methods, meta);

@@ -48,8 +48,8 @@ static int value_error(lua_State *L, int names, size_t slot)
     const char *type = luaL_typename(L, -1);
     if (lua_type(L, -1) == LUA_TNUMBER) type = "a number that is no exact integer (pass a string)";
     lua_rawgeti(L, names, (int)slot + 1);
-    return luaL_error(L, "parameter '%s': a string, an integer or a boolean is expected, got %s",
-                      lua_tostring(L, -1), type);
+    return luaL_error(L, "parameter '%s': a string, an integer or a boolean is expected, got %s", lua_tostring(L, -1),
+                      type);
 }
 
 /* Leaves the values on the stack: taking each away again would cost as much as encoding it. */
@@ -62,14 +62,12 @@ static void read_values(lua_State *L, int index, int list, int table, size_t cou
     for (size_t i = 0; i < count; i++) {
         pu_value *value = &values[i];
         lua_rawgeti(L, names, (int)i + 1); /* uservalue names value... name */
-        switch (lpu_raw_get(L, table)) {     /* uservalue names value... value */
+        switch (lpu_raw_get(L, table)) {   /* uservalue names value... value */
         case LUA_TSTRING:
             value->kind = PU_VALUE_STRING;
             value->text = lua_tolstring(L, -1, &value->len);
             break;
-        case LUA_TNIL:
-            value->kind = PU_VALUE_ABSENT;
-            break;
+        case LUA_TNIL: value->kind = PU_VALUE_ABSENT; break;
         case LUA_TBOOLEAN:
             value->kind = PU_VALUE_BOOLEAN;
             value->integer = lua_toboolean(L, -1);
@@ -98,8 +96,7 @@ static int layout_query(lua_State *L)
     read_values(L, 1, QUERY_NAMES, 2, object->layout.query_count, values);
     lpu_reset_buf(&object->text);
     object->uses++;
-    if (pu_layout_query(&object->layout, values, &object->text, &error) != PU_OK)
-        return lpu_push_error(L, &error);
+    if (pu_layout_query(&object->layout, values, &object->text, &error) != PU_OK) return lpu_push_error(L, &error);
     return lpu_push_built(L, &object->text, &object->uses);
 }
 
@@ -112,8 +109,7 @@ static int layout_body(lua_State *L)
     read_values(L, 1, BODY_NAMES, 2, object->layout.body_count, values);
     lpu_reset_buf(&object->text);
     object->uses++;
-    if (pu_layout_body(&object->layout, values, &object->text, &error) != PU_OK)
-        return lpu_push_error(L, &error);
+    if (pu_layout_body(&object->layout, values, &object->text, &error) != PU_OK) return lpu_push_error(L, &error);
     return lpu_push_built(L, &object->text, &object->uses);
 }
 
@@ -130,10 +126,8 @@ static int layout_tostring(lua_State *L)
 {
     layout_object *object = luaL_checkudata(L, 1, LAYOUT_TYPE);
     const pu_layout *layout = &object->layout;
-    if (!layout->query)
-        lua_pushliteral(L, LAYOUT_TYPE " (closed)");
-    else
-        lua_pushfstring(L, LAYOUT_TYPE " (%d, %d)", (int)layout->query_count, (int)layout->body_count);
+    if (!layout->query) lua_pushliteral(L, LAYOUT_TYPE " (closed)");
+    else lua_pushfstring(L, LAYOUT_TYPE " (%d, %d)", (int)layout->query_count, (int)layout->body_count);
     return 1;
 }
 

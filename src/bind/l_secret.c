@@ -138,12 +138,9 @@ void lpu_bind_secret(lua_State *L)
     static const luaL_Reg methods[] = {{"close", secret_close}, {NULL, NULL}};
     static const luaL_Reg meta[] = {
         {"__gc", secret_close}, {"__close", secret_close}, {"__tostring", secret_tostring}, {NULL, NULL}};
-    static const luaL_Reg functions[] = {{"read_secret", read_secret},
-                                         {"take_secret", take_secret},
-                                         {"read_private", read_private},
-                                         {"secret_memory", secret_memory},
-                                         {"harden_process", harden_process},
-                                         {NULL, NULL}};
+    static const luaL_Reg functions[] = {{"read_secret", read_secret},       {"take_secret", take_secret},
+                                         {"read_private", read_private},     {"secret_memory", secret_memory},
+                                         {"harden_process", harden_process}, {NULL, NULL}};
     pu_secret_start(); /* here, and not at the first key: other threads may be inside OpenSSL by then */
     lpu_new_type(L, TYPE, methods, meta);
     lpu_set_functions(L, functions, 0);

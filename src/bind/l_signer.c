@@ -151,18 +151,15 @@ static int percent_encode(lua_State *L)
     const char *text = luaL_checklstring(L, 1, &len);
     char small[768];
     char *out = small;
-    if (len > sizeof small / 3)
-        out = lua_newuserdata(L, 3 * len); /* collected even when the next line raises */
+    if (len > sizeof small / 3) out = lua_newuserdata(L, 3 * len); /* collected even when the next line raises */
     lua_pushlstring(L, out, pu_percent_write(out, text, len));
     return 1;
 }
 
 void lpu_bind_signer(lua_State *L)
 {
-    static const luaL_Reg methods[] = {{"sign", signer_sign},
-                                       {"sign_query", signer_sign_query},
-                                       {"close", signer_close},
-                                       {NULL, NULL}};
+    static const luaL_Reg methods[] = {
+        {"sign", signer_sign}, {"sign_query", signer_sign_query}, {"close", signer_close}, {NULL, NULL}};
     static const luaL_Reg meta[] = {
         {"__gc", signer_close}, {"__close", signer_close}, {"__tostring", signer_tostring}, {NULL, NULL}};
     static const luaL_Reg functions[] = {{"signer", new_signer},

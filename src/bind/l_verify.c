@@ -37,13 +37,14 @@ static int verify_ed25519(lua_State *L)
     bool good = false;
     pu_error error;
     if (key_len == PU_ED25519_KEY && signature_len == PU_ED25519_SIGNATURE &&
-        pu_verify_ed25519((const unsigned char *)key, text, len, (const unsigned char *)signature, &good, &error) != PU_OK)
+        pu_verify_ed25519((const unsigned char *)key, text, len, (const unsigned char *)signature, &good, &error) !=
+            PU_OK)
         return lpu_push_error(L, &error);
     lua_pushboolean(L, good);
     return 1;
 }
 
-/* core.is_ed25519_key(bytes) -> whether they are a key that verify_ed25519 takes: of 32 bytes, and not of small order */
+/* core.is_ed25519_key(bytes) -> true for a key that verify_ed25519 takes: of 32 bytes, and not of small order */
 static int is_ed25519_key(lua_State *L)
 {
     size_t len;

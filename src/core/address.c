@@ -62,7 +62,8 @@ bool pu_address_seal_base58check(char *text, size_t len, bool ripple)
     const char *digits = base58_digits(ripple);
     unsigned char bytes[BYTES_MAX], digest[EVP_MAX_MD_SIZE];
     size_t count = base58_bytes(text, len, digits, bytes);
-    if (count <= CHECKSUM_BYTES || !base58_digest(bytes + BYTES_MAX - count, count - CHECKSUM_BYTES, digest)) return false;
+    if (count <= CHECKSUM_BYTES || !base58_digest(bytes + BYTES_MAX - count, count - CHECKSUM_BYTES, digest))
+        return false;
     memcpy(bytes + BYTES_MAX - CHECKSUM_BYTES, digest, CHECKSUM_BYTES);
     for (size_t i = len; i-- > 0;) { /* the digits again, from the last */
         unsigned rest = 0;
@@ -153,7 +154,8 @@ static void keccak(uint64_t state[25])
 {
     static const unsigned rotation[] = {1,  3,  6,  10, 15, 21, 28, 36, 45, 55, 2,  14,
                                         27, 41, 56, 8,  25, 43, 62, 18, 39, 61, 20, 44};
-    static const unsigned lane[] = {10, 7, 11, 17, 18, 3, 5, 16, 8, 21, 24, 4, 15, 23, 19, 13, 12, 2, 20, 14, 22, 9, 6, 1};
+    static const unsigned lane[] = {10, 7,  11, 17, 18, 3, 5,  16, 8,  21, 24, 4,
+                                    15, 23, 19, 13, 12, 2, 20, 14, 22, 9,  6,  1};
     unsigned register_bits = 1; /* of the LFSR that makes the round constants */
     for (unsigned round = 0; round < 24; round++) {
         uint64_t column[5];

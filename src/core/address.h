@@ -16,8 +16,8 @@ enum pu_address_check pu_address_base58check(const char *text, size_t len, bool 
 /* Bech32 and Bech32m (BIP 173, BIP 350) of any length up to 256. */
 enum pu_address_check pu_address_bech32(const char *text, size_t len);
 
-/* Replaces the end of a text by the checksum that it should carry, for a simulator that draws addresses. Returns false for
- * what is none, and where OpenSSL cannot make the digest. */
+/* Replaces the end of a text by the checksum that it should carry, for a simulator that draws addresses. Returns false
+ * for what is none, and where OpenSSL cannot make the digest. */
 bool pu_address_seal_base58check(char *text, size_t len, bool ripple);
 bool pu_address_seal_bech32(char *text, size_t len);
 

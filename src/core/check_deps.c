@@ -5,7 +5,8 @@
  */
 #ifdef __has_include
 #if !__has_include(<openssl/evp.h>)
-#error "OpenSSL is missing. Debian: libssl-dev, Fedora: openssl-devel, Alpine: openssl-dev, macOS: brew install openssl@3"
+#error \
+    "OpenSSL is missing. Debian: libssl-dev, Fedora: openssl-devel, Alpine: openssl-dev, macOS: brew install openssl@3"
 #endif
 #endif
 

@@ -78,8 +78,7 @@ static size_t digits_at(const char *text, size_t len, size_t at)
 
 enum pu_code pu_decimal_parse(pu_decimal *out, const char *text, size_t len, pu_error *error)
 {
-    if (len > PU_DECIMAL_TEXT_MAX)
-        return set_error(error, PU_TOO_LARGE, "a decimal has at most 256 characters", len);
+    if (len > PU_DECIMAL_TEXT_MAX) return set_error(error, PU_TOO_LARGE, "a decimal has at most 256 characters", len);
 
     size_t at = len && text[0] == '-';
     size_t whole = digits_at(text, len, at), fraction = 0;
@@ -90,8 +89,7 @@ enum pu_code pu_decimal_parse(pu_decimal *out, const char *text, size_t len, pu_
         if (!fraction) return set_error(error, PU_SYNTAX, "a digit is expected behind the point", end + 1);
         end += 1 + fraction;
     }
-    if (end < len)
-        return set_error(error, PU_SYNTAX, "a decimal is digits with at most one point among them", end);
+    if (end < len) return set_error(error, PU_SYNTAX, "a decimal is digits with at most one point among them", end);
 
     char digits[PU_DECIMAL_TEXT_MAX + 1]; /* BN_dec2bn reads up to a NUL */
     memcpy(digits, text, at + whole);
@@ -100,10 +98,8 @@ enum pu_code pu_decimal_parse(pu_decimal *out, const char *text, size_t len, pu_
 
     BIGNUM *value = NULL;
     enum pu_code code = PU_NO_MEMORY;
-    if (BN_dec2bn(&value, digits))
-        code = settle(out, value, (unsigned)fraction);
-    else
-        code = out_of_memory(value);
+    if (BN_dec2bn(&value, digits)) code = settle(out, value, (unsigned)fraction);
+    else code = out_of_memory(value);
     if (code == PU_TOO_LARGE) return set_error(error, code, "a decimal has at most 253 digits", len);
     if (code != PU_OK) return set_error(error, code, "out of memory", 0);
     return PU_OK;
@@ -112,8 +108,7 @@ enum pu_code pu_decimal_parse(pu_decimal *out, const char *text, size_t len, pu_
 /* Where the operands have different scales, *scaled becomes a copy of the one with the smaller scale, brought
  * to the greater, and *left and *right point at two integers of one scale. The caller frees *scaled, which
  * may be NULL. */
-static bool align(const pu_decimal *a, const pu_decimal *b, const BIGNUM **left, const BIGNUM **right,
-                  BIGNUM **scaled)
+static bool align(const pu_decimal *a, const pu_decimal *b, const BIGNUM **left, const BIGNUM **right, BIGNUM **scaled)
 {
     *left = a->value;
     *right = b->value;
@@ -135,8 +130,7 @@ static unsigned greater_scale(const pu_decimal *a, const pu_decimal *b)
 
 typedef int (*bn_operation)(BIGNUM *, const BIGNUM *, const BIGNUM *);
 
-static enum pu_code add_or_sub(pu_decimal *out, const pu_decimal *a, const pu_decimal *b,
-                               bn_operation operation)
+static enum pu_code add_or_sub(pu_decimal *out, const pu_decimal *a, const pu_decimal *b, bn_operation operation)
 {
     const BIGNUM *left, *right;
     BIGNUM *scaled, *sum = BN_new();
@@ -168,8 +162,7 @@ enum pu_code pu_decimal_mul(pu_decimal *out, const pu_decimal *a, const pu_decim
 
 /* Tells if the integer quotient moves away from zero by one. `rest` is what the division left, with the sign of the
  * dividend or zero; it is doubled here. */
-static bool moves_away(const BIGNUM *quotient, BIGNUM *rest, const BIGNUM *divisor, enum pu_rounding mode,
-                       bool *moves)
+static bool moves_away(const BIGNUM *quotient, BIGNUM *rest, const BIGNUM *divisor, enum pu_rounding mode, bool *moves)
 {
     *moves = false;
     if (BN_is_zero(rest) || mode == PU_ROUND_DOWN) return true;
@@ -197,10 +190,10 @@ static BIGNUM *quotient_of(const pu_decimal *a, const pu_decimal *b, unsigned pl
     BN_CTX *scratch = BN_CTX_new();
     BIGNUM *dividend = BN_dup(a->value), *divisor = BN_dup(b->value), *quotient = BN_new();
     unsigned up = places + b->scale;
-    bool done = scratch && dividend && divisor && quotient &&
-                (up < a->scale ? multiply_by_power(divisor, a->scale - up)
-                               : multiply_by_power(dividend, up - a->scale)) &&
-                divide(quotient, dividend, divisor, mode, scratch);
+    bool done =
+        scratch && dividend && divisor && quotient &&
+        (up < a->scale ? multiply_by_power(divisor, a->scale - up) : multiply_by_power(dividend, up - a->scale)) &&
+        divide(quotient, dividend, divisor, mode, scratch);
     BN_free(dividend);
     BN_free(divisor);
     BN_CTX_free(scratch);
@@ -230,8 +223,7 @@ enum pu_code pu_decimal_round(pu_decimal *out, const pu_decimal *a, unsigned pla
     return code;
 }
 
-enum pu_code pu_decimal_round_step(pu_decimal *out, const pu_decimal *a, const pu_decimal *step,
-                                   enum pu_rounding mode)
+enum pu_code pu_decimal_round_step(pu_decimal *out, const pu_decimal *a, const pu_decimal *step, enum pu_rounding mode)
 {
     if (pu_decimal_sign(step) <= 0) return PU_ARGUMENT;
     BN_CTX *scratch = BN_CTX_new();
@@ -277,10 +269,8 @@ enum pu_code pu_decimal_text(const pu_decimal *d, unsigned places, char *text, s
     char *to = text;
     if (*digits == '-') *to++ = *digits++;
     size_t count = strlen(digits), whole = count > d->scale ? count - d->scale : 0;
-    if (whole)
-        memcpy(to, digits, whole);
-    else
-        *to = '0';
+    if (whole) memcpy(to, digits, whole);
+    else *to = '0';
     to += whole ? whole : 1;
     if (places) {
         size_t zeros = whole ? 0 : d->scale - count; /* between the point and the first digit */

@@ -50,8 +50,7 @@ enum pu_code pu_decimal_div(pu_decimal *out, const pu_decimal *a, const pu_decim
 enum pu_code pu_decimal_round(pu_decimal *out, const pu_decimal *a, unsigned places, enum pu_rounding mode);
 
 /* A multiple of `step` next to `a`. PU_ARGUMENT unless step > 0. */
-enum pu_code pu_decimal_round_step(pu_decimal *out, const pu_decimal *a, const pu_decimal *step,
-                                   enum pu_rounding mode);
+enum pu_code pu_decimal_round_step(pu_decimal *out, const pu_decimal *a, const pu_decimal *step, enum pu_rounding mode);
 
 enum pu_code pu_decimal_copy(pu_decimal *out, const pu_decimal *a, bool negated);
 

@@ -15,17 +15,28 @@
 #include "json.h"
 #include "walk.h"
 
-static const char *read_container(walk *w, const char *p, pu_type *type);
+static const char *read_container(pu_walk *w, const char *p, pu_type *type);
 
-static bool is_container(const walk *w, const char *p, enum pu_kind kind)
+static bool values_left(pu_walk *w, const char *at)
+{
+    return w->values < PU_MAX_VALUES || pu_walk_fail(w, PU_TOO_LARGE, at, "more than 2097152 values in one document");
+}
+
+static const char *reject_repetition(pu_walk *w, const char *at)
+{
+    return pu_walk_fail(w, PU_REPEATED, at, "a member comes twice");
+}
+
+static bool is_container(const pu_walk *w, const char *p, enum pu_kind kind)
 {
     return kind >= PU_KIND_ANY && p < w->end && (*p == '{' || *p == '[');
 }
 
-static const char *enter(walk *w, const char *p)
+static const char *enter(pu_walk *w, const char *p)
 {
-    if (w->depth == PU_MAX_DEPTH) return set_error(w, p, "nested too deep");
-    if (w->containers == PU_MAX_CONTAINERS) return set_too_large(w, p, "more than 262144 objects and lists in one document");
+    if (w->depth == PU_MAX_DEPTH) return pu_walk_fail(w, PU_SYNTAX, p, "nested too deep");
+    if (w->containers == PU_MAX_CONTAINERS)
+        return pu_walk_fail(w, PU_TOO_LARGE, p, "more than 262144 objects and lists in one document");
     if (!values_left(w, p)) return NULL;
     w->containers++;
     w->depth++;
@@ -35,12 +46,12 @@ static const char *enter(walk *w, const char *p)
 /* Facts of the record that is being read. */
 typedef struct record {
     pu_shape *shape;
-    uint16_t guess;    /* the key expected next */
-    uint16_t previous; /* the key before it */
-    bool opened;       /* the sink has its table already */
-    size_t total;      /* members handed over before the present batch */
-    uint64_t seen;     /* bit n: key n has come; of the keys beyond 63 this is not known */
-    size_t address_at; /* 1 + the place of an address in the present batch, 0: none there */
+    uint16_t guess;         /* the key expected next */
+    uint16_t previous;      /* the key before it */
+    bool opened;            /* the sink has its table already */
+    size_t total;           /* members handed over before the present batch */
+    uint64_t seen;          /* bit n: key n has come; of the keys beyond 63 this is not known */
+    size_t address_at;      /* 1 + the place of an address in the present batch, 0: none there */
     pu_entry address, memo; /* what earlier batches held of them */
 } record;
 
@@ -51,7 +62,7 @@ static inline uint64_t key_bit(uint16_t key)
 }
 
 /* Keeps of the present batch the address and the memo. */
-static void note_batch(const walk *w, record *r)
+static void note_batch(const pu_walk *w, record *r)
 {
     if (r->shape->address == PU_NO_KEY) return;
     for (const pu_entry *entry = w->entries; entry < w->entries + w->count; entry++) {
@@ -61,7 +72,7 @@ static void note_batch(const walk *w, record *r)
     r->address_at = 0;
 }
 
-static void flush_record(walk *w, record *r, bool complete)
+static void flush_record(pu_walk *w, record *r, bool complete)
 {
     if (!complete) note_batch(w, r);
     if (!r->opened) {
@@ -77,15 +88,15 @@ static void flush_record(walk *w, record *r, bool complete)
 }
 
 /* The place of the next entry, which is counted only once it has been filled. */
-static inline pu_entry *next_entry(walk *w, record *r)
+static inline pu_entry *next_entry(pu_walk *w, record *r)
 {
-    if (w->count == BATCH) flush_record(w, r, false);
+    if (w->count == PU_WALK_BATCH) flush_record(w, r, false);
     return &w->entries[w->count];
 }
 
 /* Tells if the member at `p` begins with the key's token. Of tokens over 16 bytes the last eight are compared as one
  * word more, which overlaps the others or, beyond 24 bytes, leaves the middle to memcmp. */
-static inline bool token_at(const walk *w, const pu_key *key, const char *p)
+static inline bool token_at(const pu_walk *w, const pu_key *key, const char *p)
 {
     size_t left = (size_t)(w->end - p), len = key->token_len;
     uint64_t head[2], tail;
@@ -99,7 +110,7 @@ static inline bool token_at(const walk *w, const pu_key *key, const char *p)
 }
 
 /* The key of a name that was not the expected one, PU_NO_KEY when it is not known and cannot be learned. */
-static uint16_t look_up(walk *w, record *r, const char *name, size_t len, bool escaped)
+static uint16_t look_up(pu_walk *w, record *r, const char *name, size_t len, bool escaped)
 {
     char plain[PU_LEARN_BYTES * 6];
     if (escaped) {
@@ -123,7 +134,7 @@ static void expect(record *r, uint16_t number)
 
 /* Reads a member's name and colon when they are not the expected bytes. An unknown name is left in `entry`, with the
  * prefix rule applied. */
-static const char *read_name(walk *w, record *r, const char *p, uint16_t *number, pu_entry *entry)
+static const char *read_name(pu_walk *w, record *r, const char *p, uint16_t *number, pu_entry *entry)
 {
     pu_scan_error mark;
     bool escaped;
@@ -132,9 +143,9 @@ static const char *read_name(walk *w, record *r, const char *p, uint16_t *number
         *number = keys[r->guess].next;
         if (*number != PU_NO_KEY && token_at(w, &keys[*number], p)) return p + keys[*number].token_len;
     }
-    if (p == w->end || *p != '"') return set_error(w, p, "a member's name was expected");
+    if (p == w->end || *p != '"') return pu_walk_fail(w, PU_SYNTAX, p, "a member's name was expected");
     const char *close = pu_json_string(++p, w->end, &escaped, &mark);
-    if (!close) return set_scan_error(w, &mark);
+    if (!close) return pu_walk_scan_failed(w, &mark);
     size_t len = (size_t)(close - p);
     *number = look_up(w, r, p, len, escaped);
     if (*number != PU_NO_KEY) {
@@ -147,20 +158,20 @@ static const char *read_name(walk *w, record *r, const char *p, uint16_t *number
         entry->name_escaped = escaped;
     }
     p = pu_json_space(close + 1, w->end);
-    if (p == w->end || *p != ':') return set_error(w, p, "a colon was expected");
+    if (p == w->end || *p != ':') return pu_walk_fail(w, PU_SYNTAX, p, "a colon was expected");
     return p + 1;
 }
 
 /* Tells if a name that came before may come again: the last of equal names wins in objects of type `any`, and
  * everywhere in a plan that says so. A document that says two things about what was done says neither. */
-static bool may_repeat(const walk *w, const record *r)
+static bool may_repeat(const pu_walk *w, const record *r)
 {
     return w->plan->last_wins || r->shape == &w->plan->shapes[0];
 }
 
 /* Counts the entry that was read. A null member is absent, and matters only where an equal name may have come before.
  * Returns false, and counts nothing, when the name must not have come before. */
-static inline bool count_entry(walk *w, record *r, const pu_entry *entry)
+static inline bool count_entry(pu_walk *w, record *r, const pu_entry *entry)
 {
     uint64_t bit = key_bit(entry->key);
     if (r->seen & bit) {
@@ -174,7 +185,7 @@ static inline bool count_entry(walk *w, record *r, const pu_entry *entry)
 }
 
 /* Reads any value into the entry whose name is filled in. */
-static const char *read_value(walk *w, record *r, const char *p, pu_type *type, pu_entry *entry)
+static const char *read_value(pu_walk *w, record *r, const char *p, pu_type *type, pu_entry *entry)
 {
     p = pu_json_space(p, w->end);
     if (is_container(w, p, type->kind)) {
@@ -189,7 +200,7 @@ static const char *read_value(walk *w, record *r, const char *p, pu_type *type, 
         return p;
     }
     const char *at = p;
-    p = read_scalar(w, at, type->kind, entry);
+    p = pu_walk_scalar(w, at, type->kind, entry);
     if (!p) return NULL;
     if (!count_entry(w, r, entry)) return reject_repetition(w, at);
     if (type->kind == PU_KIND_ADDRESS) r->address_at = w->count;
@@ -203,7 +214,7 @@ static inline bool takes_text(uint8_t kind)
 
 /* Reads what nearly every value is: a string without escapes, a short integer, or null. NULL: it is something else, or
  * its name came before, which read_value finds out once more and reports. */
-static inline const char *read_usual(walk *w, record *r, const char *p, const pu_key *key, pu_entry *entry)
+static inline const char *read_usual(pu_walk *w, record *r, const char *p, const pu_key *key, pu_entry *entry)
 {
     if (p == w->end) return NULL;
     if (*p == '"') {
@@ -219,7 +230,7 @@ static inline const char *read_usual(walk *w, record *r, const char *p, const pu
     }
     if (pu_json_digit(*p)) {
         if (key->kind != PU_KIND_INTEGER && key->kind != PU_KIND_ANY) return NULL;
-        p = read_short_integer(w, p, entry);
+        p = pu_walk_short_integer(w, p, entry);
         return p && count_entry(w, r, entry) ? p : NULL;
     }
     if (*p != 'n' || w->end - p < 4 || memcmp(p, "null", 4) != 0) return NULL;
@@ -227,10 +238,10 @@ static inline const char *read_usual(walk *w, record *r, const char *p, const pu
     return count_entry(w, r, entry) ? p + 4 : NULL;
 }
 
-/* The path of nearly every member, an expected name and a usual value, is written out; read_value handles all others. */
-static inline const char *read_member(walk *w, record *r, const char *p)
+/* The path of nearly every member (expected name, usual value) is written out; read_value handles all others. */
+static inline const char *read_member(pu_walk *w, record *r, const char *p)
 {
-    if (w->count == BATCH) {
+    if (w->count == PU_WALK_BATCH) {
         if (!values_left(w, p)) return NULL;
         flush_record(w, r, false);
     }
@@ -246,7 +257,8 @@ static inline const char *read_member(walk *w, record *r, const char *p)
             uint16_t type = entry->slot == PU_NO_SLOT ? (uint16_t)PU_KIND_ANY : r->shape->prefix_type;
             entry->key = number;
             w->key = NULL;
-            if (++w->names > PU_MAX_NAMES) return set_too_large(w, p, "more than 131072 unknown names in one document");
+            if (++w->names > PU_MAX_NAMES)
+                return pu_walk_fail(w, PU_TOO_LARGE, p, "more than 131072 unknown names in one document");
             return read_value(w, r, p, &w->plan->types[type], entry);
         }
     }
@@ -261,91 +273,24 @@ static inline const char *read_member(walk *w, record *r, const char *p)
     return read_value(w, r, p, &w->plan->types[key->type], entry);
 }
 
-static bool is_text(const pu_entry *entry)
+/* The new values of an `address:memo` are simply set again: the last of equal names wins. */
+static void split_address(pu_walk *w, record *r)
 {
-    return entry->kind >= PU_ENTRY_TEXT;
-}
-
-/* The first colon of a text, which an escape may hide, and what follows it; NULL when there is none. */
-static const char *find_colon(const pu_entry *entry, const char **after)
-{
-    const char *p = entry->text, *end = p + entry->len;
-    if (entry->kind == PU_ENTRY_TEXT) {
-        p = memchr(p, ':', entry->len);
-        *after = p ? p + 1 : NULL;
-        return p;
-    }
-    while (p < end) {
-        size_t width = *p != '\\' ? 1 : p[1] != 'u' ? 2 : 6;
-        *after = p + width;
-        if (*p == ':' || (width == 6 && memcmp(p + 2, "003", 3) == 0 && (p[5] | ' ') == 'a')) return p;
-        p += width;
-    }
-    return NULL;
-}
-
-enum { LONGEST_PART = 512 }; /* of an address or a memo, as it stands in the document; no longer one is split off */
-
-/* The text that part of an entry stands for; its length, or -1 for too long a one. */
-static int plain_part(const pu_entry *entry, const char *text, const char *end, char out[LONGEST_PART])
-{
-    size_t len = (size_t)(end - text);
-    if (len > LONGEST_PART) return -1;
-    if (entry->kind == PU_ENTRY_ESCAPED) return (int)pu_json_unescape(text, len, out);
-    memcpy(out, text, len);
-    return (int)len;
-}
-
-/* A URI: a name of lower-case letters before the colon, followed by what may be an address. */
-static bool is_uri(const char *name, int name_len, int rest_len)
-{
-    for (int i = 0; i < name_len; i++)
-        if (name[i] < 'a' || name[i] > 'z') return false;
-    return rest_len >= 30;
-}
-
-/* `address:memo` becomes two fields, unless a memo says otherwise or the address is a URI (`bitcoincash:` and the
- * like). The new values are simply set again: the last of equal names wins. */
-static void split_address(walk *w, record *r)
-{
-    const char *after = NULL;
+    pu_entry parts[2];
     if (r->shape->memo == PU_NO_KEY) return;
     if (!r->opened) { /* nearly always: one batch, and no colon */
-        if (r->address_at == 0) return;
-        const pu_entry *entry = &w->entries[r->address_at - 1];
-        if (!is_text(entry) || !find_colon(entry, &after)) return;
+        if (r->address_at == 0 || !pu_walk_has_colon(&w->entries[r->address_at - 1])) return;
     }
     note_batch(w, r);
-    if (!is_text(&r->address)) return;
-    const char *text = r->address.text, *stop = text + r->address.len;
-    const char *colon = find_colon(&r->address, &after);
-    if (!colon || colon == text || after == stop) return;
-
-    char front[LONGEST_PART], back[LONGEST_PART];
-    int front_len = plain_part(&r->address, text, colon, front);
-    int back_len = plain_part(&r->address, after, stop, back);
-    if (front_len < 0 || back_len < 0 || is_uri(front, front_len, back_len)) return;
-
-    bool same = false;
-    if (is_text(&r->memo)) { /* `front` is done with */
-        int len = plain_part(&r->memo, r->memo.text, r->memo.text + r->memo.len, front);
-        same = len == back_len && memcmp(front, back, (size_t)back_len) == 0;
+    size_t count = pu_walk_split(&r->address, &r->memo, parts);
+    for (size_t i = 0; i < count; i++) {
+        parts[i].slot = i == 0 ? r->shape->address : r->shape->memo;
+        *next_entry(w, r) = parts[i];
+        w->count++;
     }
-    if (!same && r->memo.kind != PU_ENTRY_NULL && !(is_text(&r->memo) && r->memo.len == 0)) return;
-    pu_entry *entry = next_entry(w, r);
-    *entry = r->address;
-    entry->len = (size_t)(colon - text);
-    w->count++;
-    if (same) return;
-    entry = next_entry(w, r);
-    *entry = r->address;
-    entry->text = after;
-    entry->len = (size_t)(stop - after);
-    entry->slot = r->shape->memo;
-    w->count++;
 }
 
-static const char *read_record(walk *w, const char *p, pu_shape *shape)
+static const char *read_record(pu_walk *w, const char *p, pu_shape *shape)
 {
     record r;
     r.shape = shape;
@@ -373,7 +318,7 @@ static const char *read_record(walk *w, const char *p, pu_shape *shape)
             if (p == w->end || *p != ',') break;
             p = pu_json_space(p + 1, w->end);
         }
-        if (p == w->end || *p != '}') return set_error(w, p, "a comma or } was expected");
+        if (p == w->end || *p != '}') return pu_walk_fail(w, PU_SYNTAX, p, "a comma or } was expected");
         if (shape->address != PU_NO_KEY) split_address(w, &r);
         bool flat = !r.opened;
         flush_record(w, &r, true);
@@ -385,7 +330,7 @@ static const char *read_record(walk *w, const char *p, pu_shape *shape)
 
 /* Guesses how many elements a list has whose first begins at `p`: too few costs a growth, too many costs
  * memory that is bounded by the document's size. */
-static size_t expected_length(const walk *w, const char *p, const pu_type *type)
+static size_t expected_length(const pu_walk *w, const char *p, const pu_type *type)
 {
     if (w->lists > 0) return type->length ? type->length : 1;
     size_t left = (size_t)(w->end - p);
@@ -395,7 +340,7 @@ static size_t expected_length(const walk *w, const char *p, const pu_type *type)
     return count + count / 16 + 1;
 }
 
-static void flush_items(walk *w, size_t *place)
+static void flush_items(pu_walk *w, size_t *place)
 {
     if (w->count) w->sink->items(w->sink, w->entries, w->count, *place);
     *place += w->count;
@@ -404,7 +349,7 @@ static void flush_items(walk *w, size_t *place)
 }
 
 /* `item` is the type of the elements, `type` that of the list, which remembers its length. */
-static const char *read_items(walk *w, const char *p, pu_type *item, size_t *length)
+static const char *read_items(pu_walk *w, const char *p, pu_type *item, size_t *length)
 {
     const pu_key *key = w->key;
     size_t place = 1;
@@ -416,28 +361,28 @@ static const char *read_items(walk *w, const char *p, pu_type *item, size_t *len
             if (!p) return NULL;
             w->sink->close_item(w->sink, place++);
         } else {
-            if (w->count == BATCH) {
+            if (w->count == PU_WALK_BATCH) {
                 if (!values_left(w, p)) return NULL;
                 flush_items(w, &place);
             }
             const pu_entry *entry = &w->entries[w->count];
             const char *at = p;
-            p = read_scalar(w, p, item->kind, &w->entries[w->count]);
+            p = pu_walk_scalar(w, p, item->kind, &w->entries[w->count]);
             if (!p) return NULL;
-            if (entry->kind == PU_ENTRY_NULL && item->kind != PU_KIND_ANY) return mistyped(w, at, item->kind);
+            if (entry->kind == PU_ENTRY_NULL && item->kind != PU_KIND_ANY) return pu_walk_mistyped(w, at, item->kind);
             w->count++;
         }
         p = pu_json_space(p, w->end);
         if (p == w->end || *p != ',') break;
         p = pu_json_space(p + 1, w->end);
     }
-    if (p == w->end || *p != ']') return set_error(w, p, "a comma or ] was expected");
+    if (p == w->end || *p != ']') return pu_walk_fail(w, PU_SYNTAX, p, "a comma or ] was expected");
     flush_items(w, &place);
     *length = place - 1;
     return p + 1;
 }
 
-static const char *read_list(walk *w, const char *p, pu_type *type)
+static const char *read_list(pu_walk *w, const char *p, pu_type *type)
 {
     pu_type *item = type->kind == PU_KIND_ANY ? type : &w->plan->types[type->item];
     size_t length = 0;
@@ -447,7 +392,7 @@ static const char *read_list(walk *w, const char *p, pu_type *type)
         w->sink->open(w->sink, true, 0);
         p++;
     } else if (p == w->end) {
-        return set_error(w, p, ends_early);
+        return pu_walk_fail(w, PU_SYNTAX, p, "a value was expected");
     } else {
         w->sink->open(w->sink, true, expected_length(w, p, type));
         w->lists++;
@@ -461,17 +406,17 @@ static const char *read_list(walk *w, const char *p, pu_type *type)
 }
 
 /* `p` is at a brace or bracket, and no entries are pending. */
-static const char *read_container(walk *w, const char *p, pu_type *type)
+static const char *read_container(pu_walk *w, const char *p, pu_type *type)
 {
     enum pu_kind kind = type->kind;
-    if (*p == '{' ? kind == PU_KIND_LIST : kind == PU_KIND_RECORD) return mistyped(w, p, kind);
+    if (*p == '{' ? kind == PU_KIND_LIST : kind == PU_KIND_RECORD) return pu_walk_mistyped(w, p, kind);
     if (*p == '[') return read_list(w, p, type);
     return read_record(w, p, &w->plan->shapes[kind == PU_KIND_ANY ? 0 : type->shape]);
 }
 
 enum pu_code pu_decode(pu_plan *plan, const char *text, size_t len, pu_sink *sink, pu_decode_error *fault)
 {
-    walk w;
+    pu_walk w;
     w.text = text;
     w.end = text + len;
     w.plan = plan;
@@ -490,13 +435,13 @@ enum pu_code pu_decode(pu_plan *plan, const char *text, size_t len, pu_sink *sin
     if (container) {
         p = read_container(&w, at, type);
     } else {
-        p = read_scalar(&w, at, type->kind, scalar);
-        if (p && scalar->kind == PU_ENTRY_NULL && type->kind != PU_KIND_ANY) p = mistyped(&w, at, type->kind);
+        p = pu_walk_scalar(&w, at, type->kind, scalar);
+        if (p && scalar->kind == PU_ENTRY_NULL && type->kind != PU_KIND_ANY) p = pu_walk_mistyped(&w, at, type->kind);
     }
     if (!p) return fault->error.code;
     p = pu_json_space(p, w.end);
     if (p < w.end) {
-        set_error(&w, p, "something behind the end of the document");
+        pu_walk_fail(&w, PU_SYNTAX, p, "something behind the end of the document");
     } else if (!container) {
         sink->scalar(sink, scalar);
     }

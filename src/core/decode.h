@@ -18,7 +18,7 @@
 #pragma GCC visibility push(hidden)
 
 enum {
-    PU_MAX_DEPTH = 64, /* containers inside one another */
+    PU_MAX_DEPTH = 64,           /* containers inside one another */
     PU_MAX_CONTAINERS = 1 << 18, /* objects and lists of a document: a table takes forty times the two bytes of {} */
     PU_MAX_VALUES = 1 << 21,     /* scalars of a document, give or take a batch */
     PU_MAX_NAMES = 1 << 17,      /* members whose name the plan neither declares nor has learned: a string each */
@@ -26,7 +26,7 @@ enum {
 };
 
 enum pu_entry_kind {
-    PU_ENTRY_NULL,    /* a field: take it out again, an equal name came before; an element: leave its place empty */
+    PU_ENTRY_NULL, /* a field: take it out again, an equal name came before; an element: leave its place empty */
     PU_ENTRY_FALSE,
     PU_ENTRY_TRUE,
     PU_ENTRY_INTEGER, /* `integer` */

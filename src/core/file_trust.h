@@ -9,14 +9,14 @@
 /* Why a file was rejected. */
 enum pu_file_fault {
     PU_FILE_OK,
-    PU_FILE_SYSTEM,    /* `code` is that of errno */
-    PU_FILE_COMMAND,   /* the command that writes it failed */
-    PU_FILE_KIND,      /* a folder, a pipe, a device */
-    PU_FILE_OTHERS,    /* the permission bits `code` let group or others use it */
-    PU_FILE_OWNER,     /* it is neither this user's nor root's */
-    PU_FILE_LINK,      /* its name is a link that is neither this user's nor root's */
-    PU_FILE_SIZE,      /* longer than `max` */
-    PU_FILE_CHANGED,   /* its name or its size changed while it was read */
+    PU_FILE_SYSTEM,  /* `code` is that of errno */
+    PU_FILE_COMMAND, /* the command that writes it failed */
+    PU_FILE_KIND,    /* a folder, a pipe, a device */
+    PU_FILE_OTHERS,  /* the permission bits `code` let group or others use it */
+    PU_FILE_OWNER,   /* it is neither this user's nor root's */
+    PU_FILE_LINK,    /* its name is a link that is neither this user's nor root's */
+    PU_FILE_SIZE,    /* longer than `max` */
+    PU_FILE_CHANGED, /* its name or its size changed while it was read */
     PU_FILE_NO_MEMORY
 };
 

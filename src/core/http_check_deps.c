@@ -2,7 +2,8 @@
 /* As check_deps.c, for purser.http, which alone needs libcurl. */
 #ifdef __has_include
 #if !__has_include(<curl/curl.h>)
-#error "libcurl is missing. Debian: libcurl4-openssl-dev, Fedora: libcurl-devel, Alpine: curl-dev, macOS: brew install curl"
+#error \
+    "libcurl is missing. Debian: libcurl4-openssl-dev, Fedora: libcurl-devel, Alpine: curl-dev, macOS: brew install curl"
 #endif
 #endif
 

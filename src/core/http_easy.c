@@ -9,9 +9,9 @@
 #include "http_sigpipe.h"
 
 enum {
-    TARGET_CEILING = 1024 * 1024,     /* of a request target, and of its header lines */
-    KEEP_CAPACITY = 2 * 1024 * 1024,  /* a larger buffer is given back before the next exchange */
-    READ_IDLE_S = 118                 /* libcurl's own limit on how long a kept connection is idle */
+    TARGET_CEILING = 1024 * 1024,    /* of a request target, and of its header lines */
+    KEEP_CAPACITY = 2 * 1024 * 1024, /* a larger buffer is given back before the next exchange */
+    READ_IDLE_S = 118                /* libcurl's own limit on how long a kept connection is idle */
 };
 
 static pthread_once_t global_once = PTHREAD_ONCE_INIT;
@@ -160,8 +160,7 @@ static bool set_url(pu_http_easy *easy)
 {
     CURL *curl = easy->curl;
     if (easy->base_secure && !easy->secured) easy->secured = pu_http_options_secure(easy->options, curl);
-    return (easy->secured || !easy->base_secure) &&
-           curl_easy_setopt(curl, CURLOPT_URL, easy->base.data) == CURLE_OK &&
+    return (easy->secured || !easy->base_secure) && curl_easy_setopt(curl, CURLOPT_URL, easy->base.data) == CURLE_OK &&
            curl_easy_setopt(curl, CURLOPT_PIPEWAIT, (long)pu_http_easy_shares(easy)) == CURLE_OK &&
            (easy->options->text[PU_HTTP_PROXY] ||
             curl_easy_setopt(curl, CURLOPT_PROXY, easy->base_secure ? NULL : "") == CURLE_OK);
@@ -367,8 +366,7 @@ static const char *set_method(pu_http_easy *easy, pu_http_text method, pu_http_t
     CURLcode code;
     if (with_body) {
         code = curl_easy_setopt(easy->curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)body.len);
-        if (code == CURLE_OK)
-            code = curl_easy_setopt(easy->curl, CURLOPT_POSTFIELDS, body.len ? body.data : "");
+        if (code == CURLE_OK) code = curl_easy_setopt(easy->curl, CURLOPT_POSTFIELDS, body.len ? body.data : "");
     } else {
         code = curl_easy_setopt(easy->curl, CURLOPT_HTTPGET, 1L);
     }
@@ -428,7 +426,8 @@ void pu_http_easy_set_fresh(pu_http_easy *easy, bool fresh)
 
 bool pu_http_easy_reconnects(pu_http_easy *easy, long timeout_ms)
 {
-    if (!easy->distrusted || easy->fresh || (easy->at_most_once && easy->send_count > 0) || timeout_ms <= 0) return false;
+    if (!easy->distrusted || easy->fresh || (easy->at_most_once && easy->send_count > 0) || timeout_ms <= 0)
+        return false;
     easy->distrusted = false;
     pu_http_easy_set_fresh(easy, true);
     pu_http_easy_forbid_reuse(easy, false);

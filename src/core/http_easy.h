@@ -30,7 +30,7 @@
 typedef struct pu_http_easy {
     CURL *curl; /* NULL: closed */
     const pu_http_options *options;
-    pid_t owner; /* the process whose connections these are; 0: there are none */
+    pid_t owner;                   /* the process whose connections these are; 0: there are none */
     pu_http_sockets own, *sockets; /* where its connections are noted: there, or in those of a multi handle */
 
     /* Settings of the handle, so that only what changes is set again. */
@@ -41,10 +41,10 @@ typedef struct pu_http_easy {
     bool stale;          /* its connections are not to be trusted any more */
     pu_buf header_block; /* the lines `headers` was made from */
     struct curl_slist *headers;
-    pu_buf target; /* scratch for a target that must be put together */
-    char custom[8];      /* the method laid over libcurl's, or "" */
-    bool fresh;          /* a new connection was asked for */
-    bool forbids;        /* the connection is to be closed after the exchange */
+    pu_buf target;  /* scratch for a target that must be put together */
+    char custom[8]; /* the method laid over libcurl's, or "" */
+    bool fresh;     /* a new connection was asked for */
+    bool forbids;   /* the connection is to be closed after the exchange */
 
     /* The exchange. */
     bool at_most_once;
@@ -58,7 +58,7 @@ typedef struct pu_http_easy {
     bool too_large, out_of_memory;
     int64_t content_length; /* of the header block; -1: none yet */
     bool misframed;         /* it has two that differ, or one that is no number */
-    bool block_ended; /* the next header line begins a new block */
+    bool block_ended;       /* the next header line begins a new block */
     size_t header_bytes;
     pu_buf body, response_headers;
     pu_http_response response;
@@ -110,8 +110,9 @@ void pu_http_easy_finish(pu_http_easy *easy, CURLcode code);
 /* Fills `response` for a request that ended before libcurl saw it; `message` is copied. */
 void pu_http_easy_set_error(pu_http_easy *easy, enum pu_http_failure failure, const char *message);
 
-/* All three steps, blocking. False: `easy->response` holds a failure. A multi handle's socket actions would ask the system
- * two questions less (2 % of a call); but when memory ends in one, libcurl 7.88 forgets to wait, or divides by zero. */
+/* All three steps, blocking. False: `easy->response` holds a failure. A multi handle's socket actions would ask the
+ * system two questions less (2 % of a call); but when memory ends in one, libcurl 7.88 forgets to wait, or divides by
+ * zero. */
 bool pu_http_send(pu_http_easy *easy, const pu_http_request *request);
 
 #pragma GCC visibility pop

@@ -61,8 +61,8 @@ int pu_http_multi_watch_fd(pu_http_multi *multi, size_t place)
     return multi->watch_fds[place];
 }
 
-/* Room for the descriptors of one more transfer: two addresses tried at once, a resolver's, and one to spare. It is made
- * before libcurl may need it, for a socket callback that fails would leave the multi handle dead for ever. */
+/* Room for the descriptors of one more transfer: two addresses tried at once, a resolver's, and one to spare. It is
+ * made before libcurl may need it, for a socket callback that fails would leave the multi handle dead for ever. */
 static bool make_room(pu_http_multi *multi)
 {
     enum { EACH = 4 };
@@ -235,8 +235,7 @@ static void start(pu_http_multi *multi, pu_http_job *job, pu_http_slot *slot, in
         return;
     }
     curl_easy_setopt(slot->easy.curl, CURLOPT_PRIVATE, job);
-    if (job->request.at_most_once && now < multi->fresh_until_ms)
-        pu_http_easy_set_fresh(&slot->easy, true);
+    if (job->request.at_most_once && now < multi->fresh_until_ms) pu_http_easy_set_fresh(&slot->easy, true);
     if (!make_room(multi) || curl_multi_add_handle(multi->curl, slot->easy.curl) != CURLM_OK) {
         pu_http_easy_set_error(&slot->easy, PU_HTTP_TRANSPORT, "there is not enough memory to send the request");
         finish(multi, &multi->running, job);
@@ -309,10 +308,10 @@ static void expire_queued(pu_http_multi *multi, int64_t now)
     for (pu_http_job *job = multi->queued.first, *next; job; job = next) {
         next = job->next;
         if (job->deadline_ms <= now)
-            reject_queued(multi, job, PU_HTTP_TRANSPORT,
-                          "the time ran out before it was the request's turn; `timeout_ms` or `max_in_flight` allow more");
-        else if (multi->earliest_ms < 0 || job->deadline_ms < multi->earliest_ms)
-            multi->earliest_ms = job->deadline_ms;
+            reject_queued(
+                multi, job, PU_HTTP_TRANSPORT,
+                "the time ran out before it was the request's turn; `timeout_ms` or `max_in_flight` allow more");
+        else if (multi->earliest_ms < 0 || job->deadline_ms < multi->earliest_ms) multi->earliest_ms = job->deadline_ms;
     }
 }
 
@@ -480,8 +479,8 @@ pu_http_job *pu_http_multi_cancel(pu_http_multi *multi, int64_t id)
         pu_sigpipe_release(&sigpipe);
         bool sent = easy->send_count > 0;
         pu_http_easy_set_error(easy, PU_HTTP_CLOSED,
-                            sent ? "the request was cancelled after it was sent: it may have been executed"
-                                 : "the request was cancelled before it was sent");
+                               sent ? "the request was cancelled after it was sent: it may have been executed"
+                                    : "the request was cancelled before it was sent");
         easy->response.send_count = easy->send_count;
         if (sent) easy->response.outcome = PU_OUTCOME_UNKNOWN;
         finish(multi, &multi->running, job);

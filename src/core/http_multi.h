@@ -27,10 +27,10 @@ typedef struct pu_http_job {
     int64_t deadline_ms;
     pu_http_request request; /* points into `store` */
     pu_buf store;
-    pu_http_slot *slot;      /* while running, and after it until released */
-    pu_http_response *response;  /* once taken */
+    pu_http_slot *slot;             /* while running, and after it until released */
+    pu_http_response *response;     /* once taken */
     enum pu_http_failure rejection; /* why it never got a slot, */
-    const char *reason;           /* and that in words */
+    const char *reason;             /* and that in words */
     struct pu_http_job *previous, *next;
 } pu_http_job;
 
@@ -45,20 +45,20 @@ typedef struct pu_http_multi {
     pu_http_sockets sockets;
     pu_http_list queued, running, done;
     pu_http_slot *free_slots;
-    int slots;            /* made so far, free ones included */
-    int busy;             /* jobs that hold a slot */
-    int unfinished;       /* jobs queued or running */
+    int slots;      /* made so far, free ones included */
+    int busy;       /* jobs that hold a slot */
+    int unfinished; /* jobs queued or running */
     int64_t last_id;
     int64_t fresh_until_ms; /* a shared connection fell silent: till then what must be sent once goes on a new one */
-    int64_t timer_ms;     /* when libcurl must be called without an event; -1: never */
-    int64_t earliest_ms;  /* no queued job's deadline is before it */
-    struct pollfd *polls; /* what libcurl waits for */
-    int *watch_fds;       /* beside each: a duplicate that the loop of the host watches, -1: not asked for */
+    int64_t timer_ms;       /* when libcurl must be called without an event; -1: never */
+    int64_t earliest_ms;    /* no queued job's deadline is before it */
+    struct pollfd *polls;   /* what libcurl waits for */
+    int *watch_fds;         /* beside each: a duplicate that the loop of the host watches, -1: not asked for */
     pu_http_watch watch;
     size_t poll_count, poll_cap;
-    size_t acted_from;    /* where the next step begins among them, so that each has its turn */
-    bool polled;          /* a wait has asked the system about them just now */
-    int64_t poll_changes; /* counts changes of the set */
+    size_t acted_from;     /* where the next step begins among them, so that each has its turn */
+    bool polled;           /* a wait has asked the system about them just now */
+    int64_t poll_changes;  /* counts changes of the set */
     pu_http_easy rejected; /* closed; holds the response of a taken job that never got a slot */
 } pu_http_multi;
 

@@ -189,8 +189,8 @@ static const char *directory_found;
 static void find_ca_directory(void)
 {
     const curl_version_info_data *libcurl = curl_version_info(CURLVERSION_NOW);
-    const char *places[] = {libcurl->age >= CURLVERSION_SEVENTH ? libcurl->capath : NULL,
-                            X509_get_default_cert_dir(), "/etc/ssl/certs"};
+    const char *places[] = {libcurl->age >= CURLVERSION_SEVENTH ? libcurl->capath : NULL, X509_get_default_cert_dir(),
+                            "/etc/ssl/certs"};
     for (size_t i = 0; i < sizeof places / sizeof *places; i++)
         if (!directory_found && is_hashed_directory(places[i])) directory_found = places[i];
 }
@@ -267,11 +267,10 @@ bool pu_http_options_apply(const pu_http_options *options, CURL *curl, pu_error 
     set_long(&s, CURLOPT_SSL_VERIFYPEER, 1);
     set_long(&s, CURLOPT_SSL_VERIFYHOST, 2);
     set_long(&s, CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_2);
-    set_long(&s, CURLOPT_HTTP_VERSION,
-             version && version[0] == '2' ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1);
+    set_long(&s, CURLOPT_HTTP_VERSION, version && version[0] == '2' ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1);
     if (s.code == CURLE_OK)
-        s.code = curl_easy_setopt(curl, CURLOPT_MAXFILESIZE_LARGE,
-                                  (curl_off_t)options->number[PU_HTTP_MAX_RESPONSE_BYTES]);
+        s.code =
+            curl_easy_setopt(curl, CURLOPT_MAXFILESIZE_LARGE, (curl_off_t)options->number[PU_HTTP_MAX_RESPONSE_BYTES]);
     set_long(&s, CURLOPT_CONNECTTIMEOUT_MS, (long)options->number[PU_HTTP_CONNECT_TIMEOUT_MS]);
 #if LIBCURL_VERSION_NUM >= 0x075500
     set_text(&s, CURLOPT_PROTOCOLS_STR, "http,https");

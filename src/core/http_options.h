@@ -41,8 +41,8 @@ enum pu_http_option {
 typedef struct pu_http_option_row {
     const char *name;
     enum pu_http_option_type type;
-    int64_t low, high, fallback;                   /* of a number */
-    const char *(*check)(const char *, size_t);    /* of a text: NULL when it is fine, else what is wrong with it */
+    int64_t low, high, fallback;                /* of a number */
+    const char *(*check)(const char *, size_t); /* of a text: NULL when it is fine, else what is wrong with it */
 } pu_http_option_row;
 
 extern const pu_http_option_row pu_http_option_rows[PU_HTTP_OPTIONS];

@@ -148,7 +148,7 @@ static const char *handshake_advice(const pu_http_easy *easy)
 static const char *silence_advice(const pu_http_easy *easy)
 {
     return !easy->base_secure && !easy->response.reused && easy->header_bytes == 0
-               ? "; does this port want https:// in `base_url`?"
+               ? "; perhaps this port wants https:// in `base_url`"
                : "";
 }
 
@@ -242,8 +242,7 @@ static void write_unsent_break(pu_http_easy *easy, CURLcode code)
         snprintf(sentence, sizeof sentence,
                  "the connection by the proxy %.200s broke before the request was sent; check `proxy`",
                  proxy_name(easy));
-    else
-        snprintf(sentence, sizeof sentence, "the connection broke before the request was sent");
+    else snprintf(sentence, sizeof sentence, "the connection broke before the request was sent");
     write_message(easy, code, sentence);
 }
 
@@ -251,8 +250,8 @@ static void write_unsent_break(pu_http_easy *easy, CURLcode code)
 static bool line_too_long(const pu_http_easy *easy, CURLcode code)
 {
     enum { TOO_LARGE = 100 };
-    return (code == CURLE_OUT_OF_MEMORY || (int)code == TOO_LARGE) && !easy->out_of_memory &&
-           easy->header_bytes > 0 && !easy->block_ended;
+    return (code == CURLE_OUT_OF_MEMORY || (int)code == TOO_LARGE) && !easy->out_of_memory && easy->header_bytes > 0 &&
+           !easy->block_ended;
 }
 
 static void fail(pu_http_easy *easy, CURLcode code)
@@ -276,7 +275,8 @@ static void fail(pu_http_easy *easy, CURLcode code)
     }
     if (easy->distrusted && easy->send_count == 0) {
         response->phase = PU_PHASE_CONNECT;
-        write_message(easy, CURLE_OK, "the service sends before it is asked: no answer of such a connection can be believed");
+        write_message(easy, CURLE_OK,
+                      "the service sends before it is asked: no answer of such a connection can be believed");
         return;
     }
     /* A kept connection that died may be noticed only by a failing attempt at a new one. What matters is the first. */
@@ -287,10 +287,8 @@ static void fail(pu_http_easy *easy, CURLcode code)
     if (easy->send_count == 0 && response->phase >= PU_PHASE_SEND) response->phase = phase_by_facts(easy);
     if (easy->out_of_memory || code == CURLE_OUT_OF_MEMORY)
         write_message(easy, code, "there was not enough memory for the exchange");
-    else if (code == CURLE_RECV_ERROR && easy->send_count == 0)
-        write_unsent_break(easy, code);
-    else
-        write_message(easy, code, sentence_of(easy, code));
+    else if (code == CURLE_RECV_ERROR && easy->send_count == 0) write_unsent_break(easy, code);
+    else write_message(easy, code, sentence_of(easy, code));
 }
 
 static void disbelieve(pu_http_easy *easy)
@@ -298,7 +296,8 @@ static void disbelieve(pu_http_easy *easy)
     easy->response.failure = PU_HTTP_TRANSPORT;
     easy->response.outcome = PU_OUTCOME_UNKNOWN;
     easy->response.phase = PU_PHASE_SEND;
-    write_message(easy, CURLE_OK, "an answer came before the request was sent whole: it may be that of another request");
+    write_message(easy, CURLE_OK,
+                  "an answer came before the request was sent whole: it may be that of another request");
 }
 
 void pu_http_outcome_find(pu_http_easy *easy, CURLcode code)

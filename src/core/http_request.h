@@ -22,9 +22,9 @@ typedef struct pu_http_request {
     pu_http_text target;   /* path and query, begins with '/', percent-encoded already */
     pu_http_text headers;  /* lines `Name: value`, each ended by a NUL byte */
     pu_http_text body;
-    long timeout_ms;       /* for the whole exchange; 0: that of the options */
-    bool at_most_once;     /* the request must never reach the wire twice */
-    bool brief;            /* of a response only status, body and headers are requested */
+    long timeout_ms;   /* for the whole exchange; 0: that of the options */
+    bool at_most_once; /* the request must never reach the wire twice */
+    bool brief;        /* of a response only status, body and headers are requested */
 } pu_http_request;
 
 /* Where an exchange ended. */
@@ -45,7 +45,7 @@ typedef struct pu_http_response {
     enum pu_http_failure failure;
     long status;
     pu_http_text body, headers;
-    int send_count; /* how often the request was given to a connection */
+    int send_count;     /* how often the request was given to a connection */
     int64_t connection; /* which one; 0: none */
 
     /* More facts of every exchange, zero where it did not come that far. A response that was requested brief, and is no

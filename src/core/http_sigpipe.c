@@ -13,8 +13,8 @@ static bool needed;
 static void find_out(void)
 {
     const curl_version_info_data *libcurl = curl_version_info(CURLVERSION_NOW);
-    needed = libcurl->version_num < 0x075700 || !libcurl->ssl_version ||
-             strncmp(libcurl->ssl_version, "OpenSSL/", 8) != 0;
+    needed =
+        libcurl->version_num < 0x075700 || !libcurl->ssl_version || strncmp(libcurl->ssl_version, "OpenSSL/", 8) != 0;
 }
 
 static void only_sigpipe(sigset_t *set)

@@ -9,7 +9,7 @@
 #pragma GCC visibility push(hidden)
 
 typedef struct pu_sigpipe {
-    bool held;       /* this call has blocked it */
+    bool held; /* this call has blocked it */
     bool was_pending;
     sigset_t before; /* the thread's mask */
 } pu_sigpipe;

@@ -18,10 +18,8 @@ size_t pu_integer_write(char *out, int64_t value)
         memcpy(at -= 2, pairs + 2 * (rest % 100), 2);
         rest /= 100;
     }
-    if (rest >= 10)
-        memcpy(at -= 2, pairs + 2 * rest, 2);
-    else
-        *--at = (char)('0' + rest);
+    if (rest >= 10) memcpy(at -= 2, pairs + 2 * rest, 2);
+    else *--at = (char)('0' + rest);
     if (value < 0) *--at = '-';
 
     size_t len = (size_t)(digits + sizeof digits - at);

@@ -92,5 +92,38 @@ static inline bool pu_json_digit(char byte)
     return (unsigned char)(byte - '0') <= 9;
 }
 
+/* Tells if the eight bytes at `p` are digits, and their number: pairs, then fours, then all eight are added up. */
+static inline bool pu_json_eight_digits(const char *p, int64_t *number)
+{
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    const uint64_t high = UINT64_C(0xF0F0F0F0F0F0F0F0), six = UINT64_C(0x0606060606060606);
+    uint64_t bytes;
+    memcpy(&bytes, p, 8);
+    if (((bytes & high) | ((bytes + six) & high) >> 4) != UINT64_C(0x3333333333333333)) return false;
+    bytes = (bytes & ~high) * (10 << 8 | 1) >> 8;
+    bytes = (bytes & UINT64_C(0x00FF00FF00FF00FF)) * (100 << 16 | 1) >> 16;
+    *number = (int64_t)((bytes & UINT64_C(0x0000FFFF0000FFFF)) * (UINT64_C(10000) << 32 | 1) >> 32);
+    return true;
+#else
+    (void)p;
+    (void)number;
+    return false;
+#endif
+}
+
+/* Reads digits that cannot overflow, as times, states and counters are, at `p` < `end`; returns the byte after them,
+ * NULL for any other number. */
+static inline const char *pu_json_short_integer(const char *p, const char *end, int64_t high, int64_t *value)
+{
+    const char *start = p, *stop = end - p > 15 ? p + 15 : end;
+    int64_t sum = 0;
+    if (*p == '0' && stop - p > 1 && pu_json_digit(p[1])) return NULL;
+    if (stop - p > 8 && pu_json_eight_digits(p, &sum)) p += 8;
+    while (p < stop && pu_json_digit(*p)) sum = sum * 10 + (*p++ - '0');
+    if (p == start || p == stop || *p == '.' || (*p | 0x20) == 'e' || sum > high) return NULL;
+    *value = sum;
+    return p;
+}
+
 #pragma GCC visibility pop
 #endif

@@ -11,7 +11,7 @@ enum pu_line { PU_LINE_NONE /* no more */, PU_LINE_ENTRY, PU_LINE_WRONG /* it is
 /* Begins as { text, text + len }. */
 typedef struct pu_key_lines {
     const char *at, *end;
-    int number; /* of the line found, from 1 */
+    int number;               /* of the line found, from 1 */
     const char *name, *value; /* of an entry; they point into the text */
     size_t name_len, value_len;
 } pu_key_lines;

@@ -151,7 +151,7 @@ static bool query_room(const pu_layout *layout, const pu_value *values, size_t m
         } else {
             total += total ? label_len : label_len - 1; /* the first label drops its `&` */
             total += value->kind == PU_VALUE_STRING ? pu_percent_length(value->text, value->len)
-                                              : (size_t)(write_query_value(bare, value) - bare);
+                                                    : (size_t)(write_query_value(bare, value) - bare);
         }
     }
     *room = total;

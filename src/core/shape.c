@@ -89,8 +89,8 @@ pu_plan *pu_plan_new(int64_t low, int64_t high)
     return NULL;
 }
 
-/* The slot of a name, made when there is none yet. Before the plan is sealed the array grows, afterwards it has room for
- * all that can be learned. */
+/* The slot of a name, made when there is none yet. Before the plan is sealed the array grows, afterwards it has room
+ * for all that can be learned. */
 static enum pu_code slot_of(pu_plan *plan, const char *name, size_t len, bool sealed, uint16_t *slot)
 {
     for (uint16_t i = 0; i < plan->slot_count; i++) {

@@ -25,16 +25,16 @@ enum pu_kind {
     PU_KIND_BOOLEAN,
     PU_KIND_ADDRESS,
     PU_KIND_ANY,
-    PU_KIND_LIST,        /* of another type */
-    PU_KIND_RECORD,      /* of a shape */
-    PU_KIND_EITHER,      /* one record of a shape, or a list of another type */
+    PU_KIND_LIST,   /* of another type */
+    PU_KIND_RECORD, /* of a shape */
+    PU_KIND_EITHER, /* one record of a shape, or a list of another type */
 };
 
 enum {
-    PU_MAX_SLOTS = 1024,  /* names in a plan, learned ones included */
-    PU_LEARN_SHAPE = 24,  /* undeclared names a shape remembers */
-    PU_LEARN_ANY = 64,    /* names the objects of type `any` remember, together */
-    PU_LEARN_BYTES = 64,  /* longest name that is remembered */
+    PU_MAX_SLOTS = 1024, /* names in a plan, learned ones included */
+    PU_LEARN_SHAPE = 24, /* undeclared names a shape remembers */
+    PU_LEARN_ANY = 64,   /* names the objects of type `any` remember, together */
+    PU_LEARN_BYTES = 64, /* longest name that is remembered */
     PU_NO_KEY = 0xFFFF
 };
 
@@ -59,10 +59,10 @@ typedef struct pu_shape {
     pu_key *keys;
     uint16_t *index; /* hash of a name to its key; as large as 2^index_bits */
     uint16_t count, capacity, index_bits;
-    uint16_t first;          /* the key that began the last record */
-    uint16_t size;           /* members of the last record that held more than scalars */
-    uint16_t address, memo;  /* slots, or PU_NO_KEY */
-    char *prefix;            /* NULL, or names that begin with it lead to prefix_slot */
+    uint16_t first;         /* the key that began the last record */
+    uint16_t size;          /* members of the last record that held more than scalars */
+    uint16_t address, memo; /* slots, or PU_NO_KEY */
+    char *prefix;           /* NULL, or names that begin with it lead to prefix_slot */
     uint32_t prefix_len;
     uint16_t prefix_slot, prefix_type;
 } pu_shape;
@@ -73,14 +73,14 @@ typedef struct pu_slot {
 } pu_slot;
 
 typedef struct pu_plan {
-    pu_type *types; /* the first ones are PU_KIND_STRING to PU_KIND_ANY, each at its own number */
+    pu_type *types;   /* the first ones are PU_KIND_STRING to PU_KIND_ANY, each at its own number */
     pu_shape *shapes; /* the first one is that of `any` */
     pu_slot *slots;
     uint16_t type_count, shape_count, slot_count;
     uint16_t slot_room; /* slots there can ever be */
     uint16_t root;
-    int64_t low, high; /* the integers the host holds exactly */
-    bool last_wins;    /* a member that comes twice in a record has its last value; else the document is refused */
+    int64_t low, high;    /* the integers the host holds exactly */
+    bool last_wins;       /* a member that comes twice in a record has its last value; else the document is refused */
     struct pu_plan *next; /* for a list that the owner keeps */
 } pu_plan;
 
@@ -88,8 +88,9 @@ typedef struct pu_plan {
 pu_plan *pu_plan_new(int64_t low, int64_t high);
 void pu_plan_free(pu_plan *plan);
 
-/* Each adds one thing and gives its number. PU_NO_MEMORY, PU_TOO_LARGE, or PU_ARGUMENT for a name that is empty, taken already
- * in that shape, or not printable ASCII free of quotes and backslashes. The plan may only be freed after a failure. */
+/* Each adds one thing and gives its number. PU_NO_MEMORY, PU_TOO_LARGE, or PU_ARGUMENT for a name that is empty, taken
+ * already in that shape, or not printable ASCII free of quotes and backslashes. The plan may only be freed after a
+ * failure. */
 enum pu_code pu_plan_list(pu_plan *plan, uint16_t item, uint16_t *type);
 enum pu_code pu_plan_record(pu_plan *plan, uint16_t shape, uint16_t *type);
 enum pu_code pu_plan_either(pu_plan *plan, uint16_t item, uint16_t shape, uint16_t *type);

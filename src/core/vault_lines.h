@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The lines of a vault: an API key, its secret and the rest, with a tab after the key and after the secret. A line whose
- * writing was cut off has no second tab and counts for nothing. */
+/* The lines of a vault: an API key, its secret and the rest, with a tab after the key and after the secret. A line
+ * whose writing was cut off has no second tab and counts for nothing. */
 #ifndef PURSER_CORE_VAULT_LINES_H
 #define PURSER_CORE_VAULT_LINES_H
 

@@ -66,8 +66,7 @@ static int httpd_lua_listen(lua_State *L)
         .max_connections = (unsigned)option_integer(L, "max_connections", DEFAULT_MAX_CONNECTIONS, 1, 100000),
     };
     lua_getfield(L, 1, "host"); /* stays on the stack while C looks at it */
-    if (!lua_isnil(L, -1) && lua_type(L, -1) != LUA_TSTRING)
-        return luaL_error(L, "httpd.listen: host is not a string");
+    if (!lua_isnil(L, -1) && lua_type(L, -1) != LUA_TSTRING) return luaL_error(L, "httpd.listen: host is not a string");
     options.host = lua_isnil(L, -1) ? "127.0.0.1" : lua_tostring(L, -1);
 
     handle *h = lua_newuserdata(L, sizeof *h);
@@ -291,10 +290,8 @@ static int server_close(lua_State *L)
 static int server_tostring(lua_State *L)
 {
     const handle *h = check_handle(L);
-    if (h->server)
-        lua_pushfstring(L, TYPE " (port %d)", (int)httpd_port(h->server));
-    else
-        lua_pushliteral(L, TYPE " (closed)");
+    if (h->server) lua_pushfstring(L, TYPE " (port %d)", (int)httpd_port(h->server));
+    else lua_pushliteral(L, TYPE " (closed)");
     return 1;
 }
 

@@ -206,9 +206,8 @@ static bool announces_too_much(const httpd_request *request)
     return length && strtoull(length, NULL, 10) > request->server->max_body;
 }
 
-static enum MHD_Result handle(void *context, struct MHD_Connection *connection, const char *url,
-                              const char *method, const char *version, const char *upload, size_t *upload_len,
-                              void **request_context)
+static enum MHD_Result handle(void *context, struct MHD_Connection *connection, const char *url, const char *method,
+                              const char *version, const char *upload, size_t *upload_len, void **request_context)
 {
     (void)url, (void)version;
     httpd_server *server = context;
@@ -292,10 +291,10 @@ static struct MHD_Daemon *start(httpd_server *server, const httpd_options *optio
     if (MHD_is_feature_supported(MHD_FEATURE_EPOLL) == MHD_YES) flags |= MHD_USE_EPOLL;
     if (address->ss_family == AF_INET6) flags |= MHD_USE_IPv6;
     return MHD_start_daemon(flags, options->port, NULL, NULL, handle, server, MHD_OPTION_SOCK_ADDR,
-                            (const struct sockaddr *)address, MHD_OPTION_CONNECTION_LIMIT,
-                            options->max_connections, MHD_OPTION_URI_LOG_CALLBACK, begin_request, server,
-                            MHD_OPTION_UNESCAPE_CALLBACK, leave_encoded, NULL, MHD_OPTION_NOTIFY_COMPLETED,
-                            end_request, server, MHD_OPTION_CONNECTION_TIMEOUT, IDLE_SECONDS, MHD_OPTION_END);
+                            (const struct sockaddr *)address, MHD_OPTION_CONNECTION_LIMIT, options->max_connections,
+                            MHD_OPTION_URI_LOG_CALLBACK, begin_request, server, MHD_OPTION_UNESCAPE_CALLBACK,
+                            leave_encoded, NULL, MHD_OPTION_NOTIFY_COMPLETED, end_request, server,
+                            MHD_OPTION_CONNECTION_TIMEOUT, IDLE_SECONDS, MHD_OPTION_END);
 }
 
 httpd_server *httpd_listen(httpd_options *options, char *message, size_t message_size)
@@ -322,8 +321,8 @@ httpd_server *httpd_listen(httpd_options *options, char *message, size_t message
     server->daemon = start(server, options, &address);
     if (!server->daemon) {
         if (errno == EADDRINUSE) options->cause = "in_use";
-        snprintf(message, message_size, "cannot listen on %s port %u: %s", options->host,
-                 (unsigned)options->port, errno ? strerror(errno) : "libmicrohttpd rejected it");
+        snprintf(message, message_size, "cannot listen on %s port %u: %s", options->host, (unsigned)options->port,
+                 errno ? strerror(errno) : "libmicrohttpd rejected it");
         free(server);
         return NULL;
     }
@@ -358,10 +357,8 @@ static int64_t wake(httpd_server *server, int64_t wait)
     for (httpd_request *next, *request = server->paused.first; request; request = next) {
         next = request->after;
         int64_t left = request->due_ms - now;
-        if (left <= 0)
-            resume(request);
-        else if (wait < 0 || left < wait)
-            wait = left;
+        if (left <= 0) resume(request);
+        else if (wait < 0 || left < wait) wait = left;
     }
     return wait;
 }
@@ -462,8 +459,7 @@ void httpd_fail(httpd_request *request, enum httpd_fault fault)
     resume(request);
 }
 
-struct MHD_Response *httpd_paced_response(httpd_request *request, const char *body, size_t len,
-                                          httpd_pace pace)
+struct MHD_Response *httpd_paced_response(httpd_request *request, const char *body, size_t len, httpd_pace pace)
 {
     enum { BLOCK = 16384 };
     paced_body *paced = malloc(sizeof *paced + len);
@@ -472,8 +468,7 @@ struct MHD_Response *httpd_paced_response(httpd_request *request, const char *bo
     if (len) memcpy(paced->bytes, body, len);
     /* An empty body that is cut short still has to miss something: one byte is promised. */
     uint64_t promised = len ? len : pace.limit == 0;
-    struct MHD_Response *response =
-        MHD_create_response_from_callback(promised, BLOCK, read_paced, paced, free);
+    struct MHD_Response *response = MHD_create_response_from_callback(promised, BLOCK, read_paced, paced, free);
     if (!response) free(paced);
     return response;
 }

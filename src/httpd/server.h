@@ -80,8 +80,7 @@ void httpd_fail(httpd_request *request, enum httpd_fault fault);
 
 /* A response whose body arrives as `pace` says; it copies `body`. NULL for want of memory. For one request
  * only. */
-struct MHD_Response *httpd_paced_response(httpd_request *request, const char *body, size_t len,
-                                          httpd_pace pace);
+struct MHD_Response *httpd_paced_response(httpd_request *request, const char *body, size_t len, httpd_pace pace);
 
 /* Sends what can be sent now, unless requests are queued: then the next httpd_wait will find the time. */
 void httpd_flush(httpd_server *server);

@@ -34,7 +34,6 @@ static int signalled(lua_State *L)
 
 void httpd_add_signals(lua_State *L)
 {
-    static const luaL_Reg functions[] = {
-        {"catch_signals", catch_signals}, {"signalled", signalled}, {NULL, NULL}};
+    static const luaL_Reg functions[] = {{"catch_signals", catch_signals}, {"signalled", signalled}, {NULL, NULL}};
     lpu_set_functions(L, functions, 0);
 }

@@ -34,6 +34,7 @@ local plan = {
     { "purser.modules.payouts", "purser.payouts.", "purser.payouts", "payouts" },
     { "purser.Payouts", "payouts:", "A queue of payments", "payouts" },
     { "purser.modules.approvals", "purser.approvals.", "purser.approvals", "approvals" },
+    { "purser.PlansKept", "plans:", "The plans that a payer's journal keeps", "approvals" },
     { "purser.modules.fleet", "purser.fleet.", "purser.fleet", "fleets" },
     { "purser.Fleet", "fleet:", "A fleet", "fleets" },
     { "purser.FleetMoves", "moves:", "Moves of a fleet", "fleets" },
@@ -71,8 +72,6 @@ local plan = {
     { "purser.modules.http1", "http1.", "purser.transport.http1", "transports" },
     { "purser.transport.http1.reader", "reader:", "A reader of an answer", "transports" },
     { "purser.modules.exchange", "exchange.", "purser.transport.exchange", "transports" },
-    { "purser.modules.check", "check.", "purser.recording.check", "transports" },
-    { "purser.recording.check.service", "service:", "A service for checks", "transports" },
     { "purser.modules.drift", "drift.", "purser.recording.drift", "recordings" },
   } },
   { "reference-simulator", "Reference: the simulator", {

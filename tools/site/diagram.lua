@@ -14,11 +14,11 @@ local colours = { -- what a node means, by its last word; the page's style sheet
 
 local function quoted(text) return '"' .. text:gsub('[\\"]', "\\%0") .. '"' end
 
--- Breaks a label into lines of about 22 characters.
+-- Breaks a label into lines of about 15 characters, so that a drawing fits a narrow window.
 local function wrapped(text)
   local line, lines = "", {}
   for word in text:gsub("`", ""):gmatch "%S+" do
-    if line ~= "" and #line + #word > 22 then lines[#lines + 1], line = line, "" end
+    if line ~= "" and #line + #word > 15 then lines[#lines + 1], line = line, "" end
     line = line == "" and word or line .. " " .. word
   end
   lines[#lines + 1] = line
@@ -40,7 +40,7 @@ end
 
 --- The same for Graphviz.
 function M.dot(text)
-  local lines, seen = { "digraph {", 'graph [bgcolor="transparent" nodesep=0.5 ranksep=0.45]',
+  local lines, seen = { "digraph {", 'graph [bgcolor="transparent" nodesep=0.25 ranksep=0.45]',
     'node [shape=box style="rounded" fontname="sans-serif" fontsize=12 margin="0.14,0.07"]',
     'edge [fontname="sans-serif" fontsize=10 arrowsize=0.7]' }, {}
   local function node(name)

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 -- Group A: what a broker does with its sub-accounts.
--- One row an operation; row_schema.lua says what a row may hold.
+-- One row an operation; spec/support/row_schema.lua says what a row may hold.
 
 local client_id = { "clientTranId", "client_id", type = "string" }
 local from_account = { "fromAccount", "text", type = "string", note = "sub-account name; the parent when omitted" }

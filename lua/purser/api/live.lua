@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- Operations that the live service has beyond the interface document: an account's own balances, keys and identity.
--- One row an operation; row_schema.lua says what a row may hold. A profile has to allow them (`live_operations`).
+-- One row an operation; spec/support/row_schema.lua says what a row may hold. A profile has to allow them
+-- (`live_operations`).
 
 return {
   {

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 -- Group C: an account's own wallet.
--- One row an operation; row_schema.lua says what a row may hold.
+-- One row an operation; spec/support/row_schema.lua says what a row may hold.
 
 local coin = { "coin", "text", type = "string", required = true }
 local coin_filter = { "coin", "text", type = "string" }

@@ -5,7 +5,7 @@
 local decimal = require "purser.decimal"
 local ledger = require "purser.books.ledger"
 local postings = require "purser.books.postings"
-local suggest = require "purser.util.suggest"
+local names_of = require "purser.util.names_of"
 local utc = require "purser.util.utc"
 
 local M = {}
@@ -32,7 +32,7 @@ local function corrections(now, closed, start)
     end
   end
   for _, entry in ipairs(now.entries) do first[entry.rid] = first[entry.rid] or entry end
-  for _, key in ipairs(suggest.names_of(new, old)) do
+  for _, key in ipairs(names_of(new, old)) do
     local left = (new[key] or ZERO) - (old[key] or ZERO)
     if not left:is_zero() then
       local rid, account, asset = key:match "^(.-)\30(.-)\30(.*)$"
@@ -71,7 +71,7 @@ local function is_asset(account) return account:find "^Assets:" ~= nil end
 -- Balances of accounts, in order: a list of { account, asset, amount }.
 local function legs_of(balances, keep)
   local legs = {}
-  for _, key in ipairs(suggest.names_of(balances)) do
+  for _, key in ipairs(names_of(balances)) do
     local account, asset = key:match "^(.-)\30(.*)$"
     if keep(account, balances[key]) then legs[#legs + 1] = { account, asset, balances[key] } end
   end
@@ -162,7 +162,7 @@ function M.statement(books, from, to, rev)
   end
   local closing = legs_of(balances, is_asset)
   local negative = {}
-  for _, key in ipairs(suggest.names_of(lowest)) do negative[#negative + 1] = lowest[key] end
+  for _, key in ipairs(names_of(lowest)) do negative[#negative + 1] = lowest[key] end
   local gaps = books.store:rows("SELECT owner, list, starts, ends, why FROM purser_books_gap WHERE account = $1 AND "
     .. "rev <= $2 AND (closed_rev = '' OR closed_rev > $3) AND starts < $4 AND (ends = '' OR ends > $5) "
     .. "ORDER BY owner, list, starts", books.account, effective, effective, to, from)

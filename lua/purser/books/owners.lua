@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: MIT
 -- Whose books they are: the parent, its sub-accounts, and what others call them.
 
+local names_of = require "purser.util.names_of"
 local record = require "purser.books.record"
 local sources = require "purser.books.sources"
-local suggest = require "purser.util.suggest"
 local sync = require "purser.books.sync"
 
 local M = {}
@@ -42,7 +42,7 @@ function M.list(self)
     by_name[name] = by_name[name] or { name = sources.owner_name(name), sub = name }
     by_name[name].client = client
   end
-  for _, name in ipairs(suggest.names_of(by_name)) do owners[#owners + 1] = by_name[name] end
+  for _, name in ipairs(names_of(by_name)) do owners[#owners + 1] = by_name[name] end
   local uid = not self.uid and self.main.client:call "live.uid"
   if uid then self.uid, self.identities[tostring(uid.uid)] = true, "Main" end
   return owners

@@ -4,7 +4,7 @@
 
 local decimal = require "purser.decimal"
 local postings = require "purser.books.postings"
-local suggest = require "purser.util.suggest"
+local names_of = require "purser.util.names_of"
 
 local M = {}
 
@@ -135,7 +135,7 @@ local function owner_lines(owner, readings, sums, first, chart, lines, checks)
   local running, days = {}, {}
   for number, reading in ipairs(readings) do
     local moves = sums[number] or {}
-    for _, asset in ipairs(suggest.names_of(running, moves, reading.totals)) do
+    for _, asset in ipairs(names_of(running, moves, reading.totals)) do
       local expected = (running[asset] or ZERO) + (moves[asset] or ZERO)
       local actual = reading.totals[asset] or ZERO
       local left = actual - expected

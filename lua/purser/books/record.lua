@@ -6,9 +6,9 @@ local core = require "purser.core"
 local decimal = require "purser.decimal"
 local digest = require "purser.util.digest"
 local json = require "purser.json"
+local names_of = require "purser.util.names_of"
 local schema = require "purser.books.schema"
 local states = require "purser.api.states"
-local suggest = require "purser.util.suggest"
 local utc = require "purser.util.utc"
 
 local M = {}
@@ -25,7 +25,7 @@ local function sorted(value)
     return json.list(list)
   end
   local members = {}
-  for i, name in ipairs(suggest.names_of(value)) do members[i] = { name, sorted(value[name]) } end
+  for i, name in ipairs(names_of(value)) do members[i] = { name, sorted(value[name]) } end
   return json.object(members)
 end
 
@@ -38,7 +38,7 @@ local function flat(value, kind)
     if type(member) == "table" then return nil end
     if not known.names[name] then known.names[name], known.layout = true, nil end
   end
-  known.layout = known.layout or core.layout({}, suggest.names_of(known.names), "object")
+  known.layout = known.layout or core.layout({}, names_of(known.names), "object")
   layouts[kind] = known.layout and known
   return known.layout and known.layout:body(value)
 end
@@ -98,8 +98,8 @@ local blank = {}
 for _, name in ipairs(schema.columns) do blank[name] = "" end
 local BLANK = { __index = blank }
 
--- What of a record no state changes: the service's id with its content, or that alone. The time is that by which its
--- list is asked for.
+-- The members of a record that no state changes: the service's id with its content, or that alone. The time is that by
+-- which its list is asked for.
 local identities = { deposit = "time asset amount network address memo tx",
   withdrawal = "sid time asset amount address",
   transfer = "sid time asset amount from_owner from_place to_owner to_place", rebate = "time client_id asset batch",

@@ -101,9 +101,9 @@ local function one_answer(list, params)
   end
 end
 
--- What gives the records of a span, one a call; nil at the end. A list of a sub-account is asked in one request where
--- its answer cannot be but a part: most are empty, and a walk asks once more whether the list counts in milliseconds.
--- The parent's own lists, which are walks, find that out for all. Failures are raised.
+-- Returns a function that gives the records of a span, one a call; nil at the end. A list of a sub-account is asked in
+-- one request where its answer cannot be but a part: most are empty, and a walk asks once more whether the list counts
+-- in milliseconds. The parent's own lists, which are walks, find that out for all. Failures are raised.
 local function records_of(owner, list, span)
   if list.is_one_answer then
     local next_record, err = one_answer(list, params_of(list, {}))

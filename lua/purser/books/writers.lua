@@ -7,7 +7,7 @@ local digest = require "purser.util.digest"
 local html = require "purser.books.html"
 local json = require "purser.json"
 local model = require "purser.books.model"
-local suggest = require "purser.util.suggest"
+local names_of = require "purser.util.names_of"
 
 local M = {}
 
@@ -56,7 +56,7 @@ function M.remarks(statement)
 end
 
 -- The accounts of a statement in order, and its assets with the most places of each.
-local function names_of(statement)
+local function declared_by(statement)
   local accounts, places = {}, {}
   local function take(legs)
     for _, leg in ipairs(legs) do
@@ -66,7 +66,7 @@ local function names_of(statement)
   end
   for _, entry in ipairs(statement.entries) do take(entry.legs) end
   take(statement.closing)
-  return suggest.names_of(accounts), suggest.names_of(places), places
+  return names_of(accounts), names_of(places), places
 end
 
 -- The name of an asset that beancount takes; others get one that is like it, and like no other.
@@ -96,7 +96,7 @@ end
 
 --- The journal that hledger and ledger read.
 function M.hledger(statement)
-  local accounts, assets, places = names_of(statement)
+  local accounts, assets, places = declared_by(statement)
   local lines = { "tag " .. table.concat(TAGS, "\ntag ") }
   for _, account in ipairs(accounts) do lines[#lines + 1] = "account " .. account end
   for _, asset in ipairs(assets) do
@@ -118,7 +118,7 @@ local DIGITS = 28 -- of beancount's sums
 
 --- The journal that beancount reads. Nil and a message where it would round.
 function M.beancount(statement)
-  local accounts, assets, places = names_of(statement)
+  local accounts, assets, places = declared_by(statement)
   for _, leg in ipairs(statement.all) do
     if #tostring(leg[3]):match "%d+" + places[leg[2]] + 1 > DIGITS then
       return nil, ("the sums of %s need more than the %d digits of beancount"):format(leg[2], DIGITS)

@@ -123,7 +123,10 @@ local function outcome_without_code(row, status, body)
 end
 
 local PARAMETER_WRONG = "33333"
-local WRONG_PATH = "base_url may end in a path that is not the service's"
+local hint_of_status = {
+  [404] = "base_url may end in a path that is not the service's",
+  [451] = "the service does not serve the place that this comes from",
+}
 
 -- Returns what to do about the service's code, or nil. A write call of unknown outcome has its advice.
 local function hint_of(row, outcome, code)
@@ -145,7 +148,7 @@ local function rejection(row, profile, status, code, message, body)
     kind = code == TOO_MANY and "throttled" or "api", outcome = outcome, code = code, http_status = status,
     operation = row.full_name, phase = "receive",
     message = (message or "the service gave no reason") .. why,
-    hint = hint_of(row, outcome, code) or status == 404 and WRONG_PATH or nil,
+    hint = hint_of(row, outcome, code) or hint_of_status[status],
     retryable = row.effect == "read" and (status >= 500 or code == TOO_MANY or profile.unknown_codes[code] == true),
   }
 end
@@ -191,7 +194,7 @@ function M.of_status(row, profile, status, body, headers)
     local words = words_of(body)
     err.message = ("HTTP %d with %d bytes that are not the service's (%s)%s"):format(status, #body,
       clean(tostring(header(headers, "content-type") or "no content type"), 100), words and ': "' .. words .. '"' or "")
-    err.hint = status == 404 and WRONG_PATH or row.effect == "read" and (status == 503 and words and "try again later"
+    err.hint = hint_of_status[status] or row.effect == "read" and (status == 503 and words and "try again later"
       or "a firewall or proxy may stand in between") or nil
   end
   return errors.new(err)
@@ -247,7 +250,7 @@ function M.of_body(row, profile, status, body, message, offset)
   if is_page then
     message = ('it is a web page, as a network that wants a login or a proxy shows: "%s"'):format(words or "")
   elseif words and words ~= "null" then
-    message = ('%s; it begins "%s"'):format(message or "it is null", words)
+    message = ('%s; it begins "%s"'):format(message and message:find " was found" and message or "it is no JSON", words)
   end
   return M.undecodable(row, status, "the answer cannot be read: " .. (message or "it is null"), offset)
 end

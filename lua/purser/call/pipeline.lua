@@ -132,6 +132,10 @@ function M.check_call(self, row, params, opts)
   local err = opts ~= M.no_options and opts ~= M.settles and check_options(self, row, opts)
   if self._closed then return nil, setbacks.closed(row) end
   if err then return nil, err end
+  if row.live and not self.profile.live_operations then
+    return nil, errors.config(row.full_name .. ": the interface document does not have this operation",
+      'give profile = "mexc", or a profile with live_operations = true')
+  end
   local values
   values, err = validate.check(row, params)
   if not values then return nil, err end
@@ -229,7 +233,7 @@ end
 --- write/call.lua, which never sends it twice; write/run.lua chooses.
 ---@param verify nil|fun(row: table, response: table, value: any): any, purser.Error|nil  judges each result
 function M.run(self, row, params, opts, verify)
-  if row.effect ~= "read" then error(row.full_name .. " is a write call; purser.write.run takes it", 2) end
+  if row.effect ~= "read" then error(row.full_name .. " is a write call; purser.write.call takes it", 2) end
   opts = opts or M.no_options
   local values, layout = M.check_call(self, row, params, opts)
   if not values then return nil, layout end

@@ -117,8 +117,9 @@ function M.find(options)
   local typed, named, keys, message = options.account, M.variable "PURSER_ACCOUNT", nil, nil
   if options.credentials then
     keys, message = key_file.read(options.credentials)
-    if keys then keys.account = typed end
-    return keys, message
+    if not keys then return nil, "--credentials " .. message end
+    keys.account = typed
+    return keys
   end
   if typed then keys, message = from_account(typed) end
   if not keys and not message and (not typed or typed == named) then keys, message = from_environment() end

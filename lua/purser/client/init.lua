@@ -11,9 +11,9 @@ local operations = require "purser.api.operations"
 local options_ = require "purser.client.options"
 local pipeline = require "purser.call.pipeline"
 local private = require "purser.util.private"
+local call = lazy "purser.write.call"
 local errors = lazy "purser.call.errors"
 local methods_ = lazy "purser.client.methods"
-local run = lazy "purser.write.run"
 local state = lazy "purser.client.state"
 local suggest = lazy "purser.util.suggest"
 
@@ -71,17 +71,17 @@ local function state_of_group(held, group, name)
   return self
 end
 
--- What a client does after a write call is loaded before that is sent: reconciling it is a method, too.
-local function run_any(...)
+-- A write call loads all that may follow it before it is sent. Reconciling follows it, so clients get that method here.
+local function write(...)
   Client.__index = state.of_clients
-  return run.call(...)
+  return call.write(...)
 end
 
 local function operation_of(group, name)
   local row = operations.row(group, name)
-  local run_row = row and row.effect == "read" and not row.live and pipeline.run or run_any
+  local run = row and row.effect == "read" and pipeline.run or write
   return row and function(held, params, opts)
-    return run_row(held and states[held] or state_of_group(held, group, name), row, params, opts)
+    return run(held and states[held] or state_of_group(held, group, name), row, params, opts)
   end
 end
 

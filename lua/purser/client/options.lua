@@ -37,8 +37,10 @@ function M.split_url(url, allow_insecure)
   local scheme, authority, path = url:match("^(%a+)://([^/?#]+)([^?#]*)$")
   scheme = scheme and scheme:lower()
   if scheme ~= "https" and scheme ~= "http" then
-    return nil, "base_url is not that of a service",
-      "it must look like https://host, without query or fragment"
+    local quoted = url:find("@", 1, true) and "" or (' "%s"'):format(url) -- it may hold a password
+    return nil, ("base_url%s is not that of a service"):format(quoted), scheme
+      and "it must look like https://host, without query or fragment"
+      or "it must begin with https:// (a simulator on this machine: http://), and hold no query or fragment"
   end
   if authority:find("@", 1, true) then return nil, "base_url holds a user name or password", "leave it out" end
   local host, port = authority:match("^(%[[%x:%.]+%])(.*)$")

@@ -11,7 +11,6 @@ local errors = require "purser.call.errors"
 local lazy = require "purser.util.lazy"
 local operations = require "purser.api.operations"
 local private = require "purser.util.private"
-local run = require "purser.write.run"
 local suggest = require "purser.util.suggest"
 local public_view = require "purser.util.public_view"
 local history = lazy "purser.history"
@@ -114,7 +113,7 @@ local function run_of(self, row)
   return function(params, opts)
     local given, err = take(row.full_name, params, opts)
     if not given then return nil, err end
-    return hand_out(run.call(self, row, given))
+    return hand_out(self:call(row.full_name, given))
   end
 end
 

@@ -11,15 +11,15 @@ local operations = require "purser.api.operations"
 local pipeline = require "purser.call.pipeline"
 local private = require "purser.util.private"
 local response = require "purser.call.response"
-local run = require "purser.write.run"
 local public_view = require "purser.util.public_view"
 local setbacks = require "purser.call.setbacks"
 local digest = lazy "purser.util.digest"
 local history = lazy "purser.history"
+local intents = lazy "purser.write.intent"
 local methods_ = lazy "purser.client.methods"
+local names_of = lazy "purser.util.names_of"
 local parameters = lazy "purser.api.parameters"
 local reconcile = lazy "purser.write.reconcile"
-local reconcile_advice = lazy "purser.write.advice"
 local retention = lazy "purser.history.retention"
 local suggest = lazy "purser.util.suggest"
 local unsigned = lazy "purser.call.unsigned"
@@ -45,7 +45,7 @@ end
 function State:call(name, params, opts)
   local row, err = row_of(name)
   if not row then return nil, err end
-  return run.call(self, row, params, opts)
+  return (row.effect == "read" and pipeline.run or call.write)(self, row, params, opts)
 end
 
 --- Tells whether a parameter of an operation takes a value, without a call. Returns true; or nil, what is wrong, which
@@ -81,8 +81,6 @@ function State:prepare(name, params, opts)
   local row, err = row_of(name)
   if not row then return nil, err end
   local is_write = row.effect ~= "read"
-  err = run.not_allowed(self, row)
-  if err then return nil, err end
   if is_write then call.load() end
   opts = opts or pipeline.no_options
   local values, layout = pipeline.check_call(self, row, params, opts)
@@ -128,8 +126,7 @@ function State:parse(name, status, body, headers, intent)
   if intent then value, err = call.believe_prepared(self, row, intent, value, err) end
   if value ~= nil then return value end
   if err.outcome == "unknown" and row.reconcile then
-    local advice = reconcile_advice.of
-    err.advice, err.intent = advice(row, intent and intent.params), intent
+    err.advice, err.intent = intents.advice(row, intent and intent.params), intent
   end
   return nil, err
 end
@@ -155,11 +152,7 @@ end
 function State:reconcile(unreconciled, options, window)
   local intent = unreconciled
   if errors.is(unreconciled) then intent = unreconciled.intent end
-  if type(intent) == "table" then
-    unreconciled = copy_of(intent)
-    local mismatch = unreconciled.id and call.journal_of(self):mismatch(unreconciled)
-    if mismatch then return nil, mismatch end
-  end
+  if type(intent) == "table" then unreconciled = copy_of(intent) end
   return reconcile.reconcile(call.service_of(self, window and window.readings), unreconciled, options, window)
 end
 
@@ -193,14 +186,23 @@ end
 
 ---@class purser.Settings
 ---@field account string|nil  the option of purser.new
+---@field base_url string      where the calls go
 ---@field has_journal boolean
 ---@field visibility_delay_ms integer
 
 --- Returns those options of purser.new that programs on top need to know.
 ---@return purser.Settings
 function State:settings()
-  return { account = self._account, has_journal = self._journal ~= nil,
+  return { account = self._account, base_url = self._origin .. self._prefix, has_journal = self._journal ~= nil,
     visibility_delay_ms = self._visibility_delay_ms }
+end
+
+--- Returns the plans that the journal keeps for a client with the option `policy`; nil for any other. It is what
+--- `purser.approvals` adds to and reads: nothing in it lets a call through that persons have not signed.
+---@return purser.PlansKept|nil
+function State:plans()
+  local approved = self._guard and self._guard.approved
+  return approved and public_view(approved) or nil
 end
 
 --- The service's time as far as the client knows it, in epoch milliseconds: what a request is stamped with.
@@ -291,7 +293,7 @@ local function meant_by(name)
     end
   end
   if groups[1] then return "; use " .. table.concat(groups, " or ") end
-  local near = suggest.find(name, suggest.names_of(methods_of_clients, operations.groups), #name / 5)
+  local near = suggest.find(name, names_of(methods_of_clients, operations.groups), #name / 5)
   return near and (' (did you mean "%s"?)'):format(near)
 end
 

@@ -157,7 +157,7 @@ local function is_readable(self, reconcile, params)
   end
   if not has_names then return false end
   local client, failures, now = self.client, { tries = 0, rejections = 0 }, self.client:now()
-  local function run(row, of) return reading.ask(client.call, client, row.full_name, of) end
+  local function run(row, of) return client:call(row.full_name, of) end
   while not self.stopping and not self.problem do
     local records, err, why = reading.all(run, operations.by_name[reconcile.lookup], asked, now - DAY, now,
       reconcile.time_member)

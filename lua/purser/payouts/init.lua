@@ -16,7 +16,6 @@ local colon = require "purser.util.colon"
 local core = require "purser.core"
 local digest = require "purser.util.digest"
 local errors = require "purser.call.errors"
-local failure = require "purser.write.journal.failure"
 local intents = require "purser.write.intent"
 local lazy = require "purser.util.lazy"
 local operations = require "purser.api.operations"
@@ -32,6 +31,7 @@ local validate = require "purser.call.validate"
 local witness = require "purser.payouts.witness"
 local worker = require "purser.payouts.worker"
 local lists = lazy "purser.payouts.list"
+local names_of = lazy "purser.util.names_of"
 local plans = lazy "purser.payouts.plan"
 local suggest = lazy "purser.util.suggest"
 
@@ -44,7 +44,7 @@ local M = {}
 
 local function problem_of(problem)
   if errors.is(problem) then return nil, problem end
-  return nil, failure.error("not_sent", problem,
+  return nil, intents.journal_error("not_sent", problem,
     "make the journal readable and writable, then run it again: what was sent is found by it")
 end
 
@@ -285,7 +285,7 @@ function Payouts:list(state)
   if state ~= nil and not states[state] then
     return nil, errors.option(("payouts:list: there is no state %s%s"):format(type(state) == "string"
       and ('"%s"'):format(state) or "that is a " .. type(state), suggest.among(state, states)), "state",
-      "give one of " .. table.concat(suggest.names_of(states), ", "))
+      "give one of " .. table.concat(names_of(states), ", "))
   end
   return read(self, function(tx) return queue.list(tx, self.queue, self.account, state) end)
 end
@@ -519,7 +519,7 @@ function M.new(options)
     self.witness_db, message = witness.open(self.witness)
     if not self.witness_db then
       return nil, errors.config("the witness file cannot be opened: " .. message,
-        failure.lock_hint(message) or "name the file that was next to this journal, or one that does not exist yet",
+        intents.lock_hint(message) or "name the file that was next to this journal, or one that does not exist yet",
         "witness")
     end
   end

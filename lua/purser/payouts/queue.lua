@@ -96,8 +96,9 @@ end
 
 -- Returns whether a record is known to be that of another call of the account than the payment.
 local function is_taken(tx, account, payment, record_id)
-  return calls.is_taken({ db = tx }, { account = account, id = payment.id }, operations.by_name[payment.operation],
-    record_id)
+  local history = intents.makes_in(operations.by_name[payment.operation])
+  local owner = calls.owners({ db = tx }, "record_id", account, { record_id }, intents.shown_in(history))[record_id]
+  return owner ~= nil and owner.id ~= payment.id
 end
 
 ------------------------------------------------------------------------------------------------------------- taking

@@ -107,7 +107,7 @@ local function create(sim, account, values)
     return nil, "10216", "Deposits of this coin on this network are suspended"
   end
   local key = owner_key(account.uid, network.coin, network.long)
-  if sim.variant.more_addresses then sim.deposit_addresses.by_owner[key] = nil end -- the earlier ones stay in the list
+  if sim.is_live then sim.deposit_addresses.by_owner[key] = nil end -- the earlier ones stay in the list
   return public(M.of_account(sim, account, network))
 end
 

@@ -184,7 +184,7 @@ function M.check(sim, row, request, query_text)
   local signed, signature = request_parser.split(query_text, sim.profile.signature_name)
   local query
   query, code, message = request_parser.query(signed)
-  if sim.variant.refused_parentheses and signed:find "[()]" then return nil, "700002" end
+  if sim.is_live and signed:find "[()]" then return nil, "700002" end
   if not query then return nil, code, message end
   if not signature or signature == "" then
     return nil, "700004", ("Mandatory parameter '%s' was not sent"):format(sim.profile.signature_name)

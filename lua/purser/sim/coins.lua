@@ -141,6 +141,6 @@ local function list_many()
 end
 
 --- C1: every coin with its networks.
-M.handlers = { C1 = function(sim) return sim.variant.many_coins and list_many() or M.list end }
+M.handlers = { C1 = function(sim) return sim.is_live and list_many() or M.list end }
 
 return M

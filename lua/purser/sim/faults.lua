@@ -5,12 +5,12 @@
 -- fault that strikes later is carried along on the request and done by `after`. Every fault that happened is
 -- recorded, with whether the operation had been applied: that is what a client must be able to find out.
 
+local names_of = require "purser.util.names_of"
 local option_schema = require "purser.util.option_schema"
 local prng = require "purser.sim.prng"
 local purser = require "purser"
 local suggest = require "purser.util.suggest"
 local render = require "purser.sim.render"
-local variants = require "purser.sim.variants"
 
 local M = {}
 
@@ -52,7 +52,7 @@ function garbage.wrong_types(_, row) return json(200, render.sample(row, '{"x":[
 -- The numbers are absurd, but the answer does not lie about success: a rejection stays one.
 function garbage.long_numbers(_, row, response, state)
   if response and not response.code then return json(200, render.sample(row, LONG_NUMBER)) end
-  local _, body = render.rejection(LONG_NUMBER, nil, state.variant, row)
+  local _, body = render.rejection(LONG_NUMBER, nil, state.is_live, row)
   return json(400, body)
 end
 
@@ -60,7 +60,7 @@ local garbage_forms = { "html", "empty", "invalid_utf8", "deep", "huge", "wrong_
 
 local function pause(status, message, seconds)
   return function(fault, row, _, state)
-    local _, body = render.rejection(status, message, state.variant, row)
+    local _, body = render.rejection(status, message, state.is_live, row)
     local answer = json(status, body)
     answer.headers["Retry-After"] = ("%d"):format(fault.retry_after or seconds)
     return answer
@@ -77,7 +77,7 @@ local kinds = {
   reject = {
     when = { "before" }, rules = { code = "string", message = "string" },
     answer = function(fault, row, _, state)
-      local status, body = render.rejection(fault.code or REJECTION, fault.message, state.variant, row)
+      local status, body = render.rejection(fault.code or REJECTION, fault.message, state.is_live, row)
       local answer = json(status, body)
       answer.code = tostring(fault.code or REJECTION)
       return answer
@@ -150,7 +150,7 @@ local common_rules = {
 ---------------------------------------------------------------------------------------------------------- arming
 
 --- The kinds of faults, in order of their names.
-M.kinds = suggest.names_of(kinds)
+M.kinds = names_of(kinds)
 
 local function fail(message, ...)
   error("purser.sim: fault: " .. message:format(...), 0)
@@ -174,7 +174,7 @@ local rows = purser.operations
 
 -- The full names that `operation` means, as a set: a full name, the document's id, a group, or an effect (read, create,
 -- change, transfer). Nil for any.
-local function names_of(requested)
+local function operations_of(requested)
   if requested == nil then return nil end
   local names, known = {}, {}
   for name, row in pairs(rows) do
@@ -216,10 +216,10 @@ local function check_fault(spec)
 end
 
 --- The faults of one simulator: none armed, none injected yet. `now` reads the time for the record.
----@param options { seed: integer?, variant: string|table|nil, now: (fun(): integer)? }
+---@param options { seed: integer?, is_live: boolean?, now: (fun(): integer)? }
 function M.new(options)
   return {
-    dice = prng.new(options.seed or 1, "faults"), variant = variants.resolve(options.variant), now = options.now,
+    dice = prng.new(options.seed or 1, "faults"), is_live = options.is_live, now = options.now,
     armed = {}, injected = {},
   }
 end
@@ -228,7 +228,7 @@ end
 ---@param spec purser.SimFault
 function M.arm(state, spec)
   local fault = check_fault(spec)
-  fault.names = names_of(fault.operation)
+  fault.names = operations_of(fault.operation)
   fault.left = fault.times or not fault.probability and 1 or nil
   fault.passes = fault.skip or 0
   fault.probability = nil

@@ -28,7 +28,6 @@ local rebates = require "purser.sim.rebates"
 local requests = require "purser.sim.requests"
 local scenario = require "purser.sim.scenario"
 local transfers = require "purser.sim.transfers"
-local variants = require "purser.sim.variants"
 local withdrawals = require "purser.sim.withdrawals"
 local control = lazy "purser.sim.control"
 local rehearsal = lazy "purser.sim.rehearsal"
@@ -68,7 +67,7 @@ local meta = { __index = Sim, __name = "purser.sim" }
 ---@field seed integer|nil        one seed replays a run. Default: 1
 ---@field clock "virtual"|"real"|nil  "virtual" stands still until advanced. Default: "virtual"
 ---@field start_time integer|nil  epoch ms
----@field variant string|table|nil  form of the answers: "document", "live" or switches. Default: "document"
+---@field variant "document"|"live"|nil  whose form the answers have. Default: "document"
 ---@field profile string|table|nil  conventions of signing and placement, as in purser.new
 ---@field record_requests integer|nil  how many requests sim:requests() remembers. Default: 100
 ---@field rate_limit boolean|string|table<string, purser.PoolOptions>|nil  see docs/limits.md. Default: false
@@ -83,7 +82,7 @@ local meta = { __index = Sim, __name = "purser.sim" }
 local whole = { 0, option_schema.EXACT }
 local rules_of_options = {
   seed = { -option_schema.EXACT, option_schema.EXACT }, start_time = whole, clock = { "virtual", "real" },
-  variant = "any", profile = "string or table", record_requests = whole,
+  variant = { "document", "live" }, profile = "string or table", record_requests = whole,
   rate_limit = "boolean or string or table", repeated_ids = { "execute", "reject" }, fee = { "on_top", "inside" },
   saved_addresses_only = "boolean", max_sub_accounts = whole, key_days = whole, visibility_delay_ms = whole,
   transfer_wait_ms = whole,
@@ -117,11 +116,11 @@ local function build(options)
   if profile then limits, wrong = limits_of(profile, options.rate_limit) end
   if not limits then error("purser.sim: " .. wrong, 0) end
   local sim = setmetatable({
-    options = options, profile = profile, variant = variants.resolve(options.variant), seed = options.seed or 1,
+    options = options, profile = profile, is_live = options.variant == "live", seed = options.seed or 1,
     dice = prng.new(options.seed or 1, "service"), granted = {}, switches = switches_of(options),
     rate_limit_state = options.rate_limit and rate_limit.new(limits) or nil,
   }, meta)
-  sim.fault_state = faults.new { seed = sim.seed, variant = options.variant, now = function() return sim:now() end }
+  sim.fault_state = faults.new { seed = sim.seed, is_live = sim.is_live, now = function() return sim:now() end }
   for name, keys in pairs(histories) do sim[name] = history.new(keys) end
   for _, concept in pairs(concepts) do
     if concept.setup then concept.setup(sim) end

@@ -109,8 +109,8 @@ end
 -- The requests without a signature: ping, server time and market data.
 local function answer_unsigned(sim, path, method)
   if method ~= "GET" then return nil end
-  if path == sim.profile.ping_path then return render.plain({}, sim.variant) end
-  if path == sim.profile.time_path then return render.plain({ { "serverTime", sim:now() } }, sim.variant) end
+  if path == sim.profile.ping_path then return "{}" end
+  if path == sim.profile.time_path then return ('{"serverTime":%d}'):format(sim:now()) end
   return live.market(sim, path)
 end
 
@@ -130,7 +130,7 @@ local function perform(sim, row, request, query_text)
   texts, code, message = request_parser.parameters(row, query, request.body or "", sim.profile)
   if not texts then return nil, code, message end
   local values
-  values, code, message = rules.check(row, texts, sim.variant)
+  values, code, message = rules.check(row, texts, sim.is_live)
   if not values then return nil, code, message end
   return M.handlers[row.id](sim, account, values, row)
 end
@@ -140,11 +140,11 @@ local function execute(sim, row, request, query_text, facts)
   local response = { headers = headers_of(sim) }
   if result then
     facts.outcome = "applied"
-    response.status, response.body = 200, render.answer(row, result, sim.variant)
+    response.status, response.body = 200, render.answer(row, result, sim.is_live)
   else
-    code = render.code(code, sim.variant, row)
+    code = render.code(code, sim.is_live, row)
     facts.outcome, facts.code, facts.signed = "rejected", code, signed
-    response.status, response.body = render.rejection(code, message, sim.variant, row)
+    response.status, response.body = render.rejection(code, message, sim.is_live, row)
     response.code = code
   end
   return response
@@ -153,14 +153,14 @@ end
 -- The answer to a request that no operation sees: an HTTP status that is its code as well.
 local function turn_away(sim, status, message, row, facts)
   facts.outcome, facts.code = "rejected", ("%d"):format(status)
-  local _, body = render.rejection(facts.code, message, sim.variant, row)
+  local _, body = render.rejection(facts.code, message, sim.is_live, row)
   return { status = status, headers = headers_of(sim), body = body, code = facts.code }
 end
 
 local function reject_route(sim, path, facts)
   if routes[path] then return turn_away(sim, 405, "Method not allowed", nil, facts) end
   local response = turn_away(sim, 404, "Path not found", nil, facts)
-  if sim.variant.empty_paths then response.status, response.body = 200, "" end
+  if sim.is_live then response.status, response.body = 200, "" end
   return response
 end
 

@@ -9,10 +9,9 @@
 --
 -- `seen` of a list of members: further members that the live service was seen to answer.
 --
--- Kinds: text, id, amount, state and confirmations (numbers), state_text and account_state (their digits), time (a
--- number), time_text, count, flag, address; bare_id, other_address, deposit_amount, padded_amount, deposit_network,
--- withdrawal_network and output, which a switch changes; texts, a list of texts; records, whose members are the next
--- argument.
+-- Kinds: text, number, number_text (its digits) and flag; address, memo_beside, bare_id, coin, deposit_amount,
+-- withdrawal_amount, deposit_network, withdrawal_network and output, which are texts that the live service shows in
+-- another way; texts, a list of texts; records, whose members are the next argument.
 
 local function members(words, ...)
   local list, nested, used = {}, { ... }, 0
@@ -36,83 +35,85 @@ local function with_seen(words, list)
   return list
 end
 
-local transfer_ids = "tranId:id fromAccount toAccount clientTranId asset amount:amount fromAccountType toAccountType "
-local created = members "subAccount note timestamp:time"
-local listed_key = members "note apiKey permissions ip creatTime<createTime:time"
+local transfer_ids = "tranId fromAccount toAccount clientTranId asset amount fromAccountType toAccountType "
+local created = members "subAccount note timestamp:number"
+local listed_key = members "note apiKey permissions ip creatTime<createTime:number"
 local named = members "subAccount"
-local address = with_seen("netWork", members "address:address coin network memo?")
-local wallet_address = with_seen("netWork", members "address:other_address coin network memo?")
-local live_key = members "note accessKey createTime permissions remainingValidity:count ipWhiteList status"
-local deposit_seen = "netWork transHash updateTime:time"
-local withdrawal_id = members "id:id"
-local transfer_id = members "tranId:id"
-local wallet_transfer = "tranId:id clientTranId? asset amount:amount fromAccountType toAccountType "
+local address = with_seen("netWork", members "address:address coin network memo:memo_beside?")
+local wallet_address = with_seen("netWork", members "address coin network memo?")
+local live_key = members "note accessKey createTime permissions remainingValidity:number ipWhiteList status"
+local deposit_seen = "netWork transHash updateTime:number"
+local withdrawal_id = members "id"
+local transfer_id = members "tranId"
+local wallet_transfer = "tranId clientTranId? asset amount fromAccountType toAccountType "
 local numbers_first = { "page", "totalRecords", "totalPageNum", "data" }
 local data_first = { "data", "totalRecords", "page", "totalPageNum" }
 
 local network = members(
-  "coin name network netWork depositEnable:flag withdrawEnable:flag withdrawFee:amount withdrawMin:amount "
-  .. "withdrawMax:amount withdrawIntegerMultiple:amount? minConfirm:confirmations sameAddress:flag contract "
+  "coin name network netWork depositEnable:flag withdrawEnable:flag withdrawFee withdrawMin "
+  .. "withdrawMax withdrawIntegerMultiple? minConfirm:number sameAddress:flag contract "
   .. "depositDesc? depositTips? withdrawTips?")
 
 return {
   A1 = {
-    list = members(transfer_ids .. "fromsymbol<fromSymbol tosymbol<toSymbol status timestamp:time"), counted = true,
+    list = members(transfer_ids .. "fromsymbol<fromSymbol tosymbol<toSymbol status timestamp:number"), counted = true,
   },
   A2 = { record = created, envelope = true, single = "array" },
   A3 = { list = created, envelope = true },
-  A4 = { record = members "status:account_state" },
-  A5 = { record = members "subAccount permissions note apikey<apiKey secretKey createTime:time ip" },
+  A4 = { record = members "status:number_text" },
+  A5 = { record = members "subAccount permissions note apikey<apiKey secretKey createTime:number ip" },
   A6 = { list = listed_key, inside = "subAccount" },
   A7 = { record = named },
   A8 = { record = address },
   A9 = { list = address },
   A10 = { list = with_seen(deposit_seen, members("amount:deposit_amount coin network:deposit_network "
-    .. "status:state_text address:other_address addressTag txId:output unlockConfirm confirmTimes insertTime:time "
+    .. "status:number_text address addressTag txId:output unlockConfirm confirmTimes insertTime:number "
     .. "memo")) },
-  A11 = { list = with_seen(deposit_seen, members("amount:deposit_amount coin network:deposit_network status:state "
-    .. "address:other_address txId:output unlockConfirm confirmTimes insertTime:time memo")) },
+  A11 = { list = with_seen(deposit_seen, members("amount:deposit_amount coin network:deposit_network status:number "
+    .. "address txId:output unlockConfirm confirmTimes insertTime:number memo")) },
   A12 = { record = withdrawal_id },
   A13 = { record = transfer_id },
-  A14 = { record = members "subAccount isFuturesEnabled:flag timestamp:time_text", envelope = true, single = "array" },
-  A15 = { page = members "asset amount:amount type uid:id time", order = numbers_first },
+  A14 = {
+    record = members "subAccount isFuturesEnabled:flag timestamp:number_text", envelope = true, single = "array",
+  },
+  A15 = { page = members "asset amount type uid time", order = numbers_first },
 
   B1 = { record = members "subAccount note" },
-  B2 = { list = members "subAccount isFreeze:flag createTime:time uid:id", inside = "subAccounts" },
-  B3 = { record = members "subAccount note apiKey secretKey permissions ip creatTime<createTime:time" },
+  B2 = { list = members "subAccount isFreeze:flag createTime:number uid", inside = "subAccounts" },
+  B3 = { record = members "subAccount note apiKey secretKey permissions ip creatTime<createTime:number" },
   B4 = { list = listed_key, inside = "subAccount" },
   B5 = { record = named },
   B6 = { record = members "tranId:bare_id", single = "array" },
-  B7 = { list = members(transfer_ids .. "fromSymbol toSymbol status timestamp:time"), counted = true },
-  B8 = { list = members "asset free:amount locked:amount", inside = "balances" },
+  B7 = { list = members(transfer_ids .. "fromSymbol toSymbol status timestamp:number"), counted = true },
+  B8 = { list = members "asset free locked", inside = "balances" },
 
   C1 = { list = members("coin name networkList:records", network) },
   C2 = { record = withdrawal_id, single = "object" },
   C3 = { record = withdrawal_id },
-  C4 = { list = with_seen(deposit_seen, members("amount:deposit_amount coin:coin network:deposit_network status:state "
-    .. "address:other_address addressTag txId:output unlockConfirm confirmTimes insertTime:time memo")) },
-  C5 = { list = with_seen("netWork", members("id:id withdrawOrderId txId:output? coin:coin "
-    .. "network:withdrawal_network address amount:padded_amount transferType:count status:state "
-    .. "transactionFee:padded_amount confirmNo:confirmations? applyTime:time updateTime:time remark memo transHash "
-    .. "coinId:id vcoinId:id")) },
+  C4 = { list = with_seen(deposit_seen, members("amount:deposit_amount coin:coin network:deposit_network status:number "
+    .. "address addressTag txId:output unlockConfirm confirmTimes insertTime:number memo")) },
+  C5 = { list = with_seen("netWork", members("id withdrawOrderId txId:output? coin:coin "
+    .. "network:withdrawal_network address amount:withdrawal_amount transferType:number status:number "
+    .. "transactionFee:withdrawal_amount confirmNo:number? applyTime:number updateTime:number remark memo transHash "
+    .. "coinId vcoinId")) },
   C6 = { record = wallet_address, single = "object" },
   C7 = { list = wallet_address },
   C8 = { page = members "coin network address addressTag memo?", order = data_first },
   C9 = { record = transfer_id, single = "array" },
-  C10 = { rows = with_seen("symbol?", members(wallet_transfer .. "fromSymbol? toSymbol? status timestamp:time")) },
-  C11 = { record = members(wallet_transfer .. "symbol? status timestamp:time") },
-  C12 = { list = members "convertPlatformToken:amount convertUsdt:amount balance:amount asset code message" },
-  C13 = { record = members("successList:texts failedList:records totalConvert:amount convertFee:amount",
+  C10 = { rows = with_seen("symbol?", members(wallet_transfer .. "fromSymbol? toSymbol? status timestamp:number")) },
+  C11 = { record = members(wallet_transfer .. "symbol? status timestamp:number") },
+  C12 = { list = members "convertPlatformToken convertUsdt balance asset code message" },
+  C13 = { record = members("successList:texts failedList:records totalConvert convertFee",
     members "asset message code") },
-  C14 = { page = members("totalConvert:amount totalFee:amount convertTime:time convertDetails:records",
-    members "id:id convert:amount fee:amount amount:amount time:time asset"), order = data_first },
+  C14 = { page = members("totalConvert totalFee convertTime:number convertDetails:records",
+    members "id convert fee amount time:number asset"), order = data_first },
   C15 = { record = transfer_id, single = "object" },
-  C16 = { page = members("tranId:id asset amount:amount toAccountType toAccount fromAccount status timestamp:time"),
+  C16 = { page = members("tranId asset amount toAccountType toAccount fromAccount status timestamp:number"),
     order = numbers_first },
   C17 = { record = withdrawal_id, single = "array" },
 
   L1 = { record = members("makerCommission? takerCommission? canTrade:flag canWithdraw:flag canDeposit:flag "
-    .. "updateTime? accountType balances:records permissions:texts", members "asset free:amount locked:amount") },
+    .. "updateTime? accountType balances:records permissions:texts", members "asset free locked") },
   L2 = { record = live_key },
   L3 = { record = live_key },
   L4 = { record = members "status" },

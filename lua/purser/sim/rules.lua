@@ -152,8 +152,8 @@ local function is_ip(text)
   return gaps == 1 and groups < 8 or gaps == 0 and groups == 8
 end
 
-function kinds.ips(text, rule, variant)
-  local list, most = items(text), variant.ten_ips and math.min(rule.max, 10) or rule.max
+function kinds.ips(text, rule, is_live)
+  local list, most = items(text), is_live and math.min(rule.max, 10) or rule.max
   if #list > most then return nil, "730703", ("At most %d IP addresses are allowed"):format(most) end
   for _, ip in ipairs(list) do
     if not is_ip(ip) then return nil, "730704" end
@@ -210,7 +210,7 @@ local function missing(code, name)
 end
 
 -- Checks texts by the rules of a row; puts their values into `values`. Returns true, or nil, code, message.
-local function check_all(row, texts, values, variant)
+local function check_all(row, texts, values, is_live)
   for _, rule in ipairs(rules_of(row)) do
     local name, text = rule.name, texts[rule.name]
     if text == nil or text == "" then
@@ -218,7 +218,7 @@ local function check_all(row, texts, values, variant)
       values[name] = rule.default
     else
       if text:find("[%z\1-\31\127]") then return nil, "700008" end
-      local value, code, message = rule.kind(text, rule, variant)
+      local value, code, message = rule.kind(text, rule, is_live)
       if value == nil then
         if not code then message = ("Parameter '%s' %s"):format(name, message) end
         return nil, code or bad_value(row), message
@@ -232,13 +232,12 @@ end
 --- Checks the texts that arrived for an operation. Returns the values for its handler, or nil, code, message.
 ---@param row table
 ---@param texts table<string, string>
----@param variant table<string, boolean>|nil  the switches of the service
-function M.check(row, texts, variant)
+---@param is_live boolean|nil  whether the service behaves as the live one
+function M.check(row, texts, is_live)
   local values = {}
-  variant = variant or {}
-  local ok, code, message = check_all(row, texts, values, variant)
+  local ok, code, message = check_all(row, texts, values, is_live)
   if not ok then return nil, code, message end
-  if variant.coins_with_network and values.coin and (row.id == "C4" or row.id == "C5") then
+  if is_live and values.coin and (row.id == "C4" or row.id == "C5") then
     local name, short = values.coin:match "^(.+)%-(.+)$"
     local network = name and coins.network(name, short, true)
     if network then values.coin, values.network = name, network.long end

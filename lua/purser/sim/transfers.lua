@@ -25,11 +25,11 @@ local M = { histories = {
 } }
 
 -- The next transfer id: digits alone, and more of them than a floating-point number can hold; or 32 hexadecimal digits
--- where a switch asks for them. `is_number`: of an operation that has no such ids.
+-- in the live form. `is_number`: of an operation that has no such ids.
 local function next_id(sim, is_number)
   local number = 1 + #sim.family_transfers.all + #sim.wallet_transfers.all + #sim.internal_transfers.all
   local digits = ("%d%06d"):format(sim:now(), number % 1000000)
-  if is_number or not sim.variant.hex_ids then return digits end
+  if is_number or not sim.is_live then return digits end
   return core.md5_hex(("%d %s"):format(sim.seed, digits))
 end
 

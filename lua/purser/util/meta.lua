@@ -1531,6 +1531,11 @@ function Client:sync_clock() end
 ---@return purser.Settings
 function Client:settings() end
 
+--- Returns the plans that the journal keeps for a client with the option `policy`; nil for any other. It is what
+--- `purser.approvals` adds to and reads: nothing in it lets a call through that persons have not signed.
+---@return purser.PlansKept|nil
+function Client:plans() end
+
 --- The service's time as far as the client knows it, in epoch milliseconds: what a request is stamped with.
 ---@return integer
 function Client:now() end

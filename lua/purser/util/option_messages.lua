@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- The words for options that are not what their rules say (option_schema.lua). Loaded with the first mistake.
 
+local names_of = require "purser.util.names_of"
 local suggest = require "purser.util.suggest"
 
 local M = {}
@@ -32,7 +33,7 @@ local function message_of(name, value, rules, label, matches)
   if rule == nil then
     local near = suggest.among(name, rules)
     return ('%s "%s" is not known%s'):format(label, tostring(name), near),
-      near == "" and "there are " .. table.concat(suggest.names_of(rules), ", ") or nil
+      near == "" and "there are " .. table.concat(names_of(rules), ", ") or nil
   end
   if matches(value, rule) then return nil end
   return ('%s "%s" %s'):format(label, name, instead(value, rule)), "it must be " .. requested(name, rule)
@@ -50,10 +51,8 @@ function M.all(given, rules, label, matches)
       return { { ("%s() is called with a colon"):format(maker), nil, ("write .%s { ... }"):format(maker) } }
     end
   end
-  local names, list = {}, {}
-  for name in pairs(given) do names[#names + 1] = name end
-  table.sort(names, function(a, b) return tostring(a) < tostring(b) end)
-  for _, name in ipairs(names) do
+  local list = {}
+  for _, name in ipairs(names_of(given)) do
     local message, hint = message_of(name, given[name], rules, label, matches)
     if message then list[#list + 1] = { message, tostring(name), hint } end
   end

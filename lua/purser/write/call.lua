@@ -14,21 +14,17 @@
 local approved = require "purser.write.guard.approved"
 local compare = require "purser.write.evidence.compare"
 local core = require "purser.core"
-local envelope = require "purser.write.evidence.envelope"
 local digest = require "purser.util.digest"
 local errors = require "purser.call.errors"
-local failure = require "purser.write.journal.failure"
 local intents = require "purser.write.intent"
 local memory = require "purser.write.journal.memory"
+local names_of = require "purser.util.names_of"
 local operations = require "purser.api.operations"
 local pipeline = require "purser.call.pipeline"
 local plain_text = require "purser.util.plain_text"
-local reading = require "purser.write.evidence.reading"
 local reconcile_calls = require "purser.write.reconcile"
 local schedule = require "purser.schedule"
 local setbacks = require "purser.call.setbacks"
-local advice = require "purser.write.advice"
-local suggest = require "purser.util.suggest"
 
 -- Loaded now, with the rows of all groups: once something was sent the host may have no descriptor or file system left,
 -- and a call whose outcome is unknown could never be reconciled.
@@ -55,11 +51,6 @@ function M.load() end
 function M.journal_of(client)
   client._memory = client._memory or not client._journal and memory.of(client._transport, client._origin)
   return client._journal or client._memory
-end
-
---- Returns whether a client's key is of that account, or was when it signed a call.
-function M.signs_as(client, account)
-  return account == client:account() or client._accounts and client._accounts[account] == true
 end
 
 local function no_random(row, message)
@@ -113,7 +104,7 @@ function M.intent_of(client, row, values, opts, account)
   local profile = client.profile
   local id, message = intents.new_id()
   if not id then return nil, no_random(row, message) end
-  return intents.new(row, values, opts.extra_params and suggest.names_of(opts.extra_params),
+  return intents.new(row, values, opts.extra_params and names_of(opts.extra_params),
     values[profile.timestamp_name], values[profile.recv_window_name] or 5000, account, id)
 end
 
@@ -132,7 +123,7 @@ local function record(client, row, values, opts, payment, key)
   if errors.is(problem) then return nil, problem end
   return nil, errors.new { kind = "config", outcome = "not_sent", phase = "journal", operation = row.full_name,
     retryable = true, message = "nothing was sent, because the journal could not record it first: " .. problem,
-    hint = failure.lock_hint(tostring(problem)) }
+    hint = intents.lock_hint(tostring(problem)) }
 end
 
 ---@class purser.WriteCall: purser.Sending  a call under way, and what is known of it
@@ -155,7 +146,7 @@ WriteCall.__index = WriteCall
 -- may need is made here: once the request has left, there may be no memory for it.
 local function begin(client, row, values, opts, payment, key)
   local lost = errors.new { kind = "transport", outcome = "unknown", phase = "receive", operation = row.full_name,
-    message = "", advice = advice.of(row, values), intent = false }
+    message = "", advice = intents.advice(row, values), intent = false }
   local call = setmetatable({ state = client, row = row, info = opts.info, intent = false, payment = payment or false,
     sent = false,
     value = false, err = false, kept = false, watch = false, lost = lost, process = core.process_id() }, WriteCall)
@@ -165,29 +156,7 @@ local function begin(client, row, values, opts, payment, key)
   return call
 end
 
--- What an answer may show of what was sent, next to the id by which the service distinguishes calls.
-local SHOWN = { "coin", "asset", "address", "amount", "subAccount" }
-
-local function shows_another(name, sent, shown)
-  if name == "amount" then
-    local amount = core.decimal(tostring(shown))
-    return amount == nil or amount ~= core.decimal(tostring(sent))
-  end
-  if name == "address" then return not compare.may_name(sent, shown) end
-  return tostring(sent):upper() ~= tostring(shown):upper()
-end
-
--- Whether a batch holds a coin that was not asked for.
-local function converts_another(params, value)
-  local asked = {}
-  for coin in tostring(params.asset):upper():gmatch "[^,]+" do asked[coin] = true end
-  for _, coin in ipairs(type(value.successList) == "table" and value.successList or {}) do
-    if not asked[tostring(coin):upper()] then return true end
-  end
-  return false
-end
-
-M.TAKEN = "it carries the id of a record that belongs to another call"
+local TAKEN = "it carries the id of a record that belongs to another call"
 
 local function not_its_own(row, why)
   return errors.new { kind = "decode", outcome = "unknown", phase = "decode", operation = row.full_name,
@@ -196,31 +165,20 @@ end
 
 local MIXED_UP_MS = 3600000 -- how old an answer may be that comes to another call
 
--- Why an answer that shows a success is not that of this call; nil where nothing does.
-local function doubt(client, row, intent, value)
-  local params, reconcile = intent.params, row.reconcile
-  if reconcile.strategy == "conversion" then
-    return converts_another(params, value) and "it shows another asset than was sent" or nil
-  end
-  for i = 0, #SHOWN do
-    local name = i == 0 and (reconcile.strategy == "client_id" or row.effect == "change") and reconcile.client_id
-      or SHOWN[i]
-    local sent, shown = params[name], value[name]
-    if sent ~= nil and not compare.is_blank(shown) and shows_another(name, sent, shown) then
-      return ("it shows another %s than was sent"):format(name)
-    end
-  end
-  local id = intents.id_of(value)
-  if id and M.journal_of(client):is_taken(intent, row, id, intent.sent_at - MIXED_UP_MS) then return M.TAKEN end
+-- Returns whether an answer names a record that another call made a while ago, whatever list shows it.
+local function is_mixed_up(client, row, intent, id)
+  local owners = id and intents.makes_in(row) ~= "" and M.journal_of(client):owners("record_id", intent.account, { id })
+  local owner = owners and owners[tostring(id)] or nil
+  return owner ~= nil and owner.id ~= intent.id and owner.sent_at >= intent.sent_at - MIXED_UP_MS
 end
 
 -- Returns the result of a write call; or nil and an error of unknown outcome when the answer is another call's: of a
 -- transport that mixes answers up, or of a proxy.
 local function believe(client, row, intent, value, response)
-  local why = doubt(client, row, intent, value)
-    or response and envelope.doubt_of_result(row, intent.params, response)
-  if not why then return value end
-  return nil, not_its_own(row, why)
+  local why = compare.doubt_of_result(row, intent.params, value, response)
+  if why then return nil, not_its_own(row, why) end
+  if is_mixed_up(client, row, intent, intents.id_of(value)) then return nil, not_its_own(row, TAKEN) end
+  return value
 end
 
 --- Judges the response of a call, and notes what it says.
@@ -234,8 +192,9 @@ end
 function M.believe_prepared(client, row, intent, value, err)
   if value ~= nil then value, err = believe(client, row, intent, value) end
   local journal = M.journal_of(client)
-  if type(intent.sent_at) == "number" and (journal:call_of(intent) or journal:begin(intent, row)) then
-    journal:finish(intent, value, err)
+  if type(intent.sent_at) == "number" and (journal:call_of(intent) or journal:begin(intent, row))
+    and journal:finish(intent, value, err) == false then
+    return nil, not_its_own(row, TAKEN)
   end
   return value, err
 end
@@ -254,7 +213,7 @@ end
 --- reconciles it. Returns the result; or nil and an error.
 function WriteCall:finish(value, err)
   if write_end(self, value, err) == false then
-    self.value, self.err = nil, not_its_own(self.row, M.TAKEN)
+    self.value, self.err = nil, not_its_own(self.row, TAKEN)
     value, err = self.value, self.err
     write_end(self, value, err)
   end
@@ -355,7 +314,7 @@ end
 --- Runs an operation as the client does.
 function Service:read(row, params)
   if row.effect ~= "read" then return M.run(self.client, row, params) end
-  return reading.ask(pipeline.run, self.client, row, params, pipeline.settles, reading.verify)
+  return pipeline.run(self.client, row, params, pipeline.settles, compare.verify)
 end
 
 --- The service's time, as far as it is known.
@@ -372,9 +331,9 @@ function Service:pause(ms)
   setbacks.pause(self.client, ms)
 end
 
---- Whether the client's key is of that account.
+--- Returns whether the client's key is of that account, or was when it signed a call.
 function Service:signs_as(account)
-  return M.signs_as(self.client, account)
+  return account == self.client:account() or self.client._accounts and self.client._accounts[account] == true
 end
 
 ------------------------------------------------------------------------------------------------- a key used before
@@ -399,7 +358,7 @@ end
 local function undecided(row, known, reason, candidates)
   return errors.new { kind = "workflow", outcome = "unknown", phase = "journal", operation = row.full_name,
     code = "journal.unknown", intent = known.intent, details = { candidates = candidates, call = known.id },
-    advice = advice.of(row, known.params), message = ('nothing was sent now; the call with the key "%s" was sent '
+    advice = intents.advice(row, known.params), message = ('nothing was sent now; the call with the key "%s" was sent '
       .. "before, and what became of it is not known: %s"):format(known.key or "", reason) }
 end
 
@@ -408,7 +367,7 @@ end
 local function settle(client, row, known, info)
   local message
   known, message = await_end(client, known)
-  if not known then return nil, failure.error("unknown", message) end
+  if not known then return nil, intents.journal_error("unknown", message) end
   local result = known.state == "done" and (known.record or {})
   if not result and not intents.SPENT_NOTHING[known.state] then
     local answer, err = reconcile_calls.reconcile(M.service_of(client), known.intent)

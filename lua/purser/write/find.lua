@@ -1,20 +1,18 @@
 -- SPDX-License-Identifier: MIT
--- Finding a call by its id, or else by its content. Each way asks once and returns an answer; NOTHING_YET when another
--- question might show more; or nil and an error. `question.late` is true once a record that exists must be seen.
+-- The ways to find out what became of a call, by the strategies of rows: by its id, or else by its content; of calls
+-- that move nothing by what they leave behind, a name that is taken, a key, a state; and of conversions, whose records
+-- have no id. Each way asks once and returns an answer; nil when another question might show more; or nil and an error.
+-- `question.late` is true once a record that exists must be seen.
 
+local claims = require "purser.write.evidence.claims"
 local compare = require "purser.write.evidence.compare"
 local find_content = require "purser.write.find_content"
-local reading = require "purser.write.evidence.reading"
 local operations = require "purser.api.operations"
-local witnesses_of_none = require("purser.write.evidence.claims").NONE
+local reading = require "purser.write.evidence.reading"
 
 local M = {}
 
-local NOTHING_YET, ASK_AGAIN = find_content.NOTHING_YET, find_content.ASK_AGAIN
-local undecided, has_failed = find_content.undecided, find_content.has_failed
-local may_have_failed = find_content.may_have_failed
-
-local REUSED = "(7) a record carries its id, which was used for another payment"
+local undecided, is_blank = find_content.undecided, compare.is_blank
 
 -- Returns whether a list shows windows of time.
 local function is_by_time(question)
@@ -25,77 +23,58 @@ end
 -- Asks for the call's window and what lies near it. What that shows to be done is; anything else is concluded from it
 -- where answered calls show that nothing of it is hidden, and otherwise from the widest window.
 local function ask_late(question, judge)
-  local shown, err, why
   if is_by_time(question) and not question.window.is_planned then
-    shown, err, why = reading.of(question, question.first, question.last, "near")
-    if not shown then return nil, err, why end
+    local shown, err = reading.of(question, "near")
+    if not shown then return nil, err end
     local answer, problem = judge(question, shown)
-    if not answer or answer.outcome == "done" then return answer, problem end
+    if problem or answer and answer.outcome == "done" then return answer, problem end
     if reading.is_exact(question, shown, find_content.witnesses(question, shown)) then return answer end
     question.doubted, question.waits = false, false
   end
-  shown, err, why = reading.of(question, question.first, question.last, "wide")
-  if not shown then return nil, err, why end
+  local shown, err = reading.of(question, "wide")
+  if not shown then return nil, err end
   return judge(question, shown)
 end
 
 --- Finds the one record that agrees in all that can be compared.
 function M.match(question)
   if question.late then return ask_late(question, find_content.judge) end
-  if question.asks_early then
-    local shown, err, why = reading.of(question, question.first, question.last, "early")
-    if not shown then return nil, err, why end
-  end
-  return NOTHING_YET
+  return nil, select(2, reading.of(question, "early"))
 end
 
---------------------------------------------------------------------------------------------------------------- by id
+-- Returns a way that asks for the call's own id first, where the list can be asked for that, and then for all.
+local function by_id_first(once)
+  return function(question)
+    if not question.service.readings and reading.has_id_filter(question.reconcile) then
+      local answer, err = once(question, "id")
+      if err or answer and answer.outcome ~= "undecided" or not question.late then return answer, err end
+    end
+    return once(question, "early")
+  end
+end
+
+local MISNAMED = "(7) the service shows a record whose name may be the one that was sent"
+
+-- Returns what is said where records may be the call's, and none certainly is.
+local function nothing_but(question, candidates, reason)
+  return question.late and candidates[1] and undecided(candidates, reason) or nil
+end
+
+--------------------------------------------------------------------------------------------------------------- an id
+
+local REUSED = "(7) a record carries its id, which was used for another payment"
 
 -- Returns the answer of a record that shows the call's own id, and is good; or nil, and one that is not.
 local function judge_own(question, shown, witnesses)
   local name, params, other, contradicts = question.reconcile.client_id, question.intent.params, nil, false
   for _, record in ipairs(reading.with_id(shown, name, params[name])) do
     local is_another = compare.contradicts(params, record, witnesses)
-    if not is_another and not has_failed(question, record) and not may_have_failed(question, record) then
-      return find_content.found(question, record)
+    if not is_another and not find_content.failing(question, record) then
+      return { outcome = "done", record = record }
     end
     if not other or is_another then other, contradicts = record, is_another end
   end
   return nil, other, contradicts
-end
-
--- Notes the records that may be the call's in another form: they may be gone when one must be visible.
-local function note_alike(question, shown, other)
-  -- an id that failed may be taken again, so another record of it may be on its way
-  if other and not has_failed(question, other) then find_content.note_seen(question, { other }) end
-  local records, name = {}, question.reconcile.client_id
-  for _, record in ipairs(shown.records) do
-    local at = record[question.reconcile.time_member]
-    local is_near = type(at) == "number" and at >= question.first and at <= question.last
-    local id = record[name]
-    if is_near and (compare.is_blank(id) or id ~= question.intent.params[name]
-      and compare.may_be_id(question.intent.params[name], id)) then
-      local verdict = compare.judge(question.reconcile, question.intent.params, record, witnesses_of_none, "near")
-      local is_alike = verdict == "same" or verdict == "may"
-      if is_alike and not has_failed(question, record) then records[#records + 1] = record end
-    end
-  end
-  local unclaimed, err = question.claims:unclaimed(records)
-  if not unclaimed then return nil, err end
-  find_content.note_seen(question, unclaimed)
-  return NOTHING_YET
-end
-
-local AFTER_MS = 3600000 -- an id cannot be mistaken, so it is looked for with this much to spare
-local MARGIN_MS = 60000
-
-local function ask_early(question, how)
-  local last = math.min(question.service:now() + MARGIN_MS, question.deadline + AFTER_MS)
-  local shown, err, why = reading.of(question, question.first, math.max(last, question.first), how)
-  if not shown then return nil, err, why end
-  local answer, other = judge_own(question, shown, witnesses_of_none)
-  if answer then return answer end
-  return note_alike(question, shown, other)
 end
 
 -- Returns what a late reading says of a call that carries an id.
@@ -110,21 +89,76 @@ local function judge_id(question, shown)
   return find_content.found(question, other)
 end
 
+local find_id = by_id_first(function(question, how)
+  if question.late and how ~= "id" then return ask_late(question, judge_id) end
+  local shown, err = reading.of(question, how)
+  if not shown then return nil, err end
+  local answer, other = judge_own(question, shown, claims.NONE)
+  if answer then return answer end
+  return find_content.note_early(question, shown, other)
+end)
+
 --- Finds a call by the id that it carries; where the service does not show that, by content.
 function M.client_id(question)
-  if question.intent.params[question.reconcile.client_id] == nil then return M.match(question) end
-  local by_id = not question.service.readings and reading.has_id_filter(question.reconcile)
-  if by_id or not question.late then
-    local answer, err, why = ask_early(question, by_id and "id" or "early")
-    if answer ~= NOTHING_YET or not question.late then return answer, err, why end
+  return (question.intent.params[question.reconcile.client_id] == nil and M.match or find_id)(question)
+end
+
+---------------------------------------------------------------------------------------------------------------- a name
+
+local UNDATED = "the service shows the name, and not when it was taken, so it may have been taken before the call"
+local LATER = "the name was taken later than the call can have taken it"
+local AT_ANOTHER_TIME = "(11) the service shows it some hours from the call, and nothing shows that its times are right"
+
+local QUARTER_MS = 900000 -- by whole quarters of an hour time zones differ
+
+-- Returns whether a time lies in the call's window if it is counted in another time zone.
+local function may_be_shifted(question, at)
+  local shift = math.floor((at - question.first) / QUARTER_MS) * QUARTER_MS
+  return shift ~= 0 and at - shift <= question.last and math.abs(shift) <= find_content.SHIFTED_MS
+end
+
+-- Returns an answer for a record that shows the requested name, which can be taken only once; or nil, and why nothing
+-- is proven.
+local function holder_of_name(question, record)
+  local at = record[question.reconcile.time_member]
+  if type(at) ~= "number" then return nil, UNDATED end
+  if at >= question.first and at <= question.last then return { outcome = "done", record = record } end
+  if may_be_shifted(question, at) then return nil, AT_ANOTHER_TIME end
+  if at > question.last then return nil, LATER end
+  return { outcome = "not_done", record = record, reason = "the name had been taken before" }
+end
+
+M.name = by_id_first(function(question, how)
+  local name, time = question.reconcile.client_id, question.reconcile.time_member
+  local requested, candidates, reason = question.intent.params[name], {}, MISNAMED
+  local shown, err = reading.of(question, how, 0, 0)
+  if not shown then return nil, err end
+  for _, record in ipairs(shown.records) do
+    local at, id = record[time], record[name]
+    local is_older = type(at) == "number" and at < question.first
+    if id == requested then
+      local answer, doubt = holder_of_name(question, record)
+      if answer then return answer end
+      candidates[#candidates + 1], reason = record, doubt
+    elseif not is_older and (is_blank(id) or compare.may_be_id(requested, id)) then
+      candidates[#candidates + 1] = record
+    end
   end
-  return ask_late(question, judge_id)
+  return nothing_but(question, candidates, reason)
+end)
+
+----------------------------------------------------------------------------------------------------------------- a key
+
+function M.token(question)
+  local answer, err = M.match(question)
+  if answer and answer.outcome == "done" then answer.secret_lost = true end
+  return answer, err
 end
 
 ------------------------------------------------------------------------------------------------------------ missing
 
--- Returns ASK_AGAIN or an answer where the list was asked for by the name of a sub-account: it shows nothing, too,
--- where the service spells that name in another way.
+-- Returns an answer where the list was asked for by the name of a sub-account that nothing shows to be spelled so: then
+-- it shows nothing. Waits, to ask for another spelling; or returns nil and an error.
 local function judge_spelling(question)
   local reconcile, again = question.reconcile, false
   local asked = reading.question(reconcile, question.intent.params, question.spelled)
@@ -144,19 +178,181 @@ local function judge_spelling(question)
     end
     again, question.spelled[name] = again or spelled ~= asked[name], spelled
   end
-  return again and ASK_AGAIN or nil
+  question.waits = again
 end
 
 --- Returns what it means that a late, whole reading shows nothing: `not_done`, unless it was asked for in a way that
---- hides the record; or nil and an error.
+--- hides the record, and then it is asked again; or nil and an error.
 function M.missing(question)
   local shown = question.shown
   if shown and shown.incomplete then return question:doubt(shown, {}) end
   if not (shown and shown.records[1]) then -- what is shown for a name shows that it is spelled so
     local answer, err = judge_spelling(question)
-    if answer or err then return answer, err end
+    if answer or err or question.waits then return answer, err end
   end
   return { outcome = "not_done" }
+end
+
+--------------------------------------------------------------------------------------------------------------- a state
+
+-- Whether a record is in the state that the call requested.
+local states = {}
+
+function states.present(_, record)
+  return record and { outcome = "done", record = record } or nil
+end
+
+-- What is missing early may be too new to be listed; only later is it gone.
+function states.absent(question, record)
+  if not question.late then return nil end
+  if record then return { outcome = "not_done", record = record } end
+  local answer, err = M.missing(question)
+  if answer and answer.outcome == "not_done" then return { outcome = "done" } end
+  return answer, err
+end
+
+local CANCELLED = 9
+local TOO_FAR = { [5] = true, [6] = true, [7] = true, [8] = true } -- packaged, sent, ended
+local NOT_YET = { [1] = true, [2] = true, [3] = true, [4] = true, [10] = true } -- it could still be cancelled
+
+-- A withdrawal that is not shown any more, or is in a state that no document names, may have been cancelled.
+function states.cancelled(question, record)
+  local status = record and record.status
+  if status == CANCELLED then return { outcome = "done", record = record } end
+  if TOO_FAR[status] then
+    return { outcome = "not_done", record = record, reason = "the withdrawal has gone too far" }
+  end
+  if not question.late then return nil end
+  if NOT_YET[status] then return { outcome = "not_done", record = record } end
+  if not record then return undecided({}, "the service does not show the withdrawal, which may have been cancelled") end
+  return undecided({ record }, "the service shows the withdrawal in no state that says whether it was cancelled")
+end
+
+local NINETY_DAYS = 90 * 86400000
+
+-- Returns whether a record that does not show the name that is looked for may be it: names are left out, hidden in part
+-- or cut.
+local function may_be_named(shown, requested)
+  return is_blank(shown) or tostring(shown):find("*", 1, true) ~= nil or compare.may_be_id(requested, shown)
+end
+
+M.state = by_id_first(function(question, how)
+  local name, now = question.reconcile.client_id, question.service:now()
+  local requested, candidates, record = question.intent.params[name], {}, nil
+  local shown, err = reading.of(question, how, now - NINETY_DAYS + 60000, now)
+  if not shown then return nil, err end
+  for _, other in ipairs(shown.records) do
+    if other[name] == requested then
+      record = other
+    elseif may_be_named(other[name], requested) then
+      candidates[#candidates + 1] = other
+    end
+  end
+  if not record and #candidates > 0 then return nothing_but(question, candidates, MISNAMED) end
+  return states[question.reconcile.target_state](question, record)
+end)
+
+-------------------------------------------------------------------------------------------------------------- the rest
+
+-- Doing it twice is the same as doing it once.
+M["repeat"] = function(question)
+  local record, err = question.service:read(question.row, question.intent.params)
+  if record then return { outcome = "done", record = record } end
+  if err.outcome == "rejected" and err.kind ~= "throttled" then
+    return { outcome = "not_done", reason = "it was rejected when it was repeated: " .. err.message }
+  end
+  return nil, err
+end
+
+-- Nothing identifies it. A record that carries the same remark shows that it was done; nothing ever shows that it was
+-- not.
+function M.nothing(question)
+  local answer, err = M.match(question)
+  if answer and answer.outcome == "done" and not question.intent.params.remark then
+    return undecided({ answer.record }, "one record matches, but without a remark nothing says that it is this one")
+  end
+  if answer or question.window.is_planned or err and err.phase == "journal" then return answer, err end
+  if err then return undecided({}, "nothing identifies it, and the history cannot be read: " .. err.message) end
+  if not question.late or question.waits then return nil end
+  return undecided({}, "nothing identifies it but its remark; a person must look")
+end
+
+---------------------------------------------------------------------------------------------------------- a conversion
+
+-- Neither batches nor answers have an id, so another call for coins of a batch may have made it.
+
+local function coins_of(params)
+  local coins = {}
+  for coin in params.asset:upper():gmatch "[^,]+" do coins[coin] = true end
+  return coins
+end
+
+-- Returns whether a batch may be of a call for these coins: it holds no other. One that shows no coins may be of any.
+local function may_hold(batch, coins)
+  for _, detail in ipairs(batch.convertDetails or {}) do
+    if not is_blank(detail.asset) and not coins[detail.asset:upper()] then return false end
+  end
+  return true
+end
+
+-- Returns the batches of the call's window that may be its, and those of other times.
+local function matching(question, shown)
+  local asked, found, elsewhere = coins_of(question.intent.params), {}, {}
+  for _, batch in ipairs(shown.records) do
+    local at = may_hold(batch, asked) and batch[question.reconcile.time_member]
+    if at and at >= question.first and at <= question.last then
+      found[#found + 1] = batch
+    elseif at and may_be_shifted(question, at) then
+      elsewhere[#elsewhere + 1] = batch
+    end
+  end
+  return found, elsewhere
+end
+
+-- Returns what is concluded from one batch that matches.
+local function judge_batch(question, batch)
+  if #(batch.convertDetails or {}) == 0 then
+    return undecided({ batch }, "(9) a batch that shows no coins matches in part")
+  end
+  local first, last = question.first - question.visible_ms, question.last
+  local calls, err = question.claims:open_calls(first, last, question.later)
+  if not calls then return nil, err end
+  local answered
+  answered, err = question.claims:answered_calls(first, last)
+  if not answered then return nil, err end
+  for _, call in ipairs(answered) do calls[#calls + 1] = call end
+  for _, call in ipairs(calls) do
+    if may_hold(batch, coins_of(call.params)) then
+      return undecided({ batch }, "(9) another conversion of these coins could have made it as well")
+    end
+  end
+  if question.claims:has_forgotten(question.first, question.later) then
+    return undecided({ batch }, "(9) another conversion of these coins, which this client has forgotten, could "
+      .. "have made it as well")
+  end
+  return { outcome = "done", record = batch }
+end
+
+-- Returns what the coins themselves say where no batch matches: one that can still be converted was not.
+local function ask_coins(question)
+  local coins, err = question.service:read(operations.by_name[question.reconcile.second_list], {})
+  if not coins then return nil, err end
+  local asked = coins_of(question.intent.params)
+  for _, coin in ipairs(coins) do
+    if asked[tostring(coin.asset):upper()] and not coin.code then return { outcome = "not_done" } end
+  end
+  return undecided({}, "no batch shows it, but none of the coins can be converted any more")
+end
+
+function M.conversion(question)
+  local shown, err = reading.of(question, question.late and "wide" or "early")
+  if not shown or not question.late then return nil, err end
+  local found, elsewhere = matching(question, shown)
+  if shown.incomplete then return question:doubt(shown, found) end
+  if #found > 1 then return undecided(found, "(10) more than one batch matches") end
+  if found[1] then return judge_batch(question, found[1]) end
+  if elsewhere[1] then return undecided(elsewhere, AT_ANOTHER_TIME) end
+  return ask_coins(question)
 end
 
 return M

@@ -1,21 +1,16 @@
 -- SPDX-License-Identifier: MIT
 -- Finding a call by its content: which unclaimed records agree with it, and which open calls may have made them too.
 --
--- The numbers in what is said of an undecided call are those of docs/reconcile.md.
+-- The numbers in what is said of an undecided call are those of docs/reconcile.md. Each function that judges returns an
+-- answer; nil when another reading might show more; or nil and an error.
 
+local claims = require "purser.write.evidence.claims"
 local compare = require "purser.write.evidence.compare"
 local intents = require "purser.write.intent"
 local operations = require "purser.api.operations"
 local reading = require "purser.write.evidence.reading"
 
-local unpack = table.unpack or unpack -- luacheck: ignore
-
 local M = {}
-
---- What a way returns when another question may show more, and when it is to be asked in another way.
-M.NOTHING_YET, M.ASK_AGAIN = {}, {}
-
-local NOTHING_YET = M.NOTHING_YET
 
 --- Returns an answer that a person has to look at.
 function M.undecided(candidates, reason)
@@ -23,13 +18,6 @@ function M.undecided(candidates, reason)
 end
 
 local undecided = M.undecided
-
---- Returns the answer where a history cannot be shown to be whole.
-function M.incomplete(why, candidates)
-  local answer = undecided(candidates, "(6) " .. why)
-  answer.incomplete = true
-  return answer
-end
 
 local reasons = {
   another_id = "(7) the service shows an unclaimed record of equal content, in another form, which may be this call's",
@@ -54,48 +42,59 @@ local reasons = {
 
 ------------------------------------------------------------------------------------------------------ states of records
 
---- Returns whether the service kept a record as failed.
-function M.has_failed(question, record)
-  local failed = question.reconcile.failed_status
-  return failed ~= nil and record.status == failed
-end
-
 -- Words by which services say that nothing was transferred. The document has none of them.
 local FAILURES = { "FAIL", "REJECT", "CANCEL", "ERROR", "REVERS", "REFUND", "RETURN" }
 
---- Returns whether a record may be one that failed.
-function M.may_have_failed(question, record)
-  local status = question.reconcile.failed_status and type(record.status) == "string" and record.status:upper() or ""
+--- Returns "failed" where the service kept a record as failed, "perhaps" where it may have, and nil otherwise.
+function M.failing(question, record)
+  local failed, status = question.reconcile.failed_status, record.status
+  if failed == nil then return nil end
+  if status == failed then return "failed" end
+  status = type(status) == "string" and status:upper() or ""
   for _, word in ipairs(FAILURES) do
-    if status:find(word, 1, true) then return true end
+    if status:find(word, 1, true) then return "perhaps" end
   end
-  return false
 end
 
 --- Returns what a record that was found says.
 function M.found(question, record)
-  if M.has_failed(question, record) then
-    return { outcome = "not_done", record = record, reason = "the service kept it, as failed" }
-  end
-  if M.may_have_failed(question, record) then return undecided({ record }, reasons.failed) end
-  return { outcome = "done", record = record }
+  local failing = M.failing(question, record)
+  if not failing then return { outcome = "done", record = record } end
+  if failing == "perhaps" then return undecided({ record }, reasons.failed) end
+  return { outcome = "not_done", record = record, reason = "the service kept it, as failed" }
 end
 
 --------------------------------------------------------------------------------------------------------- what is shown
 
---- Notes records that may be the call's before one must be visible.
-function M.note_seen(question, records)
-  for _, record in ipairs(records) do question.seen[intents.id_of(record) or ""] = record end
-  question.seen[""] = nil
+-- Returns those of a list for which a test holds.
+local function keep(list, test)
+  local kept = {}
+  for _, one in ipairs(list) do
+    if test(one) then kept[#kept + 1] = one end
+  end
+  return kept
 end
 
--- Returns those of them that the reading does not show.
-local function vanished_from(question, shown)
-  local left, list = {}, {}
-  for id, record in pairs(question.seen) do left[id] = record end
-  for _, record in ipairs(next(left) and shown.records or {}) do left[intents.id_of(record) or ""] = nil end
-  for _, record in pairs(left) do list[#list + 1] = record end
+-- Returns whether a test holds for one of a list.
+local function any(list, test)
+  for _, one in ipairs(list) do
+    if test(one) then return true end
+  end
+  return false
+end
+
+-- Returns one list of two.
+local function joined(first, second)
+  local list = {}
+  for _, one in ipairs(first) do list[#list + 1] = one end
+  for _, one in ipairs(second) do list[#list + 1] = one end
   return list
+end
+
+local function records_in(list)
+  local records = {}
+  for i, one in ipairs(list) do records[i] = one.record end
+  return records
 end
 
 --- Returns what the answered calls of a reading show of the service; or nil and an error. It is kept with the reading.
@@ -113,9 +112,9 @@ end
 local SLACK_MS = 60000            -- next to a call's window, for times that are cut to whole minutes
 M.SHIFTED_MS = 14 * 3600000       -- by how much times may be shifted
 
---- Returns where the time of a record lies: "in" the window of a call, "near" it, "far", or nil, where it is certainly
---- of another time.
-function M.place_of(question, record, witnesses)
+-- Returns where the time of a record lies: "in" the window of a call, "near" it, "far", or nil, where it is certainly
+-- of another time.
+local function place_of(question, record, witnesses)
   local at = record[question.reconcile.time_member]
   if question.window.is_planned or type(at) ~= "number" then return "far" end
   if at >= question.first and at <= question.last then return witnesses.misplaced and "near" or "in" end
@@ -129,48 +128,63 @@ end
 -- Returns the unclaimed records that may be the call's, each { record, place, verdict }, and those that failed; or nil
 -- and an error.
 local function candidates_of(question, shown, witnesses)
-  local reconcile, params, may, failed = question.reconcile, question.intent.params, {}, {}
-  local records = shown.records
-  if question.window.is_planned then -- of a whole history: what has another amount and payee is another payment
-    local is_shown_so = not witnesses:differs("amount", params)
-    records = is_shown_so and shown.unclaimed[question.row.full_name](params) or records
+  local reconcile, params, is_planned = question.reconcile, question.intent.params, question.window.is_planned
+  local records, judged, may = shown.records, {}, {}
+  local of_amount = is_planned and shown.unclaimed[question.row.full_name]
+  if of_amount and not witnesses:differs("amount", params) then
+    records = of_amount(params) -- the rest of a whole history are other payments
   end
   for _, record in ipairs(records) do
-    local place = M.place_of(question, record, witnesses)
-    local verdict = place and compare.judge(reconcile, params, record, witnesses, question.window.is_planned
-      and "planned" or place == "far" and "far" or "near")
+    local place = place_of(question, record, witnesses)
+    local verdict = place and compare.judge(reconcile, params, record, witnesses, is_planned and "planned"
+      or place == "far" and "far" or "near")
     if verdict and verdict ~= "other" then
-      local is_doubtful = M.may_have_failed(question, record) and not M.has_failed(question, record)
-      if is_doubtful and verdict == "same" then verdict = "may" end
-      may[#may + 1] = { record = record, place = place, verdict = verdict }
+      if verdict == "same" and M.failing(question, record) == "perhaps" then verdict = "may" end
+      may[#may + 1], judged[record] = record, { record = record, place = place, verdict = verdict }
     end
   end
-  local judged, list = {}, {}
-  records = {}
-  for i, one in ipairs(may) do records[i], judged[one.record] = one.record, one end
-  local unclaimed, err = question.claims:unclaimed(records)
+  local unclaimed, err = question.claims:unclaimed(may)
   if not unclaimed then return nil, err end
+  local list, failed = {}, {}
   for _, record in ipairs(unclaimed) do
-    table.insert(M.has_failed(question, record) and failed or list, judged[record])
+    table.insert(M.failing(question, record) == "failed" and failed or list, judged[record])
   end
   return list, failed
+end
+
+local function note_seen(question, record)
+  local id = intents.id_of(record)
+  if id then question.seen[id] = record end
+end
+
+--- Notes what a reading shows before a record must be visible: those that may be the call's, in another form perhaps,
+--- may be gone when one must. `own` shows the call's id. Returns nothing, or nil and an error.
+function M.note_early(question, shown, own)
+  -- an id that failed may be taken again, so another record of it may be on its way
+  if own and M.failing(question, own) ~= "failed" then note_seen(question, own) end
+  local list, err = candidates_of(question, shown, claims.NONE)
+  if not list then return nil, err end
+  for _, one in ipairs(list) do
+    local is_near = one.place == "in" or question.window.is_planned
+    if is_near and one.verdict ~= "unlike" then note_seen(question, one.record) end
+  end
+end
+
+-- Returns those of them that a reading does not show.
+local function vanished_from(question, shown)
+  local is_shown, vanished = {}, {}
+  if not next(question.seen) then return vanished end
+  for _, record in ipairs(shown.records) do is_shown[intents.id_of(record) or ""] = true end
+  for id, record in pairs(question.seen) do
+    if not is_shown[id] then vanished[#vanished + 1] = record end
+  end
+  return vanished
 end
 
 -- Returns whether a record shows the id of a call.
 local function shows_id_of(call, record)
   local name = operations.by_name[call.operation].reconcile.client_id
   return name ~= nil and call.params[name] ~= nil and record[name] == call.params[name]
-end
-
--- Takes out what shows the id of another open call.
-local function without_claimed(list, open)
-  local left = {}
-  for _, one in ipairs(list) do
-    local is_claimed = false
-    for _, call in ipairs(open) do is_claimed = is_claimed or shows_id_of(call, one.record) end
-    if not is_claimed then left[#left + 1] = one end
-  end
-  return left
 end
 
 local function window_of(question, call)
@@ -199,12 +213,6 @@ local function verdict_of(question, call, record, witnesses)
   return compare.judge(operations.by_name[call.operation].reconcile, call.params, record, witnesses, "near")
 end
 
--- Returns whether another open call, which is not equal, may have made a record.
-local function may_own(question, call, record, witnesses)
-  local verdict = verdict_of(question, call, record, witnesses)
-  return verdict == "same" or verdict == "may"
-end
-
 -- Returns the open calls by what they mean for this one: those that are equal, those of them that may yet be answered,
 -- and the rest.
 local function sorted_calls(question, open)
@@ -223,11 +231,10 @@ end
 -- Returns the record of the call that is asked about, how many records of its window are nobody's, and those that are
 -- another call's.
 local function assign(question, list, equal)
-  local calls = { question.intent }
-  for _, call in ipairs(equal) do calls[#calls + 1] = call end
+  local calls = joined({ question.intent }, equal)
   table.sort(calls, function(a, b)
     if a.sent_at ~= b.sent_at then return a.sent_at < b.sent_at end
-    return tostring(a.id) < tostring(b.id or b.call_id)
+    return tostring(a.id) < tostring(b.id)
   end)
   local time, mine, left, taken, owned = question.reconcile.time_member, nil, 0, {}, {}
   table.sort(list, function(a, b) return (tonumber(a.record[time]) or 0) < (tonumber(b.record[time]) or 0) end)
@@ -243,12 +250,6 @@ local function assign(question, list, equal)
   return mine, left, owned
 end
 
-local function records_in(list)
-  local records = {}
-  for i, one in ipairs(list) do records[i] = one.record end
-  return records
-end
-
 -- Parts the candidates: those that agree, those that may and those that are unlike, all near the call; and those at
 -- another time.
 local function part(list)
@@ -258,39 +259,6 @@ local function part(list)
     table.insert(parts[one.place == "far" and "far" or is_beside and "may" or one.verdict], one)
   end
   return parts
-end
-
--- Takes out the records that certain calls may have made. Returns the rest, and whether one of the call's own window
--- was among them.
-local function without_those_of(question, list, calls)
-  local left, blocked = {}, false
-  for _, one in ipairs(list) do
-    local is_blocked = false
-    for _, call in ipairs(calls) do is_blocked = is_blocked or can_have_made(question, call, one.record) end
-    if not is_blocked then left[#left + 1] = one end
-    blocked = blocked or is_blocked and (one.place == "in" or question.window.is_planned)
-  end
-  return left, blocked
-end
-
--- Returns the records that agree, at whatever time.
-local function agreeing(parts)
-  local list = {}
-  for _, name in ipairs { "same", "may", "far" } do
-    for _, one in ipairs(parts[name]) do
-      if one.verdict == "same" then list[#list + 1] = one end
-    end
-  end
-  return list
-end
-
--- Takes out what equal calls own.
-local function without_owned(list, owned)
-  local left = {}
-  for _, one in ipairs(list) do
-    if not owned[one] then left[#left + 1] = one end
-  end
-  return left
 end
 
 local HIDDEN_MS = 300000 -- records that are later than this are late beyond measure
@@ -325,7 +293,7 @@ end
 -- Parts the candidates and the hidden calls from those that are each other's: nothing is as late, so an unclaimed
 -- record that agrees with an answered call is its, under another id than it was answered with.
 local function without_hidden(question, shown, list, hidden, witnesses)
-  local left, calls, owned = {}, { newest = hidden.newest }, {}
+  local calls, owned = { newest = hidden.newest }, {}
   for _, call in ipairs(hidden) do
     local own
     local is_over = question.service:now() - call.sent_at >= HIDDEN_MS
@@ -335,14 +303,11 @@ local function without_hidden(question, shown, list, hidden, witnesses)
     end
     if own then owned[own] = true else calls[#calls + 1] = call end
   end
-  for _, one in ipairs(list) do
-    if not owned[one.record] then left[#left + 1] = one end
-  end
-  return left, calls
+  return keep(list, function(one) return not owned[one.record] end), calls
 end
 
--- Returns what to answer where the record of another call is missing that was answered longer ago than records may be
--- late: they are later than was believed. Returns nothing where there is none.
+-- Waits where the record of another call is missing that was answered longer ago than records may be late: they are
+-- later than was believed. Returns an answer where they are late beyond measure.
 local function judge_lateness(question, shown, hidden)
   local late_ms = 0
   for _, call in ipairs(hidden) do
@@ -354,10 +319,9 @@ local function judge_lateness(question, shown, hidden)
   if late_ms >= HIDDEN_MS then return undecided({}, reasons.hidden) end
   if shown.correction ~= question.service:correction() or question.service:now() < shown.began then
     question.waits = true -- by a clock that was wrong nothing is measured
-    return NOTHING_YET
+  else
+    question:raise_delay(late_ms)
   end
-  question:raise_delay(late_ms)
-  return NOTHING_YET
 end
 
 local UNDER_WAY_MS = 60000 -- how long after the deadline calls are waited for that may own a record
@@ -366,16 +330,22 @@ local UNDER_WAY_MS = 60000 -- how long after the deadline calls are waited for t
 local function await_other(question)
   if question.window.is_planned then return { outcome = "undecided", is_busy = true } end
   question.waits = true
-  return NOTHING_YET
 end
 
--- Returns what the records say that agree with the call in all that can be compared; nil where they say nothing. Those
--- that equal calls own are taken out of the others.
+-- Returns what the records say that agree with the call in all that can be compared; nil where they say nothing, or
+-- there is something to wait for. Those that equal calls own are taken out of the others.
 local function judge_equal(question, parts, open, hidden, witnesses)
   local equal, under_way, others = sorted_calls(question, open)
-  local free, blocked = without_those_of(question, agreeing(parts), under_way)
+  local blocked = false
+  local free = keep(joined(parts.same, joined(parts.may, parts.far)), function(one)
+    if one.verdict ~= "same" then return false end
+    local is_blocked = any(under_way, function(call) return can_have_made(question, call, one.record) end)
+    blocked = blocked or is_blocked and (one.place == "in" or question.window.is_planned)
+    return not is_blocked
+  end)
   local mine, left, owned = assign(question, free, equal)
-  parts.may, parts.far = without_owned(parts.may, owned), without_owned(parts.far, owned)
+  local function is_left(one) return not owned[one] end
+  parts.may, parts.far = keep(parts.may, is_left), keep(parts.far, is_left)
   if left > 0 then return undecided(records_in(parts.same), reasons.many) end
   if not mine then
     if not blocked then return nil end
@@ -384,18 +354,17 @@ local function judge_equal(question, parts, open, hidden, witnesses)
     end
     return undecided(records_in(parts.same), reasons.under_way)
   end
-  if parts.may[1] then
-    for _, one in ipairs(parts.same) do table.insert(parts.may, one) end
-    return undecided(records_in(parts.may), reasons.partly)
+  if parts.may[1] then return undecided(records_in(joined(parts.may, parts.same)), reasons.partly) end
+  local function may_own(call)
+    local verdict = verdict_of(question, call, mine, witnesses)
+    return verdict == "same" or verdict == "may"
   end
-  for _, call in ipairs(others) do
-    if may_own(question, call, mine, witnesses) then return undecided({ mine }, reasons.others) end
-  end
-  for _, call in ipairs(hidden) do
-    if may_own(question, call, mine, witnesses) then
-      question.waits = question.service:now() < due_at(question, call)
-      return question.waits and NOTHING_YET or undecided({ mine }, reasons.others)
-    end
+  local rivals = keep(hidden, may_own)
+  if any(others, may_own) or rivals[1] and question.service:now() >= due_at(question, rivals[1]) then
+    return undecided({ mine }, reasons.others)
+  elseif rivals[1] then
+    question.waits = true
+    return nil
   end
   return M.found(question, mine)
 end
@@ -404,40 +373,34 @@ end
 -- soon: one that was sent just now is not judged by this call's deadline.
 local function may_be_claimed(question, list, open, witnesses)
   local now = question.service:now()
-  for _, one in ipairs(list) do
-    local is_claimable = false
-    for _, call in ipairs(open) do
-      local ends = math.max(question.deadline, due_at(question, call)) + UNDER_WAY_MS
-      is_claimable = is_claimable or now < ends and verdict_of(question, call, one.record, witnesses) == "same"
-    end
-    if not is_claimable then return false end
-  end
-  return true
+  return not any(list, function(one)
+    return not any(open, function(call)
+      return now < math.max(question.deadline, due_at(question, call)) + UNDER_WAY_MS
+        and verdict_of(question, call, one.record, witnesses) == "same"
+    end)
+  end)
 end
 
--- Returns what the absence of a record says.
+-- Returns what the absence of a record says; nil where it says that nothing was done, unless there is something to wait
+-- for.
 local function judge_absence(question, shown, parts, open, failed, hidden, witnesses)
-  local near = question.window.was_rejected and {} or { unpack(parts.unlike) }
-  local doubts = { unpack(near) }
-  for _, one in ipairs(parts.far) do doubts[#doubts + 1] = one end
+  local unlike, is_planned = question.window.was_rejected and {} or parts.unlike, question.window.is_planned
+  local doubts = joined(unlike, parts.far)
   if doubts[1] and not parts.may[1] and may_be_claimed(question, doubts, open, witnesses) then
     return await_other(question)
   end
-  for _, one in ipairs(parts.may) do near[#near + 1] = one end
+  local near = joined(unlike, parts.may)
   if near[1] then return undecided(records_in(near), parts.may[1] and reasons.another_id or reasons.unlike) end
-  if parts.far[1] then
-    return undecided(records_in(parts.far), question.window.is_planned and reasons.planned or reasons.elsewhere)
-  end
-  if witnesses.misplaced and not question.window.is_planned then return undecided({}, reasons.misplaced) end
+  if parts.far[1] then return undecided(records_in(parts.far), is_planned and reasons.planned or reasons.elsewhere) end
+  if witnesses.misplaced and not is_planned then return undecided({}, reasons.misplaced) end
   local vanished = vanished_from(question, shown)
   if vanished[1] then return undecided(vanished, reasons.vanished) end
   -- what is kept was read as of one time, and measures nothing
-  local late = not question.window.is_planned and judge_lateness(question, shown, hidden)
-  if late then return late end
+  local late = not is_planned and judge_lateness(question, shown, hidden) or nil
+  if late or question.waits then return late end
   for _, one in ipairs(failed) do
     if one.verdict == "same" and one.place == "in" then return M.found(question, one.record) end
   end
-  return NOTHING_YET
 end
 
 local function ids_of(calls)
@@ -467,7 +430,9 @@ function M.judge(question, shown)
   if not witnesses then return nil, err end
   local list, failed, open = claimable(question, shown, witnesses)
   if not list then return nil, failed end
-  list = without_claimed(list, open)
+  list = keep(list, function(one)
+    return not any(open, function(call) return shows_id_of(call, one.record) end)
+  end)
   if shown.incomplete then return question:doubt(shown, records_in(list)) end
   if list[1] and question.claims:has_forgotten(question.first, question.later) then
     return undecided(records_in(list), reasons.forgotten)
@@ -477,8 +442,9 @@ function M.judge(question, shown)
   if not hidden then return nil, err end
   list, hidden = without_hidden(question, shown, list, hidden, witnesses)
   local parts = part(list)
-  return judge_equal(question, parts, open, hidden, witnesses)
-    or judge_absence(question, shown, parts, open, failed, hidden, witnesses)
+  local answer = judge_equal(question, parts, open, hidden, witnesses)
+  if answer or question.waits then return answer end
+  return judge_absence(question, shown, parts, open, failed, hidden, witnesses)
 end
 
 return M

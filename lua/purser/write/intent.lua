@@ -1,16 +1,19 @@
 -- SPDX-License-Identifier: MIT
--- An intent: what a write call was about to do. It is written down before the first byte leaves,
--- and it is what an unknown outcome is reconciled by.
+-- An intent: what a write call was about to do. It is written down before the first byte leaves, and it is what an
+-- unknown outcome is reconciled by. Here stands, too, what every journal knows of calls, in memory or in a database.
 
 local core = require "purser.core"
 local digest = require "purser.util.digest"
 local errors = require "purser.call.errors"
 local json = require "purser.json"
 local operations = require "purser.api.operations"
+local option_schema = require "purser.util.option_schema"
+local suggest = require "purser.util.suggest"
+local validate = require "purser.call.validate"
 
 local M = {}
 
-local format, gsub, upper = string.format, string.gsub, string.upper
+local find, format, gsub, sub, upper = string.find, string.format, string.gsub, string.sub, string.upper
 
 ---@class purser.Intent
 ---@field operation string       full name
@@ -83,6 +86,16 @@ function M.makes_in(row)
   return (row.effect == "create" or row.effect == "transfer") and M.history_of(row) or ""
 end
 
+--- Returns the operations whose records are in one history.
+---@return table<string, boolean>
+function M.shown_in(history)
+  local names = {}
+  for _, row in ipairs(operations.list) do
+    if history and M.makes_in(row) == history then names[row.full_name] = true end
+  end
+  return names
+end
+
 --- The parameters of an intent as JSON.
 ---@param intent purser.Intent
 ---@return string
@@ -91,22 +104,6 @@ function M.encode(intent)
 end
 
 M.MAX_WINDOW_MS = 60000 -- no request is accepted for longer
-
---- Until when the record of a call can have been made: the service takes it until it is `recv_window` old, and `later`
---- says by how much its time may lie after that.
----@param intent table  or a row of the journal, whose numbers are texts
----@param later integer
----@return integer
-function M.made_until(intent, later)
-  return tonumber(intent.sent_at) + tonumber(intent.recv_window or 0) + later
-end
-
---- Whether the call carries an id by which the service distinguishes calls, so that it is found by that alone.
----@param params table<string, any>
-function M.has_own_id(row, params)
-  local reconcile = row.reconcile
-  return reconcile ~= nil and reconcile.generated_id and params[reconcile.client_id] ~= nil or false
-end
 
 -- 1.50 and 1.5 are one amount.
 local function plain_amount(row, name, value)
@@ -225,22 +222,124 @@ end
 --- A record is not dated later than this after the last moment at which its call could be accepted.
 M.LATEST_MS = 86400000
 
---- Returns those of the calls that are of the operations and can have made a record at `first` or later.
----@param list table[]
----@param names table<string, boolean>|string[]|nil  of operations; nil: of all
----@param make fun(call: table): purser.Call
-function M.among(list, names, first, make)
-  local set, found = names, {}
-  if names and names[1] then
-    set = {}
-    for _, name in ipairs(names) do set[name] = true end
+-------------------------------------------------------------------------------- from a file, another process or by hand
+
+-- The intent with its parameters as they travelled: one that was written by hand may have numbers and lists.
+local function as_sent(intent, values)
+  local changed, params, copy = false, {}, {}
+  for name, value in pairs(intent.params) do
+    params[name] = values[name] or value
+    changed = changed or params[name] ~= value
   end
-  for _, call in ipairs(list) do
-    if (not set or set[call.operation]) and M.made_until(call, M.LATEST_MS) >= first then
-      found[#found + 1] = make(call)
-    end
+  if not changed then return intent end
+  for name, value in pairs(intent) do copy[name] = value end
+  copy.params = params
+  return copy
+end
+
+--- The row of an intent that a caller may have read from anywhere, and the intent as it was sent; or nil, a
+--- message and what to do.
+---@param intent any
+---@return table|nil row, purser.Intent|string intent_or_message, string|nil hint
+function M.row_of(intent)
+  if type(intent) ~= "table" or type(intent.params) ~= "table" or type(intent.sent_at) ~= "number"
+    or intent.sent_at ~= math.floor(intent.sent_at) then
+    return nil, "what is to be reconciled is no intent",
+      "give an error of unknown outcome, or an intent { operation, params, sent_at }"
   end
-  return found
+  local row = operations.by_name[intent.operation]
+  if not row then
+    local name = tostring(intent.operation)
+    return nil, format('operation "%s" is not known%s', name, suggest.among(name, operations.by_name))
+  end
+  if row.effect == "read" then return nil, intent.operation .. " is a read", "call it again" end
+  if intent.sent_at < 1e12 or intent.sent_at >= 1e13 then
+    return nil, "the intent's sent_at does not have 13 digits", "give epoch milliseconds (seconds times 1000)"
+  end
+  local window = intent.recv_window
+  if window ~= nil and not option_schema.matches(window, { 1 }) then
+    return nil, "the intent's recv_window is no whole number", "give milliseconds"
+  end
+  local known = {}
+  for name, value in pairs(intent.params) do
+    if row.by_name[name] then known[name] = value end
+  end
+  local values, err = validate.check(row, known)
+  if not values then return nil, err.message, err.hint end
+  return row, as_sent(intent, values)
+end
+
+----------------------------------------------------------------------------------------------------- an unknown outcome
+
+-- {look} is who looks for it, {lookup} where, {which} is what is looked for.
+local advice = {
+  client_id = "do not run it again: {look} {lookup} for {which}",
+  name = "do not run it again: {look} {lookup} for {which}",
+  token = "do not run it again: {look} {lookup} for the key with {which}; "
+    .. "its secret is lost, so it has to be deleted before another is made",
+  match = "do not run it again: {look} {lookup} for the one record with the same {which}",
+  state = "{look} {lookup} whether {which} is as requested",
+  ["repeat"] = "it may be run again: doing it twice is the same as once",
+  nothing = "do not run it again by machine: nothing identifies it but its remark; a person must look in {lookup}",
+}
+advice.conversion = advice.match
+
+-- The intent of an answer that client:parse was given alone is known to nobody but its caller.
+local BY_HAND = 'client:reconcile { operation = "%s", params = what was sent, sent_at = its timestamp }'
+
+-- Enough of an API key to know it by; whole it belongs into no log, as --dry-run and the journal have it too.
+local function shown(name, value)
+  if name ~= "apiKey" then return value end
+  return #value > 12 and sub(value, 1, 4) .. "..." .. sub(value, -4) or "..."
+end
+
+-- What is looked for, and the way.
+local function which(reconcile, values)
+  local client_id, equal = reconcile.client_id, reconcile.match_on and table.concat(reconcile.match_on, ", ")
+  if client_id and not values then
+    local sent = format("the %s that was sent", client_id)
+    return reconcile.generated_id and format("%s, or without one for the same %s", sent, equal) or sent,
+      reconcile.strategy
+  elseif client_id and values[client_id] then
+    return format('%s "%s"', client_id, shown(client_id, values[client_id])), reconcile.strategy
+  end
+  return equal or "", reconcile.strategy == "client_id" and "match" or reconcile.strategy
+end
+
+--- Returns what to do where the outcome of a call is unknown, as a sentence without its full stop; nil for a read.
+---@param row table
+---@param values table<string, any>|nil  what was sent, by name; nil where only the caller knows
+---@return string|nil
+function M.advice(row, values)
+  local reconcile = row.reconcile
+  if not reconcile then return nil end
+  local found, way = which(reconcile, values)
+  local look = (values and "client:reconcile(err)" or format(BY_HAND, row.full_name)) .. " looks in"
+  local words = { look = look, lookup = reconcile.lookup, which = found }
+  return (gsub(advice[way], "{(%l+)}", words))
+end
+
+--------------------------------------------------------------------------------------------------- a journal that fails
+
+--- Returns what to do where a statement failed because another connection held the lock of the database for too long;
+--- nil for any other failure.
+---@param message string  the database's
+---@return string|nil hint
+function M.lock_hint(message)
+  if find(message, "database is locked", 1, true) or find(message, "due to lock timeout", 1, true) then
+    return "another program writes to it: wait until that has ended, or end it, and run this again; `lock_timeout_ms` "
+      .. "of journal.open allows a longer wait"
+  end
+end
+
+--- Returns the error of a call that needs a journal whose statement failed.
+---@param outcome purser.outcomes  of that call
+---@param message string           the database's
+---@param hint string|nil          where the database was not locked
+---@return purser.Error
+function M.journal_error(outcome, message, hint)
+  return errors.new { kind = "config", outcome = outcome, phase = "journal", message = "journal: " .. message,
+    hint = M.lock_hint(message) or hint }
 end
 
 return M

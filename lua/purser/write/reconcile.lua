@@ -12,19 +12,16 @@
 -- a while to be seen. Only when both have passed, and a whole reading of a history shows no record that may be the
 -- call's, was nothing done.
 
-local check_intent = require "purser.write.check_intent"
 local claims = require "purser.write.evidence.claims"
 local errors = require "purser.call.errors"
-local failure = require "purser.write.journal.failure"
 local find = require "purser.write.find"
 local find_content = require "purser.write.find_content"
-local find_state = require "purser.write.find_state"
 local intents = require "purser.write.intent"
 local operations = require "purser.api.operations"
 local option_schema = require "purser.util.option_schema"
 local reading = require "purser.write.evidence.reading"
+local retention = require "purser.history.retention"
 
-local NOTHING_YET, ASK_AGAIN = find_content.NOTHING_YET, find_content.ASK_AGAIN
 local undecided = find_content.undecided
 
 local M = {}
@@ -54,20 +51,7 @@ function M.check_options(options)
   return option_schema.check(options, rules, "reconcile option")
 end
 
--- The ways to find a call, by the strategy of its row.
-M.ways = {
-  client_id = find.client_id, match = find.match, name = find_state.name, token = find_state.token,
-  state = find_state.state, ["repeat"] = find_state["repeat"], nothing = find_state.nothing,
-  conversion = find_state.conversion,
-}
-
 ----------------------------------------------------------------------------------------------------------- the question
-
----@class purser.reconcile.Service   what reconciling needs of a client: see service.lua
----@field journal table           of the client: in a database, or in memory
----@field visibility_delay_ms integer
----@field recv_window integer
----@field readings purser.evidence.Readings|nil
 
 ---@class purser.reconcile.Window  when the record of a call can have been made, where it was sent, perhaps, more often
 ---@field since integer|nil       the first attempt (epoch ms); nil: the call's own
@@ -92,7 +76,6 @@ M.ways = {
 ---@field deadline integer    from then on a record that exists must be seen
 ---@field late boolean        that time has come
 ---@field doubted boolean     this reading did not show all there is
----@field asks_early boolean|nil  it asks though nothing can be found yet
 ---@field waits boolean       there is more to wait for
 ---@field shown purser.evidence.Reading|nil  the last one
 ---@field spelled table<string, string|false>  how the service spells what people spell: see reading.question
@@ -122,7 +105,8 @@ function M.question(service, row, intent, options, window)
     poll_ms = math.max(1, options.poll_ms or 1000), skew_ms = skew_ms, before = reading.AHEAD_MS + skew_ms,
     claims = claims.new(service, row, intent),
   }, Question)
-  set_delay(question, math.max(options.visibility_delay_ms or service.visibility_delay_ms, question.claims:delay()))
+  set_delay(question, math.max(options.visibility_delay_ms or service.visibility_delay_ms,
+    service.journal:delay(row.full_name)))
   return question
 end
 
@@ -135,27 +119,27 @@ end
 ---@param shown purser.evidence.Reading
 function Question:doubt(shown, candidates)
   self.doubted = true
-  return find_content.incomplete(shown.incomplete, candidates)
+  local answer = undecided(candidates, "(6) " .. shown.incomplete)
+  answer.incomplete = true
+  return answer
 end
 
 --- Notes that records are later than was believed, so that there is more to wait for.
 function Question:raise_delay(late_ms)
-  self.claims:note_delay(late_ms)
+  self.service.journal:note_delay(self.row.full_name, late_ms)
   set_delay(self, 2 * late_ms)
   self.waits = true
 end
 
-local DAY_MS = 86400000
-
 --- Returns the earliest time that the history reaches back to; 0 where that is not known.
 function Question:earliest()
   local window = operations.by_name[self.reconcile.lookup].window
-  local days = window and window.retention_days
-  return days and self.service:now() - days * DAY_MS + 60000 or 0
+  return window and (window.retention_days or window.retention_months) and retention.default(window, self.service:now())
+    or 0
 end
 
 -- How long a history is relied on whose reach is documented nowhere: what others show by default.
-local UNDOCUMENTED_REACH_DAYS = 7
+local UNDOCUMENTED_REACH_MS = 7 * 86400000
 
 -- Returns whether it is too long ago for the list that would show it.
 local function is_out_of_reach(question)
@@ -164,11 +148,9 @@ local function is_out_of_reach(question)
   if not through or question.reconcile.strategy == "state" or not (through.paging and through.paging.time_member) then
     return false
   end
-  local window = through.window or {}
-  local days = window.retention_days or window.retention_months and window.retention_months * 30
-    or UNDOCUMENTED_REACH_DAYS
-  local earliest = question.service:now() - days * DAY_MS + reading.WIDE_MS + 3600000
-  return (question.window.since or question.intent.sent_at) < earliest
+  local earliest = question:earliest()
+  if earliest == 0 then earliest = question.service:now() - UNDOCUMENTED_REACH_MS end
+  return (question.window.since or question.intent.sent_at) < earliest + reading.WIDE_MS + 3600000
 end
 
 --- Returns whether a call may be decided before a record that exists must be seen. Where only content identifies calls,
@@ -184,22 +166,22 @@ end
 -- How many readings the clock may be set during: a service whose time is another one at each answer sets it at each.
 local READINGS_WHILE_SET = 10
 
--- Asks once. Returns a reconciliation, NOTHING_YET or ASK_AGAIN; or nil and an error.
+-- Asks once. Returns a reconciliation; nil where it is to be asked again; or nil and an error.
 local function ask_once(question)
   local service = question.service
   local now, correction = service:now(), service:correction()
   question:begin()
-  local answer, err, why = M.ways[question.reconcile.strategy](question)
+  local answer, err = find[question.reconcile.strategy](question)
+  if err then return nil, err end
   local is_set = service:correction() ~= correction or service:now() < now
-  if answer and is_set and not question.window.is_planned then -- it is of no matter to what spans months
+  if is_set and not question.window.is_planned then -- it is of no matter to what spans months
     -- the clock was wrong when the reading began, which may have been too early
     question.while_set = (question.while_set or 0) + 1
-    if question.while_set < READINGS_WHILE_SET then return NOTHING_YET end
+    if question.while_set < READINGS_WHILE_SET then return nil end
     return undecided({}, "the clock was set during each reading, so nothing shows when the record must be visible")
   end
-  if answer == NOTHING_YET and question.late and not question.waits then answer, err = find.missing(question) end
-  if not answer and why then return find_content.incomplete(why, {}) end
-  return answer, err
+  if answer or not question.late or question.waits then return answer end
+  return find.missing(question)
 end
 
 -- How many readings must say that a list cannot be shown to be whole. One answer that belongs to another request says
@@ -226,11 +208,8 @@ local MAX_AHEAD_MS = 3600000
 local function answer_far_ahead(question)
   local function ahead_ms() return question.intent.sent_at - question.service:now() end
   if ahead_ms() <= MAX_AHEAD_MS then return nil end
-  question.asks_early = true
   local answer, err = ask_once(question)
-  if not answer then return nil, err end
-  if answer ~= NOTHING_YET and answer ~= ASK_AGAIN then return answer end
-  if ahead_ms() <= MAX_AHEAD_MS then return nil end
+  if answer or err or ahead_ms() <= MAX_AHEAD_MS then return answer, err end
   return undecided({}, ("the call was stamped %d s ahead of the clock, so one of the clocks was wrong, and "
     .. "nothing shows when the record must be visible"):format(math.floor(ahead_ms() / 1000)))
 end
@@ -252,12 +231,11 @@ local function ask_until_decided(question)
   local incomplete, is_early = 0, M.decides_early(question)
   question.pause_ms = is_early and question.poll_ms or math.huge
   while true do
-    local answer, err = NOTHING_YET, nil
+    local answer, err
     if is_early or service:now() >= question.deadline then answer, err = ask_once(question) end
-    if not answer then return nil, err end
+    if err then return nil, err end
     incomplete = incomplete + (question.doubted and 1 or 0)
-    local decided = answer ~= NOTHING_YET and answer ~= ASK_AGAIN
-    if decided and not (question.doubted and incomplete < INCOMPLETE_READINGS) then return answer end
+    if answer and not (question.doubted and incomplete < INCOMPLETE_READINGS) then return answer end
     local now = service:now()
     if question.options.wait == false and now < question.deadline then return too_early(question) end
     service:pause(pause_before_next(question, now))
@@ -293,7 +271,7 @@ local function keep(question, answer)
   if answer.not_before then return answer end
   local verdict, message = service.journal:reconciled(intent, answer,
     payment and payment:after(answer.outcome, answer.reason))
-  if not verdict then return nil, failure.error("unknown", message) end
+  if not verdict then return nil, intents.journal_error("unknown", message) end
   if verdict.is_taken then return nil end
   -- the same may have been sent again since then, and the record be of that call
   if verdict.is_over then return { outcome = "not_done", reason = intents.OVER } end
@@ -322,7 +300,7 @@ local function take(service, unreconciled)
     end
     unreconciled = unreconciled.intent
   end
-  local row, intent, hint = check_intent.row_of(unreconciled)
+  local row, intent, hint = intents.row_of(unreconciled)
   if not row then return argument_error(intent, hint) end
   if intent.account and not service:signs_as(intent.account) then
     return argument_error(('it was signed by account "%s", whose records this client may not see')
@@ -332,14 +310,20 @@ local function take(service, unreconciled)
   return row, intent
 end
 
--- Gives an intent that was written by hand the id of its call. Returns it; or nil and an error.
-local function identified(service, intent)
-  if intent.id then return intent end
+-- Returns an intent as the journal has it, which knows its id, its latest attempt and their times; or nil and an error
+-- where the journal has another call under its id: what became of that must not end it.
+local function identified(service, row, intent)
   local known, message = service.journal:call_of(intent)
-  if not known and message then return nil, failure.error("unknown", message) end
+  if message then return nil, intents.journal_error("unknown", message) end
   if not known then return intent end
-  local copy = { id = known.id }
+  if known.operation ~= intent.operation or known.digest ~= intents.digest(row, intent.params) then
+    return argument_error("reconcile: the intent is not the call that the journal has under its id",
+      "give the one of journal:entries()")
+  end
+  local copy = {}
   for name, value in pairs(intent) do copy[name] = value end
+  copy.id, copy.attempt, copy.sent_at = known.id, known.intent.attempt, known.sent_at
+  copy.recv_window = known.recv_window
   return copy
 end
 
@@ -359,7 +343,7 @@ function M.reconcile(service, unreconciled, options, window)
   local row, intent = take(service, unreconciled)
   if not row then return nil, intent end
   local problem
-  if not window then intent, problem = identified(service, intent) end
+  if not window then intent, problem = identified(service, row, intent) end
   if not intent then return nil, problem end
   local question = M.question(service, row, intent, options, window)
   local answer, err = ask_and_keep(question)

@@ -33,8 +33,8 @@ local MEASURED = [[
 local loaded = {}
 local function test_require(name)
   local file = name == "host_ticks" and "spec/support/host_ticks"
-    or name == "purser.recording.check" and "lua/purser/recording/check/init"
-    or name:find "^purser.recording.check." and "lua/" .. name:gsub("%.", "/")
+    or name == "transport_check" and "spec/support/transport_check"
+    or name:find "^transport_check%." and "spec/support/" .. name:gsub("%.", "/")
   if not file then return require(name) end
   if not loaded[name] then
     local environment = { require = loaded.require, os = outside.os, io = outside.io }

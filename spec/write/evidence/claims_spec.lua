@@ -18,7 +18,7 @@ end
 
 -- Claims where a journal knows these owners.
 local function claims_of(owners, more)
-  local journal = own_calls.with { owners = function() return owners end }
+  local journal = own_calls.with { owners = function(_, column) return column == "record_id" and owners or {} end }
   for name, value in pairs(more or {}) do journal[name] = value end
   return claims.new({ journal = journal }, operations.by_name["wallet.withdraw"], { operation = "wallet.withdraw",
     params = sent, sent_at = NOW, id = "own" })
@@ -48,9 +48,11 @@ describe("a record", function()
   -- The journal was lost, and the payment that the record shows is planned again, and not looked for yet.
   it("is claimed by a planned payment whose id it shows, unless that may be the call's own in another form", function()
     local other = "0123456789abcdef0123456789abcdef"
-    local more = { planned = function(_, _, ids)
+    local more = { owners = function(_, column, _, ids)
       local planned = {}
-      for _, id in ipairs(ids) do planned[id] = { operation = "wallet.withdraw", params = sent } end
+      for _, id in ipairs(column == "key" and ids or {}) do
+        planned[id] = { operation = "wallet.withdraw", params = sent }
+      end
       return planned
     end }
     local records = { { id = "w1", withdrawOrderId = other }, { id = "w2", withdrawOrderId = "" }, { id = "w3" },
@@ -59,7 +61,10 @@ describe("a record", function()
     local left = assert(claims_of({}, more):unclaimed(records))
     assert.same({ "w2", "w3", "w4", "w5" }, { left[1].id, left[2].id, left[3].id, left[4] and left[4].id })
     assert.equal(5, #assert(claims_of({}):unclaimed(records)))
-    local none, err = claims_of({}, { planned = function() return nil, "disk I/O error" end }):unclaimed(records)
+    local none, err = claims_of({}, { owners = function(_, column)
+      if column == "key" then return nil, "disk I/O error" end
+      return {}
+    end }):unclaimed(records)
     assert.is_nil(none)
     assert.equal("journal", err.phase)
   end)

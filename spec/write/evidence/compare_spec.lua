@@ -43,6 +43,14 @@ describe("a member", function()
       end
     end
     assert.equal("may", compare.member("amount", "20", { amount = "60", transactionFee = "40" }))
+    -- cut, or rounded to the nearest, and never to what is farther
+    for shown, relations in pairs { ["1"] = { ["0.25"] = "unlike", ["0.5"] = "may", ["1.99"] = "may" },
+      ["0"] = { ["0.25"] = "may" }, ["0.3"] = { ["0.25"] = "may", ["0.24"] = "near", ["0.39"] = "may" },
+      ["2.00"] = { ["1.2"] = "near", ["1.5"] = "may" } } do
+      for amount, relation in pairs(relations) do
+        assert.equal(relation, compare.member("amount", amount, { amount = shown }), amount .. " as " .. shown)
+      end
+    end
     assert.is_nil(compare.member("memo", nil, { memo = "7" }))
   end)
 end)
@@ -65,6 +73,10 @@ describe("a record", function()
     assert.equal("other", verdict({ coin = "BTC" }, nil, "far")) -- away from the call's time one of them is enough
     assert.equal("other", verdict({ amount = "77" }, nil, "far"))
     assert.equal("unlike", verdict({ address = "EQother" }, nil, "far"))
+    -- nobody rounds 0.25 up to 1: that is another payment of a queue that may never have been sent
+    assert.equal("other", compare.judge(operations.by_name["wallet.withdraw"].reconcile, changed(sent,
+      { amount = "0.25", withdrawOrderId = false }), changed(sent, { amount = "1", withdrawOrderId = false }), NONE,
+      "planned"))
     -- of a payment that may never have been sent an amount, too, that no fee to the same payee explains
     local near = { amount = tostring(tonumber(sent.amount) * 1.25) }
     assert.equal("unlike", verdict(near, nil, "planned"))

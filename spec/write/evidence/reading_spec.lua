@@ -48,8 +48,8 @@ describe("a reading", function()
     question.service.readings, question.first = shared, SENT - 6000
     question.spelled = {}
     local how = wide and "wide" or question.late and "near" or "early"
-    local shown, err, why = reading.of(question, first or SENT - 6000, last or DEADLINE + 5000, how)
-    return shown and shown.records, err, why or shown and shown.incomplete
+    local shown, err = reading.of(question, how, first or SENT - 6000, last or DEADLINE + 5000)
+    return shown and shown.records, err, shown and shown.incomplete
   end
 
   -- How often the history is read for a second look, after `change`.

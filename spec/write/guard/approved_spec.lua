@@ -3,7 +3,7 @@
 -- make test: 17 s
 
 local own_journal = require "own_journal"
-local plan_text = require "purser.write.guard.plan_text"
+local plan_text = require "purser.signed.plan_text"
 local policies = require "policies"
 local recorder = require "recorder"
 local setting = require "approvals_setting"
@@ -47,9 +47,8 @@ describe("a call under a policy", function()
     assert.equal(0, #setting.sent)
     assert.same({ id = "1" }, setting.send(one, client))
     assert.equal(1, #setting.sent)
-    local kept = own_journal.within(function(tx) return tx:rows("SELECT * FROM purser_approved") end)
-    assert.same({ "alice dave", plan.digest, "1", "15" }, { kept[1].approved_by, kept[1].plan, kept[1].policy,
-      kept[1].amount })
+    local kept = own_journal.within(function(tx) return tx:rows "SELECT * FROM purser_calls" end)
+    assert.same({ "alice dave", plan.digest, "1" }, { kept[1].approved_by, kept[1].plan, kept[1].policy })
     assert.same({ id = "1" }, setting.send(one, client)) -- the same call again: its result
     assert.equal(1, #setting.sent)
   end)

@@ -77,9 +77,9 @@ describe("a journal with a queue", function()
     assert(payouts:add("p1", "sub_account.transfer", simulated.transfer("1", { clientTranId = id })))
     local names = { ["sub_account.transfer"] = true }
     local ids = { id, id:lower() }
-    local planned = assert(journal:planned("treasury", ids, names))[id]
+    local planned = assert(journal:owners("key", "treasury", ids, names))[id]
     assert.same({ "sub_account.transfer", id }, { planned.operation, planned.params.clientTranId })
-    assert.same({}, assert(journal:planned("other", ids, names)))
-    assert.same({}, assert(journal:planned("treasury", ids, { ["wallet.withdraw"] = true })))
+    assert.same({}, assert(journal:owners("key", "other", ids, names)))
+    assert.same({}, assert(journal:owners("key", "treasury", ids, { ["wallet.withdraw"] = true })))
   end)
 end)

@@ -128,8 +128,9 @@ end
 --- The key of what a read is compared with.
 function M.key(read) return (read.probe and "probe " or "") .. read[1] end
 
--- The variants whose answers are known forms of the service's.
-local variants = { "document", "live", "error_members" }
+-- The forms of the simulator's answers, and an error as the service's web server writes it.
+local variants = { "document", "live" }
+local WEB_ERROR = '{"success":false,"code":10101,"message":"no","_extend":null,"traceId":"7f000001-0"}'
 
 --- Returns the simulator's answers to every read: key -> { forms = one a variant, statuses =, codes = }. The key
 --- "error" has every form of an error.
@@ -138,6 +139,7 @@ local variants = { "document", "live", "error_members" }
 ---@return table
 function M.expected(profile, rename)
   local expected = {}
+  add_exchange(expected, "error", { status = 400, body = WEB_ERROR }, rename)
   for _, variant in ipairs(variants) do
     local sim = purser.sim.new { seed = 11, variant = variant, profile = profile }
     local owner = assert(sim:account { name = "Drift", role = "broker", email = "drift@mail.example",

@@ -5,17 +5,16 @@
 -- that was answered is a witness of its record: it shows how this service writes what is sent.
 --
 -- A journal, in memory or in a database, is asked for
---   owners(account, record_ids, operations)            record id -> the call that owns it
---   planned(account, ids, operations)                  id -> the call, sent or planned, that has it
+--   owners("record_id", account, ids, operations)      record id -> the call that owns it
+--   owners("key", account, ids, operations)            id -> the call, sent or planned, that carries it
 --   open_calls(account, operations, first, last)       calls without a known end that may have made a record then
 --   answered_calls(account, operations, first, last)   calls whose records must be in a history from there to there
 --   delay(operation), note_delay(operation, ms)        how late records of an operation were seen to appear
---   forgotten_until()                                     until when calls may have been forgotten; 0: none
+--   forgotten                                             until when calls were sent that it may have forgotten
 -- Each returns nil and a message where it cannot be read. A call is a table { id =, operation =, params =, sent_at =,
 -- recv_window =, state =, record_id =, answered = }. To end a call with a record that another call owns must fail.
 
 local compare = require "purser.write.evidence.compare"
-local failure = require "purser.write.journal.failure"
 local intents = require "purser.write.intent"
 local operations = require "purser.api.operations"
 
@@ -85,18 +84,10 @@ function Witnesses:hides(name, params)
   return self.hidden[kind_of(name, params)] == true
 end
 
-local function members_of(reconcile)
-  local members = { reconcile.client_id }
-  for _, list in ipairs { reconcile.match_on or {}, reconcile.copy_params or {} } do
-    for _, name in ipairs(list) do members[#members + 1] = name end
-  end
-  return members
-end
-
 -- Notes what the record of an answered call shows of it.
 local function add_witness(witnesses, call, record, time)
   local reconcile = operations.by_name[call.operation].reconcile
-  for _, name in ipairs(members_of(reconcile)) do
+  for _, name in ipairs(compare.members(reconcile)) do
     local sent = call.params[name]
     if sent ~= nil then
       local relation, form, kind = compare.member(name, sent, record), form_of(name, call.params),
@@ -131,16 +122,6 @@ end
 local Claims = {}
 Claims.__index = Claims
 
--- Returns the operations whose records are in one history.
-local function shown_in(history)
-  local names = {}
-  for _, row in ipairs(operations.list) do
-    local makes = row.effect == "create" or row.effect == "transfer"
-    if makes and intents.history_of(row) == history then names[row.full_name] = true end
-  end
-  return names
-end
-
 --- Makes what is known of the records of the call's history.
 ---@param service purser.reconcile.Service
 ---@param row table
@@ -148,59 +129,58 @@ end
 ---@return purser.evidence.Claims
 function M.new(service, row, intent)
   return setmetatable({ journal = service.journal, row = row, intent = intent,
-    account = intent.account, operations = shown_in(intents.history_of(row)) }, Claims)
+    account = intent.account, operations = intents.shown_in(intents.history_of(row)) }, Claims)
 end
 
-local function failed(message) return nil, failure.error("unknown", message) end
+local function failed(message) return nil, intents.journal_error("unknown", message) end
 
 -- Returns whether a call is the one that is asked about.
 local function is_own(self, call)
   return call.id ~= nil and call.id == self.intent.id
 end
 
--- Returns a function that returns the payment that the journal plans and whose id a record shows; or nil and a message.
--- An id that may be the call's own in another form is not counted.
-local function planned_by_others(self, records)
-  local name, list, seen = self.row.reconcile.client_id, {}, {}
-  local own = name and self.intent.params[name]
-  for _, record in ipairs(name and records or {}) do
-    local id = record[name]
-    if type(id) == "string" and id ~= "" and not seen[id] and not (own and compare.may_be_id(own, id)) then
-      seen[id], list[#list + 1] = true, id
-    end
+-- Returns the calls that have the ids which `id_of` returns for records, by id; or nil and an error.
+local function owners_of(self, column, records, id_of)
+  local asked, seen = {}, {}
+  for _, record in ipairs(records) do
+    local id = id_of(record)
+    if id and not seen[id] then seen[id], asked[#asked + 1] = true, id end
   end
-  local planned, message = {}, nil
-  if list[1] then planned, message = self.journal:planned(self.account, list, self.operations) end
-  if not planned then return nil, message end
-  return function(record) return name and planned[record[name] or ""] or nil end
+  if not asked[1] then return {} end
+  local owners, message = self.journal:owners(column, self.account, asked, self.operations)
+  if not owners then return failed(message) end
+  return owners
 end
 
 --- Returns the records that no other call owns, and a list of the owners of the rest, { record, call }; or nil and an
---- error.
+--- error. A call owns the record that its answer named, and one that shows its id, unless that may be the own id of the
+--- call that is asked about, in another form.
 ---@param records table[]
 ---@return table[]|nil unclaimed, table|purser.Error owned
 function Claims:unclaimed(records)
-  local record_ids, seen = {}, {}
-  for _, record in ipairs(records) do
-    local id = intents.id_of(record)
-    if id and not seen[id] then seen[id], record_ids[#record_ids + 1] = true, id end
+  local owners, err = owners_of(self, "record_id", records, intents.id_of)
+  if not owners then return nil, err end
+  local name = self.row.reconcile.client_id
+  local own = name and self.intent.params[name]
+  local function id_of(record)
+    local id = name and record[name]
+    return type(id) == "string" and id ~= "" and not (own and compare.may_be_id(own, id)) and id or nil
   end
-  local owners, message = {}, nil
-  if record_ids[1] then owners, message = self.journal:owners(self.account, record_ids, self.operations) end
-  if not owners then return failed(message) end
   local planned
-  planned, message = planned_by_others(self, records)
-  if not planned then return failed(message) end
+  planned, err = owners_of(self, "key", records, id_of)
+  if not planned then return nil, err end
   local left, owned = {}, {}
   for _, record in ipairs(records) do
-    local owner = owners[intents.id_of(record) or ""] or planned(record)
+    local owner, carrier = owners[intents.id_of(record) or ""], planned[id_of(record) or ""]
+    -- one that carries its id is as good as answered, and says nothing of times: it may be planned, or sent again
+    owner = owner or carrier and { operation = carrier.operation, params = carrier.params, answered = true }
     if not owner or is_own(self, owner) then left[#left + 1] = record else owned[#owned + 1] = { record, owner } end
   end
   return left, owned
 end
 
 --- Returns what the answered calls whose records these are show of the service, and the records that no other call
---- owns; or nil and an error. A payment that is planned, and whose id a record shows, shows as much of all but times.
+--- owns; or nil and an error.
 ---@param records table[]
 ---@param time { before: integer, after: integer, max_window: integer }  where a record is in its place
 ---@return purser.evidence.Witnesses|nil witnesses, table[]|purser.Error unclaimed
@@ -225,7 +205,8 @@ function Claims:open_calls(first, last, later)
   if not calls then return failed(message) end
   local others = {}
   for _, call in ipairs(calls) do
-    if not is_own(self, call) and intents.made_until(call, later) >= first then others[#others + 1] = call end
+    local made_until = call.sent_at + (call.recv_window or 0) + later
+    if not is_own(self, call) and made_until >= first then others[#others + 1] = call end
   end
   return others
 end
@@ -248,14 +229,8 @@ end
 
 --- Returns whether calls have been forgotten that can have made a record at `first` or since.
 function Claims:has_forgotten(first, later)
-  local forgotten_to = self.journal:forgotten_until()
-  return forgotten_to > 0 and forgotten_to + intents.MAX_WINDOW_MS + later >= first
+  local forgotten_to = self.journal.forgotten
+  return forgotten_to ~= nil and forgotten_to + intents.MAX_WINDOW_MS + later >= first
 end
-
---- Returns how late records of this operation were seen to appear (ms).
-function Claims:delay() return self.journal:delay(self.row.full_name) or 0 end
-
---- Notes that a record of this operation appeared, or did not, so late.
-function Claims:note_delay(ms) self.journal:note_delay(self.row.full_name, ms) end
 
 return M

@@ -10,7 +10,6 @@
 --     client:reconcile(intent, options, readings)    -- of each of them
 
 local core = require "purser.core"
-local envelope = require "purser.write.evidence.envelope"
 local history = require "purser.history"
 local operations = require "purser.api.operations"
 local record_id = require "purser.history.record_id"
@@ -39,20 +38,6 @@ end
 
 local ASKED_TIMES = 3 -- at most
 
---- Calls `run(...)`, which reads, and again where the answer shows no list or lacks something: of a service that gives
---- such an answer now and then, no reading of many requests would ever be whole.
----@return any value, purser.Error|nil err
-function M.ask(run, ...)
-  local value, err
-  for _ = 1, ASKED_TIMES do
-    value, err = run(...)
-    if value ~= nil or err.kind ~= "decode" then break end
-  end
-  return value, err
-end
-
-M.verify = envelope.verify
-
 local LONGEST_MS = 30 * DAY_MS  -- that is asked for at once, where the history itself says no other
 local OVERLAP_MS = 2 * DAY_MS   -- of two parts: bounds counted in whole days would hide what lies between them
 
@@ -71,24 +56,26 @@ local function each_once(row, parts)
   return list
 end
 
--- Returns a function that asks again for a page that is rejected after others were shown: what is asked for is right,
--- so the rejection passes, and would end the reading of a long history each time.
+-- Returns a function that asks again where an answer shows no list or lacks something: of a service that gives such an
+-- answer now and then, no reading of many requests would ever be whole. So it does for a page that is rejected after
+-- others were shown: what is asked for is right, so the rejection passes.
 local function asks_again(run)
   local was_shown = false
   return function(row, params)
     local value, err
-    for _ = 1, was_shown and ASKED_TIMES or 1 do
+    for _ = 1, ASKED_TIMES do
       value, err = run(row, params)
-      if value ~= nil or err.outcome ~= "rejected" or err.kind == "throttled" then break end
+      was_shown = was_shown or value ~= nil
+      local passes = not value and (err.kind == "decode"
+        or was_shown and err.outcome == "rejected" and err.kind ~= "throttled")
+      if not passes then break end
     end
-    was_shown = was_shown or value ~= nil
     return value, err
   end
 end
 
 --- Returns all records of a read operation between `first` and `last` (epoch ms; not used where the operation has no
---- windows); nil, nil and why where the service shows too few of them; and the records, nil and why where nothing shows
---- that they are all.
+--- windows); nil and an error; or the records, nil and why, where nothing shows that they are all.
 ---@param run fun(row: table, params: table): any, purser.Error|nil
 ---@param row table
 ---@param params table
@@ -106,9 +93,8 @@ function M.all(run, row, params, first, last, time_name, state)
     local walk = history.strict(ask, row, params, first, upto, time_name)
     local records, err = walk:collect()
     if not records then
-      local is_crowded = err.details and err.details.crowded
-      return nil, not is_crowded and err or nil, is_crowded and "the history holds more records at one moment than it "
-        .. "shows" or nil
+      if not (err.details and err.details.crowded) then return nil, err end
+      return {}, nil, "the history holds more records at one moment than it shows"
     end
     parts[#parts + 1], parts.read_to, parts.incomplete = records, upto, parts.incomplete or walk.source.incomplete
     if upto >= last then return each_once(row, parts), nil, parts.incomplete end
@@ -325,13 +311,15 @@ local function read_shared(self, question, row, asked, first, last, how)
   return reading
 end
 
---- Reads what may show a call's record between two times, 0 for a list without windows. Returns nil, nil and why where
---- there is no such list at all.
+--- Reads what may show a call's record: in its window, or between two other times, 0 for a list without windows.
 ---@param question purser.reconcile.Question
----@param how "id"|"early"|"near"|"wide"  for the call's own id alone; for its window; with what lies near that; with as
+---@param how "id"|"early"|"near"|"wide"  for the call's own id alone; for the window; with what lies near that; with as
 --- much more as a service may be shifted by
----@return purser.evidence.Reading|nil, purser.Error|nil err, string|nil why
-function M.of(question, first, last, how)
+---@param first integer|nil
+---@param last integer|nil
+---@return purser.evidence.Reading|nil, purser.Error|nil err
+function M.of(question, how, first, last)
+  first, last = first or question.first, last or question.last
   local reconcile = question.reconcile
   local row = operations.by_name[reconcile.lookup]
   local asked = M.question(reconcile, question.intent.params, question.spelled, how == "id")
@@ -341,9 +329,9 @@ function M.of(question, first, last, how)
   else
     reading = read({}, question, row, asked, widened(question, first, last, margins(question, how, last)))
   end
+  if not reading.records then return nil, reading.err end
   question.shown = reading
-  if reading.records then return reading end
-  return nil, reading.err, reading.incomplete
+  return reading
 end
 
 --- Returns whether a reading shows that a record of the call would be in it, at its time: calls that were answered
@@ -360,48 +348,39 @@ function M.is_exact(question, reading, witnesses)
   return witnesses.latest >= question.last or reading.last >= question.last + M.WIDE_MS
 end
 
-local function payee_of(fields) return tostring(fields.address or fields.toAccount or ""):lower() end
-
--- Adds a record under the amounts that it may stand for: as it is shown, and with and without the fee.
-local function add_amounts(entries, record)
-  local amount, fee = math.abs(tonumber(record.amount) or 0), tonumber(record.transactionFee) or 0
-  for _, size in ipairs { amount, fee ~= 0 and amount + fee or nil, fee ~= 0 and amount - fee or nil } do
-    entries[#entries + 1] = { size = size, record = record }
-  end
-  return amount > 0
+local function add(lists, key, record)
+  lists[key] = lists[key] or {}
+  table.insert(lists[key], record)
 end
 
---- Returns a function that returns those of the records that may show a payment: of about its amount, to its payee, or
---- without an amount. So many payments can be looked for among many records.
+local function payee_of(fields) return tostring(fields.address or fields.toAccount or ""):lower() end
+
+local CELL = 2 -- wider than what is cut or rounded
+
+--- Returns a function that returns those of the records that may show a payment: of about its amount, as it is shown or
+--- with or without the fee, to its payee, or without an amount. So many payments can be looked for among many records.
 ---@param records table[]
 ---@return fun(params: table): table[]
 function M.by_amount(records)
-  local entries, by_payee, odd = {}, {}, {}
+  local by_size, by_payee, odd = {}, {}, {}
   for _, record in ipairs(records) do
-    if not add_amounts(entries, record) then odd[#odd + 1] = record end
-    local payee = payee_of(record)
-    by_payee[payee] = by_payee[payee] or {}
-    table.insert(by_payee[payee], record)
+    local amount, fee = math.abs(tonumber(record.amount) or 0), tonumber(record.transactionFee) or 0
+    local is_shown = amount > 0
+    if not is_shown then odd[#odd + 1] = record end
+    for _, size in ipairs { amount, amount + fee, amount - fee } do
+      if size == size then add(by_size, math.floor(size / CELL), record) end
+    end
+    add(by_payee, payee_of(record), record)
   end
-  table.sort(entries, function(one, other) return one.size < other.size end)
   return function(params)
     local size, found, seen = tonumber(params.amount), {}, {}
     if not size then return records end
-    local function take(record)
-      if not seen[record] then found[#found + 1], seen[record] = record, true end
-    end
-    local slack, first, last = 1 + size * 1e-9, 1, #entries + 1 -- of what is cut or rounded
-    while first < last do
-      local middle = math.floor((first + last) / 2)
-      if entries[middle].size < size - slack then first = middle + 1 else last = middle end
-    end
-    while entries[first] and entries[first].size <= size + slack do
-      take(entries[first].record)
-      first = first + 1
-    end
-    local payee = payee_of(params)
-    for _, list in ipairs { payee ~= "" and by_payee[payee] or {}, odd } do
-      for _, record in ipairs(list) do take(record) end
+    local cell, payee = math.floor(size / CELL), payee_of(params)
+    for _, list in ipairs { by_size[cell - 1] or {}, by_size[cell] or {}, by_size[cell + 1] or {},
+      payee ~= "" and by_payee[payee] or {}, odd } do
+      for _, record in ipairs(list) do
+        if not seen[record] then found[#found + 1], seen[record] = record, true end
+      end
     end
     return found
   end
@@ -415,11 +394,7 @@ function M.with_id(reading, name, id)
   if not index then
     index = {}
     for _, record in ipairs(reading.records) do
-      local shown = record[name]
-      if shown ~= nil then
-        index[shown] = index[shown] or {}
-        table.insert(index[shown], record)
-      end
+      if record[name] ~= nil then add(index, record[name], record) end
     end
     reading.by_id[name] = index
   end

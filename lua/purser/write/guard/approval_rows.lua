@@ -1,30 +1,27 @@
 -- SPDX-License-Identifier: MIT
--- What the journal keeps for approvals. No row of it is believed where a signature can be checked instead: the guard
--- reads texts, and what persons signed decides.
+-- The rows of the journal for approvals. No row of it is believed where a signature can be checked instead: the guard
+-- reads texts, and what persons signed decides. Who let a call through stands in the call's own row (`plan`,
+-- `approved_by`, `policy`), and so does whom it pays (`destination`).
 
 local core = require "purser.core"
 local decimal = require "purser.decimal"
-local rules = require "purser.write.guard.rules"
+local rules = require "purser.signed.rules"
 
 local M = {}
 
-local floor, format = math.floor, string.format
+local floor, format, match = math.floor, string.format, string.match
 
 local LOCK, HOUR, KEPT_HOURS = 7078804, 3600000, 32 * 24
 
 --- The statements that make the tables. A sum is of an hour, for the whole account ('') and for each destination.
 M.TABLES = {
   [[CREATE TABLE purser_policies (account TEXT NOT NULL, version TEXT NOT NULL, digest TEXT NOT NULL,
-    text TEXT NOT NULL, signatures TEXT NOT NULL, added_at TEXT NOT NULL, PRIMARY KEY (account, version))]],
+    added_at TEXT NOT NULL, PRIMARY KEY (account, version))]],
   [[CREATE TABLE purser_plans (digest TEXT PRIMARY KEY, account TEXT NOT NULL, queue TEXT NOT NULL,
     single TEXT NOT NULL, text TEXT NOT NULL, added_at TEXT NOT NULL)]],
   "CREATE INDEX purser_plans_queue ON purser_plans (account, queue, single)",
-  [[CREATE TABLE purser_statements (plan TEXT NOT NULL, id TEXT NOT NULL, kind TEXT NOT NULL, person TEXT NOT NULL,
-    text TEXT NOT NULL, added_at TEXT NOT NULL, PRIMARY KEY (plan, id))]],
-  [[CREATE TABLE purser_approved (intent TEXT PRIMARY KEY, account TEXT NOT NULL, operation TEXT NOT NULL,
-    coin TEXT NOT NULL, destination TEXT NOT NULL, amount TEXT NOT NULL, sent_at TEXT NOT NULL, charged TEXT NOT NULL,
-    plan TEXT NOT NULL, approved_by TEXT NOT NULL, policy TEXT NOT NULL)]],
-  "CREATE INDEX purser_approved_to ON purser_approved (account, destination, sent_at)",
+  [[CREATE TABLE purser_statements (plan TEXT NOT NULL, id TEXT NOT NULL, text TEXT NOT NULL, added_at TEXT NOT NULL,
+    PRIMARY KEY (plan, id))]],
   [[CREATE TABLE purser_sums (account TEXT NOT NULL, coin TEXT NOT NULL, destination TEXT NOT NULL,
     operation TEXT NOT NULL, hour TEXT NOT NULL, amount TEXT NOT NULL,
     PRIMARY KEY (account, coin, destination, hour, operation))]],
@@ -34,65 +31,103 @@ M.TABLES = {
 function M.lock(tx) tx:lock(LOCK) end
 
 local function time_text(ms) return format("%013d", ms) end
-local function version_text(version) return format("%07d", version) end
 local function hour_text(ms) return format("%08d", floor(ms / HOUR)) end
 
-------------------------------------------------------------------------------------------------------------- policies
+---------------------------------------------------------------------------------------------------- what is known
 
---- The newest version that the account was under: { version, digest }; nil for an account that never had a policy.
----@return { version: integer, digest: string }|nil
-function M.policy(tx, account)
-  local row = tx:rows("SELECT version, digest FROM purser_policies WHERE account = $1 ORDER BY version DESC LIMIT 1",
-    account)[1]
-  return row and { version = tonumber(row.version), digest = row.digest }
+local POLICY = "SELECT version || ' ' || digest AS policy FROM purser_policies WHERE account = $1 "
+  .. "ORDER BY version DESC LIMIT 1"
+
+local function read_policy(text)
+  local version, digest = match(text or "", "^(%d+) (%x+)$")
+  return version and { version = tonumber(version), digest = digest }
 end
 
---------------------------------------------------------------------------------------------------- sums and addresses
+--- Returns the newest version that the account was under: { version, digest }; nil where it never had a policy.
+---@return { version: integer, digest: string }|nil
+function M.policy(tx, account)
+  local row = tx:rows(POLICY, account)[1]
+  return row and read_policy(row.policy)
+end
 
-local function add_to(tx, account, coin, destination, operation, hour, amount)
-  local row = tx:rows([[SELECT amount FROM purser_sums WHERE account = $1 AND coin = $2 AND destination = $3
-    AND hour = $4 AND operation = $5]], account, coin, destination, hour, operation)[1]
-  if row then
-    tx:rows([[UPDATE purser_sums SET amount = $1 WHERE account = $2 AND coin = $3 AND destination = $4 AND hour = $5
-      AND operation = $6]], tostring(decimal(row.amount) + amount), account, coin, destination, hour, operation)
-  else
-    tx:rows([[INSERT INTO purser_sums (account, coin, destination, hour, operation, amount)
-      VALUES ($1, $2, $3, $4, $5, $6)]], account, coin, destination, hour, operation, tostring(amount))
+-- One row for each signature on each plan that a call may be in, oldest first; at least one row.
+local KNOWN = "SELECT (" .. POLICY .. [[) AS policy,
+    (SELECT sent_at FROM purser_calls ORDER BY sent_at DESC LIMIT 1) AS newest,
+    (SELECT sent_at FROM purser_calls WHERE account = $2 AND destination = $3 AND destination <> '' AND state = 'done'
+      ORDER BY sent_at LIMIT 1) AS known_since,
+    plan.digest AS plan, plan.added_at AS added_at, statement.id AS statement
+  FROM (SELECT 1 AS one) AS here
+    LEFT JOIN purser_plans AS plan ON plan.account = $4 AND plan.queue = $5 AND plan.single IN ('', $6)
+    LEFT JOIN purser_statements AS statement ON statement.plan = plan.digest
+  ORDER BY plan.added_at, plan.digest, statement.added_at, statement.id]]
+
+---@class purser.KnownOfCall
+---@field policy { version: integer, digest: string }|nil
+---@field newest integer|nil       epoch ms: when the newest call was sent
+---@field known_since integer|nil  when the destination was first paid, as far as this journal knows
+---@field plans { digest: string, added_at: integer, statements: string[] }[]  ids of signatures, oldest first
+
+--- Returns all that the journal has to say of a call that is about to be sent.
+---@return purser.KnownOfCall
+function M.known(tx, account, queue, key, destination)
+  local rows, plans = tx:rows(KNOWN, account, account, destination, account, queue, key), {}
+  for _, row in ipairs(rows) do
+    local plan = plans[#plans]
+    if row.plan and (not plan or plan.digest ~= row.plan) then
+      plan = { digest = row.plan, added_at = tonumber(row.added_at), statements = {} }
+      plans[#plans + 1] = plan
+    end
+    if row.statement then plan.statements[#plan.statements + 1] = row.statement end
+  end
+  local first = rows[1]
+  return { policy = read_policy(first.policy), newest = tonumber(first.newest),
+    known_since = tonumber(first.known_since), plans = plans }
+end
+
+----------------------------------------------------------------------------------------------------------------- sums
+
+-- Adds a call to the sums that it is in, by name: of its account, and of its destination.
+local function count(sums, call, sent_at)
+  if not call.amount or not call.coins or #call.coins ~= 1 then return end
+  for _, destination in ipairs { "", call.destination ~= "" and call.destination or nil } do
+    local name = format("%s\n%s\n%s\n%s", call.coins[1], destination, hour_text(sent_at), call.operation)
+    sums[name] = (sums[name] or decimal "0") + call.amount
   end
 end
 
-local function charge(tx, row, amount)
-  local hour = hour_text(tonumber(row.sent_at))
-  add_to(tx, row.account, row.coin, "", row.operation, hour, amount)
-  if row.destination ~= "" then add_to(tx, row.account, row.coin, row.destination, row.operation, hour, amount) end
+-- Changes the sums that are kept: a new call makes those that are missing.
+local function write_sums(tx, account, sums, sign, is_new)
+  for name, change in pairs(sums) do
+    local coin, destination, hour, operation = match(name, "^(.-)\n(.-)\n(.-)\n(.*)$")
+    local row = tx:rows([[SELECT amount FROM purser_sums WHERE account = $1 AND coin = $2 AND destination = $3
+      AND hour = $4 AND operation = $5]], account, coin, destination, hour, operation)[1]
+    if row or is_new then
+      tx:rows([[INSERT INTO purser_sums (account, coin, destination, hour, operation, amount)
+        VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (account, coin, destination, hour, operation)
+        DO UPDATE SET amount = excluded.amount]], account, coin, destination, hour, operation,
+        tostring(decimal(row and row.amount or "0") + change * sign))
+    end
+  end
 end
 
---- Writes that a call is sent, and by whose word.
----@param call table       of rules.call
----@param plan string      digest; "" where it needed none
----@param persons string   names with blanks between them
-function M.sent(tx, account, intent, call, plan, persons, version)
-  local coin = call.amount and call.coins and #call.coins == 1 and call.coins[1] or ""
-  local row = { account = account, operation = call.operation, coin = coin, destination = call.destination,
-    sent_at = time_text(call.now) }
-  tx:rows([[INSERT INTO purser_approved (intent, account, operation, coin, destination, amount, sent_at, charged, plan,
-    approved_by, policy) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT (intent) DO UPDATE SET
-    coin = excluded.coin, destination = excluded.destination, amount = excluded.amount, sent_at = excluded.sent_at,
-    charged = excluded.charged, plan = excluded.plan, approved_by = excluded.approved_by, policy = excluded.policy]],
-    intent, account, row.operation, coin, row.destination, tostring(call.amount or ""), row.sent_at,
-    coin ~= "" and "yes" or "", plan, persons, version)
-  if coin ~= "" then charge(tx, row, call.amount) end
+--- Counts a call that is being recorded.
+---@param call table  of rules.call
+function M.charge(tx, account, call, sent_at)
+  local sums = {}
+  count(sums, call, sent_at)
+  write_sums(tx, account, sums, 1, true)
 end
 
---- Undoes what a call counted for that made no record.
-function M.give_back(tx, intent)
-  local row = tx:rows("SELECT * FROM purser_approved WHERE intent = $1 AND charged <> ''", intent)[1]
-  if not row then return end
-  charge(tx, row, -decimal(row.amount))
-  tx:rows("UPDATE purser_approved SET charged = '' WHERE intent = $1", intent)
+--- Counts a recorded call no longer (-1), because it made no record; or again (1), because it did.
+---@param row table  of purser_calls
+function M.recharge(tx, row, sign)
+  M.lock(tx)
+  local call, sums = rules.call(row.operation, core.decode(row.params)), {}
+  if call then count(sums, call, tonumber(row.sent_at)) end
+  write_sums(tx, row.account, sums, sign, false)
 end
 
---- What was sent in the last hours, as a rule's `sum_over` counts it: whole hours, so 24 are 24 to 25.
+--- Returns what was sent in the last hours, as a rule's `sum_over` counts it: whole hours, so 24 are 24 to 25.
 ---@param limit table  { coin, hours, per, operation }
 function M.sum(tx, account, call, limit)
   local destination, total = limit.per == "destination" and call.destination or "", decimal "0"
@@ -104,91 +139,66 @@ function M.sum(tx, account, call, limit)
   return total
 end
 
---- When a destination was first paid, as far as this journal knows; false where it never was.
-function M.known_since(tx, account, destination)
-  local row = tx:rows([[SELECT sent.sent_at FROM purser_approved AS sent JOIN purser_calls AS call
-    ON call.id = sent.intent WHERE sent.account = $1 AND sent.destination = $2 AND call.state = 'done'
-    ORDER BY sent.sent_at LIMIT 1]], account, destination)[1]
-  return row and tonumber(row.sent_at) or false
-end
-
---- Forgets what no rule can ask for any more: old hours, and calls that the journal has forgotten.
----@param before string  a time as the tables keep it, at least 32 days back
-function M.prune(tx, before)
-  tx:rows("DELETE FROM purser_sums WHERE hour < $1", hour_text(tonumber(before)))
-  tx:rows([[DELETE FROM purser_approved WHERE sent_at < $1
-    AND NOT EXISTS (SELECT 1 FROM purser_calls WHERE purser_calls.id = purser_approved.intent)]], before)
-end
-
--- Counts what the account sent before it had a policy.
-local function count_history(tx, account)
-  local newest = hour_text(math.max(0, tx:now() - KEPT_HOURS * HOUR))
-  for _, row in ipairs(tx:rows([[SELECT id, operation, params, sent_at FROM purser_calls WHERE account = $1
-    AND sent_at <> '' AND state NOT IN ('rejected', 'not_sent', 'not_done')]], account)) do
+-- Counts anew what the account sent: whom it paid, where no policy looked yet, and the sums that a rule may ask for.
+local function count_history(tx, account, asks_sums)
+  local first, sums = floor(tx:now() / HOUR) * HOUR - KEPT_HOURS * HOUR, {}
+  tx:rows("DELETE FROM purser_sums WHERE account = $1", account)
+  for _, row in ipairs(tx:rows([[SELECT id, operation, params, sent_at, destination FROM purser_calls
+    WHERE account = $1 AND (destination = '' OR sent_at >= $2)
+    AND state NOT IN ('planned', 'rejected', 'not_sent', 'not_done')]], account, time_text(first))) do
     local params = core.decode(row.params)
-    local call = params and next(params) and rules.call(row.operation, params)
-    if call then
-      call.now = tonumber(row.sent_at)
-      if hour_text(call.now) < newest then call.amount = nil end -- no sum reaches so far back
-      M.sent(tx, account, row.id, call, "", "", "")
+    local call = type(params) == "table" and next(params) and rules.call(row.operation, params)
+    if call and call.destination ~= row.destination then
+      tx:rows("UPDATE purser_calls SET destination = $1 WHERE id = $2", call.destination, row.id)
     end
+    if call and asks_sums and tonumber(row.sent_at) >= first then count(sums, call, tonumber(row.sent_at)) end
   end
+  write_sums(tx, account, sums, 1, true)
 end
 
 --- Writes which policies the account is under. Returns nil; or why they are not those that it was under.
 ---@param chain purser.PolicyChain
 ---@return string|nil problem  "rollback" or "policy"
 function M.install(tx, account, chain)
-  local installed = M.policy(tx, account)
-  if installed then
-    if installed.version > chain.latest.version then return "rollback" end
-    if chain.versions[installed.version].digest ~= installed.digest then return "policy" end
-  else
-    count_history(tx, account)
+  local installed, latest = M.policy(tx, account), chain.latest.version
+  if installed and installed.version > latest then return "rollback" end
+  if installed and chain.versions[installed.version].digest ~= installed.digest then return "policy" end
+  if installed and installed.version == latest then return nil end
+  for version = (installed and installed.version or 0) + 1, latest do
+    tx:rows("INSERT INTO purser_policies (account, version, digest, added_at) VALUES ($1, $2, $3, $4)", account,
+      format("%07d", version), chain.versions[version].digest, time_text(tx:now()))
   end
-  for version = (installed and installed.version or 0) + 1, chain.latest.version do
-    tx:rows([[INSERT INTO purser_policies (account, version, digest, text, signatures, added_at)
-      VALUES ($1, $2, $3, $4, $5, $6)]], account, version_text(version), chain.versions[version].digest,
-      chain.versions[version].text, chain.signatures[version], time_text(tx:now()))
-  end
+  count_history(tx, account, chain.latest.asks_sums)
 end
 
 ---------------------------------------------------------------------------------------------- plans and statements
 
---- Keeps a plan. False where it was there.
+--- Keeps a plan and signatures on it. Returns whether any of it was new.
 ---@param plan purser.SignedPlan
-function M.add_plan(tx, plan)
-  if tx:rows("SELECT digest FROM purser_plans WHERE digest = $1", plan.digest)[1] then return false end
-  local single = plan.head.queue == "" and plan.rows[1].key or ""
-  tx:rows([[INSERT INTO purser_plans (digest, account, queue, single, text, added_at)
-    VALUES ($1, $2, $3, $4, $5, $6)]], plan.digest, plan.head.account, plan.head.queue, single, plan.text,
-    time_text(tx:now()))
-  return true
+---@param signatures table<string, string>  by what names each
+---@return boolean
+function M.add(tx, plan, signatures)
+  local single, now = plan.head.queue == "" and plan.rows[1].key or "", time_text(tx:now())
+  local _, added = tx:rows([[INSERT INTO purser_plans (digest, account, queue, single, text, added_at)
+    VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING]], plan.digest, plan.head.account, plan.head.queue, single,
+    plan.text, now)
+  for id, text in pairs(signatures) do
+    local _, one = tx:rows([[INSERT INTO purser_statements (plan, id, text, added_at) VALUES ($1, $2, $3, $4)
+      ON CONFLICT DO NOTHING]], plan.digest, id, text, now)
+    added = added + one
+  end
+  return added > 0
 end
 
---- Keeps a statement on a plan. False where it was there.
-function M.add_statement(tx, plan, id, kind, person, text)
-  if tx:rows("SELECT id FROM purser_statements WHERE plan = $1 AND id = $2", plan, id)[1] then return false end
-  tx:rows([[INSERT INTO purser_statements (plan, id, kind, person, text, added_at) VALUES ($1, $2, $3, $4, $5, $6)]],
-    plan, id, kind, person, text, time_text(tx:now()))
-  return true
-end
-
---- The plans that a call may be in: a list of { digest, added_at }, oldest first.
-function M.plans(tx, account, queue, key)
-  return tx:rows([[SELECT digest, added_at FROM purser_plans WHERE account = $1 AND queue = $2 AND single IN ('', $3)
-    ORDER BY added_at, digest]], account, queue, key)
-end
-
---- The text of a plan, nil where there is none.
+--- Returns the text of a plan, nil where there is none.
 function M.plan_text(tx, digest)
   local row = tx:rows("SELECT text FROM purser_plans WHERE digest = $1", digest)[1]
   return row and row.text
 end
 
---- The signatures on a plan.
+--- Returns the signatures on a plan, oldest first.
 ---@return string[]
-function M.statements(tx, digest)
+function M.signatures(tx, digest)
   local list = {}
   for i, row in ipairs(tx:rows("SELECT text FROM purser_statements WHERE plan = $1 ORDER BY added_at, id", digest)) do
     list[i] = row.text
@@ -196,11 +206,19 @@ function M.statements(tx, digest)
   return list
 end
 
---- When the newest other call was sent, epoch ms; nil where there is none.
-function M.newest(tx, intent)
-  for _, row in ipairs(tx:rows "SELECT id, sent_at FROM purser_calls ORDER BY sent_at DESC, id DESC LIMIT 2") do
-    if row.id ~= intent then return tonumber(row.sent_at) end
-  end
+--- Returns an account's plans with the signatures on each, newest first.
+---@return { digest: string, text: string, signatures: string[] }[]
+function M.stored(tx, account)
+  local list = tx:rows("SELECT digest, text FROM purser_plans WHERE account = $1 ORDER BY added_at DESC, digest",
+    account)
+  for _, plan in ipairs(list) do plan.signatures = M.signatures(tx, plan.digest) end
+  return list
+end
+
+--- Forgets the sums of hours that no rule can ask for any more.
+---@param before string  a time as the tables keep it, at least 32 days back
+function M.prune(tx, before)
+  tx:rows("DELETE FROM purser_sums WHERE hour < $1", hour_text(tonumber(before)))
 end
 
 return M

@@ -3,186 +3,85 @@
 -- nobody. It stands in the transaction that records the call, so what committed first holds: a withdrawal of an
 -- approval and a new policy keep out what was not recorded before them.
 --
--- A process verifies a plan and a signature once. Each transaction looks for new statements and for a new policy.
+-- One statement asks the journal for all that it knows of a call. A process verifies a plan and a signature once, and
+-- remembers them by their digests; each transaction sees new signatures and a new policy.
 
 local approval_rows = require "purser.write.guard.approval_rows"
 local core = require "purser.core"
-local errors = require "purser.call.errors"
 local history = require "purser.history"
+local names_of = require "purser.util.names_of"
 local operations = require "purser.api.operations"
-local plan_text = require "purser.write.guard.plan_text"
-local policy = require "purser.write.guard.policy"
-local policy_chain = require "purser.write.guard.policy_chain"
-local rules = require "purser.write.guard.rules"
-local sshsig = require "purser.write.guard.sshsig"
-local suggest = require "purser.util.suggest"
+local plan_text = require "purser.signed.plan_text"
+local policy_chain = require "purser.signed.policy_chain"
+local rules = require "purser.signed.rules"
+local signers = require "purser.signed.signers"
 local utc = require "purser.util.utc"
 
----@class purser.Approved
+---@class purser.Approved: purser.PlansKept  what checks the calls of a client under a policy
 ---@field folder string
 ---@field account string
 ---@field base_url string
+---@field journal_id string
+---@field journal purser.Journal
 ---@field chain purser.PolicyChain
----@field private plans table<string, table>  by digest: what was verified
-local Approved = {}
+---@field plans table<string, table>  by digest: what was verified
+
+---@class purser.PlansKept
+local Approved = { __name = "purser.plans" }
 Approved.__index = Approved
 
---- What is signed for what.
----@type table<string, string>
-local NAMESPACES = { approve = "purser-plan-1", withdraw = "purser-plan-withdraw-1", made = "purser-plan-made-1" }
-local M = { NAMESPACES = NAMESPACES }
+local M = {}
 
-local concat, format, match, sub, upper = table.concat, string.format, string.match, string.sub, string.upper
+local concat, format, sub, upper = table.concat, string.format, string.sub, string.upper
 
 local DAY, SLACK_MS = 86400000, 60000
 
-local messages = {
-  missing = "it waits for approval",
-  expired = "its plan has expired; make it again with the same keys, and have it signed",
-  withdrawn = "the approval of its plan was withdrawn", changed = "it is not as its plan says",
-  account = "its plan is for another account", queue = "its plan is for another queue",
-  journal = "its plan is for another journal", service = "its plan is for another service",
-  policy = "its plan names a policy that this one did not replace", signature = "a signature is not over this plan",
-  rollback = "the account was under a newer policy than the folder holds",
-  clock = "this machine's clock is behind the newest call in the journal", rule = "the policy forbids it",
-  stranger = "a signature is by a key that the policy does not name",
-  maker = "the maker of a plan does not approve it", same_person = "one person signed twice, and counts once",
-}
-
---- The error of what approvals do not let through.
----@param code string      missing, expired, withdrawn, changed, ...
----@param more string|nil  what there is to add
----@param details table|nil
----@return purser.Error
-function M.error(code, more, details)
-  local err = errors.argument(nil, messages[code] .. (more and ": " .. more or ""))
-  err.code = "approval." .. code
-  err.details = details
-  return err
-end
-
------------------------------------------------------------------------------------------------ a plan and its signers
-
---- Where a plan does not belong: a code, or nil.
----@param place { account: string, journal: string, base_url: string, queue: string|nil }
----@return string|nil code
-function M.misplaced(plan, place)
-  local head = plan.head
-  if head.account ~= place.account then return "account" end
-  if place.queue and head.queue ~= place.queue then return "queue" end
-  if head.journal ~= place.journal then return "journal" end
-  if head.base_url ~= place.base_url then return "service" end
-end
-
---- Whether a plan names a policy of the chain.
-function M.names_policy(plan, chain)
-  local version, digest = match(plan.head.policy, "^(%d+) (%x+)$")
-  local named = chain.versions[tonumber(version)]
-  return named ~= nil and named.digest == digest
-end
-
---- What a signature on a plan is of: { kind, key }; or nil and a code.
-function M.statement_of(text, armoured)
-  local signature = sshsig.read(armoured)
-  if not signature then return nil, "signature" end
-  for kind, namespace in pairs(NAMESPACES) do
-    if sshsig.verify(signature, namespace, text) then return { kind = kind, key = signature.public.key } end
-  end
-  return nil, "signature"
-end
-
----@class purser.Signers
----@field signed table<string, boolean>  who approves
----@field withdrawn string|nil           who withdrew
----@field maker string|nil               the maker, where the signature says so
----@field problems table[]               { code, person }: what counts for nothing
-
---- Who says what of a plan, by a policy. The maker's own approval is none.
----@param head table   the plan's
----@param chain purser.PolicyChain
----@param statements table[]  { kind, key } | { code }
----@return purser.Signers
-function M.signers(head, chain, statements)
-  local found = { signed = {}, problems = {} }
-  local function ignore(code, person) found.problems[#found.problems + 1] = { code = code, person = person } end
-  for _, statement in ipairs(statements) do
-    local person = chain.latest.by_key[statement.key or ""]
-    if statement.kind == "withdraw" then person = person or chain.ever[statement.key] end
-    if statement.code then ignore(statement.code)
-    elseif not person then ignore "stranger"
-    elseif statement.kind == "withdraw" then found.withdrawn = person
-    elseif statement.kind == "made" then
-      if person == head.maker then found.maker = person else ignore("maker", person) end
-    elseif person == head.maker then ignore("maker", person)
-    elseif found.signed[person] then ignore("same_person", person)
-    else found.signed[person] = true end
-  end
-  return found
-end
-
---- Reads the signatures on a plan's text. `known` keeps what was found, by signature.
----@param text fun(): string  the plan's; asked for only where there is something new
----@return table[] statements
-function M.statements(text, signatures, known)
-  local list = {}
-  for i, armoured in ipairs(signatures) do
-    if not known[armoured] then
-      local statement, code = M.statement_of(text(), armoured)
-      known[armoured] = statement or { code = code }
-    end
-    list[i] = known[armoured]
-  end
-  return list
-end
-
 ------------------------------------------------------------------------------------------------------ at the sending
 
-local function reject(tx, row, err)
-  err.operation, err.details = row.full_name, err.details or {}
-  err.details.code, err.code = err.code, "guard.approval"
-  tx:reject(err)
-end
-
--- What is kept of a plan: its head, when it ends, what each key stands for, and the signatures that were checked.
-local function load_plan(self, tx, digest, queue)
+-- Returns what is kept of a plan: its head, when it ends, what each key stands for, and what its signatures say.
+local function load_plan(tx, digest)
   local text = approval_rows.plan_text(tx, digest)
   local plan = text and plan_text.digest(text) == digest and plan_text.read(text)
-  if not plan then return { problem = "changed", contents = {} } end
-  local kept = { head = plan.head, ends = plan.ends, contents = {}, known = {}, problem = M.misplaced(plan,
-    { account = self.account, journal = self.journal_id, base_url = self.base_url, queue = queue }) }
+  if not plan then return { contents = {} } end
+  local kept = { head = plan.head, ends = plan.ends, rows = #plan.rows, contents = {}, statements = {} }
   for key, row in pairs(plan.by_key) do kept.contents[key] = plan_text.content(row.operation, row.params) end
   return kept
 end
 
--- What a plan has to say of a call: nil where it is not about it; else a code, or what the signers say.
+-- Returns what the signatures on a plan say. Those that this process has not seen yet are read and checked.
+local function statements_of(tx, plan, stored)
+  local list, texts = {}, nil
+  for i, id in ipairs(stored.statements) do
+    if not plan.statements[id] and not texts then
+      texts = {}
+      local text = approval_rows.plan_text(tx, stored.digest)
+      for _, armoured in ipairs(approval_rows.signatures(tx, stored.digest)) do
+        local digest = plan_text.digest(armoured)
+        plan.statements[digest] = plan.statements[digest] or signers.statement(text, armoured)
+      end
+    end
+    list[i] = plan.statements[id] or {}
+  end
+  return list
+end
+
+-- Returns what a plan has to say of a call: nil where it is not about it; else a code, or what the signers say.
 local function judge_plan(self, tx, stored, call, key)
-  local plan = self.plans[stored.digest] or load_plan(self, tx, stored.digest, call.queue)
-  local first = next(plan.contents)
-  if first and next(plan.contents, first) then self.plans[stored.digest] = plan end -- a single row is not met again
+  local plan = self.plans[stored.digest] or load_plan(tx, stored.digest)
+  if (plan.rows or 0) > 1 then self.plans[stored.digest] = plan end -- a single row is not met again
   if not plan.contents[key] then return nil end
-  if plan.problem then return plan.problem end
+  local code = signers.misfit(plan, self, call.queue, call.now)
+  if code then return code end
   if plan.contents[key] ~= plan_text.content(call.operation, call.params) then return "changed" end
-  if call.now >= plan.ends then return "expired" end
-  if not M.names_policy(plan, self.chain) then return "policy" end
-  local function text() return approval_rows.plan_text(tx, stored.digest) end
-  local signers = M.signers(plan.head, self.chain,
-    M.statements(text, approval_rows.statements(tx, stored.digest), plan.known))
-  if signers.withdrawn then return "withdrawn", nil, signers.withdrawn end
-  call.signed, call.maker, call.waited_ms = signers.signed, signers.maker, call.now - tonumber(stored.added_at)
+  local found = signers.of(plan.head, self.chain, statements_of(tx, plan, stored))
+  if found.withdrawn then return "withdrawn", nil, found.withdrawn end
+  call.signed, call.maker, call.waited_ms = found.signed, found.maker, call.now - stored.added_at
   return nil, rules.decide(self.chain.latest, call)
 end
 
-local function names_of(set) return concat(suggest.names_of(set), " ") end
+local function list_of(set) return concat(names_of(set), " ") end
 
---- What a list of places asks for, as text: "treasury 2, finance 1".
----@return string
-function M.places_text(approvals)
-  local parts = {}
-  for i, place in ipairs(approvals) do parts[i] = format("%s %d", place.group, place.count) end
-  return concat(parts, ", ")
-end
-
--- The plan of one row that has to be signed before a single call; nil where none can be.
+-- Returns the plan of one row that has to be signed before a single call; nil where none can be.
 local function plan_of_call(self, call, key)
   local latest = self.chain.latest
   return (plan_text.write({ account = self.account, queue = "", journal = self.journal_id, base_url = self.base_url,
@@ -191,24 +90,21 @@ local function plan_of_call(self, call, key)
     { { key = key, operation = call.operation, params = call.params } }))
 end
 
--- Why a decision is against a call.
+-- Returns why a decision is against a call.
 local function refusal(self, decision, call, key)
   local version, details = format("policy %d", self.chain.latest.version), { due_in = decision.due_in }
-  if decision.forbidden[1] then
+  if decision.forbidden[1] or not decision.unmet[1] then
     details.rules = decision.forbidden
-    return M.error("rule", format("%s, %s", version, concat(decision.forbidden, ", ")), details)
+    return signers.error("rule", version .. (decision.forbidden[1] and ", " .. concat(decision.forbidden, ", ")
+      or " has no rule that allows it"), details)
   end
-  if not decision.unmet[1] then
-    details.rules = {}
-    return M.error("rule", version .. " has no rule that allows it", details)
-  end
-  local asked, signed = {}, names_of(call.signed)
+  local asked, signed = {}, list_of(call.signed)
   for i, places in ipairs(decision.asked) do
-    asked[i] = decision.unmet[i] .. (places[1] and " (" .. M.places_text(places) .. ")" or "")
+    asked[i] = decision.unmet[i] .. (places[1] and " (" .. signers.places_text(places) .. ")" or "")
   end
   details.rules = decision.unmet
   details.plan = call.queue == "" and key ~= "" and plan_of_call(self, call, key) or nil
-  local err = M.error("missing", format("%s, %s; signed by %s", version, concat(asked, ", "),
+  local err = signers.error("missing", format("%s, %s; signed by %s", version, concat(asked, ", "),
     signed ~= "" and signed or "nobody"), details)
   if details.plan then
     err.hint = "have err.details.plan signed, add it (`purser approvals add`), and repeat the call with its key"
@@ -218,24 +114,101 @@ local function refusal(self, decision, call, key)
   return err
 end
 
--- Reads the folder again where another process has installed a newer version than this one knows.
-local function refresh(self, tx, row)
-  local installed = approval_rows.policy(tx, self.account)
+-- Reads the folder again where another process has installed a newer version than this one knows. Returns nil, or an
+-- error.
+local function refresh(self, tx, installed)
   local latest = self.chain.latest
-  if installed and installed.version == latest.version and installed.digest == latest.digest then return end
+  if installed and installed.version == latest.version and installed.digest == latest.digest then return nil end
   local chain, message = policy_chain.open(self.folder, self.account)
-  if not chain then reject(tx, row, M.error("policy", message)) end
+  if not chain then return signers.error("policy", message) end
   local problem = approval_rows.install(tx, self.account, chain)
-  if problem then reject(tx, row, M.error(problem, format("the journal is at version %d", installed.version))) end
+  if problem then return signers.error(problem, format("the journal is at version %d", installed.version)) end
   self.chain = chain
 end
 
--- Now: the latest of what stamps the call and of the newest call, which counts only where it is near.
-local function now_of(tx, row, intent)
-  local newest, sent_at = approval_rows.newest(tx, intent.id), intent.sent_at
+-- Returns now: the latest of what stamps the call and of the newest call, which counts only where it is near; nil where
+-- this machine's clock is behind.
+local function now_of(newest, sent_at)
   if not newest or newest > sent_at + DAY then return sent_at end
-  if newest > sent_at + SLACK_MS then reject(tx, row, M.error "clock") end
-  return math.max(newest, sent_at)
+  if newest <= sent_at + SLACK_MS then return math.max(newest, sent_at) end
+end
+
+-- Returns a decision that lets a call through and the plan that it rests on, "" for none; or nil, nil and the last
+-- reason against it.
+local function find_approval(self, tx, plans, call, key)
+  local last
+  for _, stored in ipairs(plans) do
+    local code, decision, who = judge_plan(self, tx, stored, call, key)
+    if decision and decision.ok then return decision, stored.digest end
+    if decision then last = { decision = decision, signed = call.signed }
+    elseif code then last = { err = signers.error(code, who and "by " .. who or nil) } end
+  end
+  call.signed, call.maker, call.waited_ms = {}, nil, nil
+  local decision = rules.decide(self.chain.latest, call)
+  if decision.ok then return decision, "" end
+  if not last then last = { decision = decision, signed = {} } end
+  call.signed = last.signed or {}
+  return nil, nil, last.err or refusal(self, last.decision, call, key)
+end
+
+-- Returns whether a call pays a saved address; nil where the book is not known, or has it under another network's name.
+local function is_saved(book, call)
+  local moves, params = call.row.moves, call.params
+  if not book or not moves or moves.to ~= "address" then return nil end
+  local networks = book[format("%s\n%s", params[moves.address], params[moves.memo] or "")]
+  return networks ~= nil and (networks[upper(params[moves.network] or "")] or nil)
+end
+
+-- Returns the call that may be sent, with the columns of its row; or nil and an error.
+local function check(self, tx, intent, row, queue, key)
+  if intent.extra then return nil, signers.error("rule", "what `extra_params` do cannot be judged") end
+  local call, account = rules.call(row.full_name, plan_text.params(row, intent.params)), self.account
+  approval_rows.lock(tx)
+  local known = approval_rows.known(tx, account, queue, key, call.destination)
+  local err = refresh(self, tx, known.policy)
+  if err then return nil, err end
+  call.now, call.queue = now_of(known.newest, intent.sent_at), queue
+  if not call.now then return nil, signers.error "clock" end
+  call.known_since, call.saved = known.known_since or false, is_saved(self.book, call)
+  function call.sum(limit) return approval_rows.sum(tx, account, call, limit) end
+  local decision, plan
+  decision, plan, err = find_approval(self, tx, known.plans, call, key)
+  if not decision then return nil, err end
+  call.columns = { destination = call.destination, plan = plan, approved_by = list_of(call.signed),
+    policy = format("%d", self.chain.latest.version) }
+  return call
+end
+
+--- Judges a call within the transaction that records it, before its row is written. Returns what `charge` needs and the
+--- columns of the row; or no columns and the error to reject it with. An account that was once under a policy is never
+--- served without one.
+---@param approved purser.Approved|nil  the client's
+---@param payment table|nil  of purser.payouts
+---@param key table|nil      of a single call
+---@return table<string, string> columns, purser.Error|nil err, table|nil call
+function M.judge(tx, intent, row, approved, payment, key)
+  local call, err, installed
+  if approved then
+    local name = payment and payment.key or key and key.name or ""
+    call, err = check(approved, tx, intent, row, payment and payment.queue or "", name)
+  else
+    installed = approval_rows.policy(tx, intent.account or "")
+  end
+  if installed then
+    err = signers.error("policy", format("the account is under policy %d, and this client has none", installed.version))
+    err.hint = 'give the client the option policy = "FOLDER"'
+  end
+  if err then
+    err.operation, err.details = row.full_name, err.details or {}
+    err.details.code, err.code = err.code, "guard.approval"
+  end
+  return call and call.columns or {}, err, call
+end
+
+--- Counts a call that was judged and recorded in the sums that the policy asks for.
+---@param approved purser.Approved
+function M.charge(tx, approved, call, sent_at)
+  if approved.chain.latest.asks_sums then approval_rows.charge(tx, approved.account, call, sent_at) end
 end
 
 local BOOK_MS = 600000
@@ -261,73 +234,39 @@ function M.read_book(self, client, row)
   self.book, self.book_at = not err and book or nil, not err and now or nil
 end
 
--- Whether a call pays a saved address; nil where the book is not known, or has it under another network's name.
-local function is_saved(book, call)
-  local moves, params = call.row.moves, call.params
-  if not book or not moves or moves.to ~= "address" then return nil end
-  local networks = book[format("%s\n%s", params[moves.address], params[moves.memo] or "")]
-  return networks ~= nil and (networks[upper(params[moves.network] or "")] or nil)
+----------------------------------------------------------------------------------------------- the payer's plans
+
+---@class purser.PayerOfPlans
+---@field account string
+---@field journal_id string
+---@field base_url string
+---@field policy string            its folder
+---@field journal purser.Journal
+
+--- Returns which payer the plans are for.
+---@return purser.PayerOfPlans
+function Approved:payer()
+  return { account = self.account, journal_id = self.journal_id, base_url = self.base_url, policy = self.folder,
+    journal = self.journal }
 end
 
--- The best of what the plans say: a decision that lets the call through, with its plan; else the last reason.
-local function find_approval(self, tx, call, key)
-  local last
-  for _, stored in ipairs(key ~= "" and approval_rows.plans(tx, self.account, call.queue, key) or {}) do
-    local code, decision, who = judge_plan(self, tx, stored, call, key)
-    if decision and decision.ok then return decision, stored.digest end
-    if decision then last = { decision = decision, signed = call.signed }
-    elseif code then last = { err = M.error(code, who and "by " .. who or nil) } end
-  end
-  call.signed, call.maker, call.waited_ms = {}, nil, nil
-  local decision = rules.decide(self.chain.latest, call)
-  if decision.ok then return decision, "" end
-  if not last then last = { decision = decision, signed = {} } end
-  call.signed = last.signed or {}
-  return nil, nil, last.err or refusal(self, last.decision, call, key)
-end
-
-local function check(self, tx, intent, row, queue, key)
-  if intent.extra then reject(tx, row, M.error("rule", "what `extra_params` do cannot be judged")) end
-  refresh(self, tx, row)
-  local call = rules.call(row.full_name, plan_text.params(row, intent.params))
-  local account = self.account
-  call.now, call.queue = now_of(tx, row, intent), queue
-  call.known_since = self.chain.latest.asks_known and call.destination ~= ""
-    and approval_rows.known_since(tx, account, call.destination) or false
-  call.saved = is_saved(self.book, call)
-  function call.sum(limit) return approval_rows.sum(tx, account, call, limit) end
-  local decision, plan, err = find_approval(self, tx, call, key)
-  if not decision then reject(tx, row, err) end
-  approval_rows.sent(tx, account, intent.id, call, plan, names_of(call.signed), format("%d", self.chain.latest.version))
-end
-
---- Checks a call within the transaction that records it, or ends the transaction with the rejection. An account that
---- was once under a policy is never served without one.
----@param approved purser.Approved|nil  the client's
----@param payment table|nil  of purser.payouts
----@param key table|nil      of a single call
-function M.admit(tx, intent, row, approved, payment, key)
-  if approved then
+--- Keeps a plan and signatures on it. Returns whether any of it was new, and all its signatures; or nil and a message.
+---@param plan purser.SignedPlan
+---@param armoured string[]
+---@return { is_new: boolean, signatures: string[] }|nil added, string|nil message
+function Approved:keep(plan, armoured)
+  local by_digest = {}
+  for _, text in ipairs(armoured) do by_digest[plan_text.digest(text)] = text end
+  return self.journal.db:transaction(function(tx)
     approval_rows.lock(tx)
-    return check(approved, tx, intent, row, payment and payment.queue or "", payment and payment.key
-      or key and key.name or "")
-  end
-  local installed = approval_rows.policy(tx, intent.account or "")
-  if installed then
-    local err = M.error("policy", format("the account is under policy %d, and this client has none", installed.version))
-    err.hint = 'give the client the option policy = "FOLDER"'
-    reject(tx, row, err)
-  end
-end
-
----@param chain purser.PolicyChain
-local function install(self, journal, chain)
-  return journal.db:transaction(function(tx)
-    approval_rows.lock(tx)
-    local problem = approval_rows.install(tx, self.account, chain)
-    if problem then tx:reject(messages[problem]) end
-    return true
+    return { is_new = approval_rows.add(tx, plan, by_digest), signatures = approval_rows.signatures(tx, plan.digest) }
   end)
+end
+
+--- Returns the texts of the account's plans with the signatures on each, newest first; or nil and a message.
+---@return { digest: string, text: string, signatures: string[] }[]|nil plans, string|nil message
+function Approved:stored()
+  return self.journal.db:transaction(function(tx) return approval_rows.stored(tx, self.account) end)
 end
 
 --- Makes what checks the calls of a client by the policy in a folder, and writes into the journal which it is. Returns
@@ -345,15 +284,21 @@ function M.new(client_options, base_url)
   end
   local chain, message = policy_chain.open(folder, account)
   if not chain then return nil, message, "install it with `purser policy install`" end
-  local self = setmetatable({ folder = folder, account = account, base_url = base_url, chain = chain, plans = {} },
-    Approved)
+  local self = setmetatable({ folder = folder, account = account, base_url = base_url, chain = chain, plans = {},
+    journal = journal }, Approved)
   local ok
   self.journal_id, message = journal:id()
-  if self.journal_id then ok, message = install(self, journal, chain) end
+  ok, message = self.journal_id, message
+  if ok then
+    ok, message = journal.db:transaction(function(tx)
+      approval_rows.lock(tx)
+      local problem = approval_rows.install(tx, account, chain)
+      if problem then tx:reject(signers.error(problem).message) end
+      return true
+    end)
+  end
   if not ok then return nil, "the policy cannot be used with this journal: " .. tostring(message) end
   return self
 end
-
-M.policy, M.rows = policy, approval_rows
 
 return M

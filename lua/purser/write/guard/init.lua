@@ -80,8 +80,8 @@ end
 
 ------------------------------------------------------------------------------------------------- destinations
 
--- Whether an entry of `addresses` allows a withdrawal. What it does not name it does not bind, but for the memo and the
--- contract: these change who is paid.
+-- Returns whether an entry of `addresses` allows a withdrawal. It does not bind what it does not name, but for the
+-- memo and the contract: these change who is paid.
 local function matches(entry, moves, params)
   local memo, network, contract = params[moves.memo], params[moves.network], params[moves.contract]
   return entry.address == params[moves.address]
@@ -147,7 +147,7 @@ end
 
 ------------------------------------------------------------------------------------------------ what clients call
 
--- What travels is looked at, and not the caller's `extra_params`: a table may answer differently each time it is read.
+-- Looks at what travels, and not at the caller's `extra_params`: a table may answer differently each time it is read.
 local function check_extra(self, row, params)
   if self.allow_extra then return nil end
   for name in pairs(params) do
@@ -218,7 +218,7 @@ function Guard:admit(tx, intent, row, digest)
   return table.concat(charged, "\n")
 end
 
--- What keeps rules from being remembered, or nil.
+-- Returns what keeps rules from being remembered, or nil.
 local function memory_error(client_options)
   local journal, account = client_options.journal, client_options.account
   if not journal then return "have no journal, and a restart would reset them", "give the option journal" end

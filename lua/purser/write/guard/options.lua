@@ -88,7 +88,7 @@ local function read_spending_limit(spending_limit)
   return limits
 end
 
--- Whether a table is a list without holes: any other would be read in part, or as an empty one.
+-- Returns whether a table is a list without holes: any other would be read in part, or as an empty one.
 local function is_list(value)
   local count, last = 0, 0
   for _ in pairs(value) do count = count + 1 end
@@ -147,7 +147,7 @@ local function read_name(given)
   return given
 end
 
---- What distinguishes one user from another: digits alone may be a UID, or a telephone number of any country.
+--- Returns what distinguishes one user from another: digits alone may be a UID, or a telephone number of any country.
 ---@param account_type string
 ---@param account string
 ---@param area_code string|nil

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What an account spent of its spending limits, in the journal.
+-- Counts what an account spent of its spending limits, in the journal.
 --
 -- An intent keeps what it was charged with, a line an asset: account, asset, length and number of the period, amount.
 -- Their sum over a period is what was spent in it. `purser_spending` keeps the sum, a row for an account and an asset,
@@ -27,7 +27,7 @@ local function read_charge(line)
   return match(line, "^(.*) (%S+) (%d+) (%d+) (%S+)$")
 end
 
--- What was charged in a period, added up.
+-- Adds up what was charged in a period.
 local function add_up(tx, account, asset, period_ms, number)
   local total = decimal "0"
   local rows = tx:rows([[SELECT charges FROM purser_calls WHERE account = $1 AND sent_at >= $2 AND sent_at < $3

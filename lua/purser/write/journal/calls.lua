@@ -9,6 +9,7 @@ local errors = require "purser.call.errors"
 local intents = require "purser.write.intent"
 local json = require "purser.json"
 local lazy = require "purser.util.lazy"
+local names_of = require "purser.util.names_of"
 local operations = require "purser.api.operations"
 local schema = require "purser.write.journal.schema"
 local spending = lazy "purser.write.guard.spending"
@@ -57,9 +58,7 @@ end
 ---@param row table<string, string>  its columns; the others have their defaults
 ---@return boolean
 function M.insert(tx, row)
-  local names, places, values = {}, {}, {}
-  for name in pairs(row) do names[#names + 1] = name end
-  table.sort(names)
+  local names, places, values = names_of(row), {}, {}
   for i, name in ipairs(names) do places[i], values[i] = "$" .. i, row[name] end
   local _, inserted = tx:rows(("INSERT INTO purser_calls (%s) VALUES (%s) ON CONFLICT DO NOTHING"):format(
     table.concat(names, ", "), table.concat(places, ", ")), unpack(values, 1, #names))
@@ -71,9 +70,7 @@ end
 ---@param where string               a condition, with `?` for each of the further values
 ---@return integer changed
 function M.update(tx, set, where, ...)
-  local names, values = {}, {}
-  for name in pairs(set) do names[#names + 1] = name end
-  table.sort(names)
+  local names, values = names_of(set), {}
   for i, name in ipairs(names) do names[i], values[i] = ("%s = $%d"):format(name, i), set[name] end
   local count = #names
   for i = 1, select("#", ...) do values[count + i] = (select(i, ...)) end
@@ -104,10 +101,12 @@ local function begin_again(tx, intent, known, fields, where, ...)
 end
 
 -- Begins an attempt of a payment, which a worker has taken.
-local function begin_payment(tx, intent, payment)
-  local ok = begin_again(tx, intent, payment, { stage = "sent", due_at = "", rejected = "",
-    tries = ("%d"):format(payment.attempts + 1), first_sent_at = time_text(payment.first_sent_at or intent.sent_at) },
-    " AND worker = ? AND stage = 'taken' AND lease_until > ?", payment.worker, time_text(tx:now()))
+local function begin_payment(tx, intent, payment, columns)
+  columns.stage, columns.due_at, columns.rejected = "sent", "", ""
+  columns.tries = ("%d"):format(payment.attempts + 1)
+  columns.first_sent_at = time_text(payment.first_sent_at or intent.sent_at)
+  local ok = begin_again(tx, intent, payment, columns, " AND worker = ? AND stage = 'taken' AND lease_until > ?",
+    payment.worker, time_text(tx:now()))
   if ok then return end
   local err = errors.argument(nil, "the payment is no longer this worker's; another one has it")
   err.code = "payouts.lease"
@@ -124,15 +123,15 @@ end
 
 -- Takes the row of a call: one statement owns it, or finds that another call has the key. Returns that call where it
 -- was executed, or may have been. One that was not is sent again in its row.
-local function take(tx, intent, row, key)
+local function take(tx, intent, row, key, columns)
   local account, sent_at = intent.account or "", time_text(intent.sent_at)
   intent.attempt = 1
-  if M.insert(tx, { id = intent.id, account = account, operation = intent.operation, history = intents.makes_in(row),
+  local new = { id = intent.id, account = account, operation = intent.operation, history = intents.makes_in(row),
     key = key and key.name or "", content = key and key.content or "", params = intents.encode(intent),
     digest = intents.digest(row, intent.params), state = "open", attempt = "1", first_sent_at = sent_at,
-    sent_at = sent_at, recv_window = ("%d"):format(intent.recv_window) }) then
-    return nil
-  end
+    sent_at = sent_at, recv_window = ("%d"):format(intent.recv_window) }
+  for name, value in pairs(columns) do new[name] = value end
+  if M.insert(tx, new) then return nil end
   local known = key and tx:rows("SELECT * FROM purser_calls WHERE account = $1 AND key = $2 AND key <> '' "
     .. "AND operation = $3" .. M.for_update[tx.db.name], account, key.name, intent.operation)[1]
   if not known then tx:reject "the call has the id of another one" end
@@ -140,7 +139,7 @@ local function take(tx, intent, row, key)
   local other = intents.other_content(known, key, row)
   if other then tx:reject(other) end
   if not intents.SPENT_NOTHING[known.state] then return M.call_of(known) end
-  begin_again(tx, intent, { id = known.id, attempt = tonumber(known.attempt) }, {}, "")
+  begin_again(tx, intent, { id = known.id, attempt = tonumber(known.attempt) }, columns, "")
 end
 
 --- Records what is about to be sent, durably, in a row of its own or in that of its key or payment. `guard` may reject
@@ -155,10 +154,12 @@ end
 function M.begin(self, intent, row, guard, key, payment)
   local id = intent.id
   local result, problem = self.db:transaction(function(tx)
-    local known = nil
-    if payment then begin_payment(tx, intent, payment) else known = take(tx, intent, row, key) end
+    local approver, known = guard and guard.approved, nil
+    local columns, err, approval = approved.judge(tx, intent, row, approver, payment, key)
+    if payment then begin_payment(tx, intent, payment, columns) else known = take(tx, intent, row, key, columns) end
     if known then return { known = known } end
-    approved.admit(tx, intent, row, guard and guard.approved, payment, key)
+    if err then tx:reject(err) end
+    if approval then approved.charge(tx, approver, approval, intent.sent_at) end
     local charges = guard and guard:admit(tx, intent, row, intents.digest(row, intent.params)) or ""
     if charges ~= "" then M.update(tx, { charges = charges }, "id = ?", intent.id) end
     return {}
@@ -220,23 +221,6 @@ local function has_open_equal(tx, known)
     .. schema.UNDECIDED .. " LIMIT 1", known.digest, known.account, known.operation, known.id)[1] ~= nil
 end
 
-local TAKEN = "SELECT id FROM purser_calls WHERE account = $1 AND record_id = $2 AND record_id <> '' "
-  .. "AND (history = $3 OR sent_at >= $4) AND history <> '' AND id <> $5"
-
---- Returns whether a record is known to be that of another call; or nil and a message. Each history counts its ids
---- for itself.
----@param since integer|nil  calls that were sent since then count whatever list shows their records: an answer that is
---- mixed up may be that of any of them
----@param self purser.Journal
-function M.is_taken(self, intent, row, record_id, since)
-  local history = intents.makes_in(row)
-  if history == "" then return false end
-  local rows, message = self.db:rows(TAKEN, intent.account or "", tostring(record_id or ""), history,
-    since and time_text(since) or "9", intent.id or "")
-  if not rows then return nil, message end
-  return rows[1] ~= nil
-end
-
 -- What becomes of a payment about which another than its worker finds out. What was not made its worker sends again.
 local STAGES = { done = "done", undecided = "undecided" }
 
@@ -255,8 +239,9 @@ local function write_end(tx, intent, ending)
   local change = known.queue ~= "" and (ending.change or STAGES[ending.state] and { stage = STAGES[ending.state],
     message = ending.message })
   for name, value in pairs(change and M.staged(tx, change) or {}) do set[name] = value end
-  if intents.SPENT_NOTHING[ending.state] then
-    approval_rows.give_back(tx, known.id)
+  local spent, spends = not intents.SPENT_NOTHING[known.state], not intents.SPENT_NOTHING[ending.state]
+  if spent ~= spends then approval_rows.recharge(tx, known, spends and 1 or -1) end
+  if not spends then
     if known.charges ~= "" then spending.give_back(tx, known.charges) end
     set.charges = ""
   end
@@ -272,6 +257,12 @@ local function end_call(self, intent, ending)
   local message = not verdict and tostring(problem) or ""
   if message:find("purser_calls_record", 1, true) or message:find("purser_calls.record_id", 1, true) then
     return { is_taken = true }
+  end
+  if not verdict and ending.record_id ~= "" then -- the record is that call's all the same
+    self.unwritten = self.unwritten or {}
+    self.unwritten[ending.record_id] = { id = intent.id, operation = intent.operation, intent = intent,
+      params = intent.params, sent_at = intent.sent_at, recv_window = intent.recv_window, state = ending.state,
+      record_id = ending.record_id, answered = ending.answered and true or false }
   end
   return verdict, problem
 end
@@ -325,55 +316,40 @@ local function query_by(column)
     table.concat(places, ", "))
 end
 
-local OWNERS, PLANNED = query_by "record_id" .. " AND history <> ''", query_by "key"
+local BY = { record_id = query_by "record_id" .. " AND history <> ''", key = query_by "key" }
 
--- Calls `use` with each row that a query finds for these ids. Returns true; or nil and a message.
-local function each_row(self, sql, account, ids, use)
-  for first = 1, #ids, IDS do
-    local asked = {}
-    for i = 1, IDS do asked[i] = tostring(ids[math.min(first + i - 1, #ids)]) end
-    local rows, message = self.db:rows(sql, account or "", unpack(asked))
-    if not rows then return nil, message end
-    for _, row in ipairs(rows) do use(row) end
-  end
-  return true
-end
-
---- Returns the calls of an account, sent or planned, by an operation of `names`, that have one of these ids, by id; or
---- nil and a message. A record that shows one is that call's, though its answer is not known here.
----@param client_ids string[]
----@param names table<string, boolean>
----@return table<string, table>|nil planned, string|nil message
----@param self purser.Journal
-function M.planned(self, account, client_ids, names)
-  local planned = {}
-  local ok, message = each_row(self, PLANNED, account, client_ids, function(row)
-    if names[row.operation] then
-      planned[row.key] = { operation = row.operation, params = core.decode(row.params), answered = true }
-    end
-  end)
-  if not ok then return nil, message end
-  return planned
-end
-
---- Returns the known calls of an account that own these records, by the id of the record; or nil and a message. Each
---- history counts its ids for itself: `names` restricts the calls to those of the operations that one history shows.
----@param record_ids string[]
+--- Returns the calls of an account, sent or planned, that have one of these ids, by id, of several the latest; or nil
+--- and a message. Each history counts its ids for itself: `names` restricts the calls to those of some operations.
+---@param column "record_id"|"key"  the ids are those of the records that they made, or those that the calls carry
+---@param ids string[]
 ---@param names table<string, boolean>|nil  of operations
 ---@return table<string, purser.Call>|nil owners, string|nil message
 ---@param self purser.Journal
-function M.owners(self, account, record_ids, names)
-  local found = {}
-  local ok, message = each_row(self, OWNERS, account, record_ids, function(row)
-    if not names or names[row.operation] then found[row.record_id] = M.call_of(row) end
-  end)
-  if not ok then return nil, message end
+function M.owners(self, column, account, ids, names)
+  local found, asked = {}, {}
+  local function note(id, call)
+    local is_meant = not names or names[call.operation]
+    if is_meant and not (found[id] and found[id].sent_at > call.sent_at) then found[id] = call end
+  end
+  for _, id in ipairs(ids) do
+    id = tostring(id)
+    local unwritten = column == "record_id" and self.unwritten and self.unwritten[id]
+    if unwritten and (unwritten.intent.account or "") == (account or "") then note(id, unwritten) end
+    if not found[id] then asked[#asked + 1] = id end
+  end
+  for first = 1, #asked, IDS do
+    local values = {}
+    for i = 1, IDS do values[i] = asked[math.min(first + i - 1, #asked)] end
+    local rows, message = self.db:rows(BY[column], account or "", unpack(values))
+    if not rows then return nil, message end
+    for _, row in ipairs(rows) do note(row[column], M.call_of(row)) end
+  end
   return found
 end
 
 --- Returns the calls of an account whose end is not known, and that can have made a record between two times; or nil
 --- and a message.
----@param names table<string, boolean>|string[]|nil  of operations; nil: of all
+---@param names table<string, boolean>|nil  of operations; nil: of all
 ---@return purser.Call[]|nil calls, string|nil message
 ---@param self purser.Journal
 function M.open_calls(self, account, names, first, last)
@@ -381,7 +357,11 @@ function M.open_calls(self, account, names, first, last)
     .. " AND account = $1 AND sent_at >= $2 AND sent_at <= $3 ORDER BY sent_at, id", account or "",
     time_text(math.max(0, first - intents.LATEST_MS)), time_text(math.min(math.max(0, last), 9999999999999)))
   if not rows then return nil, message end
-  return intents.among(rows, names, first, M.call_of)
+  local found = {}
+  for _, row in ipairs(rows) do
+    if not names or names[row.operation] then found[#found + 1] = M.call_of(row) end
+  end
+  return found
 end
 
 local NEAREST = 500 -- calls at either end of a window, of each operation: what they show is the same in between

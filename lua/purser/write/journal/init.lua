@@ -13,13 +13,10 @@ local colon = require "purser.util.colon"
 local core = require "purser.core"
 local database = require "purser.util.database"
 local errors = require "purser.call.errors"
-local failure = require "purser.write.journal.failure"
 local intents = require "purser.write.intent"
-local operations = require "purser.api.operations"
 local option_schema = require "purser.util.option_schema"
 local postgresql = require "purser.util.database.postgresql"
 local private = require "purser.util.private"
-local prune = require "purser.write.journal.prune"
 local schema = require "purser.write.journal.schema"
 
 local time_text = schema.time_text
@@ -29,10 +26,8 @@ local unpack = table.unpack or unpack -- luacheck: ignore
 ---@field private begin function
 ---@field private finish function
 ---@field private reconciled function
----@field private is_taken function
 ---@field private call_of function
 ---@field private owners function
----@field private planned function
 ---@field private open_calls function
 ---@field private answered_calls function
 ---@field private delay function
@@ -44,20 +39,16 @@ Journal.__index = Journal
 local M = {}
 
 -- What calls, reconciling and queues ask of a journal: see calls.lua. memory.lua has the same methods.
-for _, name in ipairs { "begin", "finish", "reconciled", "is_taken", "owners", "planned", "open_calls",
-  "answered_calls", "delay", "note_delay" } do
+for _, name in ipairs { "begin", "finish", "reconciled", "owners", "open_calls", "answered_calls", "delay",
+  "note_delay" } do
   Journal[name] = calls[name]
 end
 Journal.call_of = calls.call_of_intent
 
---- Returns 0: a journal forgets no call whose record is still shown.
----@private
-function Journal.forgotten_until() return 0 end
-
 ----------------------------------------------------------------------------------------------------- what users call
 
 local function problem(message)
-  return nil, failure.error("not_sent", message)
+  return nil, intents.journal_error("not_sent", message)
 end
 
 --- The journal's own id: a copy has that of its original. Returns it; or nil and an error.
@@ -85,29 +76,6 @@ local function entry_of(row)
     message = row.message ~= "" and row.message or nil, queue = row.queue ~= "" and row.queue or nil,
     key = row.key ~= "" and row.queue == "" and row.key or nil, -- that of a payment is the queue's
   }
-end
-
---- Whether an intent is what is written under its id: what became of another call, or of less than its time, must not
---- end it. (One that begins earlier, or ends later, covers other attempts as well; what became of an earlier attempt
---- ends no later one.) Returns nil, or an error. A call that is not written is none of the journal's.
----@private
----@param intent purser.Intent
----@return purser.Error|nil
-function Journal:mismatch(intent)
-  local rows, message = self.db:rows("SELECT * FROM purser_calls WHERE id = $1", intent.id)
-  if not rows then return failure.error("unknown", message) end
-  local known, row = rows[1], operations.by_name[intent.operation]
-  if not known then return nil end
-  local ok, digest = pcall(intents.digest, row, intent.params)
-  local first, ends = tonumber(known.sent_at), tonumber(known.sent_at) + tonumber(known.recv_window)
-  local sent_at, window = tonumber(intent.sent_at) or 0, tonumber(intent.recv_window) or 0
-  local is_earlier = tonumber(intent.attempt) and tonumber(intent.attempt) < tonumber(known.attempt)
-  if ok and known.operation == intent.operation and known.digest == digest
-    and (is_earlier or sent_at <= first and sent_at + window >= ends) then
-    return nil
-  end
-  return errors.argument(nil, "reconcile: the intent is not the call that the journal has under its id",
-    "give the one of journal:entries()")
 end
 
 ---@class purser.JournalEntry
@@ -210,9 +178,9 @@ end
 ---@param options { before: integer }  epoch ms
 ---@return { intents: integer, payments: integer, periods: integer }|nil counts, purser.Error|nil err
 function Journal:prune(options)
-  local wrong, name, hint = prune.message(options)
+  local wrong, name, hint = schema.check_prune(options)
   if wrong then return nil, errors.option("journal:prune: " .. wrong, name, hint) end
-  local counts, message = prune.run(self.db, options.before)
+  local counts, message = schema.prune(self.db, options.before)
   if not counts then return problem(message) end
   return counts
 end
@@ -307,7 +275,7 @@ local function hint_of(message)
   if message:find("malformed", 1, true) then
     return "restore it from a copy (docs/backups.md); what was open is in the service's histories"
   end
-  return failure.lock_hint(message) or NO_JOURNAL
+  return intents.lock_hint(message) or NO_JOURNAL
 end
 
 local function name_of(options)

@@ -14,8 +14,8 @@ Memory.__index = Memory
 
 ---@return purser.MemoryJournal
 function M.new()
-  return setmetatable({ list = {}, first = 1, last = 0, by_id = {}, by_key = {}, by_record = {}, delays = {},
-    forgotten = 0 }, Memory)
+  return setmetatable({ list = {}, first = 1, last = 0, by_id = {}, by_key = {}, by_record = {}, delays = {} },
+    Memory)
 end
 
 local by_transport = setmetatable({}, { __mode = "k" })
@@ -42,7 +42,7 @@ local function forget(self, call)
     owners[call] = nil
     if next(owners) == nil then self.by_record[call.record_id] = nil end
   end
-  self.forgotten = math.max(self.forgotten, call.sent_at)
+  self.forgotten = math.max(self.forgotten or 0, call.sent_at)
 end
 
 local function forget_old(self, now)
@@ -52,9 +52,6 @@ local function forget_old(self, now)
     oldest = self.list[self.first]
   end
 end
-
---- Returns until when calls were sent that may be forgotten by now, epoch ms; 0 where none is.
-function Memory:forgotten_until() return self.forgotten end
 
 -- Begins an attempt of a call.
 local function begin(call, intent, attempt)
@@ -105,18 +102,12 @@ local function has_open_equal(self, call)
   return false
 end
 
--- Returns whether another call has a record; `history`: nil where the list that shows it is of no matter.
-local function is_owned(self, call, record_id, history)
-  for other in pairs(self.by_record[tostring(record_id)] or {}) do
-    if other ~= call and other.history ~= "" and (not history or other.history == history) then return true end
+-- Returns whether another call has a record.
+local function is_owned(self, call, record_id)
+  for other in pairs(call.history ~= "" and self.by_record[tostring(record_id)] or {}) do
+    if other ~= call and other.history == call.history then return true end
   end
   return false
-end
-
---- Returns whether a record is known to be another call's. See calls.lua.
-function Memory:is_taken(intent, row, record_id, since)
-  local history = intents.makes_in(row)
-  return history ~= "" and is_owned(self, self.by_id[intent.id or ""], record_id, not since and history or nil)
 end
 
 local function end_call(self, call, intent, ending)
@@ -126,7 +117,7 @@ local function end_call(self, call, intent, ending)
   if verdict.done_before then verdict.record = call.record or {} end
   if not verdict.counts then return verdict end
   local id = type(ending.record) == "table" and intents.id_of(ending.record)
-  if id and call.history ~= "" and is_owned(self, call, id, call.history) then return { is_taken = true } end
+  if id and is_owned(self, call, id) then return { is_taken = true } end
   call.state, call.record = ending.state, ending.record
   call.answered, call.found = ending.answered and true or false, ending.answered == "found"
   if id then
@@ -161,25 +152,22 @@ function Memory:call_of(intent)
 end
 
 --- See calls.lua.
-function Memory:owners(account, record_ids, names)
+function Memory:owners(column, account, ids, names)
   local found = {}
-  for _, id in ipairs(record_ids) do
-    for call in pairs(self.by_record[tostring(id)] or {}) do
-      if call.account == (account or "") and call.history ~= "" and (not names or names[call.operation]) then
-        found[id] = call
-      end
-    end
+  local function note(id, call)
+    local is_meant = call.account == (account or "") and (not names or names[call.operation])
+    if is_meant and not (found[id] and found[id].sent_at > call.sent_at) then found[id] = call end
   end
-  return found
-end
-
---- See calls.lua.
-function Memory:planned(account, ids, names)
-  local found = {}
   for _, id in ipairs(ids) do
-    for name in pairs(names) do
-      local call = self.by_key[slot_of(account or "", name, id)]
-      if call then found[id] = { operation = name, params = call.params, answered = true } end
+    if column == "key" then
+      for name in pairs(names) do
+        local call = self.by_key[slot_of(account or "", name, id)]
+        if call then note(id, call) end
+      end
+    else
+      for call in pairs(self.by_record[tostring(id)] or {}) do
+        if call.history ~= "" then note(id, call) end
+      end
     end
   end
   return found
@@ -190,11 +178,12 @@ function Memory:open_calls(account, names, first, last)
   local found = {}
   for i = self.first, self.last do
     local call = self.list[i]
-    if is_open[call.state] and call.account == (account or "") and call.sent_at <= last then
+    if is_open[call.state] and call.account == (account or "") and (not names or names[call.operation])
+      and call.sent_at >= first - intents.LATEST_MS and call.sent_at <= last then
       found[#found + 1] = call
     end
   end
-  return intents.among(found, names, first, function(call) return call end)
+  return found
 end
 
 --- See calls.lua.
@@ -215,8 +204,5 @@ function Memory:delay(operation) return self.delays[operation] or 0 end
 
 --- See calls.lua.
 function Memory:note_delay(operation, ms) self.delays[operation] = math.max(ms, self:delay(operation)) end
-
---- Returns nil: nothing here says that an intent is another call's.
-function Memory.mismatch() end
 
 return M

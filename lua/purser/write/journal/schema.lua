@@ -1,9 +1,11 @@
 -- SPDX-License-Identifier: MIT
--- The journal's tables. Every column is text: LuaDBI reads 64-bit integers as 32-bit ones. Times are 13 digits of epoch
--- milliseconds, so that their order as text is their order; amounts are decimals as they travel.
+-- The journal's tables, and what is deleted from them. Every column is text: LuaDBI reads 64-bit integers as 32-bit
+-- ones. Times are 13 digits of epoch milliseconds, so that their order as text is their order; amounts are decimals as
+-- they travel.
 
 local approval_rows = require "purser.write.guard.approval_rows"
 local core = require "purser.core"
+local option_schema = require "purser.util.option_schema"
 
 local M = { version = 2 }
 
@@ -24,6 +26,9 @@ local calls = [[CREATE TABLE purser_calls (id TEXT PRIMARY KEY,
   attempt TEXT NOT NULL DEFAULT '0',    -- how often it was sent
   first_sent_at TEXT NOT NULL DEFAULT '', sent_at TEXT NOT NULL DEFAULT '', recv_window TEXT NOT NULL DEFAULT '0',
   charges TEXT NOT NULL DEFAULT '',     -- to spending limits
+  plan TEXT NOT NULL DEFAULT '', approved_by TEXT NOT NULL DEFAULT '', -- of an approval: the digest, and persons
+  policy TEXT NOT NULL DEFAULT '',      -- the version that let it through
+  destination TEXT NOT NULL DEFAULT '', -- a digest of whom it pays, under a policy
   record_id TEXT NOT NULL DEFAULT '', record TEXT NOT NULL DEFAULT '',
   answered TEXT NOT NULL DEFAULT '',    -- 'yes': its answer named the record; 'found': the record shows its id
   message TEXT NOT NULL DEFAULT '', ended_at TEXT NOT NULL DEFAULT '',
@@ -58,6 +63,7 @@ local indexes = {
   "CREATE INDEX purser_calls_state ON purser_calls (state, sent_at, id)",
   "CREATE INDEX purser_calls_digest ON purser_calls (digest, sent_at)",
   "CREATE INDEX purser_calls_answered ON purser_calls (account, operation, sent_at) WHERE answered <> ''",
+  "CREATE INDEX purser_calls_destination ON purser_calls (account, destination, sent_at) WHERE destination <> ''",
   "CREATE INDEX purser_calls_stage ON purser_calls (account, queue, stage, blocked, due_at) WHERE queue <> ''",
 }
 
@@ -115,6 +121,105 @@ function M.prepare(db)
     end
     return true
   end)
+end
+
+---------------------------------------------------------------------------------------------------------------- pruning
+
+-- What is decided and old is deleted, in steps of a thousand rows, so that others are not kept waiting. A pruned record
+-- no longer says that it belongs to a call, so what an equal call without a known end might still be reconciled by
+-- stays. So does all of a payment that is not done; of one that is done, its key, digest and id stay, and of a call
+-- with a key of the caller's its key, content and result: a key is used once, however old it is.
+
+local DAY = 86400000
+local REACH_DAYS = 184 -- six months: the service shows transfers for as long, and reconciling looks for them
+local STEP = 1000
+
+local rules = { before = option_schema.TIME }
+
+--- Returns what is wrong with the options of journal:prune, and with which; or nil.
+---@return string|nil message, string|nil name, string|nil hint
+function M.check_prune(options)
+  local message, name, hint = option_schema.check(options, rules, "option")
+  if message then return message, name, hint end
+  if not options.before then return 'option "before" is missing', "before", "give a time in epoch milliseconds" end
+  if options.before > core.now_ms() - REACH_DAYS * DAY then
+    return "younger calls may still have to be reconciled", "before",
+      ("before must be at least %d days back"):format(REACH_DAYS)
+  end
+end
+
+local is_over = " WHERE id = $1 AND NOT (" .. M.UNDECIDED .. [[)
+  AND NOT EXISTS (SELECT 1 FROM purser_calls AS other WHERE other.digest = purser_calls.digest
+    AND other.account = purser_calls.account AND other.]] .. M.UNDECIDED .. ")"
+
+local delete_call = "DELETE FROM purser_calls" .. is_over
+local empty_call = "UPDATE purser_calls SET params = '{}', message = ''" .. is_over .. " AND params <> '{}'"
+
+-- Whether an intent was charged to a period of a spending limit that is not over: a line ends with the period's length,
+-- its number, and the amount.
+local function counts_in_spending(charges, before)
+  for line in charges:gmatch "[^\n]+" do
+    local length, number = line:match " (%d+) (%d+) %S+$"
+    if not length or (tonumber(number) + 1) * tonumber(length) > tonumber(before) then return true end
+  end
+  return false
+end
+
+-- One step. Returns how many calls it deleted or emptied, and how many payments it emptied; and where the next step
+-- begins, nil where this was the last.
+local function prune_calls(tx, before, from)
+  local page = tx:rows(([[SELECT sent_at, id, key, charges, queue, stage, added_at FROM purser_calls WHERE sent_at < $1
+    AND (sent_at, id) > ($2, $3) ORDER BY sent_at, id LIMIT %d]]):format(STEP), before, from.sent_at, from.id)
+  local counts = { calls = 0, payments = 0 }
+  for _, row in ipairs(page) do
+    local is_payment = row.queue ~= ""
+    local may_go = not is_payment or row.stage == "done" and row.added_at < before
+    if may_go and not counts_in_spending(row.charges, before) then
+      local sql = not is_payment and row.key == "" and delete_call or empty_call
+      local word = is_payment and "payments" or "calls"
+      counts[word] = counts[word] + select(2, tx:rows(sql, row.id))
+    end
+  end
+  return counts, #page == STEP and page[#page] or nil
+end
+
+-- Periods of spending limits that are over. A bucket ends with the period's length and its number.
+local function prune_periods(tx, before)
+  local deleted = 0
+  for _, row in ipairs(tx:rows "SELECT bucket FROM purser_spending") do
+    local length, number = row.bucket:match " (%d+) (%-?%d+)$"
+    if length and (tonumber(number) + 1) * tonumber(length) < tonumber(before) then
+      tx:rows("DELETE FROM purser_spending WHERE bucket = $1", row.bucket)
+      deleted = deleted + 1
+    end
+  end
+  return deleted
+end
+
+-- The numbers of processes that are gone. One that is still there finds by `pruned_before` why its own is missing.
+local function prune_generations(tx, before)
+  tx:rows("DELETE FROM purser_meta WHERE name = 'pruned_before' AND value < $1", before)
+  tx:rows("INSERT INTO purser_meta (name, value) VALUES ('pruned_before', $1) ON CONFLICT DO NOTHING", before)
+  tx:rows("DELETE FROM purser_generations WHERE name LIKE 'process %' AND changed_at < $1", before)
+end
+
+--- Prunes what is older than `before`, epoch ms. Returns what journal:prune returns; or nil and a message.
+function M.prune(db, before)
+  before = M.time_text(before)
+  local sums, from = { intents = 0, payments = 0, periods = 0 }, { sent_at = "", id = "" }
+  while from do
+    local counts, following = db:transaction(function(tx) return prune_calls(tx, before, from) end)
+    if not counts then return nil, following end
+    sums.intents, sums.payments, from = sums.intents + counts.calls, sums.payments + counts.payments, following
+  end
+  local periods, message = db:transaction(function(tx)
+    prune_generations(tx, before)
+    approval_rows.prune(tx, before)
+    return prune_periods(tx, before)
+  end)
+  if not periods then return nil, message end
+  sums.periods = periods
+  return sums
 end
 
 return M

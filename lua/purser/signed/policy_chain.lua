@@ -1,0 +1,61 @@
+-- SPDX-License-Identifier: MIT
+-- The folder of an account's policy: 1.json, 2.json, ... and their signatures in 1.sigs, 2.sigs. It is walked from 1:
+-- each version names the digest of the one before, and is signed by the approvers of both.
+
+local files = require "purser.util.files"
+local policy = require "purser.signed.policy"
+local rules = require "purser.signed.rules"
+local sshsig = require "purser.signed.sshsig"
+
+local M = { NAMESPACE = "purser-policy-1" }
+
+local format = string.format
+
+---@class purser.PolicyChain
+---@field folder string
+---@field latest purser.Policy
+---@field versions purser.Policy[]      by version
+---@field ever table<string, string>    who had a key in any version, by the key
+
+--- Why a version does not follow another; nil where it does. The first follows nil.
+---@param new purser.Policy
+---@param old purser.Policy|nil
+---@param signatures string  armoured, one behind the other
+---@return string|nil message
+function M.problem(new, old, signatures)
+  local list = sshsig.split(signatures)
+  if not list then return "its signatures are not as `ssh-keygen -Y sign` writes them" end
+  if new.version ~= (old and old.version or 0) + 1 then return format("it is version %d", new.version) end
+  if old and new.replaces ~= old.digest then return "it replaces another policy than the version before it" end
+  if old and new.account ~= old.account then return "it is of another account" end
+  for _, each in ipairs { old or new, new } do
+    local persons = policy.persons(each, M.NAMESPACE, new.text, list)
+    if not rules.filled(each, each.change, persons) then
+      return format("not all have signed whom the `change` of version %d names", each.version)
+    end
+  end
+end
+
+--- Reads a folder. Returns nil and a message where any version of it is not as it should be.
+---@param folder string
+---@param account string
+---@return purser.PolicyChain|nil chain, string|nil message
+function M.open(folder, account)
+  local chain = { folder = folder, versions = {}, ever = {} }
+  while true do
+    local at = format("%s/%d", folder, #chain.versions + 1)
+    local text, message, is_missing = files.read_trusted(at .. ".json")
+    if not text and is_missing and chain.latest then return chain end
+    if not text then return nil, message end
+    local new, signatures
+    new, message = policy.read(text)
+    if new then signatures, message = files.read_trusted(at .. ".sigs") end
+    message = message or new.account ~= account and format('it is of the account "%s"', new.account)
+      or M.problem(new, chain.latest, signatures)
+    if message then return nil, format("the policy %s.json cannot be used: %s", at, message) end
+    for key, person in pairs(new.by_key) do chain.ever[key] = person end
+    chain.latest, chain.versions[new.version] = new, new
+  end
+end
+
+return M

@@ -1,0 +1,71 @@
+-- SPDX-License-Identifier: MIT
+-- 2,000 edits of a signed plan of 500 rows: each is refused with its code, and nothing is paid.
+-- make test-all: 60 s
+
+local at = require "payouts_setting"
+local files = require "files"
+local policies = require "policies"
+local purser = require "purser"
+local ssh_keys = require "ssh_keys"
+
+local approvals = purser.approvals
+local folder
+
+before_each(function()
+  at.begin()
+  folder = policies.folder(nil, "alice", "bob")
+  at.client = at.client_with { policy = folder }
+end)
+after_each(function()
+  at.finish()
+  files.remove(folder)
+end)
+teardown(ssh_keys.remove)
+
+describe("a list of 500 rows", function()
+  it("pays nothing for any of 2,000 edits", function()
+    local payments = {}
+    for i = 1, 500 do
+      payments[i] = { key = "invoice-" .. i, operation = at.TRANSFER, params = at.move(("%d.50"):format(i)),
+        payee = "ACME" }
+    end
+    local text = assert(approvals.plan { client = at.client, policy = folder, journal_id = assert(at.journal:id()),
+      payments = payments, maker = "carol" })
+    local signatures = { ssh_keys.sign("alice", "purser-plan-1", text), ssh_keys.sign("bob", "purser-plan-1", text) }
+    local lines = {}
+    for line in text:gmatch "[^\n]+" do lines[#lines + 1] = line end
+    local seed, codes = 5, {}
+    local function random(n)
+      seed = (seed * 16807) % 2147483647
+      return seed % n + 1
+    end
+    local edits = {
+      function(copy, i, j) copy[i], copy[j] = copy[j], copy[i] end, -- swapped
+      function(copy, i) table.insert(copy, i, copy[i]) end, -- doubled
+      function(copy, i) table.remove(copy, i) end,
+      function(copy, i) copy[i] = copy[i]:gsub('%.5"', '.50"') end, -- padded
+      function(copy, i) copy[i] = copy[i] .. "\r" end,
+      function(copy, i) copy[i] = copy[i]:gsub("ACME", "\\u0410CME") end, -- a look-alike
+      function(copy, i) copy[i] = copy[i]:gsub('"amount":"', '"amount":"9') end,
+      function(copy, i, j) copy[i] = copy[j] end,
+    }
+    for round = 1, 2000 do
+      local copy = {}
+      for i, line in ipairs(lines) do copy[i] = line end
+      local i = 1 + random(500)
+      local j = 1 + (i - 2 + random(499)) % 500 + 1
+      edits[round % #edits + 1](copy, i, math.max(2, math.min(501, j)))
+      local changed = table.concat(copy, "\n") .. "\n"
+      if changed ~= text then
+        local value, err = approvals.add { client = at.client, plan = changed, signatures = signatures }
+        assert.is_nil(value)
+        codes[err.code] = (codes[err.code] or 0) + 1
+      end
+    end
+    assert.is_true(codes["approval.changed"] > 1000)
+    assert.is_true(codes["approval.signature"] > 100)
+    codes["approval.changed"], codes["approval.signature"] = nil, nil
+    assert.same({}, codes)
+    assert.equal(0, assert(at.payouts_with({}):report()).total)
+  end)
+end)

@@ -1,0 +1,75 @@
+-- SPDX-License-Identifier: MIT
+-- The folder of a policy: every version is signed by who may change the one before, and by who may change it.
+
+local files = require "files"
+local policies = require "policies"
+local policy = require "purser.signed.policy"
+local policy_chain = require "purser.signed.policy_chain"
+local ssh_keys = require "ssh_keys"
+local whole = dofile "tools/whole_files.lua"
+
+local folder, last
+
+before_each(function() folder, last = files.folder(), nil end)
+after_each(function() files.remove(folder) end)
+teardown(ssh_keys.remove)
+
+-- Writes the next version, signed by these; returns what opening the folder does.
+local function add(changes, ...)
+  local given = policies.given(changes, true)
+  given.version, given.replaces = last and last.version + 1 or 1, changes.replaces or last and last.digest
+  local text = policies.text(given)
+  local signatures = {}
+  for i, name in ipairs { ... } do signatures[i] = ssh_keys.sign(name, policy_chain.NAMESPACE, text) end
+  whole.write(("%s/%d.json"):format(folder, given.version), text)
+  whole.write(("%s/%d.sigs"):format(folder, given.version), table.concat(signatures))
+  local chain, message = policy_chain.open(folder, "treasury")
+  if chain then last = assert(policy.read(text)) end
+  return chain, message
+end
+
+local function fails(expected, chain, message)
+  assert.is_nil(chain)
+  assert.matches(expected, message)
+end
+
+describe("the folder of a policy", function()
+  it("is walked from version 1", function()
+    fails("1.json cannot be read", policy_chain.open(folder, "treasury"))
+    fails("change` of version 1", add({}, "alice"))
+    fails("change` of version 1", add({}, "alice", "alice", "carol", "eve"))
+    local chain = assert(add({}, "alice", "bob"))
+    assert.equal(1, chain.latest.version)
+    fails("change` of version 1", add({ zone = "+01:00" }, "alice"))
+    chain = assert(add({ zone = "+01:00" }, "dave", "bob"))
+    assert.equal(2, chain.latest.version)
+    assert.equal(last.digest, chain.latest.digest)
+    fails("another policy", add({ replaces = chain.versions[1].digest }, "alice", "bob"))
+    fails('of the account "other"', add({ account = "other" }, "alice", "bob"))
+  end)
+
+  it("changes hands only by both hands", function()
+    assert(add({}, "alice", "bob"))
+    local new = { change = { approvals = { { group = "finance", count = 2 } } } }
+    fails("change` of version 1", add(new, "carol", "dave"))
+    fails("change` of version 2", add(new, "alice", "bob"))
+    local chain = assert(add(new, "carol", "dave", "bob"))
+    assert.equal("alice", chain.ever[policy.read(chain.versions[1].text).people.alice[1].key])
+    fails("change` of version 2", add({}, "alice", "bob"))
+  end)
+
+  it("is not believed where anybody can write, or where bytes are changed", function()
+    assert(add({}, "alice", "bob"))
+    os.execute("chmod 666 " .. folder .. "/1.json")
+    fails("1.json", policy_chain.open(folder, "treasury"))
+    os.execute("chmod 644 " .. folder .. "/1.json")
+    assert(policy_chain.open(folder, "treasury"))
+    whole.write(folder .. "/1.json", last.text .. "\n")
+    fails("not all have signed", policy_chain.open(folder, "treasury"))
+    whole.write(folder .. "/1.json", last.text)
+    whole.write(folder .. "/1.sigs", "nothing")
+    fails("are not as", policy_chain.open(folder, "treasury"))
+    os.remove(folder .. "/1.sigs")
+    fails("1.sigs cannot be read", policy_chain.open(folder, "treasury"))
+  end)
+end)
