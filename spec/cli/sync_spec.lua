@@ -56,6 +56,17 @@ describe("purser sync", function()
     assert.matches('cat >>[^,]*,1,0,', out) -- the deposit waits for a run that has the sink
   end)
 
+  it("reads addresses of the coins that are named, and takes a journal", function()
+    local address = assert(purser.new { base_url = sim.url, api_key = account.api_key,
+      secret_key = account.secret_key }).wallet:create_deposit_address { coin = "USDT", network = "Tron(TRC20)" }
+    local code, _, err = run("sync", "--addresses", "USDT,BTC", "--journal", files.new_path(), "-q")
+    assert.equal(0, code, err)
+    local books = assert(purser.books.open { sqlite = database })
+    local found = books:each "address"()
+    assert.same({ assert(address).address, "Main" }, { found.address, found.to_owner })
+    books:close()
+  end)
+
   it("ends with 1 where the service rejects a list, and with 3 where it cannot be reached", function()
     sim.world:fault { kind = "reject", code = "700007", operation = "wallet.withdrawal_history", times = 1 }
     assert.equal(1, (run "sync"))

@@ -16,6 +16,9 @@ function M.database_option(name)
   return { name, "<database>", "The books: sqlite:FILE or postgresql:DATABASE. Or set PURSER_BOOKS." }
 end
 
+M.fee_option = { "--fee", "<place>", "Where the fee of a withdrawal stands when neither a deposit nor a balance shows "
+  .. "it: on_top (default) or inside.", choices = { "on_top", "inside" } }
+
 --- The options of purser.books.open for the database that is named; nil and a message.
 function M.database(text)
   text = text or credentials.variable "PURSER_BOOKS"
@@ -40,7 +43,7 @@ function M.grammar()
     arguments = { { "action", table.concat(ACTIONS, ", ") .. ".", choices = ACTIONS },
       { "first", "What the action is about.", optional = true, values = {} },
       { "second", "settle: success or failed; match: the deposit.", optional = true, values = {} } },
-    { "Options", M.database_option "--books",
+    { "Options", M.database_option "--books", M.fee_option,
       { "--retry", "events: let what is parked go again." },
       { "--forget", "<receiver>", "events: forget this receiver." } },
     connection.messages,
@@ -77,6 +80,7 @@ end
 function M.open(options)
   local found, message = M.database(options.books)
   if not found then return nil, report.bad_input("%s", message) end
+  found.fee = options.fee
   local books, err = purser.books.open(found)
   if not books then return nil, report.bad_input("%s", err.message) end
   return books
