@@ -16,9 +16,6 @@ function M.database_option(name)
   return { name, "<database>", "The books: sqlite:FILE or postgresql:DATABASE. Or set PURSER_BOOKS." }
 end
 
-M.fee_option = { "--fee", "<place>", "Where the fee of a withdrawal stands when neither a deposit nor a balance shows "
-  .. "it: on_top (default) or inside.", choices = { "on_top", "inside" } }
-
 --- The options of purser.books.open for the database that is named; nil and a message.
 function M.database(text)
   text = text or credentials.variable "PURSER_BOOKS"
@@ -43,7 +40,7 @@ function M.grammar()
     arguments = { { "action", table.concat(ACTIONS, ", ") .. ".", choices = ACTIONS },
       { "first", "What the action is about.", optional = true, values = {} },
       { "second", "settle: success or failed; match: the deposit.", optional = true, values = {} } },
-    { "Options", M.database_option "--books", M.fee_option,
+    { "Options", M.database_option "--books",
       { "--retry", "events: let what is parked go again." },
       { "--forget", "<receiver>", "events: forget this receiver." } },
     connection.messages,

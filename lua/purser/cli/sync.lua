@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- `purser sync --to DB`: reads every history that the keys at hand may read into the books; see docs/books.md.
+-- `purser sync --to DB`: reads every history that the keys at hand may read into the books; see docs/sync.md.
 
 local books_command = require "purser.cli.books"
 local connection = require "purser.cli.connection"
@@ -94,7 +94,7 @@ end
 
 local function show(done, options)
   if not options.json then
-    return report.write(("read %d owners: %d records are new or changed\n"):format(done.owners, done.changes))
+    return report.write(("owners read: %d; records that are new or changed: %d\n"):format(done.owners, done.changes))
   end
   local problems = {}
   for i, problem in ipairs(done.problems) do
