@@ -136,7 +136,9 @@ local function keep(books, owner, list, state, batch, newest)
     if earliest and state.read_to ~= "" and tonumber(state.read_to) < earliest - MARGIN then
       open_gap(books, tx, owner, list, state.read_to, time_text(earliest), "older than the service shows", rev)
     end
-    if state.gap then end_gap(books, tx, owner, list, time_text(newest.from or 0), rev) end
+    -- a list that was never read misses nothing but what it no longer shows
+    local from = state.read_to ~= "" and time_text(newest.from or 0) or ""
+    if state.gap then end_gap(books, tx, owner, list, from, rev) end
     if earliest then books.store:lose(tx, batch, time_text(earliest + DAY), rev) end
     tx:rows([[INSERT INTO purser_books_source (account, owner, list, read_to, deep_at) VALUES ($1, $2, $3, $4, $5)
       ON CONFLICT (account, owner, list) DO UPDATE SET read_to = excluded.read_to, deep_at = excluded.deep_at]],
