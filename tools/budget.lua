@@ -7,16 +7,13 @@
 -- room, lines, files, largest file
 local budgets = {
   { "top", 1120, 8, 380 },
-  { "books", 2750, 15, 300 }, -- the copy of the histories, its outbox, statements and their five forms
   { "api", 1545, 14, 240 },
   { "call", 2595, 20, 260 },
-  { "signed", 1155, 6, 370 }, -- plans and policies, which were in write/
   { "write", 5600, 24, 490 },
   { "history", 1435, 7, 445 },
-  { "client", 1135, 10, 320 },
   { "transport", 1100, 5, 410 },
   { "util", 2220, 28, 330 },
-  { "payouts", 2500, 11, 555 },
+  { "payouts", 2390, 11, 325 },
   { "workflow", 1505, 8, 410 },
   { "fleet", 1100, 5, 435 },
   { "monitor", 520, 4, 230 },

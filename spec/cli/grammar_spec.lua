@@ -88,15 +88,3 @@ describe("a command line", function()
     end)
   end
 end)
-
-describe("a duration on the command line", function()
-  it("is a whole number with its unit, and nothing else", function()
-    for text, ms in pairs { ["45s"] = 45000, ["30m"] = 1800000, ["2h"] = 7200000, ["1d"] = 86400000,
-      ["2w"] = 1209600000, ["99999s"] = 99999000 } do
-      assert.equal(ms, grammar.duration(text), text)
-    end
-    for _, text in ipairs { "", "0s", "5", "s", "-5s", "1.5h", "5 s", "5S", "100000s", "5y", "1h30m" } do
-      assert.is_nil(grammar.duration(text), text)
-    end
-  end)
-end)

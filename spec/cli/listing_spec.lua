@@ -67,9 +67,9 @@ describe("a listing", function()
 
   it("rejects a beginning that lies in the future or after the end, and quotes what is no time", function()
     local before = at.received "wallet.deposit_history"
-    for typed, expected in pairs { ["--since 2999-01-01"] = '--since "2999-01-01" is in the future',
-      ["--since 1d --until 3d"] = '--since "1d" is later than --until "3d"; exchange them',
-      ["--since yesterday"] = '--since "yesterday" is not a time; give a duration before now (30d,' } do
+    for typed, expected in pairs { ["--since 2999-01-01"] = '--since: "2999-01-01" is in the future',
+      ["--since 1d --until 3d"] = "--since is later than --until; exchange them",
+      ["--since yesterday"] = '--since: "yesterday" is not a time; give a duration before now (30d,' } do
       local words = { "wallet", "deposit_history" }
       for word in typed:gmatch "%S+" do words[#words + 1] = word end
       at.rejected(words, expected)

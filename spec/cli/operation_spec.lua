@@ -63,7 +63,7 @@ describe("purser GROUP OPERATION", function()
         { { "wallet", "withdraw", "--coin", "USDT" }, "missing option" },
         { arguments("--address", "T", "--amount", "5", "--yes"), "is given more than once; give it once" },
         { { "wallet", "deposit_history", "--limit", "1001" }, "at most 1000" },
-        { { "wallet", "deposit_history", "--since", "yesterday" }, '--since "yesterday" is not a time' },
+        { { "wallet", "deposit_history", "--since", "yesterday" }, '--since: "yesterday" is not a time' },
         { { "wallet", "deposit_history", "--since", "1d", "--startTime", "1700000000000" }, "say the same" },
         { { "wallet", "transfer", "--fromAccountType", "SPOTS", "--toAccountType", "FUTURES", "--asset", "USDT",
           "--amount", "1", "--yes" }, "is none of 'SPOT'" },

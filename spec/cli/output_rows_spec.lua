@@ -9,9 +9,9 @@ local terminal = require "purser.cli.terminal"
 
 local TITLES = { "insertTime", "coin", "amount", "note" }
 local LIST = {
-  { 1700000000000, "USDT", core.decimal "12.50", "=1+1" },
-  { 1700000000007, "BTC", core.decimal "-0.1", "" },
-  { nil, "ETH", 3, "a\27[2J" },
+  { insertTime = 1700000000000, coin = "USDT", amount = core.decimal "12.50", note = "=1+1" },
+  { insertTime = 1700000000007, coin = "BTC", amount = core.decimal "-0.1", note = "" },
+  { coin = "ETH", amount = 3, note = "a\27[2J" },
 }
 
 -- The rows as a command prints them; `own` are options besides the format.
@@ -63,9 +63,11 @@ describe("rows", function()
       { { filter = { { "con", "1" } }, format = "csv" }, '--filter: there is no "con" (did you mean "coin"' },
       { { raw = true, format = "json" }, "--raw is for csv" },
     } do
-      assert.matches(case[2], output.message(case[1], TITLES), 1, true)
+      local code, _, err = printed(output.check, case[1], TITLES)
+      assert.equal(2, code)
+      assert.matches(case[2], err, 1, true)
     end
-    assert.is_nil(output.message({ filter = { { "coin", "a=b" } }, raw = true, format = "csv" }, TITLES))
+    output.check({ filter = { { "coin", "a=b" } }, raw = true, format = "csv" }, TITLES)
     local command = { output.group { filters = true } }
     local root = { commands = { { "x", "", load = function() return command end } } }
     for _, text in ipairs { "coin", "=1" } do

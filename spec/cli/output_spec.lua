@@ -105,7 +105,7 @@ describe("records as text", function()
   local function passing(...)
     local filters, names = {}, {}
     for i, text in ipairs { ... } do filters[i] = { text:match "^([^=]+)=(.*)$" } end
-    assert.is_nil(output.message({ filter = filters, format = "csv" }, output.members(COINS)))
+    output.check({ filter = filters, format = "csv" }, output.members(COINS))
     for _, record in ipairs(output.filtered(COINS, coins, filters)) do
       names[#names + 1] = record.coin
       for _, network in ipairs(record.networkList) do names[#names + 1] = network.netWork end

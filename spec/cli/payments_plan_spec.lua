@@ -16,9 +16,9 @@ local function payment(key, operation, params, fee)
 end
 
 -- Returns what purser.payouts.plan makes of these.
-local function plan_of(list, made)
+local function plan_of(list, made, path)
   local totals = plans.totals(list, made)
-  return { payments = list, totals = totals, made = made, shortages = plans.shortages(totals) }
+  return { payments = list, totals = totals, made = made, shortages = plans.shortages(totals), path = path }
 end
 
 describe("a plan as text", function()
@@ -27,8 +27,9 @@ describe("a plan as text", function()
       payment("b", "wallet.withdraw", { coin = "USDT", amount = "2" }) }
     list[1].problems = { "no network", "no memo" }
     list[2].warnings = { "new address" }
-    local text = payments_plan.show(plan_of(list, { b = true }), "f.csv", true)
-    for _, part in ipairs { "a\\x1B", "T\\u{202E}", 'f.csv:2: error: payment "a\\x1B": no network\n', "no memo\n",
+    local plan = plan_of(list, { b = true }, "f.csv")
+    local text = payments_plan.show(plan) .. table.concat(payments_plan.notes(plan), "\n") .. "\n"
+    for _, part in ipairs { "a\\x1B", "T\\u{202E}", 'f.csv:2: error: payment "a\27": no network\n', "no memo\n",
       'f.csv:2: warning: payment "b": new address\n', "1 of 2 payments are made already; the sums are of the others\n",
       "the fees are assumed to come on top of the amounts\n" } do
       assert.is_truthy(text:find(part, 1, true), part .. "\nis not in\n" .. text)
@@ -45,8 +46,8 @@ describe("a plan as text", function()
     end
     for _, i in ipairs { 3, 4, 77 } do list[i].problems = { "the address is missing" } end
     list[300].problems = { "the amount is missing" }
-    local plan = plan_of(list, {})
-    local text = payments_plan.show(plan, "f.csv")
+    local plan = plan_of(list, {}, "f.csv")
+    local text = payments_plan.show(plan)
     local lines = {}
     for line in text:gmatch "[^\n]+" do
       lines[#lines + 1] = line
@@ -55,14 +56,13 @@ describe("a plan as text", function()
     assert.is_true(#lines < 36, #lines)
     assert.equal("500 payments: wallet.withdraw (500); over TRX (399), ETH (101)", lines[1])
     for _, part in ipairs { "this account  USDT        500  125250",
-      "the 10 largest of 500; --output FILE writes all\n", " 501  inv-500     500  USDT   TTTT" } do
+      "the 10 largest of 500; --csv lists all\n", " 501  inv-500     500  USDT   TTTT" } do
       assert.is_truthy(text:find(part, 1, true), part .. "\nis not in\n" .. text)
     end
     assert.same({ "f.csv:2: warning: 499 payments (lines 2-250, 252-501), such as that of line 2: the amount 1 of "
       .. '"1" is new', "f.csv:4: error: 3 payments (lines 4-5, 78): the address is missing",
-      'f.csv:301: error: payment "inv-300": the amount is missing' }, payments_plan.notes(plan, "f.csv"))
-    text = payments_plan.show(plan, "f.csv", true)
-    assert.is_truthy(text:find("\n 101  inv-100  ", 1, true))
+      'f.csv:301: error: payment "inv-300": the amount is missing' }, payments_plan.notes(plan))
+    assert.equal("inv-100", payments_plan.records(plan)[100].key)
   end)
 end)
 

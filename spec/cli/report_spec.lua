@@ -98,7 +98,7 @@ describe("a result", function()
       terminal.settings.output = { write = function() return nil, "No space left on device" end }
       return report.write "text"
     end)
-    assert.same({ false, "purser: the result could not be written: No space left on device\n" }, { written, err })
+    assert.same({ 5, "purser: the result could not be written: No space left on device\n" }, { written, err })
   end)
 
   it("comes with notes, which -q leaves out", function()

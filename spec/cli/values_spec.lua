@@ -1,10 +1,14 @@
 -- SPDX-License-Identifier: MIT
 -- Values as people type them, and as they are shown to people.
 
+local core = require "purser.core"
 local values = require "purser.cli.values"
 
 describe("a time on the command line", function()
-  local NOW = 1700000000000
+  local NOW, now_ms = 1700000000000, core.now_ms
+
+  setup(function() core.now_ms = function() return NOW end end)
+  teardown(function() core.now_ms = now_ms end)
 
   it("is a duration before now, a date, or milliseconds", function()
     local cases = {
@@ -14,14 +18,14 @@ describe("a time on the command line", function()
       ["2023-11-14T22:13:20Z"] = NOW, ["2023-11-14 22:13:20"] = NOW, ["2023-11-15T00:13:20+02:00"] = NOW,
       ["2023-11-14T16:43:20-0530"] = NOW, ["2023-11-14T22:13:20.5"] = NOW + 500, ["2023-11-14T22:13"] = NOW - 20000,
     }
-    for text, ms in pairs(cases) do assert.equal(ms, values.time(text, NOW), text) end
+    for text, ms in pairs(cases) do assert.equal(ms, values.time(text), text) end
   end)
 
   it("is nothing else", function()
     for _, text in ipairs { "", "d", "-1d", "1.5d", "1y", "2023-02-29", "1900-02-29", "2023-13-01", "2023-00-10",
       "2023-01-32", "2023-1-1", "2023-01-01T25:00", "2023-01-01T10", "2023-01-01T10:60", "2023-01-01T10:00X",
       "2023-01-01T10:00+25:00", "170000000000", "17000000000000", "2023-01-01T10:00:61" } do
-      local ms, message = values.time(text, NOW)
+      local ms, message = values.time(text)
       assert.is_nil(ms, text)
       assert.is_truthy(message:find("is not a time", 1, true))
     end
@@ -33,6 +37,18 @@ describe("a time on the command line", function()
     assert.equal("2023-11-14T22:13:20.007Z", values.show_time(NOW + 7, "iso"))
     assert.equal("1700000000007", values.show_time(NOW + 7, "ms"))
     assert.matches("^2023%-11%-1%d %d%d:%d%d:20 %a+", values.show_time(NOW + 7, "local"))
+  end)
+end)
+
+describe("a duration on the command line", function()
+  it("is a whole number with its unit, and nothing else", function()
+    for text, ms in pairs { ["45s"] = 45000, ["30m"] = 1800000, ["2h"] = 7200000, ["1d"] = 86400000,
+      ["2w"] = 1209600000, ["99999s"] = 99999000 } do
+      assert.equal(ms, values.duration(text), text)
+    end
+    for _, text in ipairs { "", "0s", "5", "s", "-5s", "1.5h", "5 s", "5S", "100000s", "5y", "1h30m" } do
+      assert.is_nil(values.duration(text), text)
+    end
   end)
 end)
 

@@ -62,7 +62,7 @@ describe("purser watch deposits", function()
   it("rejects what it cannot mean, before anything is sent", function()
     local before = #at.world:requests()
     for given, message in pairs { ["--poll 0s"] = "--poll: '0s' is no duration; give 45s", ["--poll x"] = "--poll: 'x'",
-      ["--since soon"] = '--since "soon" is not a time',
+      ["--since soon"] = '--since: "soon" is not a time',
       ["--addresses f"] = "--addresses is for --sub-accounts", ["--cursor /"] = "--cursor / cannot be read",
       ["--sub-accounts --addresses /nowhere"] = "--addresses /nowhere cannot be read",
       ["--cursor /nowhere/x"] = "--cursor /nowhere/x cannot be written" } do

@@ -231,6 +231,17 @@ describe("the environment of purser.sandbox", function()
     ]], environment))
   end)
 
+  it("takes no function of Lua's own that leads to the host, under no name; and takes the host's", function()
+    for _, value in ipairs { getmetatable, rawset, require, load, rawget(_G, "module") or load,
+      rawget(_G, "newproxy") or load, rawget(_G, "setfenv") or load, coroutine.wrap, debug.getinfo, io.open, os.execute,
+      string.dump, coroutine, { deep = { debug } } } do
+      local environment, err = purser.sandbox(limited, { harmless = value })
+      assert.is_nil(environment)
+      assert.same({ "config", true }, { err.kind, err.message:find("leads to the host", 1, true) ~= nil })
+    end
+    assert.is_truthy(purser.sandbox(limited, { print = print, mine = function() end, pi = math.pi, now = os.time }))
+  end)
+
   it("holds copies of the extras", function()
     local shared = { 1, { 2 } }
     shared.itself = shared

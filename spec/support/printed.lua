@@ -9,7 +9,8 @@ local colour = require "purser.cli.colour"
 local terminal = require "purser.cli.terminal"
 
 ---@param fn function
----@return any result, string out, string err
+---@return any result  or the exit code with which it ended the command
+---@return string out, string err
 return function(fn, ...)
   local out, err = {}, {}
   local function pen(list)
@@ -24,6 +25,6 @@ return function(fn, ...)
   io.stderr, colour.settings.when = pen(err), "never" -- luacheck: ignore 122
   local ok, result = pcall(fn, ...)
   terminal.settings, io.stderr, colour.settings.when = settings, stderr, when -- luacheck: ignore 122
-  if not ok then error(result, 0) end
+  if not ok then result = type(result) == "table" and result.exit_code or error(result, 0) end
   return result, table.concat(out), table.concat(err)
 end

@@ -117,12 +117,6 @@ function M.show(text, options) return review.show(text, options) end
 ---@return purser.KnownPayment[]|nil known, purser.Error|nil err
 function M.facts(text, now) return review.facts(text, now) end
 
---- Returns the payments that a journal holds as made, as `known` of a review.
----@param journal purser.Journal
----@param account string
----@return purser.KnownPayment[] known
-function M.known_of(journal, account) return review.known_of(journal, account) end
-
 ------------------------------------------------------------------------------------------------------ the signatures
 
 ---@class purser.Verified

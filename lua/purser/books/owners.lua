@@ -48,6 +48,29 @@ function M.list(self)
   return owners
 end
 
+--- Takes from the journal what was called since it was asked last: whose books the calls change is read soon, and
+--- transfers between two sub-accounts are looked for.
+function M.note_calls(self, now)
+  if not self.journal then return end
+  local callers = { [self.main.client:account()] = "Main" }
+  for name, client in pairs(self.keys) do callers[client:account()] = sources.owner_name(name) end
+  for entry in self.journal:each_entry { after = self.last_call } do
+    self.last_call = entry
+    local params, names = entry.intent.params, { callers[entry.intent.account] }
+    if params.fromAccount and params.toAccount then
+      self.pairs[params.fromAccount .. " " .. params.toAccount] = { params.fromAccount, params.toAccount }
+    end
+    for _, member in ipairs { "fromAccount", "toAccount", "subAccount" } do
+      names[#names + 1] = params[member] and sources.owner_name(params[member])
+    end
+    for _, name in ipairs(now - entry.intent.sent_at < sources.DAY and names or {}) do
+      self.store:rows("UPDATE purser_books_owner SET due = $1, every = $2, hot_until = $3 WHERE account = $4 AND "
+        .. "owner = $5", record.time_text(now), record.time_text(self.every), record.time_text(now + sources.DAY),
+        self.account, name)
+    end
+  end
+end
+
 --- Tells whether an owner is due, and takes it: another run that asks meanwhile finds it taken.
 function M.take_due(self, owner, now)
   local _, changed = self.store:rows("UPDATE purser_books_owner SET due = $1 WHERE account = $2 AND owner = $3 "

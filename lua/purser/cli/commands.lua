@@ -6,6 +6,7 @@ local lazy = require "purser.util.lazy"
 local catalogue = lazy "purser.cli.catalogue"
 local connection = lazy "purser.cli.connection"
 local output = lazy "purser.cli.output"
+local values = lazy "purser.cli.values"
 
 local M = {}
 
@@ -91,7 +92,7 @@ local function own_options(row)
   local group = { "Options" }
   local function add(...) group[#group + 1] = { ... } end
   if row.by_name.startTime then
-    add("--since", "<when>", "Instead of --startTime: 30d, 12h, 90m, 2026-01-31, 2026-01-31T10:00Z.")
+    group[2] = values.since "Instead of --startTime: 30d, 12h, 90m, 2026-01-31, 2026-01-31T10:00Z."
     add("--until", "<when>", "Instead of --endTime, in the same forms.")
   end
   if catalogue.withdraws(row) then
@@ -108,7 +109,7 @@ local function own_options(row)
   end
   if row.effect ~= "read" then
     add("--yes", "Do it without asking.")
-    add("--reconcile", "When the outcome is unknown, look for it, which takes some 10 seconds, before ending.")
+    add("--reconcile", "When the outcome is unknown, look for it, which takes up to some 36 seconds, before ending.")
     add("--key", "<key>", "Your own name of this call: with --journal it is made once, however often it is run.")
   end
   add("--dry-run", "Print the signed request, key and signature masked, and send nothing.")
@@ -189,6 +190,7 @@ function M.of_operation(row)
       row.live and "live.md" or "operations-" .. row.group:gsub("_", "-") .. ".md"),
     parameters, own_options(row), output.group { row = row, has_columns = true, filters = not row.result.record },
     row.effect ~= "read" and connection.safety or { "Safety" }, connection.service, connection.messages,
+    titles = output.members(row),
   }
 end
 

@@ -30,7 +30,7 @@ M.service = { "Connection",
     .. "of the environment." },
   { "--ca-file", "<file>", "File of certificates to trust in place of the system's." },
   { "--rate-limit", "<store>", "Where use is counted, for all that share it: redis://HOST:PORT, redis:/SOCKET, "
-    .. "sqlite:FILE or postgresql:DATABASE. Without it PURSER_RATE_LIMIT, else this command.",
+    .. "sqlite:FILE or postgresql:DATABASE; default: this command.", env = "PURSER_RATE_LIMIT",
     values = { "redis://", "redis:", "sqlite:", "postgresql:" } },
   { "--recv-window", "<ms>", "How old a request may be when it arrives, in ms." },
   { "--record", "<file>", "New file for each exchange with the service, a line each; keys, ids, addresses, amounts and "
@@ -45,8 +45,8 @@ M.messages = { "Messages",
 
 --- Options of commands that write.
 M.safety = { "Safety",
-  { "--journal", "<file>", "Journal (SQLite file) in which each write call is recorded before it is sent; or set "
-    .. "PURSER_JOURNAL." },
+  { "--journal", "<file>", "Journal (SQLite file) in which each write call is recorded before it is sent.",
+    env = "PURSER_JOURNAL" },
   { "--guard", "<file>", "JSON file of the rules that no call may break (docs/guard-rails.md); the rules of each hold, "
     .. "and those of PURSER_GUARD.", many = true },
   { "--policy", "<folder>", "Folder of the signed policies under which the account is (docs/approvals.md); or set "
@@ -68,27 +68,30 @@ local function add_guard(made, path, options)
   made.guard_path = made.guard_path and made.guard_path .. ", " .. path or path
 end
 
+-- Opens the journal of --journal. Returns it; or nil and a message.
+local function open_journal(path)
+  local is_new = not core.file_mode(path)
+  local journal, err = purser.journal.open { sqlite = path }
+  if not journal then
+    local text = files.read(path)
+    if text and text ~= "" and text:sub(1, 15) ~= "SQLite format 3" then
+      return nil, ("--journal %s is another file, not the SQLite database of a journal; give that, or a file that does "
+        .. "not exist yet"):format(path)
+    end
+    return nil, ("--journal %s: %s"):format(path, report.sentence(err))
+  end
+  if is_new then report.note("the journal %s is new: it knows of no call that was made before", path) end
+  return journal
+end
+
 -- The journal and the guard rails that the options or the environment name, as options of purser.new; or nil and a
--- message. A command that does without a journal sets options.journal to false.
+-- message.
 local function safeguards(options)
-  local journal_path = options.journal
-  if journal_path == nil then journal_path = credentials.variable "PURSER_JOURNAL" end
   local made, guards = {}, { credentials.variable "PURSER_GUARD" }
   for _, path in ipairs(options.guard or {}) do guards[#guards + 1] = path end
-  if journal_path then
-    local is_new = not core.file_mode(journal_path)
-    local journal, err = purser.journal.open { sqlite = journal_path }
-    if not journal then
-      local text = files.read(journal_path)
-      if text and text ~= "" and text:sub(1, 15) ~= "SQLite format 3" then
-        return nil, ("--journal %s is another file, not the SQLite database of a journal; give that, or a file "
-          .. "that does not exist yet"):format(journal_path)
-      end
-      return nil, ("--journal %s: %s%s"):format(journal_path, err.message, err.hint and "; " .. err.hint or "")
-    end
-    if is_new and not terminal.settings.quiet then
-      terminal.say("the journal %s is new: it knows of no call that was made before", journal_path)
-    end
+  if options.journal then
+    local journal, message = open_journal(options.journal)
+    if not journal then return nil, message end
     made.journal = journal
     terminal.settings.resume = ("`purser journal recover%s` finds out what became of it"):format(M.words(options))
   end
@@ -156,14 +159,15 @@ local function recorded(inner, options)
   return M.recorder, message
 end
 
---- Ends the recording of --record. Returns the exit code: 5 where the command succeeded and the recording did not.
+--- Closes what `open` opened. Returns the exit code: 5 where the command succeeded and the recording did not.
 ---@param options table
 ---@param code integer
 ---@return integer
-function M.end_recording(options, code)
-  local recorder = M.recorder
+function M.finish(options, code)
+  local client, recorder = M.client, M.recorder
+  M.client, M.recorder = nil, nil
+  if client then client:close() end
   if not recorder then return code end
-  M.recorder = nil
   local ok, problem = recorder:close()
   report.note("%d %s written to %s", recorder.count, recorder.count == 1 and "exchange was" or "exchanges were",
     options.record)
@@ -174,11 +178,10 @@ end
 
 -- The option rate_limit: the store that is named, if one is. Nil and a message for a text that names none.
 local function rate_limit_of(options)
-  local text = options.rate_limit or credentials.variable "PURSER_RATE_LIMIT"
-  local store = text and limits.parse(text)
-  if text and not store then -- it is not quoted: it may hold a password
-    return nil, (options.rate_limit and "--rate-limit" or "PURSER_RATE_LIMIT") .. ": this names no store; give "
-      .. "redis://HOST:PORT, redis:/SOCKET, sqlite:FILE or postgresql:DATABASE"
+  local store = options.rate_limit and limits.parse(options.rate_limit)
+  if options.rate_limit and not store then -- it is not quoted: it may hold a password
+    return nil, "--rate-limit (or PURSER_RATE_LIMIT): this names no store; give redis://HOST:PORT, redis:/SOCKET, "
+      .. "sqlite:FILE or postgresql:DATABASE"
   end
   return { store = store }
 end
@@ -191,22 +194,16 @@ local function origin_of(message, service, keys)
   return message:find "_key" and (" (the keys come from %s)"):format(keys.source) or ""
 end
 
---- Says that calls of this account have no known end, where the journal holds any, and which command finds out.
-function M.tell_of_open_calls(journal, client, options)
-  if not journal or options.action == "recover" or terminal.settings.quiet then return end
-  local count = journal:open_count(client:account())
+-- Says that calls of this account have no known end, where the journal holds any, and which command finds out.
+local function tell_of_open_calls(journal, client, options)
+  local count = journal and options.action ~= "recover" and journal:open_count(client:account())
   if not count or count.calls == 0 then return end
-  terminal.say("the journal holds %d open call%s of this account: `purser journal recover%s` finds out what became of "
+  report.note("the journal holds %d open call%s of this account: `purser journal recover%s` finds out what became of "
     .. "%s", count.calls, count.calls == 1 and "" or "s", M.words(options), count.calls == 1 and "it" or "them")
 end
 
---- The client that the options ask for; nil and a message when they do not make one.
----@param options table       of the command line
----@param overrides table|nil further options of purser.new; `concurrent` asks for a transport that sends many at once
----@return purser.Client|nil client
----@return string place_or_message  the service, and where it and the keys come from, for questions
----@return table|nil sources  { url, service, keys, base_url, profile }
-function M.open(options, overrides)
+--- Like `open`; nil and a message where the options make no client.
+function M.try(options, overrides)
   if options.account == "" then -- queues and journals would keep what is paid under no name
     return nil, "--account is empty; give the name of an account, or leave it out"
   end
@@ -260,9 +257,18 @@ function M.open(options, overrides)
   end
   terminal.settings.has_odd_key = keys.api_key:sub(1, 3) ~= "mx0"
   local place, sources = describe(client, service, keys)
-  M.tell_of_open_calls(safe.journal, client, options)
+  tell_of_open_calls(safe.journal, client, options)
   sources.journal, sources.is_named, sources.rate_limit = safe.journal, keys.account ~= nil, requested.rate_limit
+  M.client = client
   return client, place, sources
 end
+
+--- The client that the options ask for. Ends the command where they make none; init.lua closes it.
+---@param options table       of the command line
+---@param overrides table|nil further options of purser.new; `concurrent` asks for a transport that sends many at once
+---@return purser.Client client
+---@return string place   the service, and where it and the keys come from, for questions
+---@return table sources  { url, service, keys, base_url, profile }
+function M.open(options, overrides) return report.must(M.try(options, overrides)) end
 
 return M

@@ -19,6 +19,8 @@ local drift = lazy "purser.cli.drift"
 
 local M = {}
 
+local TITLES = { "state", "topic", "text", "cure" }
+
 function M.grammar()
   return {
     text = "Check the clock, TLS, the key, its permissions and the weights; each finding with its cure.\n"
@@ -27,6 +29,7 @@ function M.grammar()
       { "--drift", "Make the harmless reads, and compare every answer with what this version knows: members, types, "
         .. "forms, codes, limits. The report holds no value of an answer." } },
     output.group { filters = true }, connection.service, connection.messages,
+    titles = function(options) return options.drift and drift.TITLES or TITLES end,
   }
 end
 
@@ -225,14 +228,10 @@ local function check_weights(findings, client, spent, profile_name)
     :format(spent, profile_name, table.concat(pools, ", "), table.concat(heaviest, ", ")))
 end
 
-local TITLES = { "state", "topic", "text", "cure" }
-
-local function cells_of(finding) return { finding.state, finding.topic, finding.text, finding.cure } end
-
 -- The findings for a person: each with its cure below it.
-local function as_text(findings, options)
+local function as_text(findings)
   local out = {}
-  for _, finding in ipairs(output.passing(TITLES, findings, options, cells_of)) do
+  for _, finding in ipairs(findings) do
     out[#out + 1] = terminal.fold(("%-5s %-12s %s"):format(finding.state, finding.topic,
       plain_text.clean(finding.text)), 19) .. "\n"
     if finding.cure then
@@ -242,15 +241,8 @@ local function as_text(findings, options)
   return table.concat(out)
 end
 
-local function render(findings, options)
-  if options.format == "table" then return as_text(findings, options) end
-  local lines = {}
-  for i, finding in ipairs(findings) do lines[i] = cells_of(finding) end
-  return output.rows(TITLES, lines, options)
-end
-
 local function examine(findings, options)
-  local client, place, sources = connection.open(options, { retry = false })
+  local client, place, sources = connection.try(options, { retry = false })
   if not client then
     findings:add("fail", "keys", place, "correct it and run this again", report.BAD_INPUT)
     return
@@ -267,17 +259,16 @@ local function examine(findings, options)
     if findings.code == report.DONE then spent = spent + check_record(findings, client) end
     check_weights(findings, client, spent + 1, sources.profile or "default")
   end
-  client:close()
 end
 
 --- Runs the checks. Returns 0 when nothing failed, else the exit code of the worst failure.
 function M.start(options)
-  local message = output.message(options, options.drift and drift.TITLES or TITLES)
-  if message then return report.bad_input("doctor: %s", message) end
   if options.drift then return drift.start(options) end
   local findings = setmetatable({ code = report.DONE }, Findings)
   examine(findings, options)
-  return report.write(render(findings, options), options.raw) and findings.code or report.NOT_WRITTEN
+  local list = output.passing(findings, options)
+  report.write(options.format == "table" and as_text(list) or output.rows(TITLES, list, options), options.raw)
+  return findings.code
 end
 
 return M

@@ -14,37 +14,23 @@ local M = {}
 --- The names of what a difference consists of, which --filter takes.
 M.TITLES = { "operation", "kind", "path", "expected", "found" }
 
--- The differences, and the answers that were not compared, as rows.
-local function lines_of(result)
-  local lines = {}
-  for i, finding in ipairs(result.findings) do
-    lines[i] = { finding.operation, finding.kind, finding.path, finding.expected, finding.found }
-  end
-  for _, one in ipairs(result.skipped) do lines[#lines + 1] = { one.operation, "not compared", "", "", one.why } end
-  return lines
-end
-
---- Runs the comparison. Returns 0 when nothing differs, 1 when something does, shown or not, else the code of the
---- failure.
+--- Runs the comparison. Returns 1 when something differs, shown or not, 3 when nothing was compared.
 ---@param options table of the command line
 function M.start(options)
-  local inner, problem = purser.transport.curl { connect_timeout_ms = 3000, proxy = options.proxy,
-    ca_file = options.ca_file }
-  if not inner then return report.bad_input("doctor: %s", problem) end
-  local capture = drift.capture(inner)
-  local client, place, sources = connection.open(options, { retry = false, transport = capture })
-  if not client then return report.bad_input("%s", place) end
-  local result
-  result, problem = drift.compare(client, capture, sources.profile)
-  client:close()
+  local capture = drift.capture(report.must(purser.transport.curl { connect_timeout_ms = 3000, proxy = options.proxy,
+    ca_file = options.ca_file }))
+  local client, _, sources = connection.open(options, { retry = false, transport = capture })
+  local result = report.must(drift.compare(client, capture, sources.profile))
   capture:close()
-  if not result then return report.bad_input("doctor: %s", problem) end
-  local text = output.rows(M.TITLES, lines_of(result), options)
+  local records, differences = result.findings, #result.findings
+  for _, one in ipairs(result.skipped) do
+    records[#records + 1] = { operation = one.operation, kind = "not compared", found = one.why }
+  end
   report.note("%d answers compared with purser %s, profile %s: %d differences", result.compared, version,
-    sources.profile or "default", #result.findings)
-  if not report.write(text, options.raw) then return report.NOT_WRITTEN end
+    sources.profile or "default", differences)
+  report.write(output.rows(M.TITLES, records, options), options.raw)
   if result.compared == 0 then return report.NOT_SENT end
-  return #result.findings == 0 and report.DONE or report.REJECTED
+  return differences == 0 and report.DONE or report.REJECTED
 end
 
 return M

@@ -18,6 +18,21 @@ local STEP = 20 -- records between two lines of progress
 
 local function history_names() return catalogue.names(function(row) return row.paging end) end
 
+-- The row of a history that can be exported. A blank or a dash will do for what stands in names.
+local function row_of(text)
+  local row = catalogue.find(text)
+  if row and row.paging then return row end
+  local group, word = text:match "^(%w+_?%w*)[. :/](.*)$"
+  local names, near = history_names(), {}
+  for _, name in ipairs(names) do
+    if name:find((word or text):gsub("s$", ""), 1, true) and (not group or name:find(group .. ".", 1, true)) then
+      near[#near + 1] = name
+    end
+  end
+  report.bad_input('"%s" is no history%s; there are %s', text, near[1] and (" (did you mean %s?)"):format(
+    table.concat(near, " or ")) or suggest.hint(text, names), table.concat(names, ", "))
+end
+
 function M.grammar()
   return {
     text = "Write every record of a history or list once, whatever its windows and pages.\n"
@@ -25,29 +40,28 @@ function M.grammar()
       .. "json is an object a line.",
     arguments = { { "history", "One of " .. table.concat(history_names(), ", ") .. ".", values = history_names() } },
     { "Options",
-      { "--since", "<when>", "From when on: 30d, 12h, 2026-01-31, 2026-01-31T10:00Z; default: all it reaches." },
+      values.since "From when on: 30d, 12h, 2026-01-31, 2026-01-31T10:00Z; default: all it reaches.",
       { "--until", "<when>", "Until when, in the same forms; default: now." },
       { "--param", "<name=value>", "A parameter of the operation.", many = true },
       { "--cursor", "<file>", "File that keeps how far it came; made at the first run." } },
     output.group { format = "csv", has_columns = true, filters = true }, connection.service, connection.messages,
+    titles = function(options) return output.members(row_of(options.history)) end,
   }
 end
 
--- The first line of the file; nil alone at the first run.
+-- The first line of the file; nil at the first run.
 local function read_cursor(path)
   if not path then return nil end
   local text, message, is_missing = files.read(path)
-  if not text then return nil, not is_missing and "--cursor " .. message or nil end
-  return text:match "^[^\n]+"
+  if not text and not is_missing then report.bad_input("--cursor %s", message) end
+  return text and text:match "^[^\n]+"
 end
 
--- The walk's parameters; nil and a message when an option cannot be read.
+-- The walk's parameters.
 local function params_of(options, cursor)
   local params = { cursor = cursor }
   for _, pair in ipairs(options.param) do params[pair[1]] = pair[2] end
-  local window, message = values.window(options, core.now_ms())
-  if not window then return nil, message end
-  params.from, params.to = window.since or params.from, window["until"] or params.to
+  params.from, params.to = options.since or params.from, options["until"] or params.to
   if cursor then params.from = nil end -- where it came from is behind it
   return params
 end
@@ -80,7 +94,7 @@ local function progress_of(row, count, record)
     type(at) == "number" and ", up to " .. values.show_time(at) or "")
 end
 
--- Writes everything that is left. Returns whether it was written, how many were read, and the walk's error.
+-- Writes everything that is left. Returns how many were read, and the walk's error.
 local function write_all(walk, row, options, with_header)
   local count, first = 0, with_header
   local show, clear = terminal.progress_line()
@@ -93,27 +107,10 @@ local function write_all(walk, row, options, with_header)
       records[#records + 1] = record
     until not record or #records == CHUNK
     clear()
-    if #records > 0 or first then
-      if not report.write(render(row, records, options, first), options.raw) then return false, count end
-    end
+    if #records > 0 or first then report.write(render(row, records, options, first), options.raw) end
     count, first = count + #records, false
   until not record
-  return true, count, err
-end
-
--- The row of a history that can be exported; nil and a message. A blank or a dash will do for what stands in names.
-local function row_of(text)
-  local row = catalogue.find(text)
-  if row and row.paging then return row end
-  local group, word = text:match "^(%w+_?%w*)[. :/](.*)$"
-  local names, near = history_names(), {}
-  for _, name in ipairs(names) do
-    if name:find((word or text):gsub("s$", ""), 1, true) and (not group or name:find(group .. ".", 1, true)) then
-      near[#near + 1] = name
-    end
-  end
-  return nil, ('"%s" is no history%s; there are %s'):format(text, near[1] and (" (did you mean %s?)"):format(
-    table.concat(near, " or ")) or suggest.hint(text, names), table.concat(names, ", "))
+  return count, err
 end
 
 -- Says how a parameter that the walk misses is given on this command line.
@@ -121,18 +118,6 @@ local function advise(err)
   if err.kind ~= "argument" or not err.parameter then return nil end
   return "give it as " .. (err.parameter == "from" and "--since" or err.parameter == "to" and "--until"
     or ("--param %s=..."):format(err.parameter))
-end
-
--- The row, the columns and the parameters that the options ask for; nil and a message.
-local function read_options(options, cursor)
-  local row, message = row_of(options.history)
-  if not row then return nil, message end
-  options.shown, message = output.columns(options, row)
-  message = message or output.message(options, output.members(row))
-  if message then return nil, message end
-  local params
-  params, message = params_of(options, cursor)
-  return params and row, message, params
 end
 
 -- Keeps how far the export came. With --output only when its file is there: a record that was not written must come
@@ -150,36 +135,24 @@ local function keep_cursor(options, place)
 end
 
 function M.start(options)
-  local cursor, message = read_cursor(options.cursor)
-  if message then return report.bad_input("%s", message) end
+  local cursor, row = read_cursor(options.cursor), row_of(options.history)
   if cursor and options.output and core.file_mode(options.output) then
-    return report.bad_input("--output %s is there already, with what an earlier run wrote; give a new file, or leave "
+    report.bad_input("--output %s is there already, with what an earlier run wrote; give a new file, or leave "
       .. "--cursor out to write all once more", options.output)
   end
   if options.cursor then -- after the records it would be too late
     local ok, reason = files.can_replace(options.cursor)
-    if not ok then return report.bad_input("--cursor %s cannot be written: %s", options.cursor, tostring(reason)) end
+    if not ok then report.bad_input("--cursor %s cannot be written: %s", options.cursor, tostring(reason)) end
   end
-  local row, params
-  row, message, params = read_options(options, cursor)
-  if not row then return report.bad_input("%s", message) end
-  local client
-  client, message = connection.open(options)
-  if not client then return report.bad_input("%s", message) end
-  local walk = client:each(row.full_name, params)
+  local walk = connection.open(options):each(row.full_name, params_of(options, cursor))
   local kept, without = walk:cursor()
-  if options.cursor and not walk.problem and not kept then
-    client:close()
-    return report.bad_input("--cursor %s", without)
-  end
-  local written, count, err = write_all(walk, row, options, cursor == nil)
-  local code = not written and report.NOT_WRITTEN or err and report.failure(row, {}, err, advise(err)) or report.DONE
-  local place = written and walk:cursor()
-  if options.cursor and place then
-    code = math.max(code, keep_cursor(options, place))
-  end
-  if written and err and not options.output then report.say("%d records were written before that", count) end
-  client:close()
+  if options.cursor and not walk.problem and not kept then report.bad_input("--cursor %s", without) end
+  local count, err = write_all(walk, row, options, cursor == nil)
+  local code = err and report.failure(row, {}, err, advise(err)) or report.DONE
+  local place = walk:cursor()
+  if options.cursor and place then code = math.max(code, keep_cursor(options, place)) end
+  if err and not options.output then report.say("%d records were written before that", count) end
+  if err then terminal.settings.has_output = nil end -- it is not whole
   return code
 end
 

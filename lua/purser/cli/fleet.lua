@@ -33,6 +33,10 @@ local function amount(text)
   return text
 end
 
+local STEPS, MOVES = { "account", "what", "note", "why" }, { "from", "to", "amount", "asset", "state" }
+
+local moves_money = { sweep = true, distribute = true }
+
 function M.grammar()
   return {
     text = "Make and keep a fleet of sub-accounts with their keys as a JSON file declares it:\n"
@@ -53,6 +57,7 @@ function M.grammar()
       { "--to", "<name=value>", "distribute: what an account gets from the parent, as NAME=AMOUNT.", many = true },
       { "--yes", "Do it without asking." } },
     output.group { filters = true }, connection.safety, connection.service, connection.messages,
+    titles = function(options) return moves_money[options.action] and MOVES or STEPS end,
   }
 end
 
@@ -60,55 +65,42 @@ end
 local makes_keys = { apply = true, rotate = true }
 
 local function read_declaration(path)
-  local declared, message = files.read_object(path)
-  message = message or option_schema.text(declared, { group = "string", accounts = "table" }, path .. ": member")
-  if message then return nil, message end
+  local declared = report.must(files.read_object(path))
+  local message = option_schema.text(declared, { group = "string", accounts = "table" }, path .. ": member")
+  if message then report.bad_input("%s", message) end
   return declared
 end
 
-local STEPS, MOVES = { "account", "what", "note", "why" }, { "from", "to", "amount", "asset", "state" }
-
-local moves_money = { sweep = true, distribute = true }
-
-local function cells_of(step) return { step.account, step.what, step.note, step.why } end
-
--- Steps as text: rows for programs, a sentence each for people.
+-- Writes steps: rows for programs, a sentence each for people.
 local function show_steps(list, options)
+  if options.format ~= "table" then return report.write(output.rows(STEPS, list, options), options.raw) end
   local lines = {}
-  for i, step in ipairs(output.passing(STEPS, list, options, cells_of)) do
-    lines[i] = options.format ~= "table" and cells_of(step) or plain_text.clean(("%s: %s%s"):format(step.account,
-      step.what, step.note and " " .. step.note or "")) .. "\n"
+  for i, step in ipairs(output.passing(list, options)) do
+    lines[i] = plain_text.clean(("%s: %s%s"):format(step.account, step.what, step.note and " " .. step.note or ""))
+      .. "\n"
   end
-  return options.format == "table" and table.concat(lines) or output.rows(STEPS, lines, options)
+  report.write(table.concat(lines))
 end
 
+-- Shows what was done. Returns the exit code.
 local function finish(options, done, err)
-  local written = report.write(show_steps(done or err.details and err.details.done or {}, options), options.raw)
-  if err then
-    if err.kind == "workflow" then
-      report.say("%s", tostring(err))
-      return err.outcome == "unknown" and report.UNKNOWN or report.REJECTED
-    end
-    return report.workflow_failure(err)
-  end
-  return written and report.DONE or report.NOT_WRITTEN
+  show_steps(done or err.details and err.details.done or {}, options)
+  if not err then return report.DONE end
+  if err.kind ~= "workflow" then return report.workflow_failure(err) end
+  report.say("%s", tostring(err))
+  return err.outcome == "unknown" and report.UNKNOWN or report.REJECTED
 end
 
--- Writes what a plan says. Returns the exit code.
+-- Writes what a plan says.
 local function show(plan, options)
-  local text
-  if options.format == "table" and #options.filter == 0 then
-    text = tostring(plan) .. "\n"
-  elseif plan.moves then
-    local cells = {}
-    for i, move in ipairs(plan.moves) do
-      cells[i] = { move.from or "parent", move.to or "parent", move.amount, move.asset, move.state }
-    end
-    text = output.rows(MOVES, cells, options)
-  else
-    text = show_steps(plan.steps, options)
+  if options.format == "table" and #options.filter == 0 then return report.write(tostring(plan) .. "\n") end
+  if not plan.moves then return show_steps(plan.steps, options) end
+  local records = {}
+  for i, move in ipairs(plan.moves) do
+    records[i] = { from = move.from or "parent", to = move.to or "parent", amount = move.amount, asset = move.asset,
+      state = move.state }
   end
-  return report.write(text, options.raw) and report.DONE or report.NOT_WRITTEN
+  report.write(output.rows(MOVES, records, options), options.raw)
 end
 
 local actions = {}
@@ -116,7 +108,7 @@ local actions = {}
 function actions.plan(fleet, options)
   local plan, err = fleet:plan()
   if not plan then return finish(options, nil, err) end
-  return show(plan, options)
+  show(plan, options)
 end
 
 function actions.orphans(fleet, options)
@@ -135,7 +127,8 @@ function actions.apply(fleet, options, sources)
   if not plan then return finish(options, nil, err) end
   if #plan.steps == 0 then return show(plan, options) end
   local lines = report.plan_lines(plan, "purser fleet plan")
-  return report.ask(options, "This makes it so", sources, lines) or finish(options, fleet:apply())
+  report.ask(options, "This makes it so", sources, lines)
+  return finish(options, fleet:apply())
 end
 
 function actions.rotate(fleet, options, sources)
@@ -144,26 +137,25 @@ function actions.rotate(fleet, options, sources)
   local which = {}
   if age then which[1] = ("is older than %s days"):format(age) end
   if options.ends_within then which[#which + 1] = ("ends within %s days"):format(options.ends_within) end
-  return report.ask(options, "This makes keys", sources,
+  report.ask(options, "This makes keys", sources,
     { { "keys", ("Each that %s gets a second one.%s"):format(table.concat(which, " or "), all) } })
-    or finish(options, fleet:rotate { max_age_ms = age and milliseconds(age) or nil,
-      ends_within_ms = options.ends_within and milliseconds(options.ends_within) })
+  return finish(options, fleet:rotate { max_age_ms = age and milliseconds(age) or nil,
+    ends_within_ms = options.ends_within and milliseconds(options.ends_within) })
 end
 
 function actions.retire(fleet, options, sources)
   local age = options.days or 1
-  return report.ask(options, "This deletes keys", sources,
+  report.ask(options, "This deletes keys", sources,
     { { "keys", ("Each is deleted whose successor is older than %s days."):format(age) } })
-    or finish(options, fleet:retire { overlap_ms = milliseconds(age) })
+  return finish(options, fleet:retire { overlap_ms = milliseconds(age) })
 end
 
 local function move(moves, options, sources)
   if #moves.moves == 0 then return show(moves, options) end
-  local code = report.ask(options, "This moves money", sources, report.plan_lines(moves))
-  if code then return code end
+  report.ask(options, "This moves money", sources, report.plan_lines(moves))
   local done, err = moves:execute()
-  code = show(moves, options)
-  return done and code or report.workflow_failure(err)
+  show(moves, options)
+  return done and report.DONE or report.workflow_failure(err)
 end
 
 function actions.sweep(fleet, options, sources)
@@ -177,11 +169,11 @@ function actions.distribute(fleet, options, sources)
   for _, pair in ipairs(options.to) do
     amounts[pair[1]] = amount(pair[2])
     if not amounts[pair[1]] then
-      return report.bad_input("fleet distribute: --to takes NAME=AMOUNT, not %q", pair[2])
+      report.bad_input("fleet distribute: --to takes NAME=AMOUNT, not %q", pair[2])
     end
   end
   if not options.asset or next(amounts) == nil then
-    return report.bad_input("fleet distribute: give --asset and at least one --to NAME=AMOUNT")
+    report.bad_input("fleet distribute: give --asset and at least one --to NAME=AMOUNT")
   end
   local moves, err = fleet:distribute { asset = options.asset, amounts = amounts }
   if not moves then return finish(options, nil, err) end
@@ -189,29 +181,20 @@ function actions.distribute(fleet, options, sources)
 end
 
 function M.start(options)
-  local message = output.message(options, moves_money[options.action] and MOVES or STEPS)
-  if message then return report.bad_input("fleet: %s", message) end
-  local declared
-  declared, message = read_declaration(options.declaration)
-  if not declared then return report.bad_input("%s", message) end
-  local client, place, sources = connection.open(options)
-  if not client then return report.bad_input("%s", place) end
-  local vault
-  vault, message = vaults.open(options.secrets, { base_url = sources.url, read_only = not makes_keys[options.action] })
-  if not vault then return report.bad_input("the secrets file: %s", message) end
-  local fleet, err = fleets.new {
-    client = client, group = declared.group, accounts = declared.accounts,
-    vault = vault,
-  }
+  local declared = read_declaration(options.declaration)
+  local client, _, sources = connection.open(options)
+  local vault, message = vaults.open(options.secrets, { base_url = sources.url,
+    read_only = not makes_keys[options.action] })
+  if not vault then report.bad_input("the secrets file: %s", message) end
+  local fleet = report.must(fleets.new { client = client, group = declared.group, accounts = declared.accounts,
+    vault = vault })
   local show_progress, clear = terminal.progress_line()
   activity.on_answer = function(count)
     show_progress(("%d requests, for %d accounts"):format(count, #(declared.accounts or {})))
   end
-  local code = fleet and actions[options.action](fleet, options, sources) or report.bad_input("%s", tostring(err))
+  local code = actions[options.action](fleet, options, sources)
   clear()
-  activity.on_answer = nil
   vault:close()
-  client:close()
   return code
 end
 

@@ -11,23 +11,15 @@
 --   values     what completion offers: a list, or a function of the words
 --   convert    fn(text): the value, or nil and what is wrong; that of its <what> otherwise
 --   required, target (the member of the options), default; value: of a flag, if it is not true
+--   env        the variable of the environment that stands in for it, unless it is empty
 --   many       a list of all that are given; optional: an argument that may be missing
 -- Names are taken as --withdrawOrderId, --withdraw-order-id or --withdraw_order_id.
 
-local suggest = require "purser.util.suggest"
+local lazy = require "purser.util.lazy"
+local suggest = lazy "purser.util.suggest"
+local values = lazy "purser.cli.values"
 
 local M = {}
-
-local UNIT_MS = { s = 1000, m = 60000, h = 3600000, d = 86400000, w = 604800000 }
-
---- Milliseconds of a duration as people type it ("45s", "30m", "2h", "1d"); nil and a message for anything else.
----@param text string
----@return integer|nil, string|nil
-function M.duration(text)
-  local count, unit = text:match "^(%d%d?%d?%d?%d?)([smhdw])$"
-  if count and tonumber(count) > 0 then return tonumber(count) * UNIT_MS[unit] end
-  return nil, ("'%s' is no duration; give 45s, 30m or 2h"):format(text)
-end
 
 local function whole(text)
   local number = text:find "^%d+$" and #text < 16 and tonumber(text)
@@ -53,8 +45,9 @@ end
 local kinds = {
   ["<file>"] = { values = { "<file>" } }, ["<n>"] = { convert = whole }, ["<ms>"] = { convert = whole },
   ["<seconds>"] = { convert = seconds }, ["<name=value>"] = { convert = pair },
-  ["<duration>"] = { convert = M.duration, values = { "45s", "10m", "30m", "2h" } },
-  ["<when>"] = { values = { "now", "1h", "24h", "7d", "30d" } },
+  ["<duration>"] = { convert = function(text) return values.duration(text) end,
+    values = { "45s", "10m", "30m", "2h" } },
+  ["<when>"] = { convert = function(text) return values.time(text) end, values = { "now", "1h", "24h", "7d", "30d" } },
 }
 
 --- Returns what an option takes, as "<file>"; nil for a flag.
@@ -194,6 +187,9 @@ local function missing(command, options, given)
   M.each_option(command, function(option)
     local target = target_of(option)
     if option.required and options[target] == nil then names[#names + 1] = M.name_of(option) end
+    if options[target] == nil and option.env and (os.getenv(option.env) or "") ~= "" then
+      options[target] = os.getenv(option.env)
+    end
     if options[target] == nil then options[target] = option.default end
   end)
   return names[1] and ("missing option%s %s"):format(names[2] and "s" or "", quoted(names)) or nil
@@ -250,11 +246,11 @@ local function read_words(command, words, at)
   return options
 end
 
---- Reads a command line. Returns the options, with the names of the command; or nil, what is wrong, what else helps,
---- and the names. Options { help = command } where help was asked for.
+--- Reads a command line. Returns the options, the names of the command, and the command; or nil, what is wrong, what
+--- else helps, and the names. Options { help = command } where help was asked for.
 ---@param root table
 ---@param words string[]  of M.normal
----@return table|nil options, string|string[] message_or_names, string|nil hint, string[]|nil names
+---@return table|nil options, string|string[] message_or_names, table|string|nil command_or_hint, string[]|nil names
 function M.parse(root, words)
   local command, at, names, above = M.leaf(root, words)
   for i, word in ipairs(words) do
@@ -268,7 +264,7 @@ function M.parse(root, words)
     return nil, message, hint, names
   end
   local options, message, hint = read_words(command, words, at)
-  if options then return options, names end
+  if options then return options, names, command end
   return nil, message, hint, names
 end
 

@@ -65,6 +65,7 @@ end
 function M.option(option)
   local takes, help = grammar.takes(option), grammar.help_of(option)
   if option.many then help = help:gsub("%.$", "; may be repeated.") end
+  if option.env then help = ("%s Or set %s."):format(help, option.env) end
   return option[1]:gsub(" ", ", ") .. (takes and " " .. takes or ""), help
 end
 

@@ -3,7 +3,6 @@
 
 local lazy = require "purser.util.lazy"
 local core = lazy "purser.core"
-local catalogue = lazy "purser.cli.catalogue"
 local colour = lazy "purser.cli.colour"
 local commands = lazy "purser.cli.commands"
 local completion = lazy "purser.cli.completion"
@@ -13,12 +12,13 @@ local files = lazy "purser.util.files"
 local grammar = lazy "purser.cli.grammar"
 local help = lazy "purser.cli.help"
 local operation = lazy "purser.cli.operation"
+local output = lazy "purser.cli.output"
 local terminal = require "purser.cli.terminal"
 local version = require "purser.version"
 
 local M = {}
 
-local UNKNOWN, OWN_ERROR, INTERRUPTED = 4, 70, 130
+local UNKNOWN, NOT_WRITTEN, OWN_ERROR, INTERRUPTED = 4, 5, 70, 130
 local BAD_FILE = 9 -- EBADF
 
 -- A standard stream that is closed would give its number to the next file or connection, and what is written to it
@@ -38,8 +38,11 @@ local function what_happened()
   return activity.summary(), activity.open > 0
 end
 
--- Ends after an error of the command itself, or Ctrl-C: Lua would end with 1, which means that the service rejected it.
-local function broken(problem)
+-- Returns the exit code of what ended the command: report.stop, an error of its own, or Ctrl-C. Lua would end with 1,
+-- which means that the service rejected it.
+local function code_of(problem)
+  if type(problem) == "table" and problem.exit_code then return problem.exit_code end
+  terminal.settings.has_output = nil -- it is not whole
   local interrupted = tostring(problem):find("interrupted!", 1, true)
   local summary, is_open = what_happened()
   terminal.clear_line()
@@ -55,18 +58,18 @@ local function broken(problem)
   return is_open and UNKNOWN or interrupted and INTERRUPTED or OWN_ERROR
 end
 
--- Runs the command that was parsed.
-local function dispatch(options, names)
-  local row = names[3] and catalogue.by_name[names[2] .. "." .. names[3]]
-  local code = row and operation.run(row, options) or not row and require("purser.cli." .. names[2]).start(options)
-  return options.record and connection.end_recording(options, code) or code
+-- Runs the command that was parsed. Returns its exit code: a command that returns no number has succeeded.
+local function dispatch(options, names, command)
+  local _, code = xpcall(function()
+    output.check(options, command.titles)
+    if command.row then return operation.run(command.row, options) end
+    return require("purser.cli." .. names[2]).start(options)
+  end, code_of)
+  return connection.finish(options, type(code) == "number" and code or 0)
 end
 
--- Commands whose exit code says what they found: their result is whole all the same.
-local reports_states = { payouts = true, doctor = true, journal = true, statement = true }
-
 -- Runs it with the result in the file of --output, which is there whole or not at all.
-local function run_into_file(options, names)
+local function run_into_file(options, names, command)
   local path = options.output
   local draft, reason = files.draft(path)
   if not draft then
@@ -74,17 +77,18 @@ local function run_into_file(options, names)
     return 2
   end
   terminal.settings.output, terminal.settings.after_output, terminal.settings.has_output = draft, nil, nil
-  local ok, code = xpcall(function() return dispatch(options, names) end, broken)
+  local code = dispatch(options, names, command)
   terminal.settings.output = nil
-  if not ok or code ~= 0 and not (reports_states[names[2]] and code < 5 and terminal.settings.has_output) then
+  if code > 0 and not (code < NOT_WRITTEN and terminal.settings.has_output) then -- some codes say what the result says
     draft.discard()
-    if ok then terminal.say("--output %s was left as it was", path) end
+    if code < OWN_ERROR then terminal.say("--output %s was left as it was", path) end
     return code
   end
+  local ok
   ok, reason = draft.commit()
   if ok then return math.max(code, terminal.settings.after_output and terminal.settings.after_output() or code) end
   terminal.say("--output %s could not be written: %s", path, tostring(reason))
-  return 5
+  return NOT_WRITTEN
 end
 
 -- Tells whether errors are wanted as JSON: what is not understood is reported so, too.
@@ -106,10 +110,10 @@ local function run(words)
   credentials.take_secret()
   terminal.settings.json = wants_json(words)
   words = grammar.normal(words, commands.shared())
-  local options, names, hint, named = grammar.parse(commands.root(), words)
+  local options, names, command, named = grammar.parse(commands.root(), words)
   if not options then
     terminal.fail("%s", names)
-    if hint then terminal.say("%s", hint) end
+    if command then terminal.say("%s", command) end
     terminal.say("`%s --help` shows what can be given", table.concat(named, " "))
     return 2
   end
@@ -118,7 +122,7 @@ local function run(words)
   terminal.settings.json, terminal.settings.is_table = options.format == "json", options.format == "table"
   terminal.settings.time, terminal.settings.resume = options.time, nil
   colour.settings.when = options.color or "auto"
-  return options.output and run_into_file(options, names) or dispatch(options, names)
+  return (options.output and run_into_file or dispatch)(options, names, command)
 end
 
 --- Runs one command line. Returns the exit code.
@@ -126,7 +130,7 @@ end
 ---@return integer
 function M.run(arguments)
   fill_streams()
-  local _, code = xpcall(function() return run(arguments) end, broken)
+  local _, code = xpcall(function() return run(arguments) end, code_of)
   return code
 end
 

@@ -48,29 +48,28 @@ end
 
 function M.start(options)
   local path, message = credentials.path_of(options.name or "default")
-  if not path then return report.bad_input("login: %s", message) end
+  if not path then report.bad_input("login: %s", message) end
   if core.file_mode(path) and not options.replace then
-    return report.bad_input("login: %s is there already; give --replace to replace it", path)
+    report.bad_input("login: %s is there already; give --replace to replace it", path)
   end
   local quiet = options.no_input or not core.is_terminal(0)
   local api_key = read_line("API key: ", false, quiet)
   local secret = read_line("Secret key (not shown): ", true, quiet)
   if not api_key or not secret then
-    return report.bad_input("login: the key or the secret is missing, so nothing was kept; type both, or give "
+    report.bad_input("login: the key or the secret is missing, so nothing was kept; type both, or give "
       .. "them as two lines on standard input")
   end
   if (api_key .. secret):find "[%c%s]" then
-    return report.bad_input("login: the key or its secret holds a blank or a control character; nothing was kept")
+    report.bad_input("login: the key or its secret holds a blank or a control character; nothing was kept")
   end
   os.execute("umask 077; mkdir -p " .. values.shell_word(credentials.folder()) .. " 2>/dev/null")
   local ok, reason = key_file.write(path, { base_url = options.base_url, profile = options.profile, api_key = api_key,
     secret_key = secret }, true)
   if not ok then
-    return report.bad_input("login: %s cannot be written: %s; nothing was kept; make its folder writable, or set "
+    report.bad_input("login: %s cannot be written: %s; nothing was kept; make its folder writable, or set "
       .. "XDG_CONFIG_HOME", path, tostring(reason))
   end
   report.note("kept in %s; next: purser doctor --account %s", path, options.name or "default")
-  return report.DONE
 end
 
 return M

@@ -21,37 +21,32 @@ local M = {}
 
 ----------------------------------------------------------------------------------------------------- parameters
 
--- Returns what is wrong, or nil.
-local function add_times(row, params, options, now)
+local function add_times(row, params, options)
   for word, name in pairs { since = "startTime", ["until"] = "endTime" } do
     if options[word] and params[name] then
-      return ("--%s and --%s say the same; give one of them"):format(word, name)
+      report.bad_input("--%s and --%s say the same; give one of them", word, name)
     end
+    params[name] = options[word] or params[name]
   end
-  local window, message = values.window(options, now)
-  if not window then return message end
-  params.startTime, params.endTime = window.since or params.startTime, window["until"] or params.endTime
   if options["until"] and row.window and row.window.max_window_days and not params.startTime then
-    return "--until needs --since (or --startTime) here"
+    report.bad_input "--until needs --since (or --startTime) here"
   end
 end
 
--- The parameters that the options give; nil and a message when one cannot be read.
-local function params_of(row, options, now)
+-- The parameters that the options give.
+local function params_of(row, options)
   local params = {}
   for _, param in ipairs(row.params) do
     for _, name in ipairs { param[1], param.plain } do
       local value = options["param_" .. name]
       if value and param.plain then
         local password, message = credentials.password(value)
-        if not password then return nil, ("--%s %s"):format(name, message) end
-        value = password
+        value = password or report.bad_input("--%s %s", name, message)
       end
       params[name] = value
     end
   end
-  local message = add_times(row, params, options, now)
-  if message then return nil, message end
+  add_times(row, params, options)
   return params
 end
 
@@ -75,68 +70,70 @@ end
 
 ------------------------------------------------------------------------------------------ what is looked up before
 
-local function say_unread(err)
+-- Ends the command where the coins and networks cannot be read.
+local function stop_unread(err)
   local code = report.failure(catalogue.by_name["wallet.coins"], {}, err)
   report.say("nothing was sent, because the coins and networks cannot be read%s",
     err.outcome == "rejected" and "; --unchecked sends it as typed" or "")
-  return code
+  report.stop(code)
 end
 
--- Says what keeps a plan from being executed. Returns the exit code.
+local function say_warnings(plan)
+  for _, warning in ipairs(plan.warnings) do report.say("warning: %s", warning) end
+end
+
+-- Says what keeps a plan from being executed, and ends the command.
 local function reject(plan)
   report.say("%s: nothing was sent", plan.title)
   for _, problem in ipairs(plan.problems) do report.say("error: %s", problem) end
-  for _, warning in ipairs(plan.warnings) do report.say("warning: %s", warning) end
+  say_warnings(plan)
   if plan.has_doubtful_address then report.say("--unchecked takes the address as it is") end
-  return report.BAD_INPUT
+  report.stop(report.BAD_INPUT)
 end
 
-local function plan_as_json(plan)
-  return output.plain_json({ ok = plan.ok, operation = plan.operation, coin = plan.coin, amount = plan.params.amount,
-    fee = plan.fee, total = plan.total, arrives = plan.arrives, arrives_at_least = plan.arrives_at_least,
-    params = plan.params, errors = plan.problems, warnings = plan.warnings }, "  ")
-end
-
--- Prints a plan. Returns the exit code.
+-- Prints a plan, and ends the command.
 local function show_plan(plan, fields, options)
-  local folded = (tostring(plan) .. "\n"):gsub("[^\n]+", function(line) return terminal.fold(line, 11) end)
-  local text = options.format == "json" and plan_as_json(plan) or options.format == "table" and folded
-    or output.rows({ "what", "text" }, fields, options)
-  if not report.write(text, options.raw) then return report.NOT_WRITTEN end
-  return plan.ok and report.DONE or report.BAD_INPUT
+  local text = output.rows({ "what", "text" }, fields, options)
+  if options.format == "table" then
+    text = (tostring(plan) .. "\n"):gsub("[^\n]+", function(line) return terminal.fold(line, 11) end)
+  elseif options.format == "json" then
+    text = output.plain_json({ ok = plan.ok, operation = plan.operation, coin = plan.coin, amount = plan.params.amount,
+      fee = plan.fee, total = plan.total, arrives = plan.arrives, arrives_at_least = plan.arrives_at_least,
+      params = plan.params, errors = plan.problems, warnings = plan.warnings }, "  ")
+  end
+  report.write(text, options.raw)
+  report.stop(plan.ok and report.DONE or report.BAD_INPUT)
 end
 
--- Plans a withdrawal. Returns what is sent and what is shown before the question; or nil and the exit code.
+-- Plans a withdrawal. Returns what is sent and what is shown before the question.
 local function plan_withdrawal(client, row, params, options)
   local given = { require_saved_address = options.require_saved_address or nil }
   for name, value in pairs(params) do given[name] = value end
   local plan, err = client.wallet:plan_withdraw(given, row.full_name)
-  if not plan then return nil, say_unread(err) end
+  if not plan then stop_unread(err) end
   local fields = {}
-  for _, line in ipairs(plan.lines) do fields[#fields + 1] = { line[1], line[2] } end
-  for _, problem in ipairs(plan.problems) do fields[#fields + 1] = { "error", problem } end
-  for _, warning in ipairs(plan.warnings) do fields[#fields + 1] = { "warning", warning } end
-  if options.plan then return nil, show_plan(plan, fields, options) end
-  if not plan.ok then return nil, reject(plan) end
+  local function add(what, text) fields[#fields + 1] = { what, text, what = what, text = text } end
+  for _, line in ipairs(plan.lines) do add(line[1], line[2]) end
+  for _, problem in ipairs(plan.problems) do add("error", problem) end
+  for _, warning in ipairs(plan.warnings) do add("warning", warning) end
+  if options.plan then show_plan(plan, fields, options) end
+  if not plan.ok then reject(plan) end
   if options.yes then
     report.say("%s over %s (%s)", plan.title, tostring(plan.network.netWork), tostring(plan.network.network))
-    for _, warning in ipairs(plan.warnings) do report.say("warning: %s", warning) end
+    say_warnings(plan)
   end
   return plan.params, fields
 end
 
--- Checks and completes the parameters of a call. Returns them, with what is to be shown before the question; or nil and
--- the exit code.
+-- Checks and completes the parameters of a call. Returns them, with what is to be shown before the question.
 local function look_up(client, row, params, options)
   local name = catalogue.network_param(row)
   if options.unchecked or not name then return params end
   if catalogue.withdraws(row) then return plan_withdrawal(client, row, params, options) end
   if not params[name] or params[name]:find("(", 1, true) then return params end -- the long name, which these take
   local network, err = client.wallet:find_network { coin = params.coin, network = params[name] }
-  if not network then
-    if err.kind ~= "argument" then return nil, say_unread(err) end
-    return nil, report.bad_input("%s: %s", row.full_name, err.message)
-  end
+  if not network and err.kind ~= "argument" then stop_unread(err) end
+  if not network then report.bad_input("%s: %s", row.full_name, err.message) end
   local found = {}
   for key, value in pairs(params) do found[key] = value end
   found.coin, found[name] = network.coin, network.network
@@ -159,34 +156,32 @@ local function facts(row, params)
   return lines
 end
 
--- Returns nil when the operation may go on, else the exit code. `planned` is what a plan has to say.
-local function may_go_on(row, params, options, sources, planned)
-  if row.effect == "read" or options.yes then return nil end
+-- Asks before a write call. `planned` is what a plan has to say.
+local function ask(row, params, options, sources, planned)
+  if row.effect == "read" or options.yes then return end
   if not terminal.can_ask() then
-    return report.bad_input("%s is a write call, and there is no terminal to confirm it on; give --yes", row.full_name)
+    report.bad_input("%s is a write call, and there is no terminal to confirm it on; give --yes", row.full_name)
   end
   local fields = facts(row, params)
   for _, field in ipairs(planned or {}) do
     if field[1] ~= "to" then fields[#fields + 1] = field end -- the address and the memo stand there already
   end
-  return report.ask(options, questions[row.effect], sources, fields)
+  report.ask(options, questions[row.effect], sources, fields)
 end
 
 ---------------------------------------------------------------------------------------------------- secret of a key
 
 local MASK = "***"
 
--- Opens the file for the secret before anything is sent: afterwards would be too late. nil and the exit code if not.
+-- Opens the file for the secret before anything is sent: afterwards would be too late.
 local function open_secret_file(path)
   local made, reason = core.create_private(path)
-  if not made then
-    return nil, report.bad_input("--secret-file %s cannot be made: %s; nothing was sent", path, reason)
-  end
+  if not made then report.bad_input("--secret-file %s cannot be made: %s; nothing was sent", path, reason) end
   local file
   file, reason = files.open_private(path, "r+b")
   if file and file:seek "end" == 0 then return file end
   if file then file:close() else os.remove(path) end
-  return nil, report.bad_input("--secret-file %s cannot be written: %s; nothing was sent", path,
+  report.bad_input("--secret-file %s cannot be written: %s; nothing was sent", path,
     reason or "another program wrote to it")
 end
 
@@ -269,9 +264,8 @@ function M.find_out(client, row, params, err, options)
   local answer, problem = client:reconcile(err)
   if answer and answer.outcome == "done" then
     report.say("it was executed, once; this is what the service keeps of it")
-    local code = report.write(output.record(catalogue.by_name[row.reconcile.lookup] or row, answer.record, options))
-      and report.DONE or report.NOT_WRITTEN
-    return answer.secret_lost and report.lost_key(row, params.subAccount, answer.record.apiKey) or code
+    report.write(output.record(catalogue.by_name[row.reconcile.lookup] or row, answer.record, options))
+    return answer.secret_lost and report.lost_key(row, params.subAccount, answer.record.apiKey) or report.DONE
   elseif answer and answer.outcome == "not_done" then
     report.say("it was not executed%s; it may be run again", answer.reason and ": " .. answer.reason or "")
     return report.NOT_SENT
@@ -296,9 +290,9 @@ local function act(client, row, params, call_options)
   return client:call(row.full_name, params, call_options)
 end
 
-local function execute(client, row, params, options, call_options, now)
+local function execute(client, row, params, options, call_options)
   if row.effect ~= "read" then return act(client, row, params, call_options) end
-  local show, clear = terminal.progress_line()
+  local now, show, clear = core.now_ms(), terminal.progress_line()
   local result, err = listing.run(client, row, params, { options = call_options, now = now, all = options.all,
     from = tonumber(params.startTime), to = tonumber(params.endTime) or now, progress = show })
   clear()
@@ -315,28 +309,21 @@ local next_steps = {
 
 local function show_result(row, result, options)
   local shown = catalogue.creates_key(row) and not options.show_secret and hide_secret(result) or result
-  local text = output.render(row, output.filtered(row, shown, options.filter), options, options.shown)
-  if report.write(text, options.raw) then
-    if options.part then report.note("%s", options.part) end
-    local next_step = next_steps[row.full_name]
-    if next_step and result.id or next_step and result.subAccount then
-      report.note("next: purser %s", next_step:format(values.shell_word(tostring(result.id or result.subAccount))))
-    end
-    return report.DONE
+  report.write(output.render(row, output.filtered(row, shown, options.filter), options, options.shown), options.raw,
+    row.effect ~= "read" and row.full_name .. " was done; do not run it again" or nil)
+  if options.part then report.note("%s", options.part) end
+  local next_step = next_steps[row.full_name]
+  if next_step and (result.id or result.subAccount) then
+    report.note("next: purser %s", next_step:format(values.shell_word(tostring(result.id or result.subAccount))))
   end
-  if row.effect ~= "read" then report.say("%s was done; do not run it again", row.full_name) end
-  return report.NOT_WRITTEN
 end
 
-local function complete(client, row, params, options, call_options, now, handle_note, sources)
-  local file, code
-  if options.secret_file then
-    file, code = open_secret_file(options.secret_file)
-    if not file then return code end
-  end
+-- Makes the call, and shows what it answered. Returns the exit code.
+local function complete(client, row, params, options, call_options, handle_note, sources)
+  local file = options.secret_file and open_secret_file(options.secret_file)
   if handle_note then report.say("%s", handle_note) end -- before it is sent, so that it is known whatever happens
   call_options.info = {}
-  local result, err = execute(client, row, params, options, call_options, now)
+  local result, err = execute(client, row, params, options, call_options)
   if not result then
     if file then
       file:close()
@@ -345,62 +332,49 @@ local function complete(client, row, params, options, call_options, now, handle_
     if options.reconcile and err.outcome == "unknown" then
       return M.find_out(client, row, params, err, options)
     end
-    code = report.failure(row, params, err)
+    local code = report.failure(row, params, err)
     if not (err.details and err.details.plan) then return code end
-    return report.write(err.details.plan, true) and report.NOT_SENT or code -- the plan that persons have to sign
+    report.write(err.details.plan, true) -- which persons have to sign
+    return report.NOT_SENT
   end
   if call_options.info.repeated then
     report.note("nothing was sent: this call was made before, and this is its result")
   end
-  code = file and keep_secret(row, result, options.secret_file, file, sources) or report.DONE
-  return math.max(code, show_result(row, result, options))
+  local code = file and keep_secret(row, result, options.secret_file, file, sources)
+  show_result(row, result, options)
+  return code
 end
 
 -- Guard rails that let no request be prepared for another program, since the journal would not know of it. Here the
 -- call itself is made, and they judge it then.
 local needs_record = { ["guard.no_duplicates"] = true, ["guard.spending_limit"] = true, ["guard.approval"] = true }
 
--- Returns what is wrong with the options, or nil. Notes the columns that are shown.
-local function check_options(row, options)
-  local message
-  options.shown, message = output.columns(options, row)
-  return message or output.message(options, output.members(row))
-end
-
 --- Runs an operation with the options of the command line. Returns the exit code.
 ---@param row table
 ---@param options table
 function M.run(row, options)
-  local now = core.now_ms()
-  local params, message = params_of(row, options, now)
-  message = message or check_options(row, options)
-  if message then return report.bad_input("%s", message) end
+  local params = params_of(row, options)
   local client, place, sources = connection.open(options)
-  if not client then return report.bad_input("%s", place) end
   if options.key and not sources.journal then
-    return report.bad_input("--key needs --journal FILE: without one nothing is known of an earlier call")
+    report.bad_input("--key needs --journal FILE: without one nothing is known of an earlier call")
   end
   local handle_note = not options.plan and add_handle(row, params, options.key)
   local call_options = { extra_params = extra_of(options), key = options.key }
   local request, err = client:prepare(row.full_name, params, call_options)
   if not request and not options.plan and not needs_record[err.code] then return report.failure(row, params, err) end
-  local code
   if catalogue.creates_key(row) and not (options.dry_run or options.show_secret or options.secret_file) then
-    code = report.bad_input("the service shows the new key's secret this once, and it would be lost; give "
-      .. "--secret-file FILE or --show-secret")
+    report.bad_input("the service shows the new key's secret this once, and it would be lost; give --secret-file FILE "
+      .. "or --show-secret")
   elseif options.dry_run then
     report.say("nothing is sent to %s%s", place, catalogue.withdraws(row)
       and "; coin, network and address are not checked: --plan checks them"
       or catalogue.network_param(row) and "; the network is looked up only when it is sent" or "")
-    code = report.write(M.request_text(request, row, client.profile, options.format)) and report.DONE
-      or report.NOT_WRITTEN
-  else
-    local checked, planned = look_up(client, row, params, options)
-    code = not checked and planned or may_go_on(row, checked, options, sources, planned)
-      or complete(client, row, checked, options, call_options, now, handle_note, sources)
+    report.write(M.request_text(request, row, client.profile, options.format))
+    return report.DONE
   end
-  client:close()
-  return code
+  local checked, planned = look_up(client, row, params, options)
+  ask(row, checked, options, sources, planned)
+  return complete(client, row, checked, options, call_options, handle_note, sources)
 end
 
 return M

@@ -13,13 +13,16 @@ local terminal = require "purser.cli.terminal"
 
 local M = {}
 
+local WIDE = 120 -- columns, from which on a table has room for permission and weight
+local TITLES = { "id", "command", "effect", "permission", "weight", "summary" }
+local NARROW = { "id", "command", "effect", "summary" }
+
 function M.grammar()
   return {
     text = "List the operations, or show everything about one.",
     arguments = { { "word", "Name or id (wallet withdraw, C2), or a word that its facts contain.", many = true,
       values = catalogue.names(function() return true end) } },
-    output.group { filters = true },
-    connection.messages,
+    output.group { filters = true }, connection.messages, titles = TITLES,
   }
 end
 
@@ -40,14 +43,6 @@ local function find(word)
     if word == "" or matches(candidate, word:lower()) then list[#list + 1] = candidate end
   end
   return nil, list
-end
-
-local WIDE = 120 -- columns, from which on a table has room for permission and weight
-local TITLES = { "id", "command", "effect", "permission", "weight", "summary" }
-local NARROW = { "id", "command", "effect", "summary" }
-
-local function cells_of(row)
-  return { row.id, (row.full_name:gsub("%.", " ")), row.effect, row.permission or "", row.weight or "", row.summary }
 end
 
 local function rule_of(param)
@@ -112,18 +107,21 @@ end
 
 -- The operations that pass the filters, as text.
 local function list_of(list, options)
-  local lines, as = {}, options.format == "json" and whole or cells_of
-  for i, row in ipairs(output.passing(TITLES, list, options, cells_of)) do lines[i] = as(row) end
-  if as == whole then return output.plain_json(lines, "  ") end
+  local records = {}
+  for i, row in ipairs(list) do
+    records[i] = { id = row.id, command = row.full_name:gsub("%.", " "), effect = row.effect, summary = row.summary,
+      permission = row.permission, weight = row.weight, row = row }
+  end
+  if options.format == "json" then
+    records = output.passing(records, options)
+    for i, record in ipairs(records) do records[i] = whole(record.row) end
+    return output.plain_json(records, "  ")
+  end
   local columns = options.format == "table" and core.is_terminal(1) and core.terminal_width(1)
-  if not columns or columns >= WIDE then return output.rows(TITLES, lines, { format = options.format }) end
-  for i, row in ipairs(lines) do lines[i] = { row[1], row[2], row[3], row[6] } end
-  return output.rows(NARROW, lines, { format = "table" })
+  return output.rows(columns and columns < WIDE and NARROW or TITLES, records, options)
 end
 
 function M.start(options)
-  local message = output.message(options, TITLES)
-  if message then return report.bad_input("operations: %s", message) end
   local word = table.concat(options.word, " ")
   local row, found = find(word)
   if not row and #found == 0 then
@@ -132,16 +130,13 @@ function M.start(options)
       names[#names + 1] = known.full_name
       names[#names + 1] = known.name
     end
-    return report.bad_input("no operation has %q in its facts%s; `purser operations` lists them all", word,
+    report.bad_input("no operation has %q in its facts%s; `purser operations` lists them all", word,
       suggest.hint(word, names))
   end
   local text
-  if row and options.format ~= "csv" then
-    text = options.format == "json" and output.plain_json(whole(row), "  ") or details(row)
-  else
-    text = list_of(found or { row }, options)
-  end
-  return report.write(text, options.raw) and report.DONE or report.NOT_WRITTEN
+  if not row or options.format == "csv" then text = list_of(found or { row }, options)
+  else text = options.format == "json" and output.plain_json(whole(row), "  ") or details(row) end
+  report.write(text, options.raw)
 end
 
 return M

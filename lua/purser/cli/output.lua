@@ -1,10 +1,12 @@
 -- SPDX-License-Identifier: MIT
 -- Results as text: an aligned table for people, JSON and CSV for programs. Amounts and ids are never touched. A command
--- prints rows of cells under titles (`rows`), an operation the records of its answer (`render`).
+-- prints records of its own (`rows`), an operation those of its answer (`render`).
 
 local csv = require "purser.util.csv"
 local json = require "purser.json"
+local lazy = require "purser.util.lazy"
 local names_of = require "purser.util.names_of"
+local report = lazy "purser.cli.report"
 local suggest = require "purser.util.suggest"
 local plain_text = require "purser.util.plain_text"
 local tables = require "purser.cli.tables"
@@ -168,7 +170,49 @@ local function as_csv(titles, lines, is_raw)
   return table.concat(out)
 end
 
-local function as_objects(titles, lines)
+local function as_table(titles, lines, shape, min)
+  local cells, short = {}, {}
+  for c, title in ipairs(titles) do short[c] = title:match "[^.]*$" end
+  for l, line in ipairs(lines) do
+    cells[l] = {}
+    for c in ipairs(titles) do cells[l][c] = shown(short[c], line[c], shape) end
+  end
+  return tables.aligned(short, cells, nil, min)
+end
+
+------------------------------------------------------------------------------------------------------------ rows
+
+--- Returns the records whose members have the values of --filter.
+---@param records table[]
+---@param options table  of the command line
+---@return table[]
+function M.passing(records, options)
+  local passing = {}
+  for _, record in ipairs(records) do
+    local passes = true
+    for _, filter in ipairs(options.filter or {}) do
+      local value = record[filter[1]]
+      passes = passes and (value == nil and "" or tostring(value)) == filter[2]
+    end
+    passing[#passing + 1] = passes and record or nil
+  end
+  return passing
+end
+
+--- Returns records as text in the format of the options, those alone that pass their filters.
+---@param titles string[]  the members that are shown: texts, decimals, whole numbers; nil or "" where there is none
+---@param records table[]
+---@param options table     of the command line: format, filter, raw
+---@param empty string|nil  the text of a table without rows
+---@return string
+function M.rows(titles, records, options, empty)
+  local lines = {}
+  for l, record in ipairs(M.passing(records, options)) do
+    lines[l] = {}
+    for c, title in ipairs(titles) do lines[l][c] = record[title] end
+  end
+  if options.format == "csv" then return as_csv(titles, lines, options.raw) end
+  if options.format ~= "json" then return lines[1] and as_table(titles, lines) or empty or "(none)\n" end
   local list = {}
   for l, line in ipairs(lines) do
     local members = {}
@@ -181,67 +225,6 @@ local function as_objects(titles, lines)
     list[l] = json.object(members)
   end
   return M.json(json.list(list), "  ")
-end
-
-local function as_table(titles, lines, shape, min)
-  local cells, short = {}, {}
-  for c, title in ipairs(titles) do short[c] = title:match "[^.]*$" end
-  for l, line in ipairs(lines) do
-    cells[l] = {}
-    for c in ipairs(titles) do cells[l][c] = shown(short[c], line[c], shape) end
-  end
-  return tables.aligned(short, cells, nil, min)
-end
-
---------------------------------------------------------------------------------------------------------- filters
-
---- Returns what is wrong with the output options together, or nil. A filter has to name one of `known`.
----@param options table  of the command line
----@param known string[]|nil
----@return string|nil
-function M.message(options, known)
-  if options.raw and options.format ~= "csv" then return "--raw is for csv; json holds the exact texts anyway" end
-  for _, filter in ipairs(known and options.filter or {}) do
-    local is_known = false
-    for _, name in ipairs(known) do is_known = is_known or name == filter[1] or name:match "[^.]*$" == filter[1] end
-    if not is_known then
-      return ("--filter: there is no %q%s; there are %s"):format(filter[1], suggest.hint(filter[1], known),
-        table.concat(known, ", "))
-    end
-  end
-end
-
---- The lines whose cells have the values of --filter.
----@param titles string[]
----@param lines table[]
----@param options table  of the command line
----@param cells_of (fun(line: table): table)|nil  by default a line is its cells
----@return table[]
-function M.passing(titles, lines, options, cells_of)
-  local passing = {}
-  for _, line in ipairs(lines) do
-    local cells, passes = cells_of and cells_of(line) or line, true
-    for _, filter in ipairs(options.filter or {}) do
-      for c, title in ipairs(titles) do
-        if title == filter[1] and tostring(cells[c] or "") ~= filter[2] then passes = false end
-      end
-    end
-    passing[#passing + 1] = passes and line or nil
-  end
-  return passing
-end
-
---- Rows of cells as text in the format of the options, those alone that pass their filters.
----@param titles string[]
----@param lines table[]    each a list of cells: texts, decimals, whole numbers; nil or "" where there is none
----@param options table    of the command line: format, filter, raw
----@param empty string|nil  the text of a table without rows
----@return string
-function M.rows(titles, lines, options, empty)
-  lines = M.passing(titles, lines, options)
-  if options.format == "json" then return as_objects(titles, lines) end
-  if options.format == "csv" then return as_csv(titles, lines, options.raw) end
-  return lines[1] and as_table(titles, lines) or empty or "(none)\n"
 end
 
 --------------------------------------------------------------------------------------------------------- records
@@ -367,15 +350,12 @@ function M.record(row, record, options)
   return M.render({ result = { record = true }, members = row.members, shape = row.shape }, record, options)
 end
 
---- The columns that `--columns` names, or nil for all; nil and a message when one of them does not exist: it would be
---- left out without a word. A member of a nested list can be named alone: `withdrawFee`.
----@param options table  of the command line: columns, format
----@param row table      the operation
----@return string[]|nil columns, string|nil message
-function M.columns(options, row)
+-- The columns that `--columns` names, or nil for all; nil and a message when one of them does not exist: it would be
+-- left out without a word. A member of a nested list can be named alone: `withdrawFee`.
+local function columns_of(options, known)
   if not options.columns then return nil end
   if options.format == "json" then return nil, "--columns is for table and csv; json holds every member" end
-  local known, places, sayable = M.members(row), {}, {}
+  local places, sayable = {}, {}
   for i, name in ipairs(known) do
     sayable[i] = name:match "[^.]*$"
     places[name], places[sayable[i]] = name, places[sayable[i]] or name
@@ -390,6 +370,32 @@ function M.columns(options, row)
   end
   if #columns == 0 then return nil, "--columns names none; give members joined by commas, or leave it out" end
   return columns
+end
+
+--- Ends the command where the output options do not go together, or name no column that there is. Notes those of
+--- --columns as options.shown.
+---@param options table  of the command line
+---@param titles string[]|nil|fun(options: table): string[]|nil  of the command's grammar: the columns that there are
+function M.check(options, titles)
+  if options.raw and options.format ~= "csv" then
+    report.bad_input "--raw is for csv; json holds the exact texts anyway"
+  end
+  if options["until"] and options.since and options.since > options["until"] then
+    report.bad_input "--since is later than --until; exchange them"
+  end
+  local known = type(titles) == "function" and titles(options) or titles or {}
+  if not known[1] then return end
+  local columns, message = columns_of(options, known)
+  options.shown = columns
+  if message then report.bad_input("%s", message) end
+  for _, filter in ipairs(options.filter or {}) do
+    local is_known = false
+    for _, name in ipairs(known) do is_known = is_known or name == filter[1] or name:match "[^.]*$" == filter[1] end
+    if not is_known then
+      report.bad_input("--filter: there is no %q%s; there are %s", filter[1], suggest.hint(filter[1], known),
+        table.concat(known, ", "))
+    end
+  end
 end
 
 local function equals(row, value, filter, name)

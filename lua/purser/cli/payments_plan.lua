@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- Plans a list of payments: each one checked, the sums by asset, the balances that can be read; and that as
--- text for a person: sums, the largest payments, then warnings, then errors, equal ones as one.
+-- A plan of payments as text for a person: sums, the largest payments, then warnings, then errors, equal ones as one.
+-- And as records for programs.
 
 local decimal = require "purser.decimal"
 local plain_text = require "purser.util.plain_text"
@@ -45,9 +45,9 @@ local function pattern_of(text)
 end
 
 -- The texts of one kind, each with the lines it is about, as lines that name file, line and key.
-local function add_groups(out, payments, path, kind, name, everything)
+local function add_groups(out, plan, kind, name)
   local groups, by_pattern = {}, {}
-  for _, payment in ipairs(payments) do
+  for _, payment in ipairs(plan.payments) do
     for _, text in ipairs(payment[kind]) do
       local pattern = kind == "odd" and text or pattern_of(text)
       local group = by_pattern[pattern]
@@ -61,20 +61,20 @@ local function add_groups(out, payments, path, kind, name, everything)
   end
   local most = kind == "problems" and ERRORS or SHOWN
   for i, group in ipairs(groups) do
-    if i > most and not everything then
-      out[#out + 1] = ("and %d other %ss; --output FILE writes all"):format(#groups - most, name)
+    if i > most then
+      out[#out + 1] = ("and %d other %ss; --csv lists all"):format(#groups - most, name)
       break
     end
     local who = #group.lines == 1 and ('payment "%s"'):format(group.key)
       or ("%d payments (lines %s)%s"):format(#group.lines, lines_text(group.lines),
         group.differs and (", such as that of line %d"):format(group.lines[1]) or "")
-    out[#out + 1] = ("%s:%d: %s: %s: %s"):format(path, group.lines[1], name, who, group.text)
+    out[#out + 1] = ("%s:%d: %s: %s: %s"):format(plan.path, group.lines[1], name, who, group.text)
   end
 end
 
--- The payments with the highest amounts of each asset, or all in the order of the file.
-local function largest(payments, everything)
-  if everything or #payments <= 2 * LARGEST then return payments end
+-- The payments with the highest amounts of each asset; a short list whole, in the order of the file.
+local function largest(payments)
+  if #payments <= 2 * LARGEST then return payments end
   local sorted, list, count = {}, {}, {}
   for i, payment in ipairs(payments) do sorted[i] = { payment, decimal(payment.params.amount or "") or decimal(0) } end
   table.sort(sorted, function(a, b)
@@ -116,27 +116,23 @@ end
 local function network_of(payment) return payment.params.netWork or payment.params.network end
 
 --- The warnings and errors as lines that name file, line and key: equal ones as one, errors last.
----@param plan purser.PaymentsPlan
----@param path string
----@param everything boolean|nil
+---@param plan purser.PaymentsPlan  with the `path` of its file
 ---@return string[]
-function M.notes(plan, path, everything)
-  local notes, payments = {}, plan.payments
-  add_groups(notes, payments, path, "warnings", "warning", everything)
-  add_groups(notes, payments, path, "odd", "odd", everything)
+function M.notes(plan)
+  local notes = {}
+  add_groups(notes, plan, "warnings", "warning")
+  add_groups(notes, plan, "odd", "odd")
   for _, text in ipairs(plan.shortages) do notes[#notes + 1] = "warning: " .. text end
-  add_groups(notes, payments, path, "problems", "error", everything)
+  add_groups(notes, plan, "problems", "error")
   return notes
 end
 
---- The plan as text for a person; with `everything` each payment and the notes.
+--- The plan as text for a person.
 ---@param plan purser.PaymentsPlan
----@param path string
----@param everything boolean|nil
 ---@return string
-function M.show(plan, path, everything)
+function M.show(plan)
   local payments, totals, made = plan.payments, plan.totals, plan.made
-  local out, shown, made_count = {}, largest(payments, everything), 0
+  local out, shown, made_count = {}, largest(payments), 0
   for _, payment in ipairs(payments) do made_count = made_count + (made[payment.key] and 1 or 0) end
   local networks = counts_of(payments, network_of)
   local names = counts_of(payments, function(payment) return payment.operation end)
@@ -150,11 +146,8 @@ function M.show(plan, path, everything)
   local cells = {}
   for i, payment in ipairs(shown) do cells[i] = row_of(payment) end
   out[#out + 1] = #shown == #payments and "\n"
-    or ("\nthe %d largest of %d; --output FILE writes all\n"):format(#shown, #payments)
+    or ("\nthe %d largest of %d; --csv lists all\n"):format(#shown, #payments)
   out[#out + 1] = tables.aligned({ "line", "key", "amount", "asset", "to" }, cells)
-  for _, note in ipairs(everything and M.notes(plan, path, true) or {}) do
-    out[#out + 1] = plain_text.clean(note) .. "\n"
-  end
   return table.concat(out)
 end
 
@@ -167,31 +160,31 @@ function M.lines(payments, kind)
 end
 
 --- The warnings that --yes does not pass, a line each.
----@param payments table[]
----@param path string
+---@param plan purser.PaymentsPlan
 ---@return string[]
-function M.odd_lines(payments, path)
+function M.odd_lines(plan)
   local lines = {}
-  add_groups(lines, payments, path, "odd", "odd")
+  add_groups(lines, plan, "odd", "odd")
   return lines
 end
 
 M.TITLES = { "line", "key", "operation", "amount", "asset", "network", "to", "fee", "state", "message" }
 
---- Every payment as cells of these titles, for programs.
+--- Every payment as a record with these members, for programs.
 ---@param plan purser.PaymentsPlan
 ---@return table[]
-function M.cells(plan)
-  local list, made = {}, plan.made
+function M.records(plan)
+  local list = {}
   for i, payment in ipairs(plan.payments) do
     local texts = {}
     for _, kind in ipairs { "problems", "odd", "warnings" } do
       for _, text in ipairs(payment[kind]) do texts[#texts + 1] = text end
     end
-    local state = payment.problems[1] and "error" or made[payment.key] and "made" or payment.odd[1] and "odd"
+    local state = payment.problems[1] and "error" or plan.made[payment.key] and "made" or payment.odd[1] and "odd"
       or payment.warnings[1] and "warning" or "ok"
-    list[i] = { payment.line, payment.key, payment.operation, payment.params.amount, asset_of(payment),
-      network_of(payment), destination_of(payment), payment.fee, state, table.concat(texts, "; ") }
+    list[i] = { line = payment.line, key = payment.key, operation = payment.operation, amount = payment.params.amount,
+      asset = asset_of(payment), network = network_of(payment), to = destination_of(payment), fee = payment.fee,
+      state = state, message = table.concat(texts, "; ") }
   end
   return list
 end

@@ -5,7 +5,6 @@ local approvals = require "purser.cli.approvals"
 local catalogue = require "purser.cli.catalogue"
 local connection = require "purser.cli.connection"
 local core = require "purser.core"
-local credentials = require "purser.cli.credentials"
 local errors = require "purser.call.errors"
 local json = require "purser.json"
 local lazy = require "purser.util.lazy"
@@ -17,6 +16,8 @@ local values = require "purser.cli.values"
 local purser = lazy "purser"
 
 local M = {}
+
+local TITLES = { "key", "state", "amount", "asset", "to", "id", "message" }
 
 local actions = {}
 
@@ -56,11 +57,12 @@ function M.grammar()
       { "--until", "<day>", "plan: its last day, such as 2026-11-30." },
       { "--journal-id", "<id>", "plan: the payer's journal, where it is on another machine." },
       { "--html", "<file>", "show: write a page for a browser." },
-      { "--records", "<file>", "show: what you signed before; what is not in it is new to you." },
+      { "--records", "<file>", "show: what you signed before; what is neither there nor in --journal is new to you." },
       { "--force", "retry, drop, replace: you know that it was not made; nothing is looked for." },
       { "--yes", "Do it without asking." },
     },
     output.group { filters = true }, connection.safety, connection.service, connection.messages,
+    titles = function(options) return options.action == "plan" and payments_plan.TITLES or TITLES end,
   }
 end
 
@@ -71,124 +73,112 @@ local function next_command(options, words)
     .. queue
 end
 
--- Where the payments are: the client, its queue and its journal; or nil and the exit code.
+-- Shows how far a run is: as a line of a terminal, else only what it waits for.
+local function progress()
+  local show, clear = terminal.progress_line()
+  if core.is_terminal(2) then return function(at) show(purser.payouts.progress_line(at)) end, clear end
+  local has_said = false
+  return function(at)
+    -- that calls wait for the rate limit is said by the hook of the client
+    if not at.waiting_for or has_said or at.waiting_for:find "^the rate limit" then return end
+    report.note("waiting: %s", at.waiting_for)
+    has_said = true
+  end, clear
+end
+
+-- The client and the queue of a plan, which makes no journal and needs none.
+local function open_for_plan(options)
+  local journal = options.journal
+  if journal and not core.file_mode(journal) then options.journal = nil end
+  local client, _, sources = connection.open(options, { concurrent = true, policy = false })
+  options.journal = journal
+  return { client = client, sources = sources, queue = sources.journal and sources.is_named
+    and purser.payouts.new { client = client, journal = sources.journal, queue = options.queue } or nil }
+end
+
+-- Where the payments are: the client, its queue and its journal.
 local function open(options)
   for _, name in ipairs { "queue", "worker" } do -- an empty variable; under another name the list would be paid again
-    if options[name] == "" then
-      return nil, report.bad_input("payouts: --%s is empty; give a name, or leave it out", name)
-    end
+    if options[name] == "" then report.bad_input("payouts: --%s is empty; give a name, or leave it out", name) end
   end
-  local path = options.journal or credentials.variable "PURSER_JOURNAL"
-  local needs_queue = options.action ~= "plan"
-  if needs_queue and not path then
-    return nil, report.bad_input("payouts: the journal is missing; give --journal FILE, which is made when it is not "
-      .. "there")
+  if not options.journal then
+    report.bad_input "payouts: the journal is missing; give --journal FILE, which is made when it is not there"
   end
-  if needs_queue and not (options.action == "run" and options.subject) and not core.file_mode(path) then
-    return nil, report.bad_input("payouts: there is no journal %s; give the one that the list was paid with", path)
+  if not (options.action == "run" and options.subject) and not core.file_mode(options.journal) then
+    report.bad_input("payouts: there is no journal %s; give the one that the list was paid with", options.journal)
   end
-  if not needs_queue and path and not core.file_mode(path) then -- a plan makes no journal
-    options.next_journal, options.journal, path = path, false, nil
-  end
-  local overrides = { concurrent = true }
-  if not needs_queue then overrides.policy = false end -- what makes a plan needs no journal
-  local client, place, sources = connection.open(options, overrides)
-  if not client then return nil, report.bad_input("%s", place) end
-  if options.action == "plan" then
-    local queue = sources.journal and sources.is_named
-      and purser.payouts.new { client = client, journal = sources.journal, queue = options.queue }
-    return { client = client, sources = sources, queue = queue or nil }
-  end
+  local client, _, sources = connection.open(options, { concurrent = true })
   if not sources.is_named then
-    return nil, report.bad_input("payouts: the account is missing; give --account NAME (of `purser login NAME`), or "
-      .. "name that of the environment's keys with PURSER_ACCOUNT: a name of yours, which stays the same when the key "
-      .. "is another one, because with another name the list would be paid again")
+    report.bad_input("payouts: the account is missing; give --account NAME (of `purser login NAME`), or name that of "
+      .. "the environment's keys with PURSER_ACCOUNT: a name of yours, which stays the same when the key is another "
+      .. "one, because with another name the list would be paid again")
   end
-  options.journal = path
   terminal.settings.resume = ("`%s` finds out what became of it, and makes the rest"):format(
     next_command(options, "run"))
-  local show, clear = terminal.progress_line()
-  local reports, has_said = core.is_terminal(2), false
-  local function report_progress(progress)
-    if reports then return show(purser.payouts.progress_line(progress)) end
-    -- that calls wait for the rate limit is said by the hook of the client
-    if not progress.waiting_for or has_said or progress.waiting_for:find "^the rate limit" then return end
-    report.note("waiting: %s", progress.waiting_for)
-    has_said = true
-  end
-  local queue, err = purser.payouts.new {
-    client = client, journal = sources.journal, queue = options.queue, worker = options.worker or "shell",
-    witness = path .. ".witness",
-    progress = report_progress,
-  }
-  if not queue then return nil, report.bad_input("payouts: %s", report.sentence(err)) end
-  return { client = client, sources = sources, queue = queue, clear = clear, path = path }
+  local show, clear = progress()
+  local queue, err = purser.payouts.new { client = client, journal = sources.journal, queue = options.queue,
+    worker = options.worker or "shell", witness = options.journal .. ".witness", progress = show }
+  if not queue then report.bad_input("payouts: %s", report.sentence(err)) end
+  return { client = client, sources = sources, queue = queue, clear = clear }
 end
 
--- Says what a call of the queue failed with; an error of one payment is named with its line. Returns the exit code.
-local function failure(err, payments, path)
+-- Ends the command with what a call of the queue failed with; an error of one payment is named with its line.
+local function fail(err, payments, path)
   local key = err.details and err.details.key
   for _, payment in ipairs(key and payments or {}) do
-    if payment.key == key then return report.bad_input("%s:%d: %s", path, payment.line, report.sentence(err)) end
+    if payment.key == key then report.bad_input("%s:%d: %s", path, payment.line, report.sentence(err)) end
   end
-  if err.kind == "workflow" then
-    report.say("%s", tostring(err))
-    return err.outcome == "unknown" and report.UNKNOWN or report.NOT_SENT
-  end
-  return report.workflow_failure(err)
+  if err.kind ~= "workflow" then report.stop(report.workflow_failure(err)) end
+  report.say("%s", tostring(err))
+  report.stop(err.outcome == "unknown" and report.UNKNOWN or report.NOT_SENT)
 end
 
--- Reads and checks the file. Returns the plan, with its `path`; or nil and the exit code.
+-- Returns the result of a call of the queue, or ends the command.
+local function got(result, err) return result or fail(err) end
+
+-- Reads and checks the file. Returns the plan, with its `path`.
 local function planned(options, at, path)
-  local payments, message = purser.payouts.read(path, options.operation)
-  if not payments then return nil, report.bad_input("%s", message) end
+  local payments = report.must(purser.payouts.read(path, options.operation))
   if payments.comments > 0 then
     report.note("%d of the lines of %s begin with #, so they are no payments", payments.comments, path)
   end
   local plan, err = purser.payouts.plan(at.client, payments, { unchecked = options.unchecked, queue = at.queue,
     journal = at.sources.journal })
-  if not plan then return nil, report.failure({ effect = "read" }, {}, err) end
+  if not plan then report.stop(report.failure({ effect = "read" }, {}, err)) end
   plan.path = path
   return plan
 end
 
 -- Writes a plan: for a person, or each payment for a program.
 local function show_plan(plan, options)
-  if options.format == "table" and not options.filter[1] then
-    local ok = report.write(payments_plan.show(plan, plan.path, terminal.settings.output ~= nil))
-    for _, note in ipairs(payments_plan.notes(plan, plan.path)) do report.say("%s", note) end
-    return ok
+  if options.format ~= "table" or options.filter[1] then
+    return report.write(output.rows(payments_plan.TITLES, payments_plan.records(plan), options), options.raw)
   end
-  return report.write(output.rows(payments_plan.TITLES, payments_plan.cells(plan), options),
-    options.raw)
+  report.write(payments_plan.show(plan))
+  for _, note in ipairs(payments_plan.notes(plan)) do report.say("%s", note) end
 end
 
--- Says that a plan has errors, and in which lines. Returns the exit code.
+-- Says that a plan has errors, and in which lines, and ends the command.
 local function reject(plan)
   local is_doubtful = false
   for _, payment in ipairs(plan.payments) do
     is_doubtful = is_doubtful or payment.problems[1] and payment.has_doubtful_address
   end
-  return report.bad_input("%d of %d payments have errors (%s); nothing was sent%s", plan.bad, #plan.payments,
+  report.bad_input("%d of %d payments have errors (%s); nothing was sent%s", plan.bad, #plan.payments,
     payments_plan.lines(plan.payments, "problems"), is_doubtful and "; --unchecked takes addresses as they are" or "")
 end
 
 function actions.show(options) return approvals.show(options, options.subject) end
 
 function actions.plan(options)
-  if not options.subject then return report.bad_input("payouts plan: the file is missing; give FILE.csv") end
-  local at, code = open(options)
-  if not at then return code end
-  local plan
-  plan, code = planned(options, at, options.subject)
-  local is_to_sign = plan and plan.bad == 0 and connection.policy(options)
-  if is_to_sign then code = approvals.write_plan(options, at, plan.payments) end
-  at.client:close()
-  if not plan or is_to_sign then return code end
-  if not show_plan(plan, options) then return report.NOT_WRITTEN end
-  if plan.bad > 0 then return reject(plan) end
+  if not options.subject then report.bad_input "payouts plan: the file is missing; give FILE.csv" end
+  local at = open_for_plan(options)
+  local plan = planned(options, at, options.subject)
+  if plan.bad == 0 and connection.policy(options) then return approvals.write_plan(options, at, plan.payments) end
+  show_plan(plan, options)
+  if plan.bad > 0 then reject(plan) end
   for _, total in ipairs(plan.totals) do
-    if total.is_short then return report.bad_input "the balance does not cover all payments; nothing was sent" end
+    if total.is_short then report.bad_input "the balance does not cover all payments; nothing was sent" end
   end
   if plan.odd > 0 then
     report.say("%d of %d payments look like a mistake (odd, above): --yes alone does not pay them, --allow-equal does",
@@ -197,14 +187,10 @@ function actions.plan(options)
   local words = "run " .. values.shell_word(options.subject)
     .. (options.operation and " --operation " .. options.operation or "")
     .. (options.unchecked and " --unchecked" or "")
-  options.journal = options.journal or options.next_journal
   report.note("next: %s%s", next_command(options, words), at.sources.is_named and "" or " --account NAME")
-  return report.DONE
 end
 
 --------------------------------------------------------------------------------------------------------- the result
-
-local TITLES = { "key", "state", "amount", "asset", "to", "id", "message" }
 
 -- A key as it is sorted: inv-2 before inv-10.
 local function sortable(key)
@@ -213,26 +199,24 @@ end
 
 local function show_list(list, options)
   table.sort(list, function(a, b) return sortable(a.key) < sortable(b.key) end)
-  local cells = {}
-  for i, payment in ipairs(list) do
+  for _, payment in ipairs(list) do
     local params = payment.params
-    cells[i] = { payment.key, payment.state, params.amount or "", params.coin or params.asset or "",
-      params.address or params.toAccount or "", payment.record_id or "", payment.message or "" }
+    payment.amount, payment.asset, payment.id = params.amount, params.coin or params.asset, payment.record_id
+    payment.to = params.address or params.toAccount
   end
-  return report.write(output.rows(TITLES, cells, options), options.raw)
+  report.write(output.rows(TITLES, list, options), options.raw)
 end
 
 local STATES = { "total", "done", "waiting", "taken", "sent", "failed", "undecided", "blocked", "dropped" }
 
-local function show_counts(counts, format)
-  if format == "json" then
-    local members = {}
-    for i, name in ipairs(STATES) do members[i] = { name, counts[name] } end
-    return report.write(output.json(json.object(members), "  "))
+-- Shows how many payments are in which state: for a program as one object.
+local function show_counts(counts, options)
+  if options.format ~= "json" then
+    return report.write(output.rows(STATES, { counts }, { format = options.format }))
   end
-  local line = {}
-  for i, name in ipairs(STATES) do line[i] = counts[name] end
-  return report.write(output.rows(STATES, { line }, { format = format }))
+  local members = {}
+  for i, name in ipairs(STATES) do members[i] = { name, counts[name] } end
+  report.write(output.json(json.object(members), "  "))
 end
 
 -- The exit code that the state of a queue asks for. A run leaves nothing to make but what is blocked.
@@ -243,7 +227,7 @@ local function code_of(counts)
 end
 
 local function finish(at, counts, options)
-  if not show_counts(counts, options.format) then return report.NOT_WRITTEN end
+  show_counts(counts, options)
   for _, state in ipairs { "failed", "undecided" } do
     for _, payment in ipairs(counts[state] > 0 and at.queue:list(state) or {}) do
       report.say('%s: payment "%s": %s', state, payment.key, payment.message or "")
@@ -265,98 +249,97 @@ end
 ------------------------------------------------------------------------------------------------------------- paying
 
 -- Warns where the account has no payments in a queue in which other accounts have some: its name may be
--- misspelt, and then the list would be paid once more. Nil otherwise; or nil and an error.
+-- misspelt, and then the list would be paid once more. Nil otherwise.
 local function other_accounts(options, at)
-  local counts, err = at.queue:report()
-  if not counts then return nil, err end
+  local counts = got(at.queue:report())
   if counts.total > 0 then return nil end
   if not counts.other_accounts[1] then
     if options.subject then return nil end
-    return ('the queue "%s" of %s holds no payment of the account "%s"'):format(options.queue or "default", at.path,
-      at.client:account())
+    return ('the queue "%s" of %s holds no payment of the account "%s"'):format(options.queue or "default",
+      options.journal, at.client:account())
   end
   local names = {}
   for i, other in ipairs(counts.other_accounts) do names[i] = ('"%s" (%d)'):format(other.account, other.payments) end
   return ('the account "%s" has no payments in the queue "%s" of %s, which holds those of %s'):format(
-    at.client:account(), options.queue or "default", at.path, table.concat(names, ", "))
+    at.client:account(), options.queue or "default", options.journal, table.concat(names, ", "))
 end
 
--- Adds what the file has, after a question. Returns nil when the run may begin, else the exit code.
-local function add(options, at)
-  local path = options.subject
-  local others, problem = other_accounts(options, at)
-  if problem then return failure(problem) end
-  if others and options.yes then
-    return report.bad_input("payouts: %s; correct the account, or give a queue of its own (--queue NAME), or "
-      .. "confirm the first list without --yes", others)
+-- Shows what would be paid, and asks.
+local function confirm(plan, options, at, others)
+  show_plan(plan, options)
+  local fields = { { "file", plan.path }, { "journal", options.journal },
+    { "payments", ("%d"):format(#plan.payments) } }
+  for _, total in ipairs(plan.totals) do
+    fields[#fields + 1] = { "sum", ("%s %s, %s with fees%s%s"):format(tostring(total.amount), total.asset,
+      tostring(total.amount + total.fees), total.source ~= "" and " from " .. total.payer or "",
+      total.is_short and ": NOT COVERED by the balance of " .. total.balance or "") }
   end
-  local plan, code = planned(options, at, path)
-  if not plan then return code end
+  fields[#fields + 1] = others and { "warning", others .. ". Under another name a list is paid once more" } or nil
+  if plan.odd > 0 and not options.allow_equal then
+    fields[#fields + 1] = { "warning", ("%d payments look like a mistake: see odd, above"):format(plan.odd) }
+  end
+  report.ask(options, "This moves money", at.sources, fields)
+end
+
+-- Adds what the file has, after a question.
+local function add(options, at)
+  local path, others = options.subject, other_accounts(options, at)
+  if others and options.yes then
+    report.bad_input("payouts: %s; correct the account, or give a queue of its own (--queue NAME), or confirm the "
+      .. "first list without --yes", others)
+  end
+  local plan = planned(options, at, path)
   local payments = plan.payments
   if plan.bad > 0 then
     show_plan(plan, options)
-    return reject(plan)
+    reject(plan)
   end
   if options.yes and plan.odd > 0 and not options.allow_equal then
-    for _, line in ipairs(payments_plan.odd_lines(payments, path)) do report.say("%s", line) end
-    return report.bad_input("payouts: %d of %d payments look like a mistake, so nothing was sent; if they are right, "
-      .. "give --allow-equal, or confirm them without --yes", plan.odd, #payments)
+    for _, line in ipairs(payments_plan.odd_lines(plan)) do report.say("%s", line) end
+    report.bad_input("payouts: %d of %d payments look like a mistake, so nothing was sent; if they are right, give "
+      .. "--allow-equal, or confirm them without --yes", plan.odd, #payments)
   end
-  if options.yes then
-    for _, warning in ipairs(plan.shortages) do report.say("warning: %s", warning) end
-  else
-    show_plan(plan, options)
-    local fields = { { "file", path }, { "journal", at.path }, { "payments", ("%d"):format(#payments) } }
-    for _, total in ipairs(plan.totals) do
-      fields[#fields + 1] = { "sum", ("%s %s, %s with fees%s%s"):format(tostring(total.amount), total.asset,
-        tostring(total.amount + total.fees), total.source ~= "" and " from " .. total.payer or "",
-        total.is_short and ": NOT COVERED by the balance of " .. total.balance or "") }
-    end
-    fields[#fields + 1] = others and { "warning", others .. ". Under another name a list is paid once more" } or nil
-    if plan.odd > 0 and not options.allow_equal then
-      fields[#fields + 1] = { "warning", ("%d payments look like a mistake: see odd, above"):format(plan.odd) }
-    end
-    code = report.ask(options, "This moves money", at.sources, fields)
-    if code then return code end
-  end
+  if not options.yes then confirm(plan, options, at, others) end
+  for _, warning in ipairs(options.yes and plan.shortages or {}) do report.say("warning: %s", warning) end
   local list = {}
   for i, payment in ipairs(payments) do
     list[i] = { key = payment.key, operation = payment.operation, params = payment.params }
   end
   local counts, err = at.queue:add_all(list)
-  if not counts then return failure(err, payments, path) end
+  if not counts then fail(err, payments, path) end
   report.note("%d added, %d known", counts.added, counts.repeated)
 end
 
 function actions.run(options)
-  local at, code = open(options)
-  if not at then return code end
-  code = options.subject and add(options, at)
-  if not options.subject and not options.yes then
-    local counts, err = at.queue:report()
-    if not counts then return failure(err) end
+  local at = open(options)
+  if options.subject then add(options, at)
+  elseif not options.yes then
+    local counts = got(at.queue:report())
     local left = counts.waiting + counts.taken + counts.sent
-    code = left > 0 and report.ask(options, "This moves money", at.sources,
-      { { "journal", at.path }, { "payments", ("%d of %d are left"):format(left, counts.total) } }) or nil
+    if left > 0 then
+      report.ask(options, "This moves money", at.sources,
+        { { "journal", options.journal }, { "payments", ("%d of %d are left"):format(left, counts.total) } })
+    end
   end
-  if code then return code end
   local counts, err = at.queue:run()
   at.clear()
-  code = counts and finish(at, counts, options) or failure(err)
-  at.client:close()
-  return code
+  if not counts then fail(err) end
+  return finish(at, counts, options)
 end
 
 ------------------------------------------------------------------------------------------------------------- looking
 
-function actions.status(options)
-  local at, code = open(options)
-  if not at then return code end
-  local counts, err = at.queue:report()
-  if not counts then return failure(err) end
+-- Opens the queue to look at it. Returns where the payments are.
+local function look(options)
+  local at = open(options)
   local others = other_accounts(options, at)
   if others then report.say("warning: %s", others) end
-  if not show_counts(counts, options.format) then return report.NOT_WRITTEN end
+  return at
+end
+
+function actions.status(options)
+  local counts = got(look(options).queue:report())
+  show_counts(counts, options)
   if counts.sent > 0 then
     report.say("%d payments are sent, and what became of them is not known yet: `%s` finds out", counts.sent,
       next_command(options, "run"))
@@ -364,33 +347,23 @@ function actions.status(options)
   return code_of(counts)
 end
 
-function actions.report(options)
-  local at, code = open(options)
-  if not at then return code end
-  local list, err = at.queue:list()
-  if not list then return failure(err) end
-  local others = other_accounts(options, at)
-  if others then report.say("warning: %s", others) end
-  return show_list(list, options) and report.DONE or report.NOT_WRITTEN
-end
+function actions.report(options) show_list(got(look(options).queue:list()), options) end
 
 -- Does what a person asks for one payment: `words` = { question, its past form, the command that follows }.
 local function act_on(options, words, act)
   if not options.subject then
-    return report.bad_input("payouts %s: the key is missing; give the key of a payment", options.action)
+    report.bad_input("payouts %s: the key is missing; give the key of a payment", options.action)
   end
-  local at, code = open(options)
-  if not at then return code end
+  local at = open(options)
   local found, err = at.queue:find(options.subject)
-  if found == nil then return failure(err) end
+  if found == nil then fail(err) end
   if not found then
-    return report.bad_input('payouts %s: no payment has the key "%s"; `%s` lists them', options.action, options.subject,
+    report.bad_input('payouts %s: no payment has the key "%s"; `%s` lists them', options.action, options.subject,
       next_command(options, "report"))
   end
-  code = report.ask(options, words[1], at.sources, {
+  report.ask(options, words[1], at.sources, {
     { "key", options.subject }, { "state", found.state }, { "message", found.message or "" },
     { "looks", options.force and "no: --force is given" or "yes, whether it was made" } })
-  if code then return code end
   local done
   done, err = act(at, options.force and { force = true } or nil)
   if done == nil then
@@ -399,11 +372,10 @@ local function act_on(options, words, act)
     return err.outcome == "unknown" and report.UNKNOWN or report.BAD_INPUT
   end
   if not done then
-    return report.bad_input('payouts %s: payment "%s" is %s; only one that %s is %s', options.action, options.subject,
+    report.bad_input('payouts %s: payment "%s" is %s; only one that %s is %s', options.action, options.subject,
       found.state, words[2], words[3])
   end
   report.note("next: %s", next_command(options, words[4]))
-  return report.DONE
 end
 
 function actions.retry(options)
@@ -416,20 +388,17 @@ function actions.drop(options)
     function(at, force) return at.queue:drop(options.subject, force) end)
 end
 
--- The payment of that key in the file; or nil and the exit code.
+-- The payment of that key in the file.
 local function payment_in(options)
-  if not options.list then return nil, report.bad_input("payouts replace: the file is missing; give KEY FILE") end
-  local payments, message = purser.payouts.read(options.list, options.operation)
-  if not payments then return nil, report.bad_input("%s", message) end
-  for _, payment in ipairs(payments) do
+  if not options.list then report.bad_input "payouts replace: the file is missing; give KEY FILE" end
+  for _, payment in ipairs(report.must(purser.payouts.read(options.list, options.operation))) do
     if payment.key == options.subject then return payment end
   end
-  return nil, report.bad_input('payouts replace: %s has no payment "%s"', options.list, options.subject)
+  report.bad_input('payouts replace: %s has no payment "%s"', options.list, options.subject)
 end
 
 function actions.replace(options)
-  local payment, code = payment_in(options)
-  if not payment then return code end
+  local payment = payment_in(options)
   return act_on(options, { "This replaces a payment, which the next run makes", "waits, failed or is undecided",
     "replaced", "run" }, function(at, force)
     local plan, err = purser.payouts.plan(at.client, { payment }, { unchecked = options.unchecked })
@@ -442,12 +411,9 @@ function actions.replace(options)
 end
 
 function M.start(options)
-  local is_plan = options.action == "plan"
-  local message = output.message(options, is_plan and payments_plan.TITLES or TITLES)
-  if message then return report.bad_input("payouts: %s", message) end
   if not actions[options.action] then
     if options.subject then
-      return report.bad_input("payouts: %q is no action; give plan, show, run, status, report, retry, drop or replace",
+      report.bad_input("payouts: %q is no action; give plan, show, run, status, report, retry, drop or replace",
         options.action)
     end
     options.subject, options.action = options.action, "run"

@@ -87,10 +87,23 @@ function M.note(...)
   if not terminal.settings.quiet then terminal.say(...) end
 end
 
---- Says what is wrong with what was asked. Returns the exit code.
+--- Ends the command with an exit code, from wherever it is: init.lua catches it.
+---@param code integer
+function M.stop(code) error({ exit_code = code }, 0) end
+
+--- Says what is wrong with what was asked, and ends the command.
 function M.bad_input(...)
   terminal.fail(...)
-  return M.BAD_INPUT
+  M.stop(M.BAD_INPUT)
+end
+
+--- Returns what it is given. Ends the command where that begins with nil or false, and a message or an error.
+function M.must(value, problem, ...)
+  if value then return value, problem, ... end
+  if errors.is(problem) and problem.kind ~= "config" and problem.kind ~= "argument" then
+    M.stop(M.workflow_failure(problem))
+  end
+  M.bad_input("%s", errors.is(problem) and M.sentence(problem) or tostring(problem))
 end
 
 -- The command that shows what became of an operation: the row's own, with the parameters that both take.
@@ -193,36 +206,36 @@ function M.plan_lines(plan, command)
   return lines
 end
 
---- Shows what would be done. Returns nil when it may be done, else the exit code.
+--- Shows what would be done, and ends the command where that is not confirmed.
 ---@param options table    with `yes`
 ---@param what string      what would be done
 ---@param sources table    of connection.open: where, and with which keys
 ---@param fields table[]   { label, value }; a value may hold any text
----@return integer|nil
 function M.ask(options, what, sources, fields)
-  if options.yes then return nil end
-  if not terminal.can_ask() then
-    return M.bad_input("%s: there is no terminal to confirm it on; give --yes", what)
-  end
+  if options.yes then return end
+  if not terminal.can_ask() then M.bad_input("%s: there is no terminal to confirm it on; give --yes", what) end
   local all = { { "service", ("%s (from %s)"):format(sources.url, sources.service) },
     { "account", sources.account }, { "key", ("%s (from %s)"):format(sources.key, sources.keys) } }
   for _, field in ipairs(fields) do all[#all + 1] = field end
-  if terminal.ask(what .. " at " .. sources.url .. ":", all) == "yes" then return nil end
-  return M.bad_input("not confirmed; nothing was sent")
+  local answer = terminal.ask(what .. " at " .. sources.url .. ":", all)
+  if answer ~= "yes" then M.bad_input "not confirmed; nothing was sent" end
 end
 
 --- Says what a workflow failed with. Returns the exit code.
 ---@param err purser.Error
 function M.workflow_failure(err) return M.failure({ effect = "transfer" }, {}, err) end
 
---- Writes to standard output. Returns false, and says so, when it cannot be written (a full disk, a closed pipe).
+--- Writes to standard output. Ends the command when it cannot be written (a full disk, a closed pipe).
 ---@param text string
 ---@param is_raw boolean|nil  the exact bytes, unless they go to a terminal
-function M.write(text, is_raw)
+---@param advice string|nil   what to say then, too
+---@return true
+function M.write(text, is_raw, advice)
   local ok, reason = terminal.write(text, is_raw)
   if ok then return true end
   M.say("the result could not be written: %s", tostring(reason))
-  return false
+  if advice then M.say("%s", advice) end
+  M.stop(M.NOT_WRITTEN)
 end
 
 return M

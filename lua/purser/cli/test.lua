@@ -29,35 +29,31 @@ function M.grammar()
   }
 end
 
-local TITLES = { "fault", "call", "starts", "exit", "books" }
-
-local function cells_of(run)
-  return { run.fault, run.at > 0 and run.at or "", run.starts, run.code, run.wrong or "right" }
-end
-
---- Runs the command. Returns 0 where every run was right, 1 where one was not, 2 for what cannot be run.
+--- Runs the command. Returns 1 where a run was wrong.
 function M.start(options)
   if not options.command[1] then
-    return report.bad_input "test: there is no program; give one after --, such as: purser test -- lua5.4 pay.lua"
+    report.bad_input "test: there is no program; give one after --, such as: purser test -- lua5.4 pay.lua"
   end
-  local found = pcall(require, "purser.httpd")
-  if not found then return report.bad_input "test: purser.httpd is missing: build it with libmicrohttpd" end
+  if not pcall(require, "purser.httpd") then
+    report.bad_input "test: purser.httpd is missing: build it with libmicrohttpd"
+  end
   local balances, show, clear = {}, terminal.progress_line()
   for _, pair in ipairs(options.balance) do
-    if not core.decimal(pair[2]) then return report.bad_input("--balance takes COIN=AMOUNT, not %q", pair[2]) end
+    if not core.decimal(pair[2]) then report.bad_input("--balance takes COIN=AMOUNT, not %q", pair[2]) end
     balances[pair[1]] = pair[2]
   end
   local runs, message = purser.sim.rehearse(options.command, { seed = options.seed, profile = options.profile,
     balances = next(balances) and balances or nil,
     on_run = function(run) show(("%s, write call %d: %s"):format(run.fault, run.at, run.wrong or "right")) end })
   clear()
-  if not runs then return report.bad_input("test: %s", message) end
-  local lines, wrong = {}, 0
+  if not runs then report.bad_input("test: %s", message) end
+  local records, wrong = {}, 0
   for i, run in ipairs(runs) do
-    lines[i] = cells_of(run)
+    records[i] = { fault = run.fault, call = run.at > 0 and run.at or nil, starts = run.starts, exit = run.code,
+      books = run.wrong or "right" }
     wrong = wrong + (run.wrong and 1 or 0)
   end
-  if not report.write(output.rows(TITLES, lines, options), options.raw) then return report.NOT_WRITTEN end
+  report.write(output.rows({ "fault", "call", "starts", "exit", "books" }, records, options), options.raw)
   report.note("%d of %d runs were wrong", wrong, #runs)
   return wrong > 0 and report.REJECTED or report.DONE
 end

@@ -1,24 +1,34 @@
 -- SPDX-License-Identifier: MIT
 -- Values as people type them: times, durations, sources of a password.
 
+local lazy = require "purser.util.lazy"
+local core = lazy "purser.core"
 local states = require "purser.api.states"
 local utc = require "purser.util.utc"
 
 local M = {}
 
-local unit_ms = { s = 1000, m = 60000, h = 3600000, d = 86400000, w = 604800000 }
+local UNIT_MS = { s = 1000, m = 60000, h = 3600000, d = 86400000, w = 604800000 }
 
 local TIME_FORMS = "a duration before now (30d, 12h, 90m, 45s, 2w), a date (2026-01-31, 2026-01-31T10:00, with Z or "
   .. "+02:00, else UTC), or epoch milliseconds (13 digits)"
 
+--- Milliseconds of a duration as people type it ("45s", "30m", "2h", "1d"); nil and a message for anything else.
+---@param text string
+---@return integer|nil, string|nil
+function M.duration(text)
+  local count, unit = text:match "^(%d%d?%d?%d?%d?)([smhdw])$"
+  if count and tonumber(count) > 0 then return tonumber(count) * UNIT_MS[unit] end
+  return nil, ("'%s' is no duration; give 45s, 30m or 2h"):format(text)
+end
+
 --- Epoch milliseconds of a time as people type it; nil and a message for anything else.
 ---@param text string
----@param now integer  epoch milliseconds
 ---@return integer|nil, string|nil
-function M.time(text, now)
-  if text == "now" then return now end
-  local count, unit = text:match("^(%d%d?%d?%d?%d?)([smhdw])$")
-  if count then return now - tonumber(count) * unit_ms[unit] end
+function M.time(text)
+  if text == "now" then return core.now_ms() end
+  local before = M.duration(text)
+  if before then return core.now_ms() - before end
   if text:find("^%d%d%d%d%d%d%d%d%d%d%d%d%d$") then return tonumber(text) end
   local ms, _, position = utc.ms(text)
   if ms then return ms end
@@ -26,23 +36,15 @@ function M.time(text, now)
   return nil, ('"%s" is not a time%s; give %s'):format(text, where, TIME_FORMS)
 end
 
---- The times of --since and --until, where they are given: { since, until }; nil and a message.
----@param options table  of the command line
----@param now integer
----@return { since: integer|nil, until: integer|nil }|nil, string|nil
-function M.window(options, now)
-  local window = {}
-  for _, word in ipairs { "since", "until" } do
-    local message
-    if options[word] then window[word], message = M.time(options[word], now) end
-    if message then return nil, ("--%s %s"):format(word, message) end
-  end
-  if window.since and window.since > now then
-    return nil, ('--since "%s" is in the future, so there is nothing since then'):format(options.since)
-  elseif window.since and window["until"] and window.since > window["until"] then
-    return nil, ('--since "%s" is later than --until "%s"; exchange them'):format(options.since, options["until"])
-  end
-  return window
+--- The option --since, whose time has come already.
+---@param help string
+---@return table
+function M.since(help)
+  return { "--since", "<when>", help, convert = function(text)
+    local ms, message = M.time(text)
+    if not ms or ms <= core.now_ms() then return ms, message end
+    return nil, ('"%s" is in the future, so there is nothing since then'):format(text)
+  end }
 end
 
 --- "2026-01-31 10:00:00" (UTC) of epoch milliseconds; the milliseconds are shown when there are any.

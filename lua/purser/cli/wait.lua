@@ -25,12 +25,12 @@ function M.grammar()
       .. "futures (by its tranId) is done, and print it. Ends with 1 when that can no longer be, with 3 when the time "
       .. "is over.",
     arguments = { { "kind", "withdrawal, deposit or transfer.", choices = { "withdrawal", "deposit", "transfer" } },
-      { "id", "What it is known by.", values = {} } },
+      { "id", "Its id.", values = {} } },
     { "Options",
       { "--goal", "<goal>", "withdrawal: success, sent, final, cancelled; deposit: credited, seen, final.",
         values = function(words) return goals[words[2]] or {} end },
       { "--deadline", "<duration>", "How long to wait: 45s, 30m, 2h; default 10m." },
-      { "--since", "<when>", "From when on a withdrawal or deposit is looked for: 12h, 2026-01-31." } },
+      values.since "From when on a withdrawal or deposit is looked for: 12h, 2026-01-31." },
     output.group(), connection.service, connection.messages,
   }
 end
@@ -42,35 +42,18 @@ local function progress_of(at)
 end
 
 function M.start(options)
-  local message = output.message(options)
-  if message then return report.bad_input("%s", message) end
-  local requested = { goal = options.goal, deadline_ms = options.deadline }
-  if options.since then
-    local window
-    window, message = values.window(options, core.now_ms())
-    if not window then return report.bad_input("%s", message) end
-    requested.since = window.since
-  end
-  local client
-  client, message = connection.open(options)
-  if not client then return report.bad_input("%s", message) end
+  local client = connection.open(options)
   if core.is_terminal(2) then report.note("waiting; to stop it changes nothing at the service") end
   local show, clear = terminal.progress_line()
-  requested.progress = function(at) show(progress_of(at)) end
   local kind = kinds[options.kind]
-  local record, err = client.wallet[kind[1]](client.wallet, kind[3](options.id), requested)
+  local record, err = client.wallet[kind[1]](client.wallet, kind[3](options.id), { goal = options.goal,
+    deadline_ms = options.deadline, since = options.since, progress = function(at) show(progress_of(at)) end })
   clear()
-  client:close()
-  if not record then
-    if err.kind == "workflow" then
-      local text = err.message:gsub("(%d+) ms", function(ms) return ("%g s"):format(tonumber(ms) / 1000) end)
-      terminal.fail("%s%s", text, err.outcome == "rejected" and "" or "; give a longer --deadline to wait again")
-      return err.outcome == "rejected" and report.REJECTED or report.NOT_SENT
-    end
-    return report.failure({ effect = "read" }, {}, err)
-  end
-  local text = output.record(catalogue.by_name[kind[2]], record, options)
-  return report.write(text, options.raw) and report.DONE or report.NOT_WRITTEN
+  if record then return report.write(output.record(catalogue.by_name[kind[2]], record, options), options.raw) end
+  if err.kind ~= "workflow" then return report.failure({ effect = "read" }, {}, err) end
+  local text = err.message:gsub("(%d+) ms", function(ms) return ("%g s"):format(tonumber(ms) / 1000) end)
+  terminal.fail("%s%s", text, err.outcome == "rejected" and "" or "; give a longer --deadline to wait again")
+  return err.outcome == "rejected" and report.REJECTED or report.NOT_SENT
 end
 
 return M

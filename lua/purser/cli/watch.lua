@@ -27,7 +27,7 @@ function M.grammar()
       { "--addresses", "<file>", "With --sub-accounts: JSON file { name: address or [addresses] }, by which a deposit "
         .. "is named." },
       { "--coin", "<text>", "Of this coin alone." },
-      { "--since", "<when>", "From when on, without a cursor: 12h, 2026-01-31; default: now." },
+      values.since "From when on, without a cursor: 12h, 2026-01-31; default: now.",
       { "--cursor", "<file>", "File that keeps how far it came; made at the first run." },
       { "--poll", "<duration>", "How long between two looks: 5s, 1m; default 10s." },
       { "--deadline", "<duration>", "End after so long: 45s, 30m; without it, never." } },
@@ -68,44 +68,35 @@ local function line_of(event, options)
     deposit.memo and deposit.memo ~= "" and " memo " .. deposit.memo or "")) .. "\n"
 end
 
--- The parameters of the watch; nil and a message.
+-- The parameters of the watch.
 local function params_of(options)
-  local params = { coin = options.coin, poll_ms = options.poll, deadline_ms = options.deadline }
-  if options.since then
-    local window, message = values.window(options, core.now_ms())
-    if not window then return nil, message end
-    params.since = window.since
-  end
+  local params = { coin = options.coin, poll_ms = options.poll, deadline_ms = options.deadline, since = options.since }
   if options.addresses then
-    if not options.sub_accounts then return nil, "--addresses is for --sub-accounts" end
+    if not options.sub_accounts then report.bad_input "--addresses is for --sub-accounts" end
     local names, message = files.read_object(options.addresses)
-    if not names then return nil, "--addresses " .. message end
-    params.sub_accounts = names
+    params.sub_accounts = names or report.bad_input("--addresses %s", message)
   end
   if options.cursor then
     local text, problem, is_missing = files.read(options.cursor)
-    if not text and not is_missing then return nil, "--cursor " .. problem end
+    if not text and not is_missing then report.bad_input("--cursor %s", problem) end
     params.cursor = text and text:match "^[^\n]+"
     local ok, reason = files.can_replace(options.cursor)
-    if not ok then return nil, ("--cursor %s cannot be written: %s"):format(options.cursor, tostring(reason)) end
+    if not ok then report.bad_input("--cursor %s cannot be written: %s", options.cursor, tostring(reason)) end
   end
   return params
 end
 
 local function keep(options, cursor)
-  if not options.cursor then return true end
+  if not options.cursor then return end
   local ok, reason = files.replace(options.cursor, cursor .. "\n")
-  if not ok then report.say("the cursor could not be written to %s: %s", options.cursor, tostring(reason)) end
-  return ok
+  if ok then return end
+  report.say("the cursor could not be written to %s: %s", options.cursor, tostring(reason))
+  report.stop(report.NOT_WRITTEN)
 end
 
 function M.start(options)
   if options.what == "account" then return watch_account.start(options) end
-  local params, message = params_of(options)
-  if not params then return report.bad_input("%s", message) end
-  local client
-  client, message = connection.open(options)
-  if not client then return report.bad_input("%s", message) end
+  local params, client = params_of(options), connection.open(options)
   local group = options.sub_accounts and client.broker or client.wallet
   local watch = group:watch_deposits(params)
   if options.format == "csv" and not params.cursor then report.write(csv.line(COLUMNS)) end
@@ -114,12 +105,10 @@ function M.start(options)
     local event, err = watch:next()
     if err then return report.failure({ effect = "read" }, {}, err) end
     if not event then break end
-    if not report.write(line_of(event, options), options.raw) then return report.NOT_WRITTEN end
-    if not keep(options, event.cursor) then return report.NOT_WRITTEN end
+    report.write(line_of(event, options), options.raw)
+    keep(options, event.cursor)
   end
-  local kept = keep(options, watch:cursor())
-  client:close()
-  return kept and report.DONE or report.NOT_WRITTEN
+  keep(options, watch:cursor())
 end
 
 return M

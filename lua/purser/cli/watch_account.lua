@@ -4,7 +4,6 @@
 local activity = require "purser.cli.activity"
 local connection = require "purser.cli.connection"
 local core = require "purser.core"
-local credentials = require "purser.cli.credentials"
 local purser = require "purser"
 local report = require "purser.cli.report"
 local values = require "purser.cli.values"
@@ -18,7 +17,7 @@ M.group = { "Account",
     many = true },
   { "--key-days", "<n>", "Tell when the key ends within so many days." },
   { "--permissions", "Tell when the key's permissions or IP list change." },
-  { "--journal", "<file>", "Tell of this journal's write calls that are undecided or stuck." },
+  { "--journal", "<file>", "Tell of this journal's write calls that are undecided or stuck.", env = "PURSER_JOURNAL" },
   { "--stuck", "<duration>", "With --journal: how long a call may have no known end; default 10m." },
   { "--run", "<command>", "Command of the shell that gets each event, a line of JSON, on its standard input." },
   { "--webhook", "<url>", "URL that each event is posted to." },
@@ -28,23 +27,22 @@ M.group = { "Account",
   { "--every", "<duration>", "Look again after so long: 60s, 5m; without it, once." },
 }
 
--- Returns the options of purser.monitor.alerts; or nil and a message.
+-- Returns the options of purser.monitor.alerts.
 local function options_of(options)
   local made = { networks = #options.network > 0 and options.network or nil, key_days = options.key_days,
     permissions = options.permissions, state = options.state, command = options.run, webhook = options.webhook,
     stuck_ms = options.stuck }
   for _, pair in ipairs(options.below) do
     if not pair[2]:find "^[%d.]+$" then
-      return nil, ("--below '%s=%s' is not NAME=AMOUNT; write USDT=500"):format(pair[1], pair[2])
+      report.bad_input("--below '%s=%s' is not NAME=AMOUNT; write USDT=500", pair[1], pair[2])
     end
     made.below = made.below or {}
     made.below[pair[1]] = pair[2]
   end
-  if options.webhook and not options.secret_file then return nil, "--webhook needs --secret-file FILE" end
+  if options.webhook and not options.secret_file then report.bad_input "--webhook needs --secret-file FILE" end
   if options.secret_file then
-    local message
-    made.secret, message = purser.secrets.from_file(options.secret_file)
-    if not made.secret then return nil, "--secret-file: " .. message end
+    local secret, message = purser.secrets.from_file(options.secret_file)
+    made.secret = secret or report.bad_input("--secret-file: %s", message)
   end
   return made
 end
@@ -68,25 +66,19 @@ end
 
 --- Runs the command. Returns its exit code.
 function M.start(options)
-  local made, message = options_of(options)
-  if not made then return report.bad_input("%s", message) end
-  local path = options.journal or credentials.variable "PURSER_JOURNAL"
-  if path and not core.file_mode(path) then -- to look must make none
-    return report.bad_input("watch: there is no file %s; give the --journal that the write calls were given", path)
+  local made = options_of(options)
+  if options.journal and not core.file_mode(options.journal) then -- to look must make none
+    report.bad_input("watch: there is no file %s; give the --journal that the write calls were given", options.journal)
   end
   local metrics = purser.monitor.metrics()
-  local client, sources
-  client, message, sources = connection.open(options, { hooks = metrics:hooks(activity.hooks(options.debug)) })
-  if not client then return report.bad_input("%s", message) end
+  local client, _, sources = connection.open(options, { hooks = metrics:hooks(activity.hooks(options.debug)) })
   made.journal = sources.journal
-  local alerts, err = purser.monitor.alerts(client, made)
-  if not alerts then return report.bad_input("%s", report.sentence(err)) end
+  local alerts = report.must(purser.monitor.alerts(client, made))
   local is_well = look(alerts, metrics, options, sources.journal)
   while options.every do
     client:sleep(options.every)
     look(alerts, metrics, options, sources.journal)
   end
-  client:close()
   return is_well and report.DONE or report.NOT_SENT
 end
 

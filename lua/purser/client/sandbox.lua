@@ -50,11 +50,26 @@ local function add(to, library, names)
   return to
 end
 
+-- What leads to the host from inside of a script, whatever it is called there; of some libraries all.
+local OPENING = { coroutine = "all", debug = "all", io = "all", package = "all", string = "dump",
+  os = "execute exit getenv remove rename setlocale tmpname",
+  _G = "collectgarbage dofile getfenv getmetatable load loadfile loadstring module newproxy rawset require setfenv "
+    .. "setmetatable" }
+
+local function opens_the_host(value)
+  for library, names in pairs(OPENING) do
+    for name, member in next, rawget(_G, library) or {} do
+      if member == value and (names == "all" or find(names, "%f[%w]" .. name .. "%f[%W]")) then return true end
+    end
+  end
+end
+
 local plain = { string = true, number = true, boolean = true, ["function"] = true }
 
 -- Returns a copy of data and functions, with the tables that hold each other; or nil and what cannot be given: an
 -- object has a metatable, which is the host's, and most show it as a member (`__index`).
 local function copy(value, name, copies)
+  if type(value) == "function" and opens_the_host(value) then return nil, name .. " leads to the host" end
   if plain[type(value)] or restricted.is(value) then return value end
   if type(value) ~= "table" or getmetatable(value) ~= nil then
     return nil, format("%s is an object and no plain data", name)

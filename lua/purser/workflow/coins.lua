@@ -31,11 +31,7 @@ end
 function M.find(coins, name)
   local coin = coins[name] or type(name) == "string" and coins[name:upper()]
   if coin then return coin end
-  local hint = suggest.among(name, coins)
-  for symbol, other in pairs(coins) do -- "Tether" for USDT
-    if tostring(other.name):lower() == tostring(name):lower() then hint = suggest.hint(symbol, { symbol }) end
-  end
-  return nil, ("the coin %s does not exist%s; wallet.coins lists them"):format(tostring(name), hint)
+  return nil, ("the coin %s does not exist%s; wallet.coins has all"):format(tostring(name), suggest.among(name, coins))
 end
 
 local function plain(text) return (text:lower():gsub("[^%w]", "")) end

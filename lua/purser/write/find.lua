@@ -39,7 +39,6 @@ end
 --- Finds the one record that agrees in all that can be compared.
 function M.match(question)
   if question.late then return ask_late(question, find_content.judge) end
-  if not question.asks_early then return nil end
   return nil, select(2, reading.of(question, "early"))
 end
 

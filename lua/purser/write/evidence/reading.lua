@@ -10,7 +10,6 @@
 --     client:reconcile(intent, options, readings)    -- of each of them
 
 local core = require "purser.core"
-local envelope = require "purser.write.evidence.envelope"
 local history = require "purser.history"
 local operations = require "purser.api.operations"
 local record_id = require "purser.history.record_id"
@@ -39,20 +38,6 @@ end
 
 local ASKED_TIMES = 3 -- at most
 
---- Calls `run(...)`, which reads, and again where the answer shows no list or lacks something: of a service that gives
---- such an answer now and then, no reading of many requests would ever be whole.
----@return any value, purser.Error|nil err
-function M.ask(run, ...)
-  local value, err
-  for _ = 1, ASKED_TIMES do
-    value, err = run(...)
-    if value ~= nil or err.kind ~= "decode" then break end
-  end
-  return value, err
-end
-
-M.verify = envelope.verify
-
 local LONGEST_MS = 30 * DAY_MS  -- that is asked for at once, where the history itself says no other
 local OVERLAP_MS = 2 * DAY_MS   -- of two parts: bounds counted in whole days would hide what lies between them
 
@@ -71,17 +56,20 @@ local function each_once(row, parts)
   return list
 end
 
--- Returns a function that asks again for a page that is rejected after others were shown: what is asked for is right,
--- so the rejection passes, and would end the reading of a long history each time.
+-- Returns a function that asks again where an answer shows no list or lacks something: of a service that gives such an
+-- answer now and then, no reading of many requests would ever be whole. So it does for a page that is rejected after
+-- others were shown: what is asked for is right, so the rejection passes.
 local function asks_again(run)
   local was_shown = false
   return function(row, params)
     local value, err
-    for _ = 1, was_shown and ASKED_TIMES or 1 do
+    for _ = 1, ASKED_TIMES do
       value, err = run(row, params)
-      if value ~= nil or err.outcome ~= "rejected" or err.kind == "throttled" then break end
+      was_shown = was_shown or value ~= nil
+      local passes = not value and (err.kind == "decode"
+        or was_shown and err.outcome == "rejected" and err.kind ~= "throttled")
+      if not passes then break end
     end
-    was_shown = was_shown or value ~= nil
     return value, err
   end
 end
@@ -360,48 +348,39 @@ function M.is_exact(question, reading, witnesses)
   return witnesses.latest >= question.last or reading.last >= question.last + M.WIDE_MS
 end
 
-local function payee_of(fields) return tostring(fields.address or fields.toAccount or ""):lower() end
-
--- Adds a record under the amounts that it may stand for: as it is shown, and with and without the fee.
-local function add_amounts(entries, record)
-  local amount, fee = math.abs(tonumber(record.amount) or 0), tonumber(record.transactionFee) or 0
-  for _, size in ipairs { amount, fee ~= 0 and amount + fee or nil, fee ~= 0 and amount - fee or nil } do
-    entries[#entries + 1] = { size = size, record = record }
-  end
-  return amount > 0
+local function add(lists, key, record)
+  lists[key] = lists[key] or {}
+  table.insert(lists[key], record)
 end
 
---- Returns a function that returns those of the records that may show a payment: of about its amount, to its payee, or
---- without an amount. So many payments can be looked for among many records.
+local function payee_of(fields) return tostring(fields.address or fields.toAccount or ""):lower() end
+
+local CELL = 2 -- wider than what is cut or rounded
+
+--- Returns a function that returns those of the records that may show a payment: of about its amount, as it is shown or
+--- with or without the fee, to its payee, or without an amount. So many payments can be looked for among many records.
 ---@param records table[]
 ---@return fun(params: table): table[]
 function M.by_amount(records)
-  local entries, by_payee, odd = {}, {}, {}
+  local by_size, by_payee, odd = {}, {}, {}
   for _, record in ipairs(records) do
-    if not add_amounts(entries, record) then odd[#odd + 1] = record end
-    local payee = payee_of(record)
-    by_payee[payee] = by_payee[payee] or {}
-    table.insert(by_payee[payee], record)
+    local amount, fee = math.abs(tonumber(record.amount) or 0), tonumber(record.transactionFee) or 0
+    local is_shown = amount > 0
+    if not is_shown then odd[#odd + 1] = record end
+    for _, size in ipairs { amount, amount + fee, amount - fee } do
+      if size == size then add(by_size, math.floor(size / CELL), record) end
+    end
+    add(by_payee, payee_of(record), record)
   end
-  table.sort(entries, function(one, other) return one.size < other.size end)
   return function(params)
     local size, found, seen = tonumber(params.amount), {}, {}
     if not size then return records end
-    local function take(record)
-      if not seen[record] then found[#found + 1], seen[record] = record, true end
-    end
-    local slack, first, last = 1 + size * 1e-9, 1, #entries + 1 -- of what is cut or rounded
-    while first < last do
-      local middle = math.floor((first + last) / 2)
-      if entries[middle].size < size - slack then first = middle + 1 else last = middle end
-    end
-    while entries[first] and entries[first].size <= size + slack do
-      take(entries[first].record)
-      first = first + 1
-    end
-    local payee = payee_of(params)
-    for _, list in ipairs { payee ~= "" and by_payee[payee] or {}, odd } do
-      for _, record in ipairs(list) do take(record) end
+    local cell, payee = math.floor(size / CELL), payee_of(params)
+    for _, list in ipairs { by_size[cell - 1] or {}, by_size[cell] or {}, by_size[cell + 1] or {},
+      payee ~= "" and by_payee[payee] or {}, odd } do
+      for _, record in ipairs(list) do
+        if not seen[record] then found[#found + 1], seen[record] = record, true end
+      end
     end
     return found
   end
@@ -415,11 +394,7 @@ function M.with_id(reading, name, id)
   if not index then
     index = {}
     for _, record in ipairs(reading.records) do
-      local shown = record[name]
-      if shown ~= nil then
-        index[shown] = index[shown] or {}
-        table.insert(index[shown], record)
-      end
+      if record[name] ~= nil then add(index, record[name], record) end
     end
     reading.by_id[name] = index
   end

@@ -349,7 +349,7 @@ end
 
 --- Returns the calls of an account whose end is not known, and that can have made a record between two times; or nil
 --- and a message.
----@param names table<string, boolean>|string[]|nil  of operations; nil: of all
+---@param names table<string, boolean>|nil  of operations; nil: of all
 ---@return purser.Call[]|nil calls, string|nil message
 ---@param self purser.Journal
 function M.open_calls(self, account, names, first, last)
@@ -357,7 +357,11 @@ function M.open_calls(self, account, names, first, last)
     .. " AND account = $1 AND sent_at >= $2 AND sent_at <= $3 ORDER BY sent_at, id", account or "",
     time_text(math.max(0, first - intents.LATEST_MS)), time_text(math.min(math.max(0, last), 9999999999999)))
   if not rows then return nil, message end
-  return intents.among(rows, names, first, M.call_of)
+  local found = {}
+  for _, row in ipairs(rows) do
+    if not names or names[row.operation] then found[#found + 1] = M.call_of(row) end
+  end
+  return found
 end
 
 local NEAREST = 500 -- calls at either end of a window, of each operation: what they show is the same in between

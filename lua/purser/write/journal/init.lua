@@ -45,10 +45,6 @@ for _, name in ipairs { "begin", "finish", "reconciled", "owners", "open_calls",
 end
 Journal.call_of = calls.call_of_intent
 
---- Returns 0: a journal forgets no call whose record is still shown.
----@private
-function Journal.forgotten_until() return 0 end
-
 ----------------------------------------------------------------------------------------------------- what users call
 
 local function problem(message)
