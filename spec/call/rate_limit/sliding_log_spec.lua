@@ -63,8 +63,80 @@ describe("the rule", function()
   end)
 end)
 
-describe("what was sent", function()
-  it("counts for another window, and in all pools while the store holds them", function()
+-- Asks two stores the same, one of which forgets what was summed, so that the whole rule decides there each time.
+local function both_stores()
+  local whole, documents = {}, {}
+  function whole.get(name)
+    local document = documents[name]
+    if document then document[4] = nil end
+    return document
+  end
+  function whole.put(name, document) documents[name] = document end
+  return function(name, ...)
+    local expected = { log[name](whole, ...) }
+    assert.same(expected, { log[name](kv, ...) })
+    return (table.unpack or unpack)(expected) -- luacheck: ignore
+  end
+end
+
+describe("what was summed for a step", function()
+  it("decides as the whole rule does, in any life: several pools and windows, blocks, what is given back", function()
+    local total = 0
+    for seed = 1, 30 do
+      math.randomseed(seed)
+      kept = {}
+      local ask, waiting, sent, run, before, within = both_stores(), {}, {}, "1", nil, 0
+      for _ = 1, 600 do
+        local longer = seed % 3 == 0 and math.random(40) == 1
+        local takes = { "ip", math.random(0, 6), 60 * (1 + seed % 8), longer and 2 * SPAN or SPAN }
+        if math.random(2) == 1 then
+          for i, value in ipairs { "account", 1, math.random(3) == 1 and 9 or 60, SPAN } do takes[4 + i] = value end
+        end
+        local dice, number = math.random(100), 0
+        if dice <= 20 and waiting[1] then
+          takes, number = waiting[1][1], waiting[1][2]
+          table.remove(waiting, 1)
+        end
+        if dice == 21 and math.random(4) == 1 then
+          ask("block", now, "ip", SPAN, math.random(2) == 1 and -1 or math.random(1, 3000))
+        end
+        if dice == 22 and sent[1] then ask("give_back", now, sent[#sent][1], 0, table.remove(sent)[2]) end
+        if dice == 23 and math.random(4) == 1 then run = run .. "1" end
+        if dice == 24 then ask("pool", now, "ip", SPAN) end
+        local ms, ticket = ask("reserve", now, takes, math.random(0, 1), number, run)
+        if ms == 0 and before and rawequal(before, kept.ip[4]) then within = within + 1 end
+        before = kept.ip[4]
+        if ms == 0 then sent[#sent + 1] = { takes, now }
+        elseif ms > 0 then waiting[#waiting + 1] = { takes, ticket } end
+        if math.random(3) == 1 then now = now + math.random(0, 200) end
+        if math.random(40) == 1 then now = now + math.random(0, 3 * SPAN) end
+      end
+      total = total + within
+    end
+    assert.is_true(total > 1000, total)
+  end)
+
+  it("is summed once a step, from what was sent, and counts all of it", function()
+    assert.equal(0, (reserve(takes_of(3, 100))))
+    now = now + 5 * STEP
+    assert.equal(0, (reserve(takes_of(2, 100))))
+    local before = kept.ip[4]
+    assert.same({ now, now, SPAN, 3, 2 * SPAN }, before)
+    for _ = 1, 10 do
+      keep = {}
+      assert.equal(0, (reserve(takes_of(1, 100))))
+      assert.same({ ip = 2 * SPAN }, keep) -- it was put
+    end
+    assert.is_true(rawequal(before, kept.ip[4]))
+    assert.same({ now - 5 * STEP, 3, now, 12 }, kept.ip[2])
+    now = now + 1
+    assert.equal(0, (reserve(takes_of(1, 100))))
+    assert.same({ now, now + STEP - 1, SPAN, 15, 2 * SPAN }, kept.ip[4])
+    assert.is_true((reserve(takes_of(85, 100))) > 0)
+    assert.is_nil(kept.ip[4]) -- a ticket decides, too
+  end)
+
+  it("is of no use for another window, nor where the store holds its pools", function()
     assert.equal(0, (reserve(takes_of(6, 100))))
     assert.equal(0, (reserve { "ip", 1, 100, 2 * SPAN }))
     now = now + SPAN + 2 * STEP
@@ -75,11 +147,16 @@ describe("what was sent", function()
     assert.equal(2 * SPAN, (reserve(takes_of(1, 100, "other"), 1, 0, "2")))
   end)
 
-  it("counts where the clock is set back within the step", function()
-    for _, change in ipairs { 1, 10, -11 } do
-      now = now + change
-      assert.equal(0, (reserve(takes_of(1))))
-    end
+  it("is of no use where the clock is set back within the step", function()
+    now = now + 1
+    assert.equal(0, (reserve(takes_of(1))))
+    local before = kept.ip[4]
+    now = now + 10
+    assert.equal(0, (reserve(takes_of(1))))
+    assert.is_true(rawequal(before, kept.ip[4]))
+    now = now - 11
+    assert.equal(0, (reserve(takes_of(1))))
+    assert.is_false(rawequal(before, kept.ip[4]))
     assert.equal(3, (log.pool(kv, now, "ip", SPAN)))
   end)
 end)

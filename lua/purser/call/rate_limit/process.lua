@@ -3,16 +3,30 @@
 
 local core = require "purser.core"
 
+local Process = { __name = "purser.rate_limit.process", kind = "process" }
+Process.__index = Process
+
 local M = {}
 
---- Makes a store. Nobody else ever comes between.
+--- Returns what fn of transact is called with: nobody else ever comes between.
+function Process:state()
+  return self.kv, self.now(), "-"
+end
+
+function Process:transact(_, fn)
+  return fn(self:state())
+end
+
+function Process.close() end
+
+--- Makes a store.
 ---@param now (fun(): integer)|nil  monotonic milliseconds
 function M.new(now)
-  local documents, kv = {}, {}
-  now = now or core.monotonic_ms
-  function kv.get(name) return documents[name] end
-  function kv.put(name, document) documents[name] = document end
-  return { kind = "process", transact = function(_, _, fn) return fn(kv, now(), "-") end, close = function() end }
+  local documents = {}
+  return setmetatable({ now = now or core.monotonic_ms, kv = {
+    get = function(name) return documents[name] end,
+    put = function(name, document) documents[name] = document end,
+  } }, Process)
 end
 
 return M

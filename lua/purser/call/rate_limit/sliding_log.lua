@@ -21,11 +21,14 @@ local STEPS = 128
 local GRACE_MS = 1000
 local MAX_PAUSE_MS = 3 * 86400000 -- the longest ban of the service
 
--- A pool: its head, what was sent (the end of a step and its sum, in turn), and the tickets, four values each.
-local HEAD, SENT, TICKETS = 1, 2, 3
+-- A pool: its head, what was sent (the end of a step and its sum, in turn), the tickets, four values each, and what
+-- counts before the step of now, where nothing else decides within it.
+local HEAD, SENT, TICKETS, BEFORE = 1, 2, 3, 4
 -- Its head: the longest span that was asked for, until when it is blocked, the last pause that was not named by the
 -- service.
 local SPAN, BLOCKED, PAUSE = 1, 2, 3
+-- The sum before a step is a list: from when on that is right, the end of the step, the span, the sum, and how long
+-- to keep the pool.
 -- The head of the queue: the number of the next ticket, until when all pools are held, which run of the store wrote it,
 -- the longest span.
 local NEXT, HELD, RUN, LONGEST = 1, 2, 3, 4
@@ -43,8 +46,7 @@ end
 -- Drops the steps that count no more. Where the clock was set back, or a longer window is asked for than what was
 -- dropped before, all that is left counts as sent just now.
 local function prune_sent(sent, grows, span, now, newest)
-  local n, count = 0, #sent
-  if not grows and (count == 0 or sent[1] + span > now and sent[count - 1] <= newest) then return end
+  local n = 0
   for i = 1, #sent, 2 do
     local time, cost = sent[i], sent[i + 1]
     if time + span > now then
@@ -76,6 +78,7 @@ end
 local function read_pool(kv, name, span, now, number)
   local pool = kv.get(name) or { { span, 0, 0 }, {}, {} }
   local head = pool[HEAD]
+  pool[BEFORE] = nil
   local grows = span > head[SPAN]
   head[SPAN] = max(span, head[SPAN])
   head[BLOCKED] = min(head[BLOCKED], now + M.MAX_BLOCK_MS)
@@ -92,9 +95,15 @@ local function load_at(sent, span, time)
   return sum
 end
 
+-- Puts a pool, with the sum of what counts before this step where the last that was sent is of this step.
 local function put_pool(kv, name, pool, now)
-  local head = pool[HEAD]
-  kv.put(name, pool, 2 * head[SPAN] + max(0, head[BLOCKED] - now) + 5 * head[PAUSE])
+  local head, sent, n = pool[HEAD], pool[SENT], #pool[SENT]
+  local ends = step_end(now, head[SPAN])
+  local keep_ms = 2 * head[SPAN] + max(0, head[BLOCKED] - now) + 5 * head[PAUSE]
+  if sent[n - 1] == ends and head[BLOCKED] <= now and not pool[TICKETS][1] then
+    pool[BEFORE] = { now, ends, head[SPAN], load_at(sent, head[SPAN], now) - sent[n], keep_ms }
+  end
+  kv.put(name, pool, keep_ms)
 end
 
 -- Returns the head of the queue, and its document where it was changed: a store that may have lost what it knew holds
@@ -181,8 +190,6 @@ local function put_ticket(pools, takes, ticket, rank, at)
   end
 end
 
-<<<<<<< HEAD
-=======
 -- Counts a call in its pools from `takes[i]` on, from the last to the first, once each of them has room. Returns false
 -- where one has none; then nothing was counted.
 local function take_within_step(kv, now, takes, i)
@@ -208,7 +215,6 @@ function M.go_within_step(kv, now, takes, run)
   return head[NEXT]
 end
 
->>>>>>> main
 --- Reserves. Returns the milliseconds to wait, the ticket's number, and the time of the store: 0 means that the call
 --- goes now and was counted. Returns -1, the milliseconds left and the pool's name where a pool is blocked.
 ---@param takes table
@@ -216,6 +222,8 @@ end
 ---@param number integer  of the ticket; 0 for a call that has none
 ---@param run string      names the run of the store; another one than before may have lost what was counted
 function M.reserve(kv, now, takes, rank, number, run)
+  local next_ticket = M.go_within_step(kv, now, takes, run)
+  if next_ticket then return 0, number > 0 and number or next_ticket, now end
   local queue, changed = read_queue(kv, takes, now, run)
   local pools, ends, blocked = {}, now, nil
   for i = 1, #takes, 4 do
