@@ -4,8 +4,8 @@
 # other take turns. Not among them is states_null, which withholds what the examples wait for.
 .PHONY: examples-hardest
 
-HARDEST := --fee inside --repeated-ids execute --transfer-wait 1000 $\
---visibility-delay 3000 --saved-addresses-only --rate-limit default --variant $\
+HARDEST := --set fee=inside --set repeated_ids=execute --set transfer_wait_ms=1000 $\
+--set visibility_delay_ms=3000 --set saved_addresses_only=true --rate-limit default --variant $\
 
 FORMS := counted_lists,records_bare,rows_bare,$\
 bare_transfer_ids,hex_ids,token_name,address_with_memo,output_numbers,seen_members,extra_members,null_members,$\

@@ -7,7 +7,7 @@ local decimal = require "purser.decimal"
 local errors = require "purser.call.errors"
 local policy = require "purser.signed.policy"
 local rules = require "purser.signed.rules"
-local suggest = require "purser.util.suggest"
+local names_of = require "purser.util.names_of"
 
 local M = {}
 
@@ -115,7 +115,7 @@ local function cases_of(given)
     for _, rule in ipairs(one.rules) do waits[rule.wait_hours] = true end
     for person in pairs(one.people) do sets[2][person] = true end
     for _, members in pairs(one.groups) do
-      local names = suggest.names_of(members)
+      local names = names_of(members)
       for count = 1, math.min(3, #names) do
         local set = {}
         for i = 1, count do set[names[i]] = true end
@@ -148,7 +148,7 @@ local function compare(new, old, cell, cases, looser)
       local name = by .. "\n" .. held
       if not looser[name] then
         looser[name] = { allowed_by = by, held_by = held, example = describe(cell),
-          signed = suggest.names_of(case.signed), cells = 0 }
+          signed = names_of(case.signed), cells = 0 }
         looser[#looser + 1] = looser[name]
       end
       looser[name].cells = looser[name].cells + 1

@@ -7,7 +7,7 @@ local errors = require "purser.call.errors"
 local option_schema = require "purser.util.option_schema"
 local policy = require "purser.signed.policy"
 local rules = require "purser.signed.rules"
-local suggest = require "purser.util.suggest"
+local names_of = require "purser.util.names_of"
 local utc = require "purser.util.utc"
 
 local M = {}
@@ -121,7 +121,7 @@ function M.run(options)
   local ok, raised = pcall(run, trial, given, options, days)
   if not ok and not errors.is(raised) then error(raised, 0) end
   if not ok then return nil, raised end
-  for _, day in ipairs(suggest.names_of(days)) do
+  for _, day in ipairs(names_of(days)) do
     if not trial.busiest or days[day] > trial.busiest.asked then trial.busiest = { day = day, asked = days[day] } end
   end
   return trial

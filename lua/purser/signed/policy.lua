@@ -4,9 +4,11 @@
 
 local decimal = require "purser.decimal"
 local files = require "purser.util.files"
+local names_of = require "purser.util.names_of"
 local operations = require "purser.api.operations"
 local plan_text = require "purser.signed.plan_text"
 local sshsig = require "purser.signed.sshsig"
+local names_of = require "purser.util.names_of"
 local suggest = require "purser.util.suggest"
 
 local M = {}
@@ -86,7 +88,7 @@ end
 -- Calls fn(member) for the members of an object, in order, but for `note`, which may stand anywhere.
 local function each_member(value, name, fn)
   if type(value) ~= "table" or value[1] ~= nil then wrong("%s is no object", name) end
-  for _, member in ipairs(suggest.names_of(value)) do
+  for _, member in ipairs(names_of(value)) do
     if member ~= "note" then fn(member) end
   end
 end

@@ -143,9 +143,9 @@ local UNDOCUMENTED_REACH_MS = 7 * 86400000
 
 -- Returns whether it is too long ago for the list that would show it.
 local function is_out_of_reach(question)
-  if question.window.is_planned then return false end -- as far as its history reaches, and not further
-  local through = operations.by_name[question.reconcile.lookup]
-  if not through or question.reconcile.strategy == "state" or not (through.paging and through.paging.time_member) then
+  -- of what is planned it is asked as far as the history reaches, and not further
+  if question.window.is_planned or question.reconcile.strategy == "state"
+    or not reading.is_history(question.reconcile) then
     return false
   end
   local earliest = question:earliest()
