@@ -94,7 +94,9 @@ end
 local function reconcile(self, intent)
   local run = self.run
   local window = self.window or { readings = run.readings, payment = self }
-  local _, err = history_check.ask(run, function() return run.client:reconcile(intent, run.reconcile_options, window) end)
+  local _, err = history_check.ask(run, function()
+    return run.client:reconcile(intent, run.reconcile_options, window)
+  end)
   if not err then return end
   -- an account that the service does not know, say, is the reason that it gave for the payment, too
   conclude(self, intent, self.rejection and self.rejection == err.message
@@ -168,7 +170,8 @@ local function made_all_the_same(self)
   if not entries then return nil end
   local intent = entries[1].intent
   intent.id = nil
-  local answer = run.client:reconcile(intent, run.reconcile_options, history_check.window_of(run, self, intent))
+  local window = history_check.window_of(run, self, intent)
+  local answer = run.client:reconcile(intent, run.reconcile_options, window)
   return answer and answer.outcome == "done"
     and { stage = "done", record_id = planned.record_id(answer.record) } or nil
 end
