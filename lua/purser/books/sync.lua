@@ -251,8 +251,7 @@ local KEY = { list = "key" }
 local function check_key(books, owner, now)
   local state = state_of(books, owner, KEY)
   if not owner.client and not state.gap then
-    note_gap(books, owner, KEY, state, now - books.since, { message = "the sub-account's own key is not at hand: "
-      .. "its withdrawals, conversions and transfers with others are not read" })
+    note_gap(books, owner, KEY, state, now - books.since, { message = "its own key is not at hand" })
   elseif owner.client and state.gap then
     books.store:write(function(tx, rev) end_gap(books, tx, owner, KEY, "", rev) end)
   end
