@@ -164,7 +164,7 @@ local function read_span(books, owner, list, state, source, span, newest, result
     local count = #rows
     record.add(rows, list.entity, found, context)
     local row = rows[count + 1]
-    if count >= BATCH and from and row and row.time > last then
+    if count >= BATCH and span.from and from and row and row.time > last then
       local more = {}
       for i = count + 1, #rows do more[#more + 1], rows[i] = rows[i], nil end
       write(last)
