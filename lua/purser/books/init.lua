@@ -228,7 +228,8 @@ end
 --- Sends the events that are due to the sinks that the books were opened with.
 ---@return integer|nil delivered, integer|purser.Error failed  how many, and how many failed and are sent again
 function Books:deliver()
-  return outbox.deliver(self.store, self.senders, self.main.client and self.main.client:now() or core.now_ms())
+  local client = self.main.client
+  return outbox.deliver(self.store, self.senders, client and function() return client:now() end or core.now_ms)
 end
 
 --- Returns what waits for each sink: a list of { sink, waiting, parked, oldest, error }.
