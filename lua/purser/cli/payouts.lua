@@ -228,13 +228,9 @@ end
 
 local function finish(at, counts, options)
   show_counts(counts, options)
-  for _, state in ipairs { "failed", "undecided" } do
-    for _, payment in ipairs(counts[state] > 0 and at.queue:list(state) or {}) do
-      report.say('%s: payment "%s": %s', state, payment.key, payment.message or "")
-    end
-  end
-  for _, payment in ipairs(counts.blocked_payments) do
-    report.say('blocked: payment "%s": %s', payment.key, payment.message or "")
+  for _, state in ipairs { "failed", "undecided", "blocked" } do
+    local list = state == "blocked" and counts.blocked_payments or counts[state] > 0 and at.queue:list(state) or {}
+    for _, line in ipairs(payments_plan.outcomes(state, list)) do report.say("%s", line) end
   end
   if counts.failed + counts.undecided > 0 then
     report.note("next: correct it with `%s`, or give it up with `%s`; `%s` sends it as it is. Pay none of these under "

@@ -63,7 +63,7 @@ local function cells_of(event, style)
     local value = event[name]
     if value == nil then value = event.deposit[name] end
     if name == "insertTime" and style then value = values.show_time(value, style) end
-    cells[i] = value == nil and "" or type(value) == "number" and ("%d"):format(value) or value
+    cells[i] = value == nil and "" or value
   end
   return cells
 end
