@@ -6,7 +6,8 @@
  *   floor_http multi URL COUNT IN_FLIGHT [CA_FILE]  curl_multi
  *   floor_http spawn COUNT PROGRAM ARGUMENT...      runs a program that often
  *
- * Each prints two numbers: wall time and processor time in microseconds; `spawn` the median of each over its runs. */
+ * Each prints two numbers: wall time and processor time in microseconds; `spawn` the median of each over its runs, and
+ * that of the most memory that a run had, in KiB, before both. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -157,7 +158,7 @@ static int compare(const void *a, const void *b)
 
 static void spawn(long count, char **program)
 {
-    static double walls[RUNS_MAX], cpus[RUNS_MAX];
+    static double walls[RUNS_MAX], cpus[RUNS_MAX], memories[RUNS_MAX];
     if (count < 1 || count > RUNS_MAX) die("too many runs");
     for (long i = 0; i < count; i++) {
         double start = wall_us();
@@ -173,10 +174,12 @@ static void spawn(long count, char **program)
         if (wait4(child, &status, 0, &usage) < 0 || status != 0) die("the program failed");
         walls[i] = wall_us() - start;
         cpus[i] = usage_us(&usage);
+        memories[i] = (double)usage.ru_maxrss;
     }
     qsort(walls, (size_t)count, sizeof *walls, compare);
     qsort(cpus, (size_t)count, sizeof *cpus, compare);
-    printf("%.0f %.0f\n", walls[count / 2], cpus[count / 2]);
+    qsort(memories, (size_t)count, sizeof *memories, compare);
+    printf("%.0f %.0f %.0f\n", memories[count / 2], walls[count / 2], cpus[count / 2]);
 }
 
 int main(int argc, char **argv)

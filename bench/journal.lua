@@ -140,7 +140,7 @@ local works = {
     assert(side.journal.db:transaction(function(tx) return queue.find(tx, "history", "bench", "key" .. n) end))
     intent.params = transfer(n)
     assert(side.journal:open_calls(intent.account, nil, intent.sent_at - 60000, intent.sent_at + 60000))
-    assert(side.journal:owners(intent.account, { "1", "2", "3" }))
+    assert(side.journal:owners("record_id", intent.account, { "1", "2", "3" }))
     assert(side.journal:answered_calls(intent.account, { [intent.operation] = true }, intent.sent_at - 60000,
       intent.sent_at + 60000))
     assert(side.journal:reconciled(intent, { outcome = "done", record = { tranId = "found" .. n } }))

@@ -35,24 +35,16 @@ end
 -- it knows neither client nor journal) and itself. Public is what has a page in the reference.
 local rooms = set_of "approvals payouts workflow fleet limits nginx hosts recording monitor sim cli books"
 local public = set_of [[purser purser.call.errors purser.write.journal purser.fleet.vault purser.api.states
-  purser.recording.drift purser.recording.record purser.recording.replay]]
+  purser.recording.drift purser.recording.record purser.recording.replay purser.write.planned]]
 
 local libraries = set_of "util transport signed"
 
--- The walls that still have holes: what a room reaches into, and with it who has to mend it. This list may only
--- shrink; an entry that no module needs any more is an error.
-local holes = {
-  payouts = { "write call history api", "what asks for a lost call's outcome" },
-}
-
--- Returns the folder that a room may not require from, or nil.
 local function room_of(module) return module:match "^purser%.([%w_]+)" end
-local function behind_a_wall(own, needed)
+
+-- Returns whether a module must not require another: it stands in a room on top, and that name is not public.
+local function is_behind_a_wall(own, needed)
   local room, folder, rest = room_of(own), needed:match "^purser%.([%w_]+)(.*)$"
-  if not rooms[room] or not folder or public[needed] or folder == room or libraries[folder] or rest == "" then
-    return nil
-  end
-  return folder
+  return rooms[room] and folder and rest ~= "" and not public[needed] and folder ~= room and not libraries[folder]
 end
 
 local passed, failed = 0, 0
@@ -87,15 +79,11 @@ for _, path in ipairs(lines_of "find lua -name '*.lua' ! -name meta.lua | LC_ALL
   end
 end
 
-local lazies, used_holes = 0, {}
+local lazies = 0
 for _, name in ipairs(names) do
   for _, needed in ipairs(requires[name]) do
-    local folder, hole = behind_a_wall(name, needed.name), holes[room_of(name)]
-    if folder then
-      used_holes[room_of(name) .. " " .. folder] = true
-      if not (hole and (" " .. hole[1] .. " "):find(" " .. folder .. " ", 1, true)) then
-        bad("%s: the room %s requires %s, which is no public name", needed.place, room_of(name), needed.name)
-      end
+    if is_behind_a_wall(name, needed.name) then
+      bad("%s: the room %s requires %s, which is no public name", needed.place, room_of(name), needed.name)
     end
     local own, other = layer_of(name), layer_of(needed.name)
     if rank[other] > rank[own] then
@@ -108,16 +96,6 @@ for _, name in ipairs(names) do
         needed.name, needed.name)
     end
     if needed.is_lazy then lazies = lazies + 1 end
-  end
-end
-
-for room, hole in pairs(holes) do
-  for folder in hole[1]:gmatch "%S+" do
-    if used_holes[room .. " " .. folder] then
-      passed = passed + 1
-    else
-      bad("tools/layers.lua: %s no longer requires anything of %s/; take it off the list", room, folder)
-    end
   end
 end
 
@@ -142,11 +120,10 @@ for _, line in ipairs(lines_of("cat " .. STATE)) do
   if field and declared[field] then bad("%s: %s is declared twice", STATE, field) end
   if field then declared[field] = true end
 end
-local inside = set_of "payouts" -- rooms on top that still ask for the inner state; this list may only shrink
 for _, path in ipairs(lines_of "find lua -name '*.lua' ! -name meta.lua | LC_ALL=C sort") do
   for number, line in ipairs(lines_of("cat " .. path)) do
     local room = room_of(path:gsub("^lua/", ""):gsub("/", "."))
-    if rooms[room] and line:find("private.state_of", 1, true) and not inside[room] then
+    if rooms[room] and line:find("private.state_of", 1, true) then
       bad("%s:%d: a room on top asks for a client's inner state", path, number)
     end
     for field in line:gsub("^%s*%-%-.*", ""):gmatch "[%w%])]%.(_%l[%w_]*)" do

@@ -98,7 +98,8 @@ local function read_result(job, status)
     table.insert(result.told, problem .. (is_read and "; the test that ran last: " .. running or ""))
   end
   if #result.told == 0 and result.failed > 0 or problem and count == 0 then
-    for line in text:sub(-4000):gmatch "[^\n]+" do table.insert(result.told, line) end
+    local from = #text > 4000 and text:find("\n", -4000) or 1
+    for line in text:sub(from):gmatch "[^\n]+" do table.insert(result.told, line) end
   end
   return result
 end

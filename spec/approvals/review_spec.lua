@@ -1,10 +1,13 @@
 -- SPDX-License-Identifier: MIT
 -- The page that the signers of a plan read: six faults in 500 rows stand in the first 24 lines of 80 columns.
 
+local files = require "files"
 local plan_text = require "purser.signed.plan_text"
 local policies = require "policies"
-local policy = require "purser.signed.policy"
 local review = require "purser.approvals.review"
+local ssh_keys = require "ssh_keys"
+
+teardown(ssh_keys.remove)
 
 local NOW, DAY = 1795424400000, 86400000
 
@@ -49,9 +52,10 @@ describe("the review of a plan", function()
     rows[400].params.address, rows[400].params.amount = address(401), rows[401].params.amount
     rows[400].payee = "Supplier 401"
     rows[450].params.amount = "999.5"
-    local given = policies.given { rules = { { name = "large", effect = "allow", when = { coin = "USDT",
-      amount_up_to = "1000" }, approvals = {} } } }
-    local text = show(rows, { known = known, now = NOW, policy = assert(policy.read(policies.text(given))) })
+    local folder = policies.folder({ rules = { { name = "large", effect = "allow", when = { coin = "USDT",
+      amount_up_to = "1000" }, approvals = {} } } }, "alice", "bob")
+    local text = show(rows, { known = known, now = NOW, policy = folder })
+    files.remove(folder)
     local top = first_lines(text, 24)
     for _, fault in ipairs { "inv%-077  ONLY THE ENDS", "inv%-123  Supplier 123 was paid at another",
       "inv%-200  another memo",

@@ -4,6 +4,8 @@
 local books_world = require "books_world"
 local files = require "files"
 local owners = require "purser.books.owners"
+local purser = require "purser"
+local simulated = require "simulated"
 
 describe("The owners of the books", function()
   after_each(files.remove_kept)
@@ -28,6 +30,54 @@ describe("The owners of the books", function()
     assert.same({ "USDT", "USDT", "BTC-2", "A-B" }, { owners.asset_of(books, "USDT"), owners.asset_of(books,
       "USDT-TRX"), owners.asset_of(books, "BTC-2"), owners.asset_of(books, "A-B-C") })
     assert.equal(1, asked)
+  end)
+
+  it("have keys, addresses and a state in the books, and when these are gone", function()
+    local world = books_world.new { role = "broker" }
+    local address = assert(world.clients.desk1.wallet:create_deposit_address { coin = "USDT",
+      network = "Tron(TRC20)" }).address
+    local books = books_world.open(world, { address_coins = { "USDT" } })
+    assert.same({}, assert(books:sync()).problems)
+    local function column(sql) return table.concat(books_world.column(books, sql), ", ") end
+    local keys = "SELECT to_owner || ' ' || sid || ' ' || missing_since AS value FROM purser_books_api_key"
+    assert.equal("Sub-desk1 " .. world.subs.desk1.api_key .. " ", column(keys))
+    assert.equal("Sub-desk1 " .. address, column "SELECT to_owner || ' ' || address AS value FROM purser_books_address")
+    assert.equal("Sub-desk1 1", column "SELECT to_owner || ' ' || state AS value FROM purser_books_status")
+    local raw = column "SELECT raw AS value FROM purser_books_api_key"
+    assert.falsy(raw:find(world.subs.desk1.secret_key, 1, true))
+    assert(world.client.broker:delete_api_key { subAccount = "desk1", apiKey = world.subs.desk1.api_key })
+    books.keys.desk1 = nil
+    assert(books:sync())
+    assert.truthy(column(keys):find " $") -- it is asked once a day
+    world.sim:advance(86400000)
+    assert(books:sync())
+    assert.truthy(column(keys):find " %d+$")
+    books:close()
+  end)
+
+  it("are read soon after a call of the journal, which names the pairs of sub-accounts, too", function()
+    local world = books_world.new { subs = 2 }
+    local journal = assert(purser.journal.open { sqlite = files.new_path() })
+    local books = books_world.open(world, { journal = journal })
+    assert(books:sync())
+    world.sim:advance(3 * 86400000)
+    assert(books:sync())
+    world.sim:advance(120000) -- nobody but the journal says that something happened
+    local client = simulated.client(world.sim, world.main, { rate_limit = false, profile = "mexc", journal = journal })
+    assert(client.sub_account:transfer { fromAccount = "desk1", toAccount = "desk2", fromAccountType = "SPOT",
+      toAccountType = "SPOT", asset = "USDT", amount = "7" })
+    local sent = assert(client.wallet:withdraw { coin = "USDT", netWork = "TRX", amount = "20",
+      address = "TXbuy5rFPKWTMsHX6XgYoTTyEBRKoPf7aJ" })
+    assert.truthy(sent.id)
+    assert.equal(3, assert(books:sync { due = true }).owners)
+    assert.same({ "Sub-desk1 Sub-desk2 7" }, books_world.column(books,
+      "SELECT from_owner || ' ' || to_owner || ' ' || amount AS value FROM purser_books_transfer"))
+    local ids = {}
+    for entry in journal:each_entry() do ids[entry.intent.operation] = entry.intent.params.withdrawOrderId end
+    local text = assert(books:statement { from = "2023-11-01", to = "2023-12-01" })
+    assert.truthy(text:find("  ; client-id: " .. ids["wallet.withdraw"], 1, true))
+    journal:close()
+    books:close()
   end)
 
   it("guess no name: where the coins cannot be listed, the list is a gap, and the rest is read", function()

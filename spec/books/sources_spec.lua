@@ -11,7 +11,8 @@ local function names(books, owner)
 end
 
 describe("The lists of an owner", function()
-  local books = { group = "sub_account", pairs = { { "a", "b" } }, main = { client = {} } }
+  local books = { group = "sub_account", pairs = { ["a b"] = { "a", "b" } }, address_coins = {},
+    main = { client = {} } }
 
   it("are its own key's, and the parent's for the transfers between accounts", function()
     local own = "conversion, deposit, "
@@ -27,9 +28,12 @@ describe("The lists of an owner", function()
   it("are more for a broker", function()
     books.group = "broker"
     assert.truthy(names(books, { name = "Main", is_main = true, client = {} }):find("broker_deposits, ", 1, true))
+    local operations = {}
     for _, one in ipairs(sources.of(books, { name = "Sub-a", sub = "a" })) do
-      assert.truthy(one.operation == "broker.list_api_keys" or one.operation == "broker.transfer_history"
-        and one.from ~= one.to)
+      operations[one.operation] = true
+      assert.is_true(one.is_state or one.from ~= one.to)
     end
+    assert.same({ ["broker.list_api_keys"] = true, ["broker.sub_account_status"] = true,
+      ["broker.transfer_history"] = true }, operations)
   end)
 end)

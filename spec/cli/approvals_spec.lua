@@ -91,6 +91,8 @@ describe("approvals in a shell", function()
       assert.equal(0, code, out .. err)
       assert.equal(2, sent())
     end
+    assert.matches("paid the same amount there", ok("payouts", "show", path "june.plan", "--journal", path "payer.db"))
+    assert.equal(2, (purser("payouts", "show", path "june.plan", "--journal", path "none.db")))
     assert.matches("asked: treasury 4\n", ok("policy", "try", path "first.json", "--since", "30d"))
   end)
 

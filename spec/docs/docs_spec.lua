@@ -80,8 +80,24 @@ describe("the generated documentation", function()
     assert.is_true(checked > 30)
   end)
 
+  local PAGES = "ls docs/*.md docs/hosts/*.md README.md CONTRIBUTING.md SECURITY.md"
+
+  it("names only files that exist", function()
+    local count, is_folder, is_source = 0, {}, { lua = true, c = true, h = true, md = true }
+    for _, folder in ipairs(lines_of "ls -d */") do is_folder[folder] = true end
+    for _, path in ipairs(lines_of(PAGES)) do
+      for name in read(path):gmatch "%f[%w%.][%w_./@-]+%.%l+%f[%W]" do
+        if is_folder[name:match "^%l+/"] and is_source[name:match "%.(%l+)$"] and not name:find "%u%u" then
+          count = count + 1
+          assert(io.open(name), path .. " names " .. name):close()
+        end
+      end
+    end
+    assert.is_true(count > 100, count)
+  end)
+
   it("links only to what exists", function()
-    for _, path in ipairs(lines_of "ls docs/*.md README.md CONTRIBUTING.md") do
+    for _, path in ipairs(lines_of(PAGES)) do
       local text, folder = read(path), path:match "^(.*/)" or ""
       for target in text:gmatch "%]%(([^)]+)%)" do
         local file, anchor = target:match "^([^#]*)#?(.*)$"

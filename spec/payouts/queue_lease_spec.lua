@@ -98,8 +98,8 @@ local function begin(seed, names)
   transaction(function(tx)
     tx:rows "DELETE FROM purser_calls"
     for i = 1, KEYS do
-      queue.insert(tx, "q", "a", { key = "k" .. i, operation = "wallet.transfer", params = { amount = "1" },
-        content = "d" .. i })
+      queue.insert(tx, { queue = "q", account = "a" }, { key = "k" .. i, operation = "wallet.transfer",
+        params = { amount = "1" } })
     end
   end)
   for i, name in ipairs(names) do workers[i] = new_worker(name) end

@@ -10,6 +10,8 @@ local queue = require "purser.payouts.queue"
 local DAY, LEASE_MS = 86400000, 20000
 local MOVE = { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT", amount = "1" }
 
+local QUEUE = { queue = "q", account = "a" }
+
 local journal, now
 
 -- Runs `fn` in a transaction at the time of the test.
@@ -24,9 +26,10 @@ end
 local one, two = worker "one", worker "two"
 
 local function insert(key, fields)
-  local payment = { key = key, operation = "wallet.transfer", params = MOVE, content = "d of " .. key }
+  local payment = { key = key, operation = "wallet.transfer", params = MOVE }
   for name, value in pairs(fields or {}) do payment[name] = value end
-  return (within(function(tx) return queue.insert(tx, payment.queue or "q", payment.account or "a", payment) end))
+  return (within(function(tx) return queue.insert(tx, { queue = payment.queue or "q",
+    account = payment.account or "a" }, payment) end))
 end
 
 local function keys(list)
@@ -57,7 +60,7 @@ local function finish(intent, outcome, change, record)
   assert(own.at(function() return now end):finish(intent, record, err, change))
 end
 
-local function find(key) return within(function(tx) return queue.find(tx, "q", "a", key) end) end
+local function find(key) return within(function(tx) return queue.find(tx, QUEUE, key) end) end
 
 local function set(sql, ...) assert(journal.db:rows("UPDATE purser_calls SET " .. sql, ...)) end
 
@@ -99,12 +102,12 @@ describe("what waits", function()
     move(one, take(one)[1], { stage = "waiting", blocked = true, message = "an equal one" })
     now = now + 9 * DAY
     assert.same({}, take(one))
-    assert.same({ 1, 1 }, { within(function(tx) return queue.counts(tx, "q", "a").waiting end),
-      within(function(tx) return queue.counts(tx, "q", "a").blocked end) })
-    assert.equal(0, within(function(tx) return queue.left(tx, "q", "a") end))
-    assert.equal("a", keys(within(function(tx) return queue.blocked(tx, "q", "a") end)))
-    within(function(tx) queue.unblock(tx, "q", "a") end)
-    assert.same({}, within(function(tx) return queue.blocked(tx, "q", "a") end))
+    assert.same({ 1, 1 }, { within(function(tx) return queue.counts(tx, QUEUE).waiting end),
+      within(function(tx) return queue.counts(tx, QUEUE).blocked end) })
+    assert.equal(0, within(function(tx) return queue.left(tx, QUEUE) end))
+    assert.equal("a", keys(within(function(tx) return queue.list(tx, QUEUE, "blocked") end)))
+    within(function(tx) queue.unblock(tx, QUEUE) end)
+    assert.same({}, within(function(tx) return queue.list(tx, QUEUE, "blocked") end))
     assert.equal("a", keys(take(one)))
   end)
 
@@ -245,13 +248,14 @@ describe("what a person approved", function()
     insert "a"
     local payment = take(one)[1]
     finish(assert(mark(one, payment)), "not_done", { stage = "undecided" })
-    assert.is_true((within(function(tx) return queue.put_back(tx, "q", "a", payment, true) end)))
+    payment.state = "undecided"
+    assert.is_true((within(function(tx) return queue.put_back(tx, QUEUE, payment, true) end)))
     assert.is_true(find("a").approved)
     payment = take(one)[1]
     assert.is_true(payment.approved)
     assert.is_true(move(one, payment, { stage = "waiting", blocked = true }))
     assert.is_true(find("a").approved)
-    within(function(tx) queue.unblock(tx, "q", "a") end)
+    within(function(tx) queue.unblock(tx, QUEUE) end)
     payment = take(one)[1]
     assert.is_true(payment.approved)
     local intent = assert(mark(one, payment))
@@ -275,33 +279,34 @@ describe("what failed or is undecided", function()
   end)
 
   local function put_back(approved)
-    return (within(function(tx) return queue.put_back(tx, "q", "a", payment, approved) end))
+    return (within(function(tx) return queue.put_back(tx, QUEUE, payment, approved) end))
   end
 
   it("is put back once, as it was last sent, without its attempts", function()
     assert.is_false(put_back(false)) -- it is sent
     for _, state in ipairs { "failed", "undecided" } do
       set("stage = $1", state)
-      payment.attempt = 2
+      payment.attempt, payment.state = 2, state
       assert.is_false(put_back(false))
       payment.attempt = 1
-      assert.equal("a", within(function(tx) return queue.stopped(tx, "q", "a", "a") end).key)
+      assert.is_true(queue.STOPPED[find("a").state])
       assert.is_true(put_back(false))
       assert.is_false(put_back(false))
       assert.same({ "waiting", 0, false }, { find("a").state, find("a").attempts, find("a").approved })
     end
     set "stage = 'done'"
     assert.is_false(put_back(true))
-    assert.is_nil(within(function(tx) return queue.stopped(tx, "q", "a", "a") end))
+    payment.state = "done"
+    assert.is_false(put_back(true))
   end)
 
   it("is done when it had been made, as it was last sent", function()
     local function found_done()
-      return (within(function(tx) return queue.found_done(tx, "q", "a", payment, { tranId = "r1" }) end))
+      return (within(function(tx) return queue.found_done(tx, QUEUE, payment, { tranId = "r1" }) end))
     end
     assert.is_false(found_done())
     set "stage = 'failed'"
-    payment.attempt = 2
+    payment.attempt, payment.state = 2, "failed"
     assert.is_false(found_done())
     payment.attempt = 1
     assert.is_true(found_done())
@@ -311,9 +316,10 @@ describe("what failed or is undecided", function()
   it("lets go on what waited for it, when it is put back or done", function()
     insert "b"
     for i, decide in ipairs { function() assert.is_true(put_back(true)) end, function()
-      assert.is_true((within(function(tx) return queue.found_done(tx, "q", "a", payment, { tranId = "r1" }) end)))
+      assert.is_true((within(function(tx) return queue.found_done(tx, QUEUE, payment, { tranId = "r1" }) end)))
     end } do
       set "stage = 'failed' WHERE payment = 'a'"
+      payment.state = "failed"
       set "stage = 'waiting', blocked = 'yes' WHERE payment = 'b'"
       decide()
       assert.equal(i == 1 and "a b" or "b", keys(take(one)))
@@ -375,11 +381,11 @@ describe("the journal's knowledge of a payment", function()
     insert "e"
     assert.is_false(insert("f", { id = "x", operation = "wallet.withdraw" })) -- one call has an id
     assert.is_false((insert "a"))
-    local found = within(function(tx) return queue.with_client_id(tx, "a", "x") end)
+    local found = within(function(tx) return queue.with_client_id(tx, QUEUE, "x") end)
     table.sort(found, function(p, q) return p.key < q.key end)
     assert.same({ { queue = "q", key = "a", name = "withdrawOrderId" },
       { queue = "r", key = "b", name = "clientTranId" } }, found)
-    assert.same({}, (within(function(tx) return queue.with_client_id(tx, "a", "") end)))
+    assert.same({}, (within(function(tx) return queue.with_client_id(tx, QUEUE, "") end)))
   end)
 end)
 
@@ -392,20 +398,20 @@ describe("the counts of a queue", function()
     insert("other", { queue = "r" })
     insert("another", { account = "b" })
     assert.same({ waiting = 1, taken = 1, sent = 1, done = 2, failed = 1, undecided = 1, total = 7, blocked = 0,
-      dropped = 0 },
-      (within(function(tx) return queue.counts(tx, "q", "a") end)))
-    assert.equal(3, within(function(tx) return queue.left(tx, "q", "a") end))
-    assert.is_false((within(function(tx) return queue.is_empty(tx, "q", "a") end)))
-    assert.is_true((within(function(tx) return queue.is_empty(tx, "q", "c") end)))
+      dropped = 0, account = "a", queue = "q" },
+      (within(function(tx) return queue.counts(tx, QUEUE) end)))
+    assert.equal(3, within(function(tx) return queue.left(tx, QUEUE) end))
+    assert.is_false((within(function(tx) return queue.is_empty(tx, QUEUE) end)))
+    assert.is_true((within(function(tx) return queue.is_empty(tx, { queue = "q", account = "c" }) end)))
     assert.same({ { account = "b", payments = 1 } },
-      (within(function(tx) return queue.other_accounts(tx, "q", "a") end)))
-    assert.equal("k4 k7", keys(within(function(tx) return queue.list(tx, "q", "a", "done") end)))
+      (within(function(tx) return queue.other_accounts(tx, QUEUE) end)))
+    assert.equal("k4 k7", keys(within(function(tx) return queue.list(tx, QUEUE, "done") end)))
     insert "k0"
-    assert.same({ "k0", "k1" }, { within(function(tx) return queue.list(tx, "q", "a") end)[1].key,
-      within(function(tx) return queue.list(tx, "q", "a") end)[2].key })
+    assert.same({ "k0", "k1" }, { within(function(tx) return queue.list(tx, QUEUE) end)[1].key,
+      within(function(tx) return queue.list(tx, QUEUE) end)[2].key })
     assert(journal.db:rows "DELETE FROM purser_calls WHERE payment = 'k0'")
-    assert.equal(7, #within(function(tx) return queue.list(tx, "q", "a") end))
-    assert.equal("d of k1", find("k1").content)
+    assert.equal(7, #within(function(tx) return queue.list(tx, QUEUE) end))
+    assert.equal(require("purser.write.planned").content("wallet.transfer", MOVE), find("k1").content)
     assert.is_nil(find "none")
     assert.is_true(find("k1").added_at <= core.now_ms() + now)
   end)

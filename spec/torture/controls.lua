@@ -22,7 +22,7 @@ M["an answer without a list is an empty list"] = {
 M["every code is a rejection"] = {
   seed = 2,
   changed = { { "purser.call.failure", 'if profile.unknown_codes[code] then return "unknown", "" end', "" },
-    { "purser.payouts.worker", "if not self.client_id then", "if true then" } },
+    { "purser.payouts.payment", "if not self.client_id then", "if true then" } },
   options = { unsure_in = 5 },
 }
 
@@ -34,7 +34,7 @@ M["every code is a rejection, and a look tells"] = {
 
 M["a rejection is not looked into"] = {
   seed = 6,
-  changed = { { "purser.payouts.worker", "if not self.client_id then", "if true then" } },
+  changed = { { "purser.payouts.payment", "if not self.client_id then", "if true then" } },
   options = { repeated_ids = "reject", puts_back = true, check = false, dies_once_in = 4000, identified = true },
 }
 
@@ -57,7 +57,7 @@ M["an answer is believed whoever's it is"] = {
   seed = 19,
   changed = {
     { "purser.write.call",
-      "local why = envelope.doubt_of_result(row, intent.params, value, response)", "if true then return value end" } },
+      "local why = compare.doubt_of_result(row, intent.params, value, response)", "if true then return value end" } },
   options = { mixes_once_in = 10 },
 }
 
@@ -79,7 +79,7 @@ M["accounts share a queue"] = {
 M["ids are made by chance"] = {
   seed = 2,
   changed = {
-    { "purser.payouts",
+    { "purser.payouts.add",
       "values[client_id] = values[client_id] or made_id(self, key)", "values[client_id] = core.random_token(32)" } },
   options = { puts_back = true, empties = true, check = true, dies_once_in = 4000, keys = 0 },
 }

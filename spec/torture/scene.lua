@@ -156,7 +156,7 @@ function Worker:live()
   })
   local payouts = assert(purser.payouts.new {
     client = client, journal = journal, worker = self.name, concurrency = 4, lease_ms = LEASE_MS, retry_ms = 5,
-    idle_ms = 50, reconcile = { poll_ms = 500 }, history_check = state.check and "unless_newest" or "never",
+    idle_ms = 50, history_check = state.check and "unless_newest" or "never",
   })
   self.lived = true
   local function make_keys()

@@ -26,7 +26,7 @@ local client = assert(purser.new {
 })
 local payouts = assert(purser.payouts.new {
   client = client, journal = journal, worker = config.worker, concurrency = config.concurrency,
-  lease_ms = config.lease_ms, retry_ms = 5, idle_ms = 50, reconcile = { poll_ms = 1000 },
+  lease_ms = config.lease_ms, retry_ms = 5, idle_ms = 50,
   history_check = "never", -- it dies too often to look, and its journal is never lost (see rehearsal.lua)
 })
 

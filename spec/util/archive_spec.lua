@@ -72,6 +72,18 @@ describe("the archive", function()
     assert.is_nil(said:find("not found", 1, true), said)
   end)
 
+  it("is no memory of the process: what was loaded was copied from its pages", function()
+    local said = files.output_of(([[cd %s && LUA_PATH='%s/?.lua;%s/?/init.lua;;' %s -e '
+      local purser, resident = require "purser", nil
+      assert(purser.sim and purser.payouts and purser.books)
+      for line in io.lines "/proc/self/smaps" do
+        if line:find "/modules%%-%%x+$" then resident = 0 end
+        resident = resident == 0 and line:match "^Rss:%%s+(%%d+) kB" or resident
+      end
+      print(resident)' 2>&1]]):format(folder, folder, folder, lua))
+    assert.equal("0\n", said)
+  end)
+
   it("is not taken by a Lua that it does not fit, nor where it is damaged", function()
     local path, expected = path_of_archive(), run(folder)
     local whole = files.read(path)

@@ -26,13 +26,6 @@ describe("an intent", function()
       recv_window = 5000, account = "a", id = "c" }, intent)
     assert.are_not.equal(values, intent.params)
   end)
-
-  it("can have made a record until it is too old, and as long after as records may be late", function()
-    assert.equal(15, intents.made_until({ sent_at = 5, recv_window = 7 }, 3))
-    assert.equal(15, intents.made_until({ sent_at = "5", recv_window = "7" }, 3)) -- a row of the journal
-    assert.equal(60000, intents.MAX_WINDOW_MS)
-    assert.equal(8, intents.made_until({ sent_at = 5 }, 3))
-  end)
 end)
 
 describe("what names a record", function()
@@ -40,18 +33,6 @@ describe("what names a record", function()
     for _, case in ipairs { { { tranId = "t", id = "i" }, "t" }, { { id = "i", apiKey = "k" }, "i" },
       { { apiKey = "k" }, "k" }, { {}, nil }, { { id = "" }, nil } } do
       assert.equal(case[2], intents.id_of(case[1]))
-    end
-  end)
-end)
-
-describe("an id of its own", function()
-  it("is one by which the service distinguishes calls, and no name or remark", function()
-    for _, case in ipairs { { "wallet.withdraw", { withdrawOrderId = "o" }, true }, { "wallet.withdraw", {}, false },
-      { "sub_account.transfer", transfer, true }, { "wallet.transfer", move, false },
-      { "broker.create_sub_account", { subAccount = "Desk" }, false },
-      { "broker.create_api_key", { note = "bot" }, false }, { "broker.withdraw", withdrawal, false },
-      { "wallet.coins", {}, false } } do
-      assert.equal(case[3], intents.has_own_id(operations.by_name[case[1]], case[2]), case[1])
     end
   end)
 end)

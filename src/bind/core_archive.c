@@ -2,6 +2,7 @@
 /* core.archive: the modules of an installation, precompiled, in one file that is mapped when `purser` is loaded. So a
  * start reads what it uses, processes share it, and nothing is opened later. tools/archive.lua says what the file
  * holds. */
+#define _DEFAULT_SOURCE /* madvise */
 #include "lpu.h"
 
 #include <fcntl.h>
@@ -71,7 +72,12 @@ static int find_module(lua_State *L)
     if (!line) return 0;
     size_t offset = number_at(line + NAME), size = number_at(line + NAME + NUMBER);
     if (offset > self->size || size > self->size - offset) return 0;
-    if (luaL_loadbuffer(L, self->bytes + offset, size, name) != 0) {
+    int status = luaL_loadbuffer(L, self->bytes + offset, size, name);
+#ifdef MADV_DONTNEED
+    /* Lua has copied what it keeps. The pages stay in the system's cache, and count no longer as this process's. */
+    madvise((void *)(uintptr_t)self->bytes, self->size, MADV_DONTNEED);
+#endif
+    if (status != 0) {
         lua_pushfstring(L, "\n\tin %s: %s", path, lua_tostring(L, -1));
         return 1;
     }

@@ -14,12 +14,8 @@ const char *pu_walk_scan_failed(pu_walk *w, const pu_scan_error *mark)
     return NULL;
 }
 
-static const char *kind_name(enum pu_kind kind)
-{
-    static const char *const names[] = {"a string", "an integer", "a boolean", "a string",
-                                        "a value",  "a list",     "an object", "an object or a list of objects"};
-    return names[kind];
-}
+static const char *const kind_names[] = {"a string", "an integer", "a boolean", "a string",
+                                         "a value",  "a list",     "an object", "an object or a list of objects"};
 
 static const char *found_name(char byte)
 {
@@ -40,7 +36,7 @@ const char *pu_walk_mistyped(pu_walk *w, const char *at, enum pu_kind expected)
         return pu_walk_fail(w, PU_SYNTAX, at, "a value was expected");
     w->fault->error = (pu_error){PU_TYPE, "a value of another type was expected", (size_t)(at - w->text)};
     w->fault->found = found_name(*at);
-    w->fault->expected = kind_name(expected);
+    w->fault->expected = kind_names[expected];
     if (w->key) {
         w->fault->field = w->key->token + 1;
         w->fault->field_len = w->key->token_len - 3;

@@ -61,6 +61,10 @@ function Pandoc(doc)
       links[#links + 1] = image.src
       return image
     end,
+    Code = function(code) -- a browser would break --every after its first hyphen
+      if #code.text <= 20 then code.classes:insert "short" end
+      return code
+    end,
     Table = function(table_block) return pandoc.Div({ table_block }, pandoc.Attr("", { "scroll" })) end,
     CodeBlock = function(block)
       if block.classes[1] == "diagram" then return diagram.block(block.text) end

@@ -4,6 +4,7 @@
 local lazy = require "purser.util.lazy"
 local option_schema = require "purser.util.option_schema"
 local profiles = require "purser.api.profiles"
+local names_of = lazy "purser.util.names_of"
 local suggest = lazy "purser.util.suggest"
 
 local M = {}
@@ -90,7 +91,7 @@ function M.resolve(requested, resolve)
   if type(requested) == "string" then
     if not profiles[requested] then
       return nil, ('profile "%s" is not known%s'):format(requested, suggest.among(requested, profiles)),
-        ("there are %s, and a table of conventions"):format(table.concat(suggest.names_of(profiles), ", "))
+        ("there are %s, and a table of conventions"):format(table.concat(names_of(profiles), ", "))
     end
     requested = profiles[requested]
   end

@@ -7,85 +7,81 @@ local decimal = require "purser.decimal"
 local errors = require "purser.call.errors"
 local policy = require "purser.signed.policy"
 local rules = require "purser.signed.rules"
+local names_of = require "purser.util.names_of"
 
 local M = {}
 
 local MAX_CELLS = 40000
-local STEP, MINUTE, DAY = "0.00000001", 60000, 86400000
+local STEP, MINUTE, HOUR, DAY = "0.00000001", 60000, 3600000, 86400000
 local MONDAY = 1795392000000
 
--- Calls fn(word, value) for every condition of some policies.
-local function each_condition(given, fn)
+-- Adds the constants of a condition to the values of the dimensions that it tells apart.
+local add_values = {}
+
+local function add_members(dimension)
+  return function(found, set)
+    for name in pairs(set) do found[dimension][name] = true end
+  end
+end
+
+add_values.coin, add_values.network, add_values.queue = add_members "coin", add_members "network", add_members "queue"
+function add_values.operation(found, set)
+  for name in pairs(set) do found.operation[name == "withdrawals" and "wallet.withdraw" or name] = true end
+  found.operation["sub_account.create_api_key"] = true
+end
+function add_values.to(found, set, given)
+  for name in pairs(set) do
+    for _, entry in ipairs(given.addresses[name]) do found.to[entry] = true end
+  end
+end
+function add_values.known_days(found, days) found.known[days], found.known[days - 1] = true, true end
+function add_values.saved(found) found.saved[true] = true end
+function add_values.amount_over(found, limit)
+  found.amount[tostring(limit)], found.amount[tostring(limit + STEP)] = true, true
+end
+add_values.amount_up_to = add_values.amount_over
+function add_values.sum_over(found, limit) found.sum[tostring(limit.amount)] = true end
+function add_values.days(found) for day = 0, 6 do found.day[day] = true end end
+function add_values.hours(found, range) found.minute[range.from], found.minute[range.to % 1440] = true, true end
+function add_values.made_by(found, group, given) found.maker[next(given.groups[group])] = true end
+
+local function sorted(set, before)
+  local list = {}
+  for value in pairs(set) do list[#list + 1] = value end
+  table.sort(list, before or function(a, b) return tostring(a) < tostring(b) end)
+  return list
+end
+
+local function is_less(a, b) return decimal(a):compare(b) < 0 end
+
+-- Returns the values of each dimension that the conditions of some policies can tell apart.
+local function values_of(given)
+  local found = { operation = { ["wallet.withdraw"] = true }, coin = { OTHER = true }, network = { OTHERNET = true },
+    to = {}, known = { [-1] = true }, saved = {}, amount = { [STEP] = true }, sum = { ["0"] = true },
+    day = { [0] = true }, minute = { [0] = true }, queue = { ["another queue"] = true }, maker = {} }
   for _, one in ipairs(given) do
     for _, rule in ipairs(one.rules) do
-      for word, value in pairs(rule.when) do fn(word, value, one) end
-      for _, conditions in ipairs(rule.unless) do
-        for word, value in pairs(conditions) do fn(word, value, one) end
+      for i = 0, #rule.unless do
+        for word, value in pairs(rule.unless[i] or rule.when) do add_values[word](found, value, one) end
       end
     end
   end
-end
-
-local function sorted(set)
-  local list = {}
-  for value in pairs(set) do list[#list + 1] = value end
-  table.sort(list, function(a, b) return tostring(a) < tostring(b) end)
-  return list
-end
-
-local function by_amount(set)
-  local list = sorted(set)
-  table.sort(list, function(a, b) return decimal(a):compare(b) < 0 end)
-  return list
-end
-
--- The values of each dimension that the conditions can tell apart.
-local function values_of(given)
-  local found = { operation = { ["wallet.withdraw"] = true }, coin = { OTHER = true }, network = { OTHERNET = true },
-    to = {}, known = { [-1] = true }, saved = {}, amount = { [STEP] = true }, sum = { ["0"] = true }, day = {},
-    minute = { [0] = true }, queue = { ["another queue"] = true }, maker = {} }
-  local read = {}
-  function read.operation(set)
-    for name in pairs(set) do found.operation[name == policy.WITHDRAWALS and "wallet.withdraw" or name] = true end
-    found.operation["sub_account.create_api_key"] = true
-  end
-  function read.coin(set) for coin in pairs(set) do found.coin[coin] = true end end
-  function read.network(set) for network in pairs(set) do found.network[network] = true end end
-  function read.to(set, one)
-    for name in pairs(set) do
-      for _, entry in ipairs(one.addresses[name]) do found.to[entry] = true end
-    end
-  end
-  function read.known_days(days) found.known[days], found.known[days - 1] = true, true end
-  function read.saved() found.saved[true] = true end
-  function read.amount_over(limit)
-    found.amount[tostring(limit)], found.amount[tostring(limit + STEP)] = true, true
-  end
-  read.amount_up_to = read.amount_over
-  function read.sum_over(limit) found.sum[tostring(limit.amount)] = true end
-  function read.days() for day = 0, 6 do found.day[day] = true end end
-  function read.hours(range) found.minute[range.from], found.minute[range.to % 1440] = true, true end
-  function read.queue(set) for name in pairs(set) do found.queue[name] = true end end
-  function read.made_by(group, one) found.maker[next(one.groups[group])] = true end
-  each_condition(given, function(word, value, one) read[word](value, one) end)
   local lists = {}
   for name, set in pairs(found) do
-    lists[name] = (name == "amount" or name == "sum") and by_amount(set) or sorted(set)
+    lists[name] = sorted(set, (name == "amount" or name == "sum") and is_less or nil)
   end
   for _, name in ipairs { "to", "saved", "maker" } do table.insert(lists[name], 1, false) end
-  if not lists.day[1] then lists.day[1] = 0 end
   return lists
 end
 
 local function call_of(cell, zone)
   local to = cell.to or { address = "another address" }
-  local params = { coin = cell.coin, asset = cell.coin, amount = cell.amount, address = to.address, memo = to.memo,
-    netWork = to.network or cell.network, network = to.network or cell.network, contractAddress = to.contractAddress,
-    subAccount = "a", fromAccount = "a", toAccount = "b", toAccountType = "UID" }
-  local call = rules.call(cell.operation, params)
+  local network = to.network or cell.network
+  local call = rules.call(cell.operation, { coin = cell.coin, asset = cell.coin, amount = cell.amount,
+    address = to.address, memo = to.memo, netWork = network, network = network, contractAddress = to.contractAddress,
+    subAccount = "a", fromAccount = "a", toAccount = "b", toAccountType = "UID" })
   call.now = MONDAY + cell.day * DAY + (cell.minute - zone) * MINUTE
-  call.queue, call.maker = cell.queue, cell.maker or nil
-  if cell.saved ~= nil then call.saved = cell.saved end
+  call.queue, call.maker, call.saved = cell.queue, cell.maker or nil, cell.saved
   call.known_since = cell.known >= 0 and call.now - cell.known * DAY or false
   function call.sum() return decimal(cell.sum) end
   return call
@@ -112,37 +108,14 @@ local function each_cell(lists, fn)
   return count, total
 end
 
-local function matches_of(given, call)
-  local found = {}
-  for i, rule in ipairs(given.rules) do
-    local matched = rules.matches(rule, call, given)
-    found[i] = rule.effect == "allow" and matched == true or rule.effect ~= "allow" and matched ~= false
-  end
-  return found
-end
-
--- Returns whether these persons get a call through after some hours, and the rule that says so: the one that allows, or
--- one that is in the way.
-local function outcome(given, matched, signed, hours)
-  local allowed, lacking
-  for i, rule in ipairs(given.rules) do
-    local met = matched[i] and rule.effect ~= "forbid" and rule.wait_hours <= hours
-      and rules.filled(given, rule.approvals, signed)
-    if matched[i] and (rule.effect == "forbid" or rule.effect == "require" and not met) then return false, rule.name end
-    if matched[i] and not met then lacking = rule.name end
-    if met and rule.effect == "allow" then allowed = allowed or rule.name end
-  end
-  return allowed ~= nil, allowed or lacking or "no rule"
-end
-
--- Who may have signed, and for how many hours the plan may have waited: nobody, some of each group, everybody.
-local function sets_of_signers(given)
-  local sets, waits = { {}, {} }, { [0] = true }
+-- Returns who may have signed, and how long the plan may have waited: nobody, some of each group, everybody.
+local function cases_of(given)
+  local sets, waits, cases = { {}, {} }, { [0] = true }, {}
   for _, one in ipairs(given) do
     for _, rule in ipairs(one.rules) do waits[rule.wait_hours] = true end
     for person in pairs(one.people) do sets[2][person] = true end
     for _, members in pairs(one.groups) do
-      local names = sorted(members)
+      local names = names_of(members)
       for count = 1, math.min(3, #names) do
         local set = {}
         for i = 1, count do set[names[i]] = true end
@@ -150,56 +123,37 @@ local function sets_of_signers(given)
       end
     end
   end
-  local pairs_of = {}
   for _, hours in ipairs(sorted(waits)) do
-    for _, set in ipairs(sets) do pairs_of[#pairs_of + 1] = { signed = set, hours = hours } end
+    for _, set in ipairs(sets) do cases[#cases + 1] = { signed = set, waited_ms = hours * HOUR } end
   end
-  return pairs_of
+  return cases
 end
 
 local function describe(cell)
   return ("%s %s %s%s%s"):format(cell.operation, cell.amount, cell.coin, cell.to and " to " .. cell.to.address
-    or cell.known >= 0 and " to a known address" or " to a new address", cell.queue ~= "another queue" and ", queue "
-    .. cell.queue or "")
+    or cell.known >= 0 and " to a known address" or " to a new address",
+    cell.queue ~= "another queue" and ", queue " .. cell.queue or "")
 end
 
 -- Notes what the new policy lets through and the old one does not, with an example for each pair of rules.
-local function compare(new, old, cell, sets, looser)
+local function compare(new, old, cell, cases, looser)
   local call = call_of(cell, new.zone)
-  local matched_new, matched_old = matches_of(new, call), matches_of(old, call)
-  for _, set in ipairs(sets) do
-    local ok, by = outcome(new, matched_new, set.signed, set.hours)
-    local before, held = outcome(old, matched_old, set.signed, set.hours)
-    if ok and not before then
+  local of_new, of_old = rules.applying(new, call), rules.applying(old, call)
+  for _, case in ipairs(cases) do
+    call.signed, call.waited_ms = case.signed, case.waited_ms
+    local now = rules.decide(new, call, of_new)
+    local before = now.ok and rules.decide(old, call, of_old)
+    if before and not before.ok then
+      local by, held = now.allowed[1], before.forbidden[1] or before.unmet[1] or "no rule"
       local name = by .. "\n" .. held
-      local one = looser[name]
-      if not one then
-        one = { allowed_by = by, held_by = held, example = describe(cell), signed = sorted(set.signed), cells = 0 }
-        looser[name], looser[#looser + 1] = one, one
+      if not looser[name] then
+        looser[name] = { allowed_by = by, held_by = held, example = describe(cell),
+          signed = names_of(case.signed), cells = 0 }
+        looser[#looser + 1] = looser[name]
       end
-      one.cells = one.cells + 1
+      looser[name].cells = looser[name].cells + 1
       return
     end
-  end
-end
-
-local function survey(given, cell, seen, unasked, top)
-  local matched, forbidden, asked, free = matches_of(given, call_of(cell, given.zone)), false, false, false
-  for i, rule in ipairs(given.rules) do
-    if matched[i] then
-      seen[rule.name] = seen[rule.name] or "matched"
-      forbidden = forbidden or rule.effect == "forbid"
-      asked = asked or rule.effect == "require"
-      free = free or rule.effect == "allow" and not rule.approvals[1] and rule.wait_hours == 0
-    end
-  end
-  for i, rule in ipairs(given.rules) do
-    if matched[i] and rule.effect == "allow" and not forbidden then seen[rule.name] = "helps" end
-  end
-  if free and not forbidden and not asked and cell.operation:find "withdraw" then
-    local known = unasked[cell.coin]
-    if not known or decimal(known):compare(cell.amount) < 0 then unasked[cell.coin] = cell.amount end
-    unasked[cell.coin] = unasked[cell.coin] == top and top or unasked[cell.coin]
   end
 end
 
@@ -213,40 +167,43 @@ end
 ---@field of integer           of how many that rules can tell apart
 ---@field digest string
 
-local function read(text)
-  local given, message = policy.read(text)
-  if not given then return nil, errors.argument("policy", "the policy cannot be read: " .. message) end
-  return given
+-- Notes which rules match a cell, which `allow` helps, and what is withdrawn unasked.
+local function survey(given, cell, seen, unasked)
+  local call = call_of(cell, given.zone)
+  local applying = rules.applying(given, call)
+  local decision = rules.decide(given, call, applying)
+  for _, rule in ipairs(applying) do
+    seen[rule.name] = rule.effect == "allow" and not decision.forbidden[1] and "helps" or seen[rule.name] or "matched"
+  end
+  local most = unasked[cell.coin]
+  if decision.ok and cell.operation:find "withdraw" and (not most or is_less(most, cell.amount)) then
+    unasked[cell.coin] = cell.amount
+  end
 end
 
 --- Checks a policy; see purser.approvals.
 function M.check(text, against)
-  local given, err = read(text)
-  if not given then return nil, err end
+  local given, message = policy.read(text)
   local old
-  if against then old, err = read(against) end
-  if against and not old then return nil, err end
+  if given and against then old, message = policy.read(against) end
+  if message then return nil, errors.argument("policy", "the policy cannot be read: " .. message) end
   local findings = { never = {}, forbidden = {}, unfilled = {}, unasked = {}, looser = {}, digest = given.digest }
-  local seen, all, lists = {}, {}, values_of { given }
-  local top = lists.amount[#lists.amount]
-  for person in pairs(given.people) do all[person] = true end
-  findings.cells, findings.of = each_cell(lists, function(cell) survey(given, cell, seen, findings.unasked, top) end)
+  local seen, lists = {}, values_of { given }
+  findings.cells, findings.of = each_cell(lists, function(cell) survey(given, cell, seen, findings.unasked) end)
   for coin, amount in pairs(findings.unasked) do
-    if amount == top then findings.unasked[coin] = "any" end
+    if amount == lists.amount[#lists.amount] then findings.unasked[coin] = "any" end
   end
   for _, rule in ipairs(given.rules) do
-    if not seen[rule.name] then
-      table.insert(findings.never, rule.name)
-    elseif rule.effect == "allow" and seen[rule.name] ~= "helps" then
-      table.insert(findings.forbidden, rule.name)
-    end
-    if not rules.filled(given, rule.approvals, all) then table.insert(findings.unfilled, rule.name) end
+    local list = not seen[rule.name] and findings.never
+      or rule.effect == "allow" and seen[rule.name] ~= "helps" and findings.forbidden
+    if list then list[#list + 1] = rule.name end
+    if not rules.filled(given, rule.approvals, given.people) then table.insert(findings.unfilled, rule.name) end
   end
-  if not rules.filled(given, given.change, all) then table.insert(findings.unfilled, "change") end
+  if not rules.filled(given, given.change, given.people) then table.insert(findings.unfilled, "change") end
   if old then
-    local sets = sets_of_signers { given, old }
+    local cases = cases_of { given, old }
     findings.cells, findings.of = each_cell(values_of { given, old }, function(cell)
-      compare(given, old, cell, sets, findings.looser)
+      compare(given, old, cell, cases, findings.looser)
     end)
   end
   return findings

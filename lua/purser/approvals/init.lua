@@ -11,6 +11,7 @@
 local check = require "purser.approvals.check"
 local errors = require "purser.call.errors"
 local files = require "purser.util.files"
+local names_of = require "purser.util.names_of"
 local option_schema = require "purser.util.option_schema"
 local payouts = require "purser.payouts"
 local plan_text = require "purser.signed.plan_text"
@@ -19,7 +20,6 @@ local policy_chain = require "purser.signed.policy_chain"
 local review = require "purser.approvals.review"
 local rules = require "purser.signed.rules"
 local signers = require "purser.signed.signers"
-local suggest = require "purser.util.suggest"
 local try = require "purser.approvals.try"
 local utc = require "purser.util.utc"
 
@@ -117,12 +117,6 @@ function M.show(text, options) return review.show(text, options) end
 ---@return purser.KnownPayment[]|nil known, purser.Error|nil err
 function M.facts(text, now) return review.facts(text, now) end
 
---- Returns the payments that a journal holds as made, as `known` of a review.
----@param journal purser.Journal
----@param account string
----@return purser.KnownPayment[] known
-function M.known_of(journal, account) return review.known_of(journal, account) end
-
 ------------------------------------------------------------------------------------------------------ the signatures
 
 ---@class purser.Verified
@@ -137,7 +131,7 @@ local function verified(plan, chain, signatures)
   local statements = {}
   for i, armoured in ipairs(signatures) do statements[i] = signers.statement(plan.text, armoured) end
   local found = signers.of(plan.head, chain, statements)
-  return { plan = plan, signed = suggest.names_of(found.signed), withdrawn = found.withdrawn, made_by = found.maker,
+  return { plan = plan, signed = names_of(found.signed), withdrawn = found.withdrawn, made_by = found.maker,
     problems = found.problems }
 end
 

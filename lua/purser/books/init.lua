@@ -33,21 +33,24 @@ Books.__index = Books
 ---@field postgresql purser.PostgresqlOptions|nil
 ---@field client purser.Client|nil           the account's own key; needed by `sync` alone
 ---@field keys table<string, purser.Client>|nil  a client of each sub-account, by its name
+---@field journal purser.Journal|nil         of the calls that are made here: their owners are read soon
 ---@field account string|nil                 the account's name in the books. Default: "Account"
 ---@field group "sub_account"|"broker"|nil   which operations list the sub-accounts. Default: found out
 ---@field pairs string[][]|nil               { from, to }: sub-accounts between which transfers are looked for
 ---@field identities table<string, string>|nil  what other users call an owner (UID, e-mail): "Main" or a sub-account
 ---@field addresses table<string, string>|nil  deposit address (or address:memo) -> "Main" or a sub-account
----@field address_coins string[]|nil       coins of which each owner's own deposit addresses are read, once a day
+---@field address_coins string[]|nil         coins of which each owner's deposit addresses are read, once a day
 ---@field since_ms integer|nil               how far back the first reading goes. Default: 180 days
 ---@field every_ms integer|nil               how often an owner is read of whom something is new. Default: 60000
 ---@field sinks purser.SinkOptions[]|nil     where each change goes as an event: { command } or { webhook, secret }
 ---@field fee "on_top"|"inside"|nil          where the fee of a withdrawal stands when nothing shows it
 
 local rules = { sqlite = "string", postgresql = "table", client = "any", keys = "table", account = "string",
-  group = { "sub_account", "broker" }, pairs = "table", identities = "table", addresses = "table",
-  address_coins = "table",
-  since_ms = { 0, option_schema.EXACT }, every_ms = { 1000, 86400000 }, fee = { "on_top", "inside" }, sinks = "table" }
+  journal = "table", group = { "sub_account", "broker" }, pairs = "table", identities = "table", addresses = "table",
+  address_coins = { is_list = true }, since_ms = { 0, option_schema.EXACT }, every_ms = { 1000, 86400000 },
+  fee = { "on_top", "inside" }, sinks = "table" }
+
+local function owner_of(name) return name == "Main" and name or sources.owner_name(name) end
 
 --- Opens the books. Returns them; or nil and an error of kind "config".
 ---@param options purser.BooksOptions
@@ -65,26 +68,28 @@ function M.open(options)
   local store
   store, message = stores.open(options)
   if not store then return nil, errors.config("the books cannot be opened: " .. message) end
-  local self = setmetatable({ store = store, account = account, group = options.group, pairs = options.pairs or {},
-    address_coins = options.address_coins,
+  local self = setmetatable({ store = store, account = account, group = options.group, journal = options.journal,
+    pairs = {}, address_coins = options.address_coins or {},
     since = options.since_ms or 180 * sources.DAY, every = options.every_ms or 60000, fee = options.fee,
     keys = options.keys or {}, identities = {}, addresses = options.addresses or {}, problems = {},
     main = { name = "Main", is_main = true, client = options.client } }, Books)
-  for text, owner in pairs(options.identities or {}) do
-    self.identities[text] = owner == "Main" and owner or sources.owner_name(owner)
-  end
+  for _, pair in ipairs(options.pairs or {}) do self.pairs[table.concat(pair, " ", 1, 2)] = pair end
+  for text, owner in pairs(options.identities or {}) do self.identities[text] = owner_of(owner) end
   self.is_own = function(text) return text and self.identities[tostring(text)] or "" end
   self.asset = function(coin) return owners.asset_of(self, coin) end
   self.by_address = function(deposit)
     local owner = self.addresses[("%s:%s"):format(tostring(deposit.address), tostring(deposit.memo))]
       or self.addresses[tostring(deposit.address)]
-    return not owner and "" or owner == "Main" and owner or sources.owner_name(owner)
+    return owner and owner_of(owner) or ""
   end
   local went
   went, self.senders, message = pcall(outbox.open, store, options.sinks or {})
   if not went or not self.senders then return nil, errors.config(message or self.senders, nil, "sinks") end
   return self
 end
+
+-- The methods raise what they fail with; the end of this file makes of that nil and an error.
+local function fail(name, ...) error(errors.argument(name, ...), 0) end
 
 ---@class purser.BooksReport
 ---@field owners integer      how many were read
@@ -96,36 +101,27 @@ end
 ---@field due boolean|nil     only owners that are due
 ---@field progress (fun(owner: string, at: integer, of: integer))|nil
 
--- Returns the error of a database or of a call that ended a run.
-local function problem_of(problem)
-  return errors.is(problem) and problem or errors.new { kind = "workflow", outcome = "not_sent",
-    message = tostring(problem) }
-end
-
 --- Reads what the keys may read. What could not be read is in `problems`, and in the gaps of each statement.
 ---@param params purser.BooksSyncParams|nil
 ---@return purser.BooksReport|nil report, purser.Error|nil err
 function Books:sync(params)
   params = params or {}
-  if not self.main.client then return nil, errors.config("the books were opened without a client", nil, "client") end
-  self.problems = {}
-  local went, report = pcall(function()
-    local now = self.main.client:now()
-    if not self.owners or now - self.owners_at >= sources.DAY or not params.due then
-      self.owners, self.owners_at = owners.list(self), now
+  if not self.main.client then error(errors.config("the books were opened without a client", nil, "client"), 0) end
+  local now = self.main.client:now()
+  local report = { owners = 0, changes = 0, problems = {} }
+  self.problems = report.problems
+  owners.note_calls(self, now)
+  if not self.owners or now - self.owners_at >= sources.DAY or not params.due then
+    self.owners, self.owners_at = owners.list(self), now
+  end
+  for i, owner in ipairs(self.owners) do
+    if not params.due or owners.take_due(self, owner, now) then
+      if params.progress then params.progress(owner.name, i, #self.owners) end
+      report.owners, report.changes = report.owners + 1, report.changes + sync.owner(self, owner)
     end
-    local counts = { owners = 0, changes = 0, problems = self.problems }
-    for i, owner in ipairs(self.owners) do
-      if not params.due or owners.take_due(self, owner, now) then
-        if params.progress then params.progress(owner.name, i, #self.owners) end
-        counts.owners, counts.changes = counts.owners + 1, counts.changes + sync.owner(self, owner)
-      end
-    end
-    local due = self.store:rows("SELECT min(due) AS due FROM purser_books_owner WHERE account = $1", self.account)[1]
-    counts.next_due = math.floor(tonumber(due.due) or now)
-    return counts
-  end)
-  if not went then return nil, problem_of(report) end
+  end
+  local due = self.store:rows("SELECT min(due) AS due FROM purser_books_owner WHERE account = $1", self.account)[1]
+  report.next_due = math.floor(tonumber(due.due) or now)
   return report
 end
 
@@ -141,35 +137,20 @@ local function time_of(name, value)
   local ms, message = value, nil
   if type(value) == "string" then ms, message = utc.ms(value) end
   if type(ms) == "number" and ms >= 1e12 and ms < 1e13 then return record.time_text(math.floor(ms)) end
-  return nil, errors.argument(name, ("%s is no time: %s"):format(name, message or "give 2026-10-31 or epoch ms"))
-end
-
--- Returns the statement as data; or nil and an error.
-local function statement_of(self, params)
-  local from, err = time_of("from", params.from)
-  if not from then return nil, err end
-  local to
-  to, err = time_of("to", params.to)
-  if not to then return nil, err end
-  if to <= from then return nil, errors.argument("to", "to is not later than from") end
-  local went, made = pcall(function()
-    return model.statement(self, from, to, params.rev and ("%012d"):format(params.rev) or self.store:rev())
-  end)
-  if not went then return nil, problem_of(made) end
-  return made
+  fail(name, ("%s is no time: %s"):format(name, message or "give 2026-10-31 or epoch ms"))
 end
 
 --- Writes a statement. Returns its text, and the data it was made of; or nil and an error.
 ---@param params purser.StatementParams
 ---@return string|nil text, table|purser.Error made
 function Books:statement(params)
-  local made, err = statement_of(self, params)
-  if not made then return nil, err end
+  local from, to = time_of("from", params.from), time_of("to", params.to)
+  if to <= from then fail("to", "to is not later than from") end
   local write = writers[params.format or "hledger"]
-  if not write then return nil, errors.argument("format", "format is none of hledger, beancount, csv, jsonl, html") end
+  if not write then fail("format", "format is none of hledger, beancount, csv, jsonl, html") end
+  local made = model.statement(self, from, to, params.rev and ("%012d"):format(params.rev) or self.store:rev())
   local text, message = write(made)
-  if not text then return nil, problem_of(message) end
-  return text, made
+  return text or error(message, 0), made
 end
 
 --- Each record of the books in the order of its time, as a table of texts by column; `raw` is the service's.
@@ -179,27 +160,23 @@ function Books:each(entity) return self.store:each(self.account, entity or "") e
 
 -------------------------------------------------------------------------------------------------------- words
 
--- The one record whose id begins so; or nil and an error.
+-- The one record whose id begins so.
 local function record_of(self, id, entity)
   local rows = type(id) == "string" and id:find "^%x+$" and #id >= 6 and self.store:rows(
     "SELECT rid, entity, class FROM purser_books_record WHERE account = $1 AND rid >= $2 AND rid < $3 LIMIT 2",
     self.account, id, id .. "g") or {}
   if #rows ~= 1 then
-    return nil, errors.argument("id", ("%s records begin with the id %s"):format(#rows == 0 and "no" or "several",
-      tostring(id)))
+    fail("id", ("%s records begin with the id %s"):format(#rows == 0 and "no" or "several", tostring(id)))
   end
-  if entity and rows[1].entity ~= entity then
-    return nil, errors.argument("id", ("%s is a %s, no %s"):format(id, rows[1].entity, entity))
-  end
+  if entity and rows[1].entity ~= entity then fail("id", ("%s is a %s, no %s"):format(id, rows[1].entity, entity)) end
   return rows[1]
 end
 
 local function say(self, verb, rid, value)
-  local ok, problem = pcall(self.store.write, self.store, function(tx, rev)
+  self.store:write(function(tx, rev)
     tx:rows("INSERT INTO purser_books_word (account, rev, at, verb, rid, value) VALUES ($1, $2, $3, $4, $5, $6)",
       self.account, rev(), record.time_text(math.floor(tx:now())), verb, rid, value)
   end)
-  if not ok then return nil, problem_of(problem) end
   return true
 end
 
@@ -208,10 +185,9 @@ end
 ---@param how "success"|"failed"
 ---@return true|nil done, purser.Error|nil err
 function Books:settle(id, how)
-  if how ~= "success" and how ~= "failed" then return nil, errors.argument("how", "how is success or failed") end
-  local found, err = record_of(self, id)
-  if not found then return nil, err end
-  if record.is_final(found.class) then return nil, errors.argument("id", "the record is final by itself") end
+  if how ~= "success" and how ~= "failed" then fail("how", "how is success or failed") end
+  local found = record_of(self, id)
+  if record.is_final(found.class) then fail("id", "the record is final by itself") end
   return say(self, "settle", found.rid, how)
 end
 
@@ -220,49 +196,33 @@ end
 ---@param deposit string
 ---@return true|nil done, purser.Error|nil err
 function Books:match(withdrawal, deposit)
-  local left, err = record_of(self, withdrawal, "withdrawal")
-  if not left then return nil, err end
-  local right
-  right, err = record_of(self, deposit, "deposit")
-  if not right then return nil, err end
-  return say(self, "match", left.rid, right.rid)
+  return say(self, "match", record_of(self, withdrawal, "withdrawal").rid, record_of(self, deposit, "deposit").rid)
 end
 
 --- Says that a withdrawal went to somebody else, whatever its address.
 ---@param withdrawal string
 ---@return true|nil done, purser.Error|nil err
-function Books:outside(withdrawal)
-  local found, err = record_of(self, withdrawal, "withdrawal")
-  if not found then return nil, err end
-  return say(self, "outside", found.rid, "")
-end
+function Books:outside(withdrawal) return say(self, "outside", record_of(self, withdrawal, "withdrawal").rid, "") end
 
 --- Closes what lies before a day: its statements keep their bytes, and what is learned later is a correction on that
 --- day.
 ---@param ends string|integer  the first open day
 ---@return string|nil digest, purser.Error|nil err  of all that is closed
 function Books:close_before(ends)
-  local time, err = time_of("ends", ends)
-  if not time then return nil, err end
+  local time = time_of("ends", ends)
   local last = self.store:rows("SELECT max(ends) AS ends FROM purser_books_period WHERE account = $1", self.account)[1]
-  if last.ends and last.ends >= time then
-    return nil, errors.argument("ends", ("it is closed up to %s"):format(model.date(last.ends)))
-  end
-  local went, sum = pcall(function()
-    local text = writers.jsonl(model.statement(self, "1000000000000", time, self.store:rev()))
-    local made = digest.of(text:match "\n(.*)$") -- without the head, which names the revision
-    self.store:write(function(tx, rev)
-      tx:rows("INSERT INTO purser_books_period (account, ends, rev, digest) VALUES ($1, $2, $3, $4)",
-        self.account, time, rev(), made)
-    end)
-    return made
+  if last.ends and last.ends >= time then fail("ends", ("it is closed up to %s"):format(model.date(last.ends))) end
+  local text = writers.jsonl(model.statement(self, "1000000000000", time, self.store:rev()))
+  local sum = digest.of(text:match "\n(.*)$") -- without the head, which names the revision
+  self.store:write(function(tx, rev)
+    tx:rows("INSERT INTO purser_books_period (account, ends, rev, digest) VALUES ($1, $2, $3, $4)", self.account, time,
+      rev(), sum)
   end)
-  if not went then return nil, problem_of(sum) end
   return sum
 end
 
 --- Returns what could not be read and still is not: a list of { owner, list, starts, ends, why }.
----@return table[]
+---@return table[]|nil gaps, purser.Error|nil err
 function Books:gaps()
   return self.store:rows("SELECT owner, list, starts, ends, why FROM purser_books_gap WHERE account = $1 AND "
     .. "closed_rev = '' ORDER BY owner, list, starts", self.account)
@@ -273,19 +233,27 @@ end
 --- Sends the events that are due to the sinks that the books were opened with.
 ---@return integer|nil delivered, integer|purser.Error failed  how many, and how many failed and are sent again
 function Books:deliver()
-  local went, delivered, failed = pcall(outbox.deliver, self.store, self.senders,
-    self.main.client and self.main.client:now() or core.now_ms())
-  if not went then return nil, problem_of(delivered) end
-  return delivered, failed
+  return outbox.deliver(self.store, self.senders, self.main.client and self.main.client:now() or core.now_ms())
 end
 
 --- Returns what waits for each sink: a list of { sink, waiting, parked, oldest, error }.
 ---@param params? { retry?: boolean, forget?: string }  retry: parked events go, too; forget: a sink and its events
----@return table[]
+---@return table[]|nil sinks, purser.Error|nil err
 function Books:events(params)
   if params and params.retry then outbox.retry(self.store) end
   if params and params.forget then outbox.forget(self.store, params.forget) end
   return outbox.waiting(self.store)
+end
+
+for name, method in pairs(Books) do
+  if type(method) == "function" then
+    Books[name] = function(...)
+      local went, first, second = pcall(method, ...)
+      if went then return first, second end
+      return nil, errors.is(first) and first or errors.new { kind = "workflow", outcome = "not_sent",
+        message = tostring(first) }
+    end
+  end
 end
 
 --- Returns whether an event that a webhook got is from who has the secret, and was sent at most five minutes ago.

@@ -4,8 +4,8 @@
 
 local decimal = require "purser.decimal"
 local ledger = require "purser.books.ledger"
+local names_of = require "purser.util.names_of"
 local postings = require "purser.books.postings"
-local suggest = require "purser.util.suggest"
 local utc = require "purser.util.utc"
 
 local M = {}
@@ -76,7 +76,7 @@ end
 -- Balances of accounts, in order: a list of { account, asset, amount }.
 local function legs_of(balances, keep)
   local legs = {}
-  for _, key in ipairs(suggest.names_of(balances)) do
+  for _, key in ipairs(names_of(balances)) do
     local account, asset = key:match "^(.-)\30(.*)$"
     if keep(account, balances[key]) then legs[#legs + 1] = { account, asset, balances[key] } end
   end
@@ -98,7 +98,7 @@ local function opening_of(balances, chart, from)
     return is_asset(account) and not amount:is_zero()
   end), {}
   for _, leg in ipairs(legs) do against[leg[2]] = (against[leg[2]] or ZERO) - leg[3] end
-  for _, asset in ipairs(suggest.names_of(against)) do
+  for _, asset in ipairs(names_of(against)) do
     if not against[asset]:is_zero() then legs[#legs + 1] = { chart.opening, asset, against[asset] } end
   end
   return { time = from, rid = "", text = "brought forward", legs = legs, is_opening = true }
@@ -178,7 +178,7 @@ function M.statement(books, from, to, rev)
   end
   local closing = legs_of(balances, is_asset)
   local negative = {}
-  for _, key in ipairs(suggest.names_of(lowest)) do negative[#negative + 1] = lowest[key] end
+  for _, key in ipairs(names_of(lowest)) do negative[#negative + 1] = lowest[key] end
   local gaps = books.store:rows("SELECT owner, list, starts, ends, why FROM purser_books_gap WHERE account = $1 AND "
     .. "rev <= $2 AND (closed_rev = '' OR closed_rev > $3) AND starts < $4 AND (ends = '' OR ends > $5) "
     .. "ORDER BY owner, list, starts", books.account, effective, effective, to, from)

@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: MIT
 -- Whose books they are: the parent, its sub-accounts, and what others call them.
 
+local names_of = require "purser.util.names_of"
 local record = require "purser.books.record"
 local sources = require "purser.books.sources"
-local suggest = require "purser.util.suggest"
 local sync = require "purser.books.sync"
 
 local M = {}
@@ -42,10 +42,33 @@ function M.list(self)
     by_name[name] = by_name[name] or { name = sources.owner_name(name), sub = name }
     by_name[name].client = client
   end
-  for _, name in ipairs(suggest.names_of(by_name)) do owners[#owners + 1] = by_name[name] end
+  for _, name in ipairs(names_of(by_name)) do owners[#owners + 1] = by_name[name] end
   local uid = not self.uid and self.main.client:call "live.uid"
   if uid then self.uid, self.identities[tostring(uid.uid)] = true, "Main" end
   return owners
+end
+
+--- Takes from the journal what was called since it was asked last: whose books the calls change is read soon, and
+--- transfers between two sub-accounts are looked for.
+function M.note_calls(self, now)
+  if not self.journal then return end
+  local callers = { [self.main.client:account()] = "Main" }
+  for name, client in pairs(self.keys) do callers[client:account()] = sources.owner_name(name) end
+  for entry in self.journal:each_entry { after = self.last_call } do
+    self.last_call = entry
+    local params, names = entry.intent.params, { callers[entry.intent.account] }
+    if params.fromAccount and params.toAccount then
+      self.pairs[params.fromAccount .. " " .. params.toAccount] = { params.fromAccount, params.toAccount }
+    end
+    for _, member in ipairs { "fromAccount", "toAccount", "subAccount" } do
+      names[#names + 1] = params[member] and sources.owner_name(params[member])
+    end
+    for _, name in ipairs(now - entry.intent.sent_at < sources.DAY and names or {}) do
+      self.store:rows("UPDATE purser_books_owner SET due = $1, every = $2, hot_until = $3 WHERE account = $4 AND "
+        .. "owner = $5", record.time_text(now), record.time_text(self.every), record.time_text(now + sources.DAY),
+        self.account, name)
+    end
+  end
 end
 
 --- Tells whether an owner is due, and takes it: another run that asks meanwhile finds it taken.

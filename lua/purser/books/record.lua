@@ -6,9 +6,9 @@ local core = require "purser.core"
 local decimal = require "purser.decimal"
 local digest = require "purser.util.digest"
 local json = require "purser.json"
+local names_of = require "purser.util.names_of"
 local schema = require "purser.books.schema"
 local states = require "purser.api.states"
-local suggest = require "purser.util.suggest"
 local utc = require "purser.util.utc"
 
 local M = {}
@@ -25,7 +25,7 @@ local function sorted(value)
     return json.list(list)
   end
   local members = {}
-  for i, name in ipairs(suggest.names_of(value)) do members[i] = { name, sorted(value[name]) } end
+  for i, name in ipairs(names_of(value)) do members[i] = { name, sorted(value[name]) } end
   return json.object(members)
 end
 
@@ -38,7 +38,7 @@ local function flat(value, kind)
     if type(member) == "table" then return nil end
     if not known.names[name] then known.names[name], known.layout = true, nil end
   end
-  known.layout = known.layout or core.layout({}, suggest.names_of(known.names), "object")
+  known.layout = known.layout or core.layout({}, names_of(known.names), "object")
   layouts[kind] = known.layout and known
   return known.layout and known.layout:body(value)
 end
@@ -98,13 +98,13 @@ local blank = {}
 for _, name in ipairs(schema.columns) do blank[name] = "" end
 local BLANK = { __index = blank }
 
--- What of a record no state changes: the service's id with its content, or that alone. The time is that by which its
--- list is asked for.
+-- The members of a record that no state changes: the service's id with its content, or that alone. The time is that by
+-- which its list is asked for.
 local identities = { deposit = "time asset amount network address memo tx",
   withdrawal = "sid time asset amount address",
   transfer = "sid time asset amount from_owner from_place to_owner to_place", rebate = "time client_id asset batch",
   internal_transfer = "sid time asset amount batch address", conversion = "sid time asset amount", sub_account = "sid",
-  api_key = "sid", address = "to_owner asset network address memo" }
+  api_key = "sid", address = "to_owner asset network address memo", status = "to_owner" }
 for entity, names in pairs(identities) do
   identities[entity] = {}
   for name in names:gmatch "%S+" do table.insert(identities[entity], name) end
@@ -184,6 +184,10 @@ function shapes.address(record, context)
     to_owner = context.to }
 end
 
+function shapes.status(record, context) return { state = text_of(record.status), to_owner = context.to } end
+
+local of_states = { sub_account = true, api_key = true, address = true, status = true } -- and not of payments
+
 local classes = {
   deposit = { ["5"] = "done", ["7"] = "void", ["8"] = "void", ["9"] = "early", ["10"] = "void", ["12"] = "void" },
   withdrawal = { ["6"] = "sent", ["7"] = "done", ["8"] = "void", ["9"] = "void" },
@@ -192,7 +196,7 @@ local classes = {
 --- Returns the class of a row's state.
 function M.class(row)
   local entity = row.entity
-  if entity == "sub_account" or entity == "api_key" or entity == "address" then return "done" end
+  if of_states[entity] then return "done" end
   if row.amount == "" or row.time == "" then return "unreadable" end
   return (classes[entity] or classes.other)[row.state] or "pending"
 end
@@ -203,10 +207,11 @@ function M.is_final(class) return class == "done" or class == "void" end
 -- A state changes this of a record: equal records are told apart by nothing else.
 local CHANGING = { "state", "tx", "fee", "amount", "network", "address" }
 
+local parts = {} -- of one text at a time
+
 local function join(row, names)
-  local parts = {}
   for i = 1, #names do parts[i] = row[names[i]] end
-  return table.concat(parts, "\30")
+  return table.concat(parts, "\30", 1, #names)
 end
 
 --- Returns the text of what may change about a row.
@@ -224,9 +229,9 @@ end
 ---@param record table
 ---@param context table
 function M.add(list, entity, record, context)
-  local raw, parts = M.json(record, entity), record.convertDetails
-  for i = 1, parts and #parts or entity ~= "conversion" and 1 or 0 do
-    local row = shapes[entity](record, context, parts and parts[i])
+  local raw, details = M.json(record, entity), record.convertDetails
+  for i = 1, details and #details or entity ~= "conversion" and 1 or 0 do
+    local row = shapes[entity](record, context, details and details[i])
     row.account, row.owner, row.entity, row.source = context.account, context.owner, entity, context.source
     row.raw = raw
     setmetatable(row, BLANK)

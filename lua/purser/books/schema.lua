@@ -18,7 +18,7 @@ M.columns = { "rid", "account", "owner", "entity", "sid", "twin", "n", "time", "
 
 --- One table holds every kind of record, and each kind has a view of its own.
 M.entities = { "deposit", "withdrawal", "transfer", "internal_transfer", "conversion", "rebate", "sub_account",
-  "api_key", "address" }
+  "api_key", "address", "status" }
 
 --- The condition of a record that may still change.
 M.OPEN = "class IN ('pending', 'sent', 'early')"

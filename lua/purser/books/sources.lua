@@ -2,6 +2,8 @@
 -- The lists that an owner's records come from: whose key reads each, how far it reaches back, and how far behind the
 -- newest record it is read again.
 
+local names_of = require "purser.util.names_of"
+
 local M = {}
 
 local HOUR, DAY = 3600000, 86400000
@@ -63,7 +65,7 @@ end
 --- Returns the lists of one owner: { list, entity, operation, client, params, reach, back, from, to }. One with
 --- `is_state` shows what is so now, the others what happened, by time. `every`: it is asked no more often.
 function M.of(books, owner)
-  local lists = owner.client and own_lists(owner, books.address_coins or {}) or {}
+  local lists = owner.client and own_lists(owner, books.address_coins) or {}
   if owner.is_main and books.group == "broker" then
     lists[#lists + 1] = { list = "broker_deposits", entity = "deposit", operation = "broker.all_deposit_history",
       reach = 3 * DAY, back = 3 * DAY }
@@ -72,9 +74,15 @@ function M.of(books, owner)
   elseif owner.sub and books.group then
     lists[#lists + 1] = { list = "api_keys", entity = "api_key", operation = books.group .. ".list_api_keys",
       params = { subAccount = owner.sub }, is_state = true, every = DAY, is_one_answer = true, to = owner.name }
+    if books.group == "broker" then
+      lists[#lists + 1] = { list = "status", entity = "status", operation = "broker.sub_account_status",
+        params = { subAccount = owner.sub }, is_state = true, every = DAY, is_one_answer = true, is_lone = true,
+        to = owner.name }
+    end
     family_lists(lists, books, "", owner.sub)
     family_lists(lists, books, owner.sub, "")
-    for _, pair in ipairs(books.pairs) do
+    for _, name in ipairs(names_of(books.pairs)) do
+      local pair = books.pairs[name]
       if pair[1] == owner.sub then family_lists(lists, books, pair[1], pair[2]) end
     end
   end

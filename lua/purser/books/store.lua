@@ -71,17 +71,20 @@ local function deliver(self, tx, row, before)
   end
 end
 
-local function values_of(row, first)
-  local values = {}
+local values = {} -- of one statement at a time
+
+-- The columns of a row from the `first` on, and what comes behind them.
+local function values_of(row, first, last)
   for i = first, #columns do values[i - first + 1] = row[columns[i]] end
-  return values
+  values[#columns - first + 2] = last
+  return unpack(values, 1, #columns - first + (last and 2 or 1))
 end
 
 -- Adds a row that the books do not have.
 local function insert(self, tx, row, batch, rev)
   row.n, row.seen, row.rev, row.first_rev = "1", batch.asked_at, rev(), rev()
   row.booked = row.class ~= "pending" and row.updated or row.time
-  tx:rows(INSERT, unpack(values_of(row, 1)))
+  tx:rows(INSERT, values_of(row, 1))
   deliver(self, tx, row)
   batch.changes = batch.changes + 1
   batch.is_open = batch.is_open or not record.is_final(row.class)
@@ -97,9 +100,7 @@ local function replace(self, tx, rid, new, batch, rev)
   row.rid, row.n, row.rev, row.first_rev = rid, ("%d"):format(tonumber(old.n) + 1), rev(), old.first_rev
   row.seen, row.twin, row.time = batch.asked_at, old.twin, old.time
   row.booked = row.state == old.state and old.booked or new.updated or batch.asked_at
-  local values = values_of(row, 2)
-  values[#values + 1] = rid
-  tx:rows(UPDATE, unpack(values))
+  tx:rows(UPDATE, values_of(row, 2, rid))
   deliver(self, tx, row, old)
   batch.changes = batch.changes + 1
 end
@@ -178,28 +179,29 @@ local function by_signature(a, b) return record.signature(a) < record.signature(
 
 -- Compares what is shown of one identity with what is known of it: unchanged ones first, the rest in order.
 local function compare(self, tx, group, find, batch, rev)
+  local row = group[1]
+  row.rid, row.twin = record.rid(row, 1), "1"
+  if #group == 1 and not find(row.rid) then return insert(self, tx, row, batch, rev) end
   local olds, changed, twin = {}, {}, 1
-  local rid = record.rid(group[1], twin)
-  local old = find(rid)
+  local old = find(record.rid(group[1], twin))
   while old do
     olds[twin], twin = old, twin + 1
-    rid = record.rid(group[1], twin)
-    old = find(rid)
+    old = find(record.rid(group[1], twin))
   end
   table.sort(group, by_signature)
-  for _, row in ipairs(group) do
+  for _, one in ipairs(group) do
     local same
     for i = 1, #olds do
-      if record.signature(olds[i]) == record.signature(row) then same = table.remove(olds, i) break end
+      if record.signature(olds[i]) == record.signature(one) then same = table.remove(olds, i) break end
     end
-    if same then update(self, tx, same, row, batch, rev) else changed[#changed + 1] = row end
+    if same then update(self, tx, same, one, batch, rev) else changed[#changed + 1] = one end
   end
-  for i, row in ipairs(changed) do
+  for i, one in ipairs(changed) do
     if olds[i] then
-      update(self, tx, olds[i], row, batch, rev)
+      update(self, tx, olds[i], one, batch, rev)
     else
-      row.rid, row.twin, twin = record.rid(row, twin), ("%d"):format(twin), twin + 1
-      insert(self, tx, row, batch, rev)
+      one.rid, one.twin, twin = record.rid(one, twin), ("%d"):format(twin), twin + 1
+      insert(self, tx, one, batch, rev)
     end
   end
 end

@@ -88,7 +88,7 @@ end
 -- The records of one answer; nil where they may be but a part, or with an error.
 local function one_answer(list, params)
   local answer, err = list.client:call(list.operation, params)
-  local records = answer and (answer.rows or answer.data or answer)
+  local records = answer and (answer.rows or answer.data or list.is_lone and { answer } or answer)
   local total = answer and tonumber(answer.total or answer.totalRecords)
   if not records or not list.is_one_answer and #records >= (list.whole_below or SMALLEST_PAGE)
     or total and total > #records then
@@ -101,9 +101,9 @@ local function one_answer(list, params)
   end
 end
 
--- What gives the records of a span, one a call; nil at the end. A list of a sub-account is asked in one request where
--- its answer cannot be but a part: most are empty, and a walk asks once more whether the list counts in milliseconds.
--- The parent's own lists, which are walks, find that out for all. Failures are raised.
+-- Returns a function that gives the records of a span, one a call; nil at the end. A list of a sub-account is asked in
+-- one request where its answer cannot be but a part: most are empty, and a walk asks once more whether the list counts
+-- in milliseconds. The parent's own lists, which are walks, find that out for all. Failures are raised.
 local function records_of(owner, list, span)
   if list.is_one_answer then
     local next_record, err = one_answer(list, params_of(list, {}))

@@ -21,6 +21,7 @@ local function tags_of(entry)
   if row then
     tags[#tags + 1] = { "id", entry.rid:sub(1, 16) }
     if row.sid ~= "" then tags[#tags + 1] = { "service-id", row.sid } end
+    if row.client_id ~= "" then tags[#tags + 1] = { "client-id", row.client_id } end
     if row.tx ~= "" then tags[#tags + 1] = { "tx", row.tx } end
     if entry.fact and entry.fact.pair then tags[#tags + 1] = { "pair", entry.fact.pair:sub(1, 16) } end
     if entry.fact and entry.fact.is_assumed and not entry.is_pending then tags[#tags + 1] = { "fee", "assumed" } end
@@ -30,7 +31,7 @@ local function tags_of(entry)
   return tags
 end
 
-local TAGS = { "id", "service-id", "tx", "pair", "fee", "corrects", "since" }
+local TAGS = { "id", "service-id", "client-id", "tx", "pair", "fee", "corrects", "since" }
 
 -- The lines of a head that say what the statement cannot show, for every format.
 function M.remarks(statement)

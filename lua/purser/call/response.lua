@@ -78,7 +78,7 @@ function M.answer(row, profile, status, body, headers, values)
   if value == nil then return fail("of_body", row, profile, status, body, message, offset) end
   local _, err = error_in(row, profile, status, value, body)
   if err then return nil, err end
-  if status == 200 and value[1] ~= nil and row.result.list then return value end -- nothing stands around it
+  if status == 200 and row.result.list and (value[1] ~= nil or body == "[]") then return value end -- all that came
   local taken, missing = unwrap.take(row, value, body, values, profile, status)
   if not taken then return fail("undecodable", row, status, missing) end
   return taken

@@ -74,8 +74,16 @@ end
 function M.show(options, path)
   local text, code = M.read(path, "payouts show: the file of the plan")
   if not text then return code end
-  local review, err = purser.approvals.show(text, { known = M.records(options.records), now = core.now_ms(),
-    html = options.html ~= nil or nil })
+  local journal, err
+  if options.journal then
+    if not core.file_mode(options.journal) then return report.bad_input("--journal %s is missing", options.journal) end
+    journal, err = purser.journal.open { sqlite = options.journal }
+    if not journal then return report.bad_input("%s", report.sentence(err)) end
+  end
+  local review
+  review, err = purser.approvals.show(text, { known = M.records(options.records), now = core.now_ms(),
+    journal = journal, policy = connection.policy(options), html = options.html ~= nil or nil })
+  if journal then journal:close() end
   if not review then return report.bad_input("%s: %s", path, report.sentence(err)) end
   if not options.html then return report.write(review) and report.DONE or report.NOT_WRITTEN end
   local ok, message = files.replace(options.html, review)

@@ -9,14 +9,13 @@ local files = require "purser.util.files"
 local json = require "purser.json"
 local lazy = require "purser.util.lazy"
 local report = require "purser.cli.report"
+local signers = require "purser.signed.signers"
 local terminal = require "purser.cli.terminal"
 local values = require "purser.cli.values"
 local decimal = lazy "purser.decimal"
 local purser = lazy "purser"
 
 local M = {}
-
-local PURPOSES = { approve = "purser-plan-1", withdraw = "purser-plan-withdraw-1", made = "purser-plan-made-1" }
 
 function M.grammar()
   return {
@@ -93,7 +92,7 @@ function M.start(options)
   local target = ("%s.%s%s.sig"):format(options.plan, options.name or os.getenv "USER" or "signed",
     kind ~= "approve" and "." .. kind or "")
   local signature
-  signature, code = M.sign(options.plan, options.key, PURPOSES[kind], target)
+  signature, code = M.sign(options.plan, options.key, signers.NAMESPACES[kind], target)
   if not signature then return code end
   if purser.approvals.kind(text, signature) ~= kind then
     os.remove(target)

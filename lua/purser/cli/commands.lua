@@ -97,7 +97,7 @@ local function own_options(row)
   end
   if row.effect ~= "read" then
     add("--yes", "Do it without asking.")
-    add("--reconcile", "When the outcome is unknown, look for it, which takes some 10 seconds, before ending.")
+    add("--reconcile", "When the outcome is unknown, look for it, which takes up to some 36 seconds, before ending.")
     add("--key", "<key>", "Your own name of this call: with --journal it is made once, however often it is run.")
   end
   add("--dry-run", "Print the signed request, key and signature masked, and send nothing.")

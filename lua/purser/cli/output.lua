@@ -5,6 +5,7 @@
 local csv = require "purser.util.csv"
 local json = require "purser.json"
 local lazy = require "purser.util.lazy"
+local names_of = require "purser.util.names_of"
 local report = lazy "purser.cli.report"
 local suggest = require "purser.util.suggest"
 local plain_text = require "purser.util.plain_text"
@@ -71,10 +72,8 @@ end
 local function undescribed(value)
   if type(value) ~= "table" then return value end
   if value[1] == nil and next(value) ~= nil then
-    local names, members = {}, {}
-    for name in pairs(value) do names[#names + 1] = name end
-    table.sort(names)
-    for i, name in ipairs(names) do members[i] = { name, undescribed(value[name]) } end
+    local members = {}
+    for i, name in ipairs(names_of(value)) do members[i] = { name, undescribed(value[name]) } end
     return json.object(members)
   end
   local list = {}

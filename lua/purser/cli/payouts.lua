@@ -57,7 +57,7 @@ function M.grammar()
       { "--until", "<day>", "plan: its last day, such as 2026-11-30." },
       { "--journal-id", "<id>", "plan: the payer's journal, where it is on another machine." },
       { "--html", "<file>", "show: write a page for a browser." },
-      { "--records", "<file>", "show: what you signed before; what is not in it is new to you." },
+      { "--records", "<file>", "show: what you signed before; what is neither there nor in --journal is new to you." },
       { "--force", "retry, drop, replace: you know that it was not made; nothing is looked for." },
       { "--yes", "Do it without asking." },
     },

@@ -17,6 +17,7 @@ local digest = lazy "purser.util.digest"
 local history = lazy "purser.history"
 local intents = lazy "purser.write.intent"
 local methods_ = lazy "purser.client.methods"
+local names_of = lazy "purser.util.names_of"
 local parameters = lazy "purser.api.parameters"
 local reconcile = lazy "purser.write.reconcile"
 local retention = lazy "purser.history.retention"
@@ -292,7 +293,7 @@ local function meant_by(name)
     end
   end
   if groups[1] then return "; use " .. table.concat(groups, " or ") end
-  local near = suggest.find(name, suggest.names_of(methods_of_clients, operations.groups), #name / 5)
+  local near = suggest.find(name, names_of(methods_of_clients, operations.groups), #name / 5)
   return near and (' (did you mean "%s"?)'):format(near)
 end
 

@@ -2,6 +2,7 @@
 -- `purser.transport`: the functions that make transports, by name.
 
 local lazy = require "purser.util.lazy"
+local names_of = lazy "purser.util.names_of"
 local suggest = lazy "purser.util.suggest"
 
 local modules = {
@@ -11,7 +12,7 @@ local modules = {
 }
 
 local function no_transport(name)
-  local names = suggest.names_of(modules)
+  local names = names_of(modules)
   error(('purser.transport has no "%s"%s; there are %s, and an object of your own is given as it is'):format(
     tostring(name), suggest.hint(tostring(name), names), table.concat(names, ", ")), 3)
 end

@@ -10,6 +10,7 @@
 --     local record, err = walk:next()   -- nil without err: the end. After an error, next() retries where it was.
 --     save(walk:cursor())               -- another walk goes on from there
 
+local names_of = require "purser.util.names_of"
 local option_schema = require "purser.util.option_schema"
 local cursors = require "purser.history.cursor"
 local errors = require "purser.call.errors"
@@ -257,7 +258,7 @@ local function take_words(row, params)
   for name, value in pairs(params) do
     if own_rules[name] then own[name] = value else rest[name] = value end
     if not own_rules[name] and not row.by_name[name] and not travels_along[name] then
-      local known = suggest.names_of(own_rules, filters_of(row))
+      local known = names_of(own_rules, filters_of(row))
       local meant = shell_names[name] or suggest.find(tostring(name), known)
       return nil, errors.parameter(row, name, meant and ('is not known (did you mean "%s"?)'):format(meant)
         or "is not known", not meant and "there are " .. table.concat(known, ", ") or nil)

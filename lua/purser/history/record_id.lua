@@ -2,16 +2,15 @@
 -- A text that distinguishes one record of a history from another; and the digest of that text, which cursors keep.
 
 local digest = require "purser.util.digest"
+local names_of = require "purser.util.names_of"
 
 local M = {}
 
 -- A text of any plain value; equal values have equal texts.
 local function text_of(value)
   if type(value) ~= "table" then return tostring(value) end
-  local names, parts = {}, {}
-  for name in pairs(value) do names[#names + 1] = name end
-  table.sort(names, function(a, b) return tostring(a) < tostring(b) end)
-  for i, name in ipairs(names) do parts[i] = tostring(name) .. "=" .. text_of(value[name]) end
+  local parts = {}
+  for i, name in ipairs(names_of(value)) do parts[i] = tostring(name) .. "=" .. text_of(value[name]) end
   return "{" .. table.concat(parts, "\31") .. "}"
 end
 

@@ -13,9 +13,9 @@ local digest = require "purser.util.digest"
 local errors = require "purser.call.errors"
 local files = require "purser.util.files"
 local json = require "purser.json"
+local names_of = require "purser.util.names_of"
 local option_schema = require "purser.util.option_schema"
 local sinks = require "purser.transport.sinks"
-local suggest = require "purser.util.suggest"
 
 local M = {}
 
@@ -90,7 +90,7 @@ end
 --- Returns the members of a table in the order of their names, for json.object. (Public for its spec.)
 function M.members(object)
   local list = {}
-  for i, name in ipairs(suggest.names_of(object)) do list[i] = { name, object[name] } end
+  for i, name in ipairs(names_of(object)) do list[i] = { name, object[name] } end
   return list
 end
 

@@ -8,8 +8,8 @@
 
 local conditions = require "purser.monitor.conditions"
 local core = require "purser.core"
+local names_of = require "purser.util.names_of"
 local payouts = require "purser.payouts"
-local suggest = require "purser.util.suggest"
 
 ---@class purser.Metrics
 local Metrics = { __name = "purser.metrics" }
@@ -89,7 +89,7 @@ end
 ---@return string|nil text, purser.Error|nil err
 function Metrics:text(journal)
   local out, samples = {}, {}
-  for i, key in ipairs(suggest.names_of(self.requests)) do
+  for i, key in ipairs(names_of(self.requests)) do
     samples[i] = ("purser_requests_total{%s} %d\n"):format(key, self.requests[key])
   end
   out[1] = "# HELP purser_requests_total Requests by operation and outcome.\n# TYPE purser_requests_total counter\n"

@@ -2,21 +2,19 @@
 -- What the service already holds of a queue, for a journal that may lack its last commits: one that is new, that was
 -- restored, or whose connection was opened again. Before the first payment of a kind is sent, the history that would
 -- show it is read once, after a pause that makes everything visible that could have been sent just before. Of each
--- payment the question of purser.write.reconcile is asked: which records of this reading may be of it?
+-- payment the question of client:reconcile is asked: which records of this reading may be of it?
+--
+-- A payment that is left undecided is asked about once more after those that can be paid: their records are witnesses
+-- of how this service shows what is sent, and prove what no record proved before.
 
-local call = require "purser.write.call"
 local errors = require "purser.call.errors"
-local intents = require "purser.write.intent"
-local operations = require "purser.api.operations"
-local private = require "purser.util.private"
-local reading = require "purser.write.evidence.reading"
-local retention = require "purser.history.retention"
+local planned = require "purser.write.planned"
 local schedule = require "purser.schedule"
 local witness = require "purser.payouts.witness"
 
 local M = {}
 
-local DAY = 86400000
+local DAY, HOUR = 86400000, 3600000
 local MAX_SLEEP_MS = 1000
 local REJECTIONS = 10          -- one after the other, until what was asked for is at fault
 
@@ -31,16 +29,35 @@ function M.sleep(self, ms)
 end
 
 --- Returns how long after a request was stamped its record must be visible (ms).
-function M.visible_ms(self)
-  local client, options = call.service_of(private.state_of(self.client)), self.reconcile_options or {}
-  return reading.visible_ms(client.recv_window, options.visibility_delay_ms or client.visibility_delay_ms)
+function M.visible_ms(self) return select(2, planned.times(self.client)) end
+
+-- Returns the earliest time that is looked at in the history that would show a payment.
+local function earliest(self, payment, now)
+  local lookup = planned.operation(payment.operation).reconcile.lookup
+  return math.max(now - self.look_back_days * DAY, self.client:earliest(lookup, now) or 0)
 end
 
---- Returns the earliest time that is looked at in the history that would show a payment.
-function M.earliest(self, reconcile)
-  local window, now = operations.by_name[reconcile.lookup].window, self.client:now()
-  local earliest = retention.earliest(window, now)
-  return math.max(now - self.look_back_days * DAY, earliest and earliest + retention.MARGIN_MS or 0)
+--- Returns since when attempts of a payment may have been made: that the journal does not know, too, where a payment
+--- carries an id and no history check showed them.
+---@param now integer
+function M.since(self, payment, now)
+  local first = payment.first_sent_at or now
+  if payment.client_id and self.history_check == "never" then
+    -- a look does not begin where a history is about to end
+    first = math.min(first, math.max(payment.added_at, earliest(self, payment, now) + 2 * HOUR))
+  end
+  return math.floor(first)
+end
+
+--- Returns the window of all attempts of a payment: up to the question, where it carries an id.
+---@param intent purser.Intent  of the latest
+---@param as_of integer|nil  the time of the question, epoch ms; now
+---@return purser.reconcile.Window window
+function M.window_of(self, payment, intent, as_of)
+  local now = as_of or self.client:now()
+  -- the service's own word: only what may be an attempt with this id contradicts it, not any record that nobody claims
+  return { since = math.min(M.since(self, payment, now), intent.sent_at), to = payment.client_id and now or nil,
+    was_rejected = payment.rejection ~= nil }
 end
 
 --- Returns whether an error concerns all calls alike, so that retrying without a change is of no use.
@@ -49,17 +66,22 @@ function M.ends_run(err) return err.kind == "config" or err.kind == "closed" end
 -- Returns whether a read was rejected for what it asks, as far as one answer shows.
 local function is_rejection(err) return err.kind == "argument" or err.kind == "api" and err.outcome == "rejected" end
 
---- After a read that failed: "ended" when the run ends by it, "rejected" when the service rejects for good; nil when it
---- is to be retried, after a pause. `failures` = { tries, rejections } counts them.
-function M.after_failure(self, failures, err)
-  if M.ends_run(err) or err.phase == "journal" then
-    self.problem = err
-    return "ended"
+--- Asks until there is an answer. Returns it; nil and an error where the service rejects for good; or nothing where the
+--- run ends.
+---@param ask fun(): purser.Reconciliation|nil, purser.Error|nil
+function M.ask(self, ask)
+  local tries, rejections = 0, 0
+  while not self.stopping and not self.problem do
+    local answer, err = ask()
+    if answer then return answer end
+    if M.ends_run(err) or err.phase == "journal" then
+      self.problem = err
+      return nil
+    end
+    tries, rejections = tries + 1, is_rejection(err) and rejections + 1 or 0
+    if rejections >= REJECTIONS then return nil, err end
+    M.sleep(self, math.floor(math.min(30000, self.retry_ms * 2 ^ math.min(tries, 10))))
   end
-  failures.tries = failures.tries + 1
-  failures.rejections = is_rejection(err) and failures.rejections + 1 or 0
-  if failures.rejections >= REJECTIONS then return "rejected" end
-  M.sleep(self, math.floor(math.min(30000, self.retry_ms * 2 ^ math.min(failures.tries, 10))))
 end
 
 ------------------------------------------------------------------------------------------- what is known of histories
@@ -70,7 +92,7 @@ end
 
 local function new_state(self, newest)
   local state = { connection = self.journal.db.handle, newest = newest, sent_at = self.client:now(), rejections = {},
-    sleep_ms = newest and 0 or M.visible_ms(self) }
+    put_off = {}, answered = {}, renewed_at = 0, sleep_ms = newest and 0 or M.visible_ms(self) }
   if newest then state.sent_at = state.sent_at - M.visible_ms(self) end
   self.payouts.history = state
   if self.scope and not newest then
@@ -106,11 +128,12 @@ local function readings_of(self, state)
     local ok, message = witness.keep(self, key, kept, function() return is_of_now(self, state) end)
     if not ok then fail(self, message) end
   end
-  return reading.keep(self.client:now(), self.client:now() - self.look_back_days * DAY, store)
+  return planned.kept_readings(self.client:now(), self.client:now() - self.look_back_days * DAY, store)
 end
 
 --- Notes that a run begins. Returns nothing, or a problem.
 function M.begin(self)
+  if self.history then self.history.rejections, self.history.put_off = {}, {} end
   if not self.witness_db then return nil end
   local newest, problem = witness.begin(self)
   if newest == nil then return problem end
@@ -122,7 +145,7 @@ end
 function M.finish(self)
   if not self.witness_db then return nil end
   local is_unlooked = self.history_check == "never" and not self.began_newest
-  local ok, message = (is_unlooked and witness.finish_unlooked or witness.finish)(self)
+  local ok, message = witness.finish(self, is_unlooked)
   if not ok then return "the witness file: " .. tostring(message) end
 end
 
@@ -139,62 +162,34 @@ end
 
 ------------------------------------------------------------------------------------------------------- the question
 
-local function give_up(self, reconcile, message)
-  self.problem = errors.new { kind = "workflow", outcome = "not_sent", code = "payouts.history", message =
-    ("payouts: whether payments were made before cannot be looked for in %s: %s; they were not sent")
-    :format(reconcile.lookup, message),
-    hint = 'make the history readable, or set history_check = "never" where you know that the journal lacks nothing' }
-end
-
--- Returns whether the history can be read that does not name the accounts of a payment: that the service does not know
--- one is a matter of its payments alone. Nil when the run ends.
-local function is_readable(self, reconcile, params)
-  local asked, has_names = {}, false
-  for _, name in ipairs(reconcile.copy_params or {}) do
-    local is_name = name == "fromAccount" or name == "toAccount"
-    has_names = has_names or is_name and params[name] ~= nil
-    if not is_name then asked[name] = params[name] end
-  end
-  if not has_names then return false end
-  local client, failures, now = self.client, { tries = 0, rejections = 0 }, self.client:now()
-  local function run(row, of) return reading.ask(client.call, client, row.full_name, of) end
-  while not self.stopping and not self.problem do
-    local records, err, why = reading.all(run, operations.by_name[reconcile.lookup], asked, now - DAY, now,
-      reconcile.time_member)
-    if records or why then return true end
-    if M.after_failure(self, failures, err) == "rejected" then return false end
-  end
-end
-
 --- Returns what is equal for payments that one history shows.
 function M.history_of(payment)
   local parts = { payment.operation }
-  for _, name in ipairs(operations.by_name[payment.operation].reconcile.copy_params or {}) do
+  for _, name in ipairs(planned.operation(payment.operation).reconcile.copy_params or {}) do
     parts[#parts + 1] = tostring(payment.params[name])
   end
   return table.concat(parts, "\n")
 end
 
--- Asks until there is an answer, the service rejects for good, or the run ends. Returns the answer; or nil and why the
--- history cannot be asked for this payment.
-local function ask(self, state, payment, reconcile)
-  local key, failures = M.history_of(payment), { tries = 0, rejections = 0 }
+local READABLE = 'make the history readable, or set history_check = "never" where you know that the journal '
+  .. "lacks nothing"
+
+-- Returns the answer of the histories; nil and why they cannot be asked for this payment; or nothing where the run
+-- ends.
+local function answer_of(self, state, payment)
+  local key = M.history_of(payment)
   if state.rejections[key] then return nil, state.rejections[key] end
   local intent = { operation = payment.operation, params = payment.params, account = self.account,
-    sent_at = state.sent_at, recv_window = call.service_of(private.state_of(self.client)).recv_window }
-  local window = { readings = state.readings, is_planned = true, since = M.earliest(self, reconcile),
-    to = state.readings.as_of }
-  while not self.stopping and not self.problem do
-    local answer, err = self.client:reconcile(intent, self.reconcile_options, window)
-    if answer and not answer.incomplete then return answer end
-    if answer then return give_up(self, reconcile, answer.reason) end
-    if M.after_failure(self, failures, err) == "rejected" then
-      local readable = is_readable(self, reconcile, payment.params)
-      if readable then state.rejections[key] = err.message end
-      if readable == false then give_up(self, reconcile, err.message) end
-      return nil, state.rejections[key]
-    end
-  end
+    sent_at = state.sent_at, recv_window = planned.times(self.client) }
+  local window = { readings = state.readings, is_planned = true, to = state.readings.as_of,
+    since = earliest(self, payment, self.client:now()) }
+  local answer, err = M.ask(self, function() return self.client:reconcile(intent, nil, window) end)
+  if err then state.rejections[key] = err.message end
+  if not answer or not answer.incomplete then return answer, state.rejections[key] end
+  self.problem = errors.new { kind = "workflow", outcome = "not_sent", code = "payouts.history", message =
+    ("payouts: whether payments were made before cannot be looked for in %s: %s; they were not sent")
+    :format(planned.operation(payment.operation).reconcile.lookup, answer.reason),
+    hint = READABLE }
 end
 
 -- Returns whether none of the records shows an id of ours.
@@ -208,7 +203,7 @@ end
 local function describe(reconcile, records)
   local words = {}
   for i = 1, math.min(3, #records) do
-    words[i] = ("%s at %s"):format(tostring(intents.id_of(records[i]) or "no id"),
+    words[i] = ("%s at %s"):format(tostring(planned.record_id(records[i]) or "no id"),
       tostring(records[i][reconcile.time_member]))
   end
   local more = #records > 3 and (" and %d more"):format(#records - 3) or ""
@@ -216,27 +211,50 @@ local function describe(reconcile, records)
 end
 
 -- Returns the change of a payment that the answer means; nil where nothing keeps it from being paid.
-local function judge(self, payment, reconcile, answer, rejection)
+local function judge(self, state, payment, answer, rejection)
+  local reconcile = planned.operation(payment.operation).reconcile
   if answer and answer.outcome == "done" then
-    return { stage = "done", record_id = intents.id_of(answer.record) or "", record = answer.record }
-  elseif payment.approved or answer and answer.outcome == "not_done" then
+    return { stage = "done", record_id = planned.record_id(answer.record) or "", record = answer.record }
+  elseif payment.approved or not answer and not rejection or answer and answer.outcome == "not_done" then
     return nil
   elseif not answer then
-    return rejection and { stage = "undecided",
-      message = "whether it was made before cannot be looked for: " .. rejection }
+    return { stage = "waiting", blocked = true, message = ("whether it was made before cannot be looked for in %s: %s; "
+      .. READABLE):format(reconcile.lookup, rejection) }
   elseif answer.is_busy then
     return { stage = "waiting", due_in = 500, message = "an equal payment is looked for" }
   elseif self.unidentified == "pay" and are_unidentified(answer.candidates, reconcile.client_id) then
     return nil
   end
-  return { stage = "undecided", message = answer.reason .. describe(reconcile, answer.candidates) }
+  local message = answer.reason .. describe(reconcile, answer.candidates)
+  if state.put_off[payment.key] then return { stage = "undecided", message = message } end
+  state.put_off[payment.key] = self.client:now()
+  return { is_put_off = true }
+end
+
+--- Notes that a payment was answered: its record is a witness.
+function M.note_answered(self, payment)
+  local answered = self.history and self.history.answered
+  if answered then answered[payment.operation] = answered[payment.operation] or self.client:now() end
+end
+
+--- Returns from when on a witness of payments like this one must be visible; nil where there is none.
+function M.witnessed_at(self, payment)
+  local answered_at = self.history and self.history.answered[payment.operation]
+  return answered_at and answered_at + M.visible_ms(self)
+end
+
+-- Lets the histories be read again where a payment was put off for want of a witness, and there may be one now.
+local function renew(self, state, payment)
+  local since = state.put_off[payment.key]
+  if not since or not state.answered[payment.operation] or state.renewed_at >= since then return end
+  state.readings, state.newest, state.renewed_at = nil, false, self.client:now()
 end
 
 --- Returns what the histories say of a payment that this worker has taken: nil when nothing keeps it from being paid,
---- or a change for queue.move. To be asked before it is sent; the run may have ended by then (self.stopping,
---- self.problem).
+--- or a change for queue.move; `is_put_off` of one that is to be parked. To be asked before it is sent; the run may
+--- have ended by then (self.stopping, self.problem).
 function M.look(self, payment)
-  local reconcile = operations.by_name[payment.operation].reconcile
+  local reconcile = planned.operation(payment.operation).reconcile
   -- a conversion pays nobody, and converts only what is left
   if self.history_check == "never" or reconcile.strategy == "conversion" then return nil end
   while not self.stopping and not self.problem do
@@ -248,11 +266,12 @@ function M.look(self, payment)
       await_visibility(self, state)
       state.is_waiting = false
     else
+      renew(self, state, payment)
       state.readings = state.readings or readings_of(self, state)
       self.waiting_for = reconcile.lookup .. " is read for payments that the journal may lack"
-      local answer, rejection = ask(self, state, payment, reconcile)
+      local answer, rejection = answer_of(self, state, payment)
       self.waiting_for = nil
-      if is_of_now(self, state) then return judge(self, payment, reconcile, answer, rejection) end
+      if is_of_now(self, state) then return judge(self, state, payment, answer, rejection) end
     end
   end
 end

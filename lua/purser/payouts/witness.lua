@@ -117,18 +117,24 @@ function M.kept(self, history)
   return content
 end
 
---- Notes that a run has ended well that did not look at the histories, of a journal that is not the newest: the next
---- run must look. Returns true; or nil and a message.
-function M.finish_unlooked(self)
+-- Notes in the file that a run has ended, with a mark, or with none where the next run must look.
+local function end_run(self, mark)
   return self.witness_db:transaction(function(tx)
-    tx:rows("DELETE FROM purser_marks WHERE scope = $1", self.scope)
+    if mark then
+      tx:rows("INSERT INTO purser_marks (scope, mark) VALUES ($1, $2) ON CONFLICT (scope) DO UPDATE SET mark = $2",
+        self.scope, mark)
+    else
+      tx:rows("DELETE FROM purser_marks WHERE scope = $1", self.scope)
+    end
     tx:rows("DELETE FROM purser_runs WHERE scope = $1 AND worker = $2", self.scope, self.worker)
     return true
   end)
 end
 
 --- Notes that a run has ended well. Returns true; or nil and a message.
-function M.finish(self)
+---@param is_unlooked boolean  it did not look at the histories, of a journal that is not the newest
+function M.finish(self, is_unlooked)
+  if is_unlooked then return end_run(self) end
   local mark, message = core.random_token(24)
   if not mark then return nil, message end
   local ok
@@ -138,12 +144,7 @@ function M.finish(self)
     return true
   end)
   if not ok then return nil, message end
-  return self.witness_db:transaction(function(tx)
-    tx:rows("INSERT INTO purser_marks (scope, mark) VALUES ($1, $2) ON CONFLICT (scope) DO UPDATE SET mark = $2",
-      self.scope, mark)
-    tx:rows("DELETE FROM purser_runs WHERE scope = $1 AND worker = $2", self.scope, self.worker)
-    return true
-  end)
+  return end_run(self, mark)
 end
 
 return M

@@ -1,233 +1,115 @@
 -- SPDX-License-Identifier: MIT
--- One worker: tasks that take payments, send them, and find out what became of those whose answer was lost.
+-- One run of a worker: tasks that take payments and pay them, leases, and what the run reports about itself.
+--
+-- Payments that were rejected and carry an id are looked for by it before they count as failed. They wait until there
+-- is nothing else to send, or for a minute, and are looked for together: one reading of a history serves all of them.
+-- With them wait those that the histories left undecided, until the others are made.
 
-local call = require "purser.write.call"
+local add = require "purser.payouts.add"
+local core = require "purser.core"
 local history_check = require "purser.payouts.history_check"
-local intents = require "purser.write.intent"
-local operations = require "purser.api.operations"
-local private = require "purser.util.private"
+local payment_class = require "purser.payouts.payment"
+local planned = require "purser.write.planned"
 local queue = require "purser.payouts.queue"
-local reading = require "purser.write.evidence.reading"
-local rejected = require "purser.payouts.rejected"
 local schedule = require "purser.schedule"
-local service_clock = require "purser.call.clock"
 
 local M = {}
 
--- A payment that this worker has. What an attempt ended with says what becomes of it.
-local Payment = {}
-Payment.__index = Payment
+local TOGETHER_MS = 60000 -- how long a rejected payment waits for others, at most
 
--- The pause before the next attempt.
-local function backoff(self)
-  return math.min(30000, self.run.retry_ms * 2 ^ math.min(self.attempts, 10))
+---@class purser.payouts.Run  what one run holds while it works; what the queue was made with is read through it
+---@field payouts purser.Payouts
+---@field problem any        what keeps it from continuing
+---@field stopping boolean   it begins nothing more
+---@field hand purser.payouts.Payment[]      taken, and not begun
+---@field parked purser.payouts.Payment[]    to be looked for: rejected ones from their `look_at` on, the others last
+---@field round purser.payouts.Payment[]     those of them that are looked for now, the last first
+---@field busy integer       payments that tasks are at work on
+---@field sending integer    those of them that are being sent
+---@field waiting_for string|nil  why nothing is sent, where a task knows it
+local Run = {}
+
+function Run.__index(self, name)
+  local value = Run[name]
+  if value ~= nil then return value end
+  return self.payouts[name]
 end
 
--- A payment that carries an id is looked for by that id before it counts as failed: an attempt may have been executed
--- that this journal does not know, or whose answer was not the service's. Until the look it counts as sent.
-local function failed(self, message)
-  if not self.client_id then return { stage = "failed", message = message } end
-  self.rejection = message
-  return { stage = "sent", rejected = true, message = message }
-end
+-------------------------------------------------------------------------------------------------- rejected payments
 
-local function again(self, message, ms)
-  if self.attempts >= self.run.attempts then
-    return failed(self, ("gave up after %d attempts: %s"):format(self.attempts, message))
-  end
-  return { stage = "waiting", due_in = math.floor(ms or backoff(self)), message = message }
-end
-
--- What becomes of the payment: one function a state of its call.
-local after = {}
-
-function after.done() return { stage = "done" } end
-
-function after.unknown(_, message) return { stage = "sent", message = message } end
-
-function after.undecided(_, message) return { stage = "undecided", message = message } end
-
-function after.not_sent(self, message) return again(self, message) end
-
-function after.not_done(self, message)
-  if self.rejection then return { stage = "failed", message = self.rejection } end
-  message = message and message ~= "" and message or "it was not executed"
-  if self.attempts >= self.run.attempts then
-    return { stage = "failed", message = ("gave up after %d attempts: %s"):format(self.attempts, message) }
-  end
-  return again(self, message, 0)
-end
-
-function after.rejected(self, message, err)
-  if err and err.kind == "throttled" then return again(self, message, (err.retry_after or 1) * 1000) end
-  if err and err.kind ~= "api" then return again(self, message) end -- not the service's word: a firewall's, perhaps
-  if err and err.code == service_clock.OUTSIDE_WINDOW then return again(self, message) end -- the clock was wrong
-  return failed(self, message)
-end
-
---- Returns what becomes of the payment, once what an attempt ended with is written.
----@return purser.Stage
-function Payment:after(outcome, message, err)
-  local change = after[outcome](self, message, err)
-  self.state = change.stage
-  return change
-end
-
--- Puts a payment that was not sent back, outside of any intent.
-local function release(self, payment, change)
-  local ok, problem = self.journal.db:transaction(function(tx)
-    queue.move(tx, self, payment, change)
-    return true
-  end)
-  if not ok then self.problem = self.problem or problem end
-end
-
--- What to conclude when the service rejects the request: an account that it does not know, say, is the reason that it
--- gave for the payment, too.
-local function after_rejections(payment, err)
-  if payment.rejection and payment.rejection == err.message then
-    return { outcome = "not_done", reason = payment.rejection }
-  end
-  return { outcome = "undecided", reason = "it cannot be looked for: " .. err.message }
-end
-
--- Writes what was found out about a payment elsewhere than by asking for it. Returns nothing, or a problem.
-local function conclude(self, payment, intent, answer)
-  local verdict, problem = self.journal:reconciled(intent, answer, payment:after(answer.outcome, answer.reason))
-  if verdict and verdict.is_taken then
-    return conclude(self, payment, intent, { outcome = "undecided", reason = "its record is another call's" })
-  end
-  return problem
-end
-
--- Finds out what became of a payment that was sent. Tries until the service shows it, or the run is stopped.
-local function reconcile(self, payment, intent)
-  local failures = { tries = 0, rejections = 0 }
-  while not self.stopping and not self.problem do
-    local window = payment.window or { readings = self.readings, payment = payment }
-    local answer, err = self.client:reconcile(intent, self.reconcile_options, window)
-    if answer then break end
-    if err.phase == "journal" then
-      self.problem = err
-      break
-    end
-    local over = history_check.after_failure(self, failures, err)
-    if over == "rejected" then self.problem = conclude(self, payment, intent, after_rejections(payment, err)) end
-    if over then break end
-  end
-end
-
--- The payment that an earlier life, or another worker, had sent.
-local function reconcile_abandoned(self, payment)
-  local entries, err = self.journal:entries { id = payment.id }
-  if not entries then
-    self.problem = err
-    return
-  end
-  local intent, known = entries[1].intent, payment.client_id and history_check.look(self, payment)
-  if known and known.stage == "done" then -- by an attempt, perhaps, that the journal lacks
-    self.problem = conclude(self, payment, intent, { outcome = "done", record = known.record })
-    return
-  end
-  if payment.rejection then return rejected.park(self, payment, intent) end
-  reconcile(self, payment, intent)
-end
-
-local EQUAL_CALL_MS = 60000 -- how long a call that no worker of this queue reconciles may have no known end
-
--- What becomes of a payment that guard.no_duplicates holds up: it waits for an equal one that workers of this queue
--- reconcile, or that was sent a moment ago; after any other it is blocked until a person has acted.
----@param equal table|nil  as of now: see queue.equal_call
-local function after_equal(equal, now, message)
-  local waits = { stage = "waiting", due_in = 500, message = message }
-  if not equal then return waits end
-  local name = equal.payment ~= "" and ('payment "%s"'):format(equal.payment) or "call"
-  if equal.state == "undecided" then
-    return { stage = "waiting", blocked = true, message = ("an equal %s is undecided (journal entry %s), and the guard "
-      .. "rail no_duplicates allows one at a time; decide that one first"):format(name, equal.id) }
-  elseif not equal.in_queue and now > equal.over_at + EQUAL_CALL_MS then
-    return { stage = "waiting", blocked = true, message = ("an equal %s has no known end (journal entry %s), and the "
-      .. "guard rail no_duplicates allows one at a time; reconcile it first (journal:recover, or its own queue)")
-      :format(name, equal.id) }
-  end
-  return waits
-end
-
--- Looks for the equal call and puts the payment back in one transaction: what decides the call in between lets go on
--- only what is blocked by then.
-local function hold_back(self, payment, message)
+--- Lets a payment wait until it is looked for: a rejected one, by its intent, until its record must be visible. What an
+--- earlier life left behind waits for the others as well.
+---@param intent purser.Intent|nil
+function Run:park(payment, intent)
   local now = self.client:now()
-  local ok, problem = self.journal.db:transaction(function(tx)
-    queue.move(tx, self, payment, after_equal(queue.equal_call(tx, self, payment), now, message))
-    return true
-  end)
-  if not ok then self.problem = self.problem or problem end
+  payment.intent_to_find = intent
+  payment.look_at = intent and math.max(now, intent.sent_at + history_check.visible_ms(self)) or nil
+  payment.parked_at = now
+  table.insert(self.parked, payment)
 end
 
--- A rejection that was not the service's: by a guard rail, a lost lease, or what concerns all payments alike, such as a
--- journal that cannot be written or a credentials function that says nothing.
-local function not_admitted(self, payment, err)
-  if history_check.ends_run(err) then
-    self.problem = err
-  elseif err.kind == "throttled" then
-    release(self, payment, { stage = "waiting", due_in = (err.retry_after or 1) * 1000, message = err.message })
-  elseif err.code == "guard.no_duplicates" then
-    hold_back(self, payment, err.message)
-  elseif err.code == "guard.approval" then -- it waits for persons, or only for time
-    local due_in = err.details.due_in
-    release(self, payment, { stage = "waiting", due_in = due_in, blocked = not due_in, message = err.message })
-  elseif err.code ~= "payouts.lease" then
-    release(self, payment, { stage = "failed", message = err.message })
+-- Returns from when on a payment may be looked for: where the histories left it undecided, when there is a witness, or
+-- nothing that could be one.
+local function look_at(self, payment, is_idle)
+  return payment.look_at or history_check.witnessed_at(self, payment) or is_idle and payment.parked_at or math.huge
+end
+
+local function is_later(one, other)
+  if one.history ~= other.history then return one.history > other.history end
+  return one.key > other.key
+end
+
+-- Begins to look for all that may be looked for now, history by history, with the readings that they share.
+local function begin_round(self, now, is_idle)
+  local readings, parked = planned.readings(now), self.parked
+  self.parked = {}
+  for _, payment in ipairs(parked) do
+    local is_due = look_at(self, payment, is_idle) <= now
+    payment.history = history_check.history_of(payment)
+    if is_due and payment.intent_to_find then
+      local window = history_check.window_of(self, payment, payment.intent_to_find, now)
+      readings:expect(window.since)
+      window.readings, window.payment = readings, payment
+      payment.window = window
+    end
+    table.insert(is_due and self.round or self.parked, payment)
   end
+  table.sort(self.round, is_later)
 end
 
--- What a person approved is looked for by its id all the same, over all of its attempts: a record that carries the id
--- proves more. Whether it was found, and is done.
-local function was_made(self, payment)
-  if not payment.approved or not payment.client_id or not payment.intent then return false end
-  local entries = self.journal:entries { id = payment.intent }
-  local intent = entries and entries[1] and entries[1].intent
-  if not intent then return false end
-  intent.id = nil
-  local answer = self.client:reconcile(intent, self.reconcile_options, rejected.window_of(self, payment, intent))
-  if not answer or answer.outcome ~= "done" then return false end
-  release(self, payment, { stage = "done", record_id = intents.id_of(answer.record) })
-  return true
-end
-
-local function send(self, payment)
-  local info = {}
-  self.sending = self.sending + 1
-  local value, err = call.run(private.state_of(self.client), operations.by_name[payment.operation],
-    payment.params, { info = info }, payment)
-  self.sending = self.sending - 1
-  local intent = info.intent
-  if info.journal_error then self.problem = info.journal_error end
-  if value ~= nil or self.problem then return end
-  if not (intent and intent.id) then return not_admitted(self, payment, err) end
-  if payment.state == "sent" and payment.rejection then
-    rejected.park(self, payment, intent)
-  elseif err.outcome == "unknown" or payment.state == "sent" then
-    reconcile(self, payment, intent)
+-- Returns when the next round begins: while there is something else to send a minute after the first could be looked
+-- for; otherwise when all can be, or the first has waited for as long as a record may need.
+local function round_due_at(self, is_idle)
+  local first, last = math.huge, 0
+  for _, payment in ipairs(self.parked) do
+    local at = look_at(self, payment, is_idle)
+    first, last = math.min(first, at), math.max(last, at)
   end
+  return is_idle and math.min(last, first + history_check.visible_ms(self)) or first + TOGETHER_MS
 end
 
-local function pay(self, payment)
-  if payment.window then return reconcile(self, payment, payment.intent_to_find) end
-  if payment.state == "sent" then return reconcile_abandoned(self, payment) end
-  local known = history_check.look(self, payment)
-  if self.problem or self.stopping then return end
-  if known then return release(self, payment, known) end
-  if not was_made(self, payment) then send(self, payment) end
+-- Returns the payment to look for next; or nil, and in how many milliseconds the next round begins, nil where none
+-- waits.
+---@param is_idle boolean  whether there is nothing else to send
+local function next_rejected(self, is_idle)
+  if not self.round[1] and self.parked[1] then
+    local now = self.client:now() -- a clock of the program's own may wait, so that another task begins the round
+    local due_at = round_due_at(self, is_idle)
+    if due_at > now and not self.round[1] then return nil, self.parked[1] and due_at - now end
+    if not self.round[1] then begin_round(self, now, is_idle) end
+  end
+  return table.remove(self.round)
 end
 
--- Payments for the hand: first what was left behind, then what waits, then what was left behind rejected; that comes
--- before others once a minute, so that it is looked for while payments are added all the time.
+---------------------------------------------------------------------------------------------------------- the hand
+
+-- Takes payments: first what was left behind, then what waits, then what was left behind rejected; that comes before
+-- others once a minute, so that it is looked for while payments are added all the time.
 local function take(self, tx, now)
   local taken = {}
   if now >= self.take_rejected_at then
     taken = queue.take_abandoned(tx, self, self.concurrency, true)
-    if #taken == 0 then self.take_rejected_at = now + rejected.TOGETHER_MS end
+    if #taken == 0 then self.take_rejected_at = now + TOGETHER_MS end
   end
   if #taken == 0 and now >= self.look_for_abandoned_at then
     taken = queue.take_abandoned(tx, self, self.concurrency)
@@ -238,14 +120,14 @@ local function take(self, tx, now)
   return taken
 end
 
--- Whether there is any work left at all.
+-- Fills the hand. Returns how much work is left.
 local function refill(self)
   local now = self.clock()
   if now < self.refill_at then return self.left end
   local took, left = self.journal.db:transaction(function(tx)
     if self.hand[1] then return {} end -- while this task waited for the connection another one took payments
     local taken = take(self, tx, now)
-    return taken, #taken > 0 and #taken or queue.left(tx, self.queue, self.account)
+    return taken, #taken > 0 and #taken or queue.left(tx, self)
   end)
   if not took then
     self.problem = left
@@ -257,7 +139,7 @@ local function refill(self)
   if #took == 0 then self.refill_at = now + self.idle_ms end
   for _, payment in ipairs(took) do
     payment.run = self
-    self.hand[#self.hand + 1] = setmetatable(payment, Payment)
+    self.hand[#self.hand + 1] = setmetatable(payment, payment_class)
   end
   return self.left
 end
@@ -272,14 +154,13 @@ end
 
 local function next_payment(self)
   while not self.stopping and not self.problem do
-    local payment = rejected.next(self, false) or table.remove(self.hand, 1)
+    local payment = next_rejected(self, false) or table.remove(self.hand, 1)
     if payment or self.problem then return payment end
     local left = refill(self)
     if #self.hand == 0 then
-      local ms
-      payment, ms = rejected.next(self, true)
-      if payment or self.problem then return payment end
-      if left == 0 and rejected.count(self) == 0 then return nil end
+      local rejected, ms = next_rejected(self, true)
+      if rejected or self.problem then return rejected end
+      if left == 0 and not (self.parked[1] or self.round[1]) then return nil end
       sleep(self, ms)
     end
   end
@@ -289,13 +170,79 @@ local function work(self)
   local payment = next_payment(self)
   while payment do -- Lua 5.1 does not wait within the iterator of a for
     self.busy = self.busy + 1
-    pay(self, payment)
+    payment:pay()
     self.busy = self.busy - 1
     payment = next_payment(self)
   end
 end
 
--- The tasks that are still at work. When one has raised, the others end what they have begun.
+----------------------------------------------------------------------------------------------- what the run reports
+
+local function seconds(ms) return ("%d s"):format(math.max(1, math.ceil(ms / 1000))) end
+
+-- Returns why nothing is sent now; nil while something is.
+local function reason(self, tx)
+  local limited = not self.waiting_for and planned.wait_text(self.client)
+  if limited then return limited end
+  if self.waiting_for or self.sending > 0 or #self.hand > 0 then return self.waiting_for end
+  local now, parts, left = tx:now(), {}, queue.next_due(tx, self)
+  local parked = #self.parked + #self.round
+  if parked > 0 then parts[1] = ("%d wait to be looked for"):format(parked) end
+  if left.due_at and left.due_at > now then
+    parts[#parts + 1] = ("the next is due in %s"):format(seconds(left.due_at - now))
+      .. (left.message and (" (%s)"):format(left.message) or "")
+  end
+  if left.sent > 0 and parked == 0 then parts[#parts + 1] = ("%d sent are being reconciled"):format(left.sent) end
+  if left.others > 0 then
+    parts[#parts + 1] = ("other workers have %d, the first lease ends in %s"):format(left.others,
+      seconds(left.lease_until - now))
+  end
+  return parts[1] and table.concat(parts, ", ") or nil
+end
+
+-- Calls the program's progress function. What that raises ends the run, but not before the tasks have ended what they
+-- have begun: tasks that are left alone would go on paying when the run has ended.
+local function report(self)
+  if self.raised or not self.progress then return end
+  local ok, raised = schedule.protect(function()
+    local waiting_for
+    local counts = self.journal.db:transaction(function(tx)
+      local found = queue.counts(tx, self)
+      if found.waiting - found.blocked + found.taken + found.sent > 0 then waiting_for = reason(self, tx) end
+      return found
+    end)
+    if not counts then return end
+    local finished = counts.done + counts.failed + counts.undecided + counts.dropped
+    self.finished_before = self.finished_before or finished
+    local rate = math.floor((finished - self.finished_before) * 1000
+      / math.max(1, core.monotonic_ms() - self.started_ms))
+    self.progress {
+      total = counts.total, finished = finished, done = counts.done, failed = counts.failed,
+      undecided = counts.undecided, blocked = counts.blocked, waiting_for = waiting_for,
+      rate = rate, seconds_left = rate > 0 and math.ceil((counts.total - finished) / rate) or nil,
+    }
+  end)
+  if not ok then self.raised, self.stopping = { raised }, true end
+end
+
+--- Returns one line that reports the progress, for a terminal.
+---@param progress purser.PayoutsProgress
+---@return string
+function M.progress_line(progress)
+  local parts = { ("%d of %d payments (%d %%)"):format(progress.finished, progress.total,
+    progress.total > 0 and math.floor(progress.finished * 100 / progress.total) or 100) }
+  parts[#parts + 1] = ("%d/s"):format(progress.rate)
+  if progress.seconds_left then parts[#parts + 1] = ("%d s left"):format(progress.seconds_left) end
+  for _, name in ipairs { "failed", "undecided", "blocked" } do
+    if (progress[name] or 0) > 0 then parts[#parts + 1] = ("%d %s"):format(progress[name], name) end
+  end
+  if progress.waiting_for then parts[#parts + 1] = "waits: " .. progress.waiting_for end
+  return table.concat(parts, ", ")
+end
+
+------------------------------------------------------------------------------------------------------------ the run
+
+-- Returns the tasks that are still at work. When one has raised, the others end what they have begun.
 local function at_work(self, tasks)
   local working = {}
   for _, task in ipairs(tasks) do
@@ -305,21 +252,9 @@ local function at_work(self, tasks)
   return working
 end
 
--- Calls the program's progress function. What that raises ends the run, but not before the tasks have ended what they
--- have begun: tasks that are left alone would go on paying when the run has ended.
-local function report(self)
-  if self.raised then return end
-  local ok, raised = schedule.protect(self.report_progress)
-  if not ok then self.raised, self.stopping = { raised }, true end
-end
-
--- Whether this run has payments in its hands. What else is leased under its worker's name was left by another run of
--- that name: the lease must end, so that it is taken over.
-local function has_payments(self)
-  return self.busy > 0 or #self.hand > 0 or rejected.count(self) > 0
-end
-
--- What happens now and then while the tasks work: leases are renewed, and progress is reported.
+-- Does what is due now and then while the tasks work: leases are renewed, and progress is reported. What is leased
+-- under the worker's name and is not in this run's hands was left by another run of that name: the lease must end, so
+-- that it is taken over.
 local function attend(self, tasks)
   local renew_at, report_at = self.clock() + self.lease_ms / 3, 0
   local working = at_work(self, tasks)
@@ -327,7 +262,8 @@ local function attend(self, tasks)
     local now = self.clock()
     if now >= renew_at then
       renew_at = now + self.lease_ms / 3
-      if has_payments(self) then self.journal.db:transaction(function(tx) queue.renew(tx, self) end) end
+      local has_payments = self.busy > 0 or self.hand[1] or self.parked[1] or self.round[1]
+      if has_payments then self.journal.db:transaction(function(tx) queue.renew(tx, self) end) end
     end
     if now >= report_at then
       report(self)
@@ -339,20 +275,15 @@ local function attend(self, tasks)
   report(self)
 end
 
---- Runs a worker until nothing is left to do. Returns nothing, or what kept it from going on.
-function M.run(self)
-  self.hand, self.look_for_abandoned_at, self.refill_at, self.sending = {}, 0, 0, 0
-  self.take_rejected_at = self.clock() + rejected.TOGETHER_MS
-  self.readings = reading.share() -- of those whose answer was lost
-  rejected.begin(self)
-  self.is_sleeping, self.waiting_for, self.raised, self.busy = false, nil, nil, 0
-  local ok, problem = self.journal.db:transaction(function(tx)
+-- Works until nothing is left to do. Returns nothing, or what kept it from going on.
+local function run(self)
+  local _, problem = planned.within(self.journal, function(tx)
+    add.check_account(self, tx, queue.is_empty(tx, self))
     queue.reclaim(tx, self)
-    queue.unblock(tx, self.queue, self.account)
+    queue.unblock(tx, self)
     return true
   end)
-  if not ok then return problem end
-  problem = history_check.begin(self)
+  problem = problem or history_check.begin(self)
   if problem then return problem end
   schedule.run(function()
     local tasks = {}
@@ -366,6 +297,18 @@ function M.run(self)
   end)
   if self.problem or self.stopping then return self.problem end
   return history_check.finish(self)
+end
+
+--- Runs a worker of these payouts until nothing is left to do. Returns their report; or nil and an error.
+---@param payouts purser.Payouts
+function M.run(payouts)
+  local self = setmetatable({ payouts = payouts, stopping = false, hand = {}, parked = {}, round = {}, busy = 0,
+    sending = 0, look_for_abandoned_at = 0, refill_at = 0, take_rejected_at = payouts.clock() + TOGETHER_MS,
+    started_ms = core.monotonic_ms(), readings = planned.readings() }, Run) -- readings of those whose answer was lost
+  payouts.current = self
+  local problem = run(self)
+  if problem then return nil, planned.error(problem) end
+  return payouts:report()
 end
 
 return M

@@ -4,6 +4,7 @@
 
 local core = require "purser.core"
 local json = require "purser.json"
+local names_of = require "purser.util.names_of"
 local option_schema = require "purser.util.option_schema"
 local redact = require "purser.recording.redact"
 
@@ -19,11 +20,8 @@ Recorder.__name = "purser.recording.record"
 Recorder.__tostring = function(self) return ("purser.transport.record (%d exchanges)"):format(self.count) end
 
 local function object_of(map)
-  local names = {}
-  for name in pairs(map) do names[#names + 1] = name end
-  table.sort(names)
   local members = {}
-  for i, name in ipairs(names) do members[i] = { name, map[name] } end
+  for i, name in ipairs(names_of(map)) do members[i] = { name, map[name] } end
   return json.object(members)
 end
 

@@ -165,11 +165,12 @@ function M.write(head, rows)
   return text, not text and message or nil
 end
 
---- The plain SHA-256 of a text, as `sha256sum` prints it.
+local hex = {}
+for i = 0, 255 do hex[string.char(i)] = format("%02x", i) end
+
+--- Returns the plain SHA-256 of a text, as `sha256sum` prints it.
 ---@return string
-function M.digest(text)
-  return (gsub(assert(core.sha256(text)), ".", function(letter) return format("%02x", byte(letter)) end))
-end
+function M.digest(text) return (gsub(assert(core.sha256(text)), ".", hex)) end
 
 ---@class purser.SignedPlan
 ---@field head table<string, any>  account, queue, journal, base_url, policy, maker, not_after, rows, sums

@@ -146,14 +146,19 @@ function judge.made_by(group, call, policy)
   return call.maker ~= nil and policy.groups[group][call.maker] or false
 end
 
+-- Returns whether all conditions hold. A sum is asked of the journal, so it comes last.
 local function all(conditions, call, policy)
   local result = true
   for name, value in pairs(conditions) do
-    local one = judge[name](value, call, policy)
+    local one = true
+    if name ~= "sum_over" then one = judge[name](value, call, policy) end
     if one == false then return false end
     if one == nil then result = nil end
   end
-  return result
+  if not conditions.sum_over then return result end
+  local one = judge.sum_over(conditions.sum_over, call)
+  if one then return result end
+  return one
 end
 
 --- Returns whether a rule is about a call: true, false, or nil where that cannot be judged.
@@ -219,47 +224,51 @@ local function due_in(rule, call, policy)
   return math.max(1000, rule.wait_hours * HOUR - call.waited_ms)
 end
 
+--- Returns the rules of a policy that apply to a call, in their order, and whether a rule could not be judged: such an
+--- `allow` does not apply, any other rule does.
+---@return table[] applying, boolean is_unsure
+function M.applying(policy, call)
+  local list, is_unsure = {}, false
+  for _, rule in ipairs(policy.rules) do
+    local matched = M.matches(rule, call, policy)
+    if matched or matched == nil and rule.effect ~= "allow" then list[#list + 1] = rule end
+    is_unsure = is_unsure or matched == nil
+  end
+  return list, is_unsure
+end
+
 ---@class purser.Decision
 ---@field ok boolean
 ---@field forbidden string[]   rules that forbid
 ---@field unmet string[]       matching rules whose approvals or wait lack
 ---@field allowed string[]     matching `allow` that are met
----@field asked table[]        the places of matching rules that are to be filled
+---@field asked table[]        the places of `unmet`
 ---@field due_in integer|nil   ms: only time is in the way
 
 --- Decides about a call.
 ---@param policy purser.Policy
----@param call table  of M.call
+---@param call table            of M.call
+---@param applying table[]|nil  the rules that apply, where they are known
 ---@return purser.Decision
-function M.decide(policy, call)
+function M.decide(policy, call, applying)
   local decision = { forbidden = {}, unmet = {}, allowed = {}, asked = {} }
-  local due, stuck, open_allow = 0, false, nil
-  local function wait_for(rule)
-    local ms = due_in(rule, call, policy)
-    if ms then due = math.max(due, ms) else stuck = true end
-  end
-  for _, rule in ipairs(policy.rules) do
-    local matched = M.matches(rule, call, policy)
-    if rule.effect == "forbid" and matched ~= false then
-      decision.forbidden[#decision.forbidden + 1] = rule.name
-      wait_for(rule)
-    elseif rule.effect == "allow" and matched or rule.effect == "require" and matched ~= false then
-      local met = is_met(rule, call, policy)
-      if rule.effect == "allow" and met then
-        decision.allowed[#decision.allowed + 1] = rule.name
-      elseif not met then
-        decision.unmet[#decision.unmet + 1] = rule.name
-        decision.asked[#decision.asked + 1] = rule.approvals
-        decision.requires = decision.requires or rule.effect == "require"
-        if rule.effect == "require" then wait_for(rule) else
-          open_allow = math.min(open_allow or math.huge, due_in(rule, call, policy) or math.huge)
-        end
-      end
+  local due, first_allow, stops = 0, math.huge, false -- ms until nothing is in the way, and until a rule allows it
+  for _, rule in ipairs(applying or M.applying(policy, call)) do
+    local is_allow = rule.effect == "allow"
+    if rule.effect ~= "forbid" and is_met(rule, call, policy) then
+      if is_allow then decision.allowed[#decision.allowed + 1] = rule.name end
+    else
+      local ms = due_in(rule, call, policy) or math.huge
+      if is_allow then first_allow = math.min(first_allow, ms) else due, stops = math.max(due, ms), true end
+      local names = rule.effect == "forbid" and decision.forbidden or decision.unmet
+      names[#names + 1] = rule.name
+      if names == decision.unmet then decision.asked[#names] = rule.approvals end
     end
   end
-  if not decision.allowed[1] then due = math.max(due, open_allow or math.huge) end
-  decision.ok = not decision.forbidden[1] and not decision.requires and decision.allowed[1] ~= nil
-  if not decision.ok and not stuck and due < math.huge and due > 0 then decision.due_in = due end
+  local is_allowed = decision.allowed[1] ~= nil
+  decision.ok = is_allowed and not stops
+  if not is_allowed then due = math.max(due, first_allow) end
+  if not decision.ok and due < math.huge then decision.due_in = due end
   return decision
 end
 

@@ -5,7 +5,9 @@
 -- fault that strikes later is carried along on the request and done by `after`. Every fault that happened is
 -- recorded, with whether the operation had been applied: that is what a client must be able to find out.
 
+local names_of = require "purser.util.names_of"
 local option_schema = require "purser.util.option_schema"
+local plain = require "purser.sim.plain"
 local prng = require "purser.sim.prng"
 local purser = require "purser"
 local suggest = require "purser.util.suggest"
@@ -22,12 +24,6 @@ local function json(status, body) return respond(status, "application/json", bod
 local function page(status, title)
   return respond(status, "text/html",
     ("<html><head><title>%d %s</title></head><body><h1>%s</h1></body></html>\n"):format(status, title, title))
-end
-
-local function copy(response)
-  local result = {}
-  for name, value in pairs(response) do result[name] = value end
-  return result
 end
 
 -- garbage[form](fault, row, response, state): an answer that is none. `response` is nil before the operation is
@@ -90,7 +86,7 @@ local kinds = {
   truncate = {
     when = { "after" }, rules = {},
     answer = function(_, _, response)
-      local cut = copy(response)
+      local cut = plain.copy(response)
       cut.fault = "truncate"
       return cut
     end,
@@ -98,7 +94,7 @@ local kinds = {
   slow = {
     when = { "after" }, rules = { delay_ms = at_least(0), drip_bytes = at_least(1), drip_ms = at_least(1) },
     answer = function(fault, _, response)
-      local late = copy(response)
+      local late = plain.copy(response)
       if fault.drip_ms then
         late.fault, late.drip_ms, late.drip_bytes = "drip", fault.drip_ms, fault.drip_bytes
       end
@@ -149,7 +145,7 @@ local common_rules = {
 ---------------------------------------------------------------------------------------------------------- arming
 
 --- The kinds of faults, in order of their names.
-M.kinds = suggest.names_of(kinds)
+M.kinds = names_of(kinds)
 
 local function fail(message, ...)
   error("purser.sim: fault: " .. message:format(...), 0)
@@ -173,7 +169,7 @@ local rows = purser.operations
 
 -- The full names that `operation` means, as a set: a full name, the document's id, a group, or an effect (read, create,
 -- change, transfer). Nil for any.
-local function names_of(requested)
+local function operations_of(requested)
   if requested == nil then return nil end
   local names, known = {}, {}
   for name, row in pairs(rows) do
@@ -227,7 +223,7 @@ end
 ---@param spec purser.SimFault
 function M.arm(state, spec)
   local fault = check_fault(spec)
-  fault.names = names_of(fault.operation)
+  fault.names = operations_of(fault.operation)
   fault.left = fault.times or not fault.probability and 1 or nil
   fault.passes = fault.skip or 0
   fault.probability = nil
@@ -269,7 +265,7 @@ local function draw(state, row)
     if strikes(state, fault, row) then
       if fault.left then fault.left = fault.left - 1 end
       if fault.left == 0 then table.remove(state.armed, i) end
-      local drawn = copy(fault)
+      local drawn = plain.copy(fault)
       if drawn.kind == "garbage" then drawn.form = drawn.form or garbage_forms[state.dice:roll(#garbage_forms)] end
       if drawn.kind == "server_error" then drawn.status = drawn.status or ({ 500, 502, 503 })[state.dice:roll(3)] end
       if drawn.when == "either" then
@@ -316,7 +312,7 @@ end
 --- Every fault that happened, in order: { number, time, kind, when, operation, target, applied, form?, status? }.
 function M.injected(state)
   local list = {}
-  for i, record in ipairs(state.injected) do list[i] = copy(record) end
+  for i, record in ipairs(state.injected) do list[i] = plain.copy(record) end
   return list
 end
 

@@ -119,7 +119,7 @@ end
 -- A12 checks its own; C2 and C17 do where the account, or else the simulator, takes saved addresses only.
 local function check_saved(sim, account, values, row, network)
   local only = account.saved_addresses_only
-  if only == nil then only = sim.switches.saved_addresses_only end
+  if only == nil then only = sim.options.saved_addresses_only end
   if only and row.group == "wallet" and not addresses.is_saved(sim, account, network, values.address, values.memo) then
     return "10212"
   end
@@ -127,7 +127,7 @@ end
 
 local function fee_is_inside(sim, values)
   if values.includeFee then return values.includeFee == "true" end
-  return sim.switches.fee == "inside"
+  return sim.options.fee == "inside"
 end
 
 -- Applies for a withdrawal from `account` over `network`.
@@ -139,7 +139,7 @@ local function apply(sim, account, values, row, network)
   if code then return nil, code, message end
   local order_id = values.withdrawOrderId
   local own_id = order_id and account.uid .. "|" .. order_id
-  if own_id and sim.withdrawals.used[own_id] and sim.switches.repeated_ids == "reject" then
+  if own_id and sim.withdrawals.used[own_id] and sim.options.repeated_ids == "reject" then
     return nil, rules.bad_value(row), "withdrawOrderId was used before"
   end
   local amount, fee = tostring(values.amount), network.public.withdrawFee

@@ -7,13 +7,13 @@ local M = {}
 -- A dump differs where a version, a format, the size of a number or the compiler's code does.
 local PROBE = "local a, b = 1, 2.5 for i = a, 3 do b = b .. i end return function(...) return a, ... end"
 
---- Returns a dump that is equal wherever dumps can be exchanged, and the name of the archive for such Luas: several may
---- share a folder (Lua 5.1 and LuaJIT, and all of Debian's).
+--- Returns a dump that is equal wherever dumps can be exchanged, and the name of the archive for Luas whose dumps have
+--- this head and length: several Luas may share a folder (5.1 and LuaJIT, and all of Debian's).
 ---@return string dump, string name
 function M.probe()
-  local dump, sum = string.dump((rawget(_G, "loadstring") or load)(PROBE, "=probe")), 1
-  for i = 1, #dump do sum = (sum * 31 + dump:byte(i)) % 16777213 end
-  return dump, ("modules-%06x"):format(sum)
+  local dump = string.dump((rawget(_G, "loadstring") or load)(PROBE, "=probe"))
+  local version, format = dump:byte(5, 6)
+  return dump, ("modules-%02x%02x%02x"):format(version, format, #dump % 256)
 end
 
 --- Lets `require` find the modules of the archive beside these sources, where there is one that fits.

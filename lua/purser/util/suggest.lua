@@ -1,6 +1,8 @@
 -- SPDX-License-Identifier: MIT
 -- "Did you mean ...": the known name nearest to an unknown one.
 
+local names_of = require "purser.util.names_of"
+
 local M = {}
 
 -- Edits (insert, delete, replace, exchange two neighbours) that turn `a` into `b`. An exchange counts as one: USTD is
@@ -73,30 +75,17 @@ end
 ---@return string
 function M.hint_or_list(unknown, ...)
   unknown = tostring(unknown)
-  local names = M.names_of(...)
+  local names = names_of(...)
   local near, list = M.hint(unknown, names), related(unknown, names)
   if near ~= "" and not list[1] then return near end
   return near .. "; there are " .. table.concat(list[1] and list or names, ", ")
-end
-
---- The keys of one or more maps, in order.
----@return string[]
-function M.names_of(...)
-  local names, seen = {}, {}
-  for _, map in ipairs { ... } do
-    for name in pairs(map) do
-      if not seen[name] then names[#names + 1], seen[name] = name, true end
-    end
-  end
-  table.sort(names)
-  return names
 end
 
 --- The hint for a word that is none of the keys of these maps.
 ---@param unknown any
 ---@return string
 function M.among(unknown, ...)
-  return M.hint(tostring(unknown), M.names_of(...))
+  return M.hint(tostring(unknown), names_of(...))
 end
 
 return M

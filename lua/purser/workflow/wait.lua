@@ -11,9 +11,9 @@
 local coins = require "purser.workflow.coins"
 local errors = require "purser.call.errors"
 local lazy = require "purser.util.lazy"
+local names_of = require "purser.util.names_of"
 local option_schema = require "purser.util.option_schema"
 local states = require "purser.api.states"
-local suggest = require "purser.util.suggest"
 local decimal = lazy "purser.decimal"
 
 ---@class purser.WaitTimes
@@ -141,7 +141,7 @@ local withdrawal_goals = {
   final = { [7] = "done", [8] = "done", [9] = "done" },
   cancelled = { [9] = "done", [6] = "failed", [7] = "failed", [8] = "failed" },
 }
-local withdrawal_rules = { goal = suggest.names_of(withdrawal_goals), since = option_schema.TIME, coin = "string" }
+local withdrawal_rules = { goal = names_of(withdrawal_goals), since = option_schema.TIME, coin = "string" }
 
 local function judge_state(verdicts, kind)
   return function(record)
@@ -209,7 +209,7 @@ local deposit_goals = {
   final = { [1] = "done", [5] = "done", [7] = "done", [8] = "done", [10] = "done", [12] = "done" },
 }
 for state = 1, 12 do deposit_goals.seen[state] = "done" end
-local deposit_rules = { goal = suggest.names_of(deposit_goals), since = option_schema.TIME }
+local deposit_rules = { goal = names_of(deposit_goals), since = option_schema.TIME }
 
 local deposit_members = {
   txId = "string", coin = "string", network = "string", address = "string", memo = "string", amount = "string",

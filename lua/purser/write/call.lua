@@ -12,20 +12,19 @@
 -- has it, nothing is sent, and what became of that one is found out.
 
 local approved = require "purser.write.guard.approved"
+local compare = require "purser.write.evidence.compare"
 local core = require "purser.core"
-local envelope = require "purser.write.evidence.envelope"
 local digest = require "purser.util.digest"
 local errors = require "purser.call.errors"
 local intents = require "purser.write.intent"
 local memory = require "purser.write.journal.memory"
+local names_of = require "purser.util.names_of"
 local operations = require "purser.api.operations"
 local pipeline = require "purser.call.pipeline"
 local plain_text = require "purser.util.plain_text"
-local reading = require "purser.write.evidence.reading"
 local reconcile_calls = require "purser.write.reconcile"
 local schedule = require "purser.schedule"
 local setbacks = require "purser.call.setbacks"
-local suggest = require "purser.util.suggest"
 
 -- Loaded now, with the rows of all groups: once something was sent the host may have no descriptor or file system left,
 -- and a call whose outcome is unknown could never be reconciled.
@@ -35,11 +34,10 @@ require "purser.call.hooks"
 require "purser.call.rate_limit.blocks"
 require "purser.call.record"
 require "purser.call.retry"
-require "purser.call.service_time"
 require "purser.call.unsigned"
 require "purser.codes"
 require "purser.util.calendar"
-require "purser.util.option_messages"
+require "purser.util.suggest"
 assert(operations.list)
 
 local M = {}
@@ -52,11 +50,6 @@ function M.load() end
 function M.journal_of(client)
   client._memory = client._memory or not client._journal and memory.of(client._transport, client._origin)
   return client._journal or client._memory
-end
-
---- Returns whether a client's key is of that account, or was when it signed a call.
-function M.signs_as(client, account)
-  return account == client:account() or client._accounts and client._accounts[account] == true
 end
 
 local function no_random(row, message)
@@ -110,7 +103,7 @@ function M.intent_of(client, row, values, opts, account)
   local profile = client.profile
   local id, message = intents.new_id()
   if not id then return nil, no_random(row, message) end
-  return intents.new(row, values, opts.extra_params and suggest.names_of(opts.extra_params),
+  return intents.new(row, values, opts.extra_params and names_of(opts.extra_params),
     values[profile.timestamp_name], values[profile.recv_window_name] or 5000, account, id)
 end
 
@@ -181,7 +174,7 @@ end
 -- Returns the result of a write call; or nil and an error of unknown outcome when the answer is another call's: of a
 -- transport that mixes answers up, or of a proxy.
 local function believe(client, row, intent, value, response)
-  local why = envelope.doubt_of_result(row, intent.params, value, response)
+  local why = compare.doubt_of_result(row, intent.params, value, response)
   if why then return nil, not_its_own(row, why) end
   if is_mixed_up(client, row, intent, intents.id_of(value)) then return nil, not_its_own(row, TAKEN) end
   return value
@@ -320,7 +313,7 @@ end
 --- Runs an operation as the client does.
 function Service:read(row, params)
   if row.effect ~= "read" then return M.run(self.client, row, params) end
-  return reading.ask(pipeline.run, self.client, row, params, pipeline.settles, reading.verify)
+  return pipeline.run(self.client, row, params, pipeline.settles, compare.verify)
 end
 
 --- The service's time, as far as it is known.
@@ -337,9 +330,9 @@ function Service:pause(ms)
   setbacks.pause(self.client, ms)
 end
 
---- Whether the client's key is of that account.
+--- Returns whether the client's key is of that account, or was when it signed a call.
 function Service:signs_as(account)
-  return M.signs_as(self.client, account)
+  return account == self.client:account() or self.client._accounts and self.client._accounts[account] == true
 end
 
 ------------------------------------------------------------------------------------------------- a key used before

@@ -266,9 +266,8 @@ local HIDDEN_MS = 300000 -- records that are later than this are late beyond mea
 -- Returns the answered calls before the reading whose records it does not show under the ids that were answered; or nil
 -- and an error.
 local function hidden_calls(question, shown, witnesses)
-  local through = operations.by_name[question.reconcile.lookup]
   -- a list that is no history loses what is deleted, a key for instance: that one is missing is no lateness
-  if not (through and through.paging and through.paging.time_member) then return { newest = 0 } end
+  if not reading.is_history(question.reconcile) then return { newest = 0 } end
   local first = math.max(question.intent.sent_at - question.before - HIDDEN_MS, shown.first + question.before)
   local answered, err = question.claims:answered_calls(first, math.min(shown.began, question.last,
     shown.last - question.visible_ms))

@@ -105,22 +105,6 @@ end
 
 M.MAX_WINDOW_MS = 60000 -- no request is accepted for longer
 
---- Until when the record of a call can have been made: the service takes it until it is `recv_window` old, and `later`
---- says by how much its time may lie after that.
----@param intent table  or a row of the journal, whose numbers are texts
----@param later integer
----@return integer
-function M.made_until(intent, later)
-  return tonumber(intent.sent_at) + tonumber(intent.recv_window or 0) + later
-end
-
---- Whether the call carries an id by which the service distinguishes calls, so that it is found by that alone.
----@param params table<string, any>
-function M.has_own_id(row, params)
-  local reconcile = row.reconcile
-  return reconcile ~= nil and reconcile.generated_id and params[reconcile.client_id] ~= nil or false
-end
-
 -- 1.50 and 1.5 are one amount.
 local function plain_amount(row, name, value)
   local param = row.by_name[name]
@@ -237,24 +221,6 @@ end
 
 --- A record is not dated later than this after the last moment at which its call could be accepted.
 M.LATEST_MS = 86400000
-
---- Returns those of the calls that are of the operations and can have made a record at `first` or later.
----@param list table[]
----@param names table<string, boolean>|string[]|nil  of operations; nil: of all
----@param make fun(call: table): purser.Call
-function M.among(list, names, first, make)
-  local set, found = names, {}
-  if names and names[1] then
-    set = {}
-    for _, name in ipairs(names) do set[name] = true end
-  end
-  for _, call in ipairs(list) do
-    if (not set or set[call.operation]) and M.made_until(call, M.LATEST_MS) >= first then
-      found[#found + 1] = make(call)
-    end
-  end
-  return found
-end
 
 -------------------------------------------------------------------------------- from a file, another process or by hand
 

@@ -76,7 +76,6 @@ end
 ---@field deadline integer    from then on a record that exists must be seen
 ---@field late boolean        that time has come
 ---@field doubted boolean     this reading did not show all there is
----@field asks_early boolean|nil  it asks though nothing can be found yet
 ---@field waits boolean       there is more to wait for
 ---@field shown purser.evidence.Reading|nil  the last one
 ---@field spelled table<string, string|false>  how the service spells what people spell: see reading.question
@@ -106,7 +105,8 @@ function M.question(service, row, intent, options, window)
     poll_ms = math.max(1, options.poll_ms or 1000), skew_ms = skew_ms, before = reading.AHEAD_MS + skew_ms,
     claims = claims.new(service, row, intent),
   }, Question)
-  set_delay(question, math.max(options.visibility_delay_ms or service.visibility_delay_ms, question.claims:delay()))
+  set_delay(question, math.max(options.visibility_delay_ms or service.visibility_delay_ms,
+    service.journal:delay(row.full_name)))
   return question
 end
 
@@ -126,7 +126,7 @@ end
 
 --- Notes that records are later than was believed, so that there is more to wait for.
 function Question:raise_delay(late_ms)
-  self.claims:note_delay(late_ms)
+  self.service.journal:note_delay(self.row.full_name, late_ms)
   set_delay(self, 2 * late_ms)
   self.waits = true
 end
@@ -143,9 +143,9 @@ local UNDOCUMENTED_REACH_MS = 7 * 86400000
 
 -- Returns whether it is too long ago for the list that would show it.
 local function is_out_of_reach(question)
-  if question.window.is_planned then return false end -- as far as its history reaches, and not further
-  local through = operations.by_name[question.reconcile.lookup]
-  if not through or question.reconcile.strategy == "state" or not (through.paging and through.paging.time_member) then
+  -- of what is planned it is asked as far as the history reaches, and not further
+  if question.window.is_planned or question.reconcile.strategy == "state"
+    or not reading.is_history(question.reconcile) then
     return false
   end
   local earliest = question:earliest()
@@ -208,7 +208,6 @@ local MAX_AHEAD_MS = 3600000
 local function answer_far_ahead(question)
   local function ahead_ms() return question.intent.sent_at - question.service:now() end
   if ahead_ms() <= MAX_AHEAD_MS then return nil end
-  question.asks_early = true
   local answer, err = ask_once(question)
   if answer or err or ahead_ms() <= MAX_AHEAD_MS then return answer, err end
   return undecided({}, ("the call was stamped %d s ahead of the clock, so one of the clocks was wrong, and "

@@ -2,6 +2,7 @@
 -- The options of a rate limit, what is wrong with them, and the pools that follow from them and a profile.
 
 local lazy = require "purser.util.lazy"
+local names_of = require "purser.util.names_of"
 local option_schema = require "purser.util.option_schema"
 local profile_overrides = lazy "purser.api.profile_overrides"
 
@@ -69,10 +70,8 @@ end
 --- what is wrong and what to do.
 ---@return table[]|nil pools, string|nil problem, string|nil hint
 function M.pools(options, profile)
-  local list, by_name, names = {}, merged(options, profile), {}
-  for name in pairs(by_name) do names[#names + 1] = name end
-  table.sort(names)
-  for i, name in ipairs(names) do
+  local list, by_name = {}, merged(options, profile)
+  for i, name in ipairs(names_of(by_name)) do
     local pool = by_name[name]
     if not pool.capacity or not pool.window_ms then
       return nil, ('rate_limit pool "%s" has no capacity, or no window_ms'):format(name), "give both"

@@ -190,27 +190,28 @@ local function put_ticket(pools, takes, ticket, rank, at)
   end
 end
 
+-- Counts a call in its pools from `takes[i]` on, from the last to the first, once each of them has room. Returns false
+-- where one has none; then nothing was counted.
+local function take_within_step(kv, now, takes, i)
+  local name = takes[i]
+  if not name then return true end
+  local pool = kv.get(name)
+  local before = pool and pool[BEFORE]
+  if not before or now < before[1] or now > before[2] or takes[i + 3] ~= before[3] then return false end
+  local sent = pool[SENT]
+  local sum = sent[#sent] + takes[i + 1]
+  if before[4] + sum > takes[i + 2] or not take_within_step(kv, now, takes, i + 4) then return false end
+  sent[#sent] = sum
+  kv.put(name, pool, before[5])
+  return true
+end
+
 --- Counts a call that fits in a step in which no pool has a ticket, a block or a hold: what counts before the step was
 --- summed, and no longer changes. Returns the number of the next ticket; nil where the whole rule decides.
 function M.go_within_step(kv, now, takes, run)
-  local get = kv.get
-  local queue = get(M.QUEUE)
+  local queue = kv.get(M.QUEUE)
   local head = queue and queue[1]
-  if not head or head[RUN] ~= run or now < head[HELD] then return nil end
-  for i = 1, #takes, 4 do
-    local pool = get(takes[i])
-    local before = pool and pool[BEFORE]
-    if not before or now < before[1] or now > before[2] or takes[i + 3] ~= before[3] then return nil end
-    local sent = pool[SENT]
-    if before[4] + sent[#sent] + takes[i + 1] > takes[i + 2] then return nil end
-  end
-  for i = 1, #takes, 4 do
-    local pool = get(takes[i])
-    local sent = pool[SENT]
-    local n = #sent
-    sent[n] = sent[n] + takes[i + 1]
-    kv.put(takes[i], pool, pool[BEFORE][5])
-  end
+  if not head or head[RUN] ~= run or now < head[HELD] or not take_within_step(kv, now, takes, 1) then return nil end
   return head[NEXT]
 end
 

@@ -5,7 +5,7 @@
 local codes = require "purser.codes"
 local core = require "purser.core"
 local form = require "purser.recording.drift.form"
-local suggest = require "purser.util.suggest"
+local names_of = require "purser.util.names_of"
 
 local M = {}
 
@@ -15,11 +15,11 @@ for name in ([[address txId transHash memo addressTag note remark contract depos
   withdrawOrderId clientTranId subAccount msg message]]):gmatch "%S+" do free[name] = true end
 
 -- The names of members that an operation's row has, other spellings too.
-local function names_of(members, names)
+local function operations_of(members, names)
   for _, member in ipairs(members) do
     names[member.name] = true
     for _, alias in ipairs(member.aliases or {}) do names[alias] = true end
-    names_of(member.members or {}, names)
+    operations_of(member.members or {}, names)
   end
   return names
 end
@@ -39,7 +39,7 @@ local function is_known_class(entry, classes, class)
   return is_number and is_amount(classes) and (classes["text of a decimal"] or class == "text of digits") or false
 end
 
-local function list_of(set) return table.concat(suggest.names_of(set), " or ") end
+local function list_of(set) return table.concat(names_of(set), " or ") end
 
 -- The classes that every variant together shows at a path; nil where none has it.
 local function known_classes(forms, path)
@@ -67,7 +67,7 @@ end
 
 -- Finds what is there and differs, or is new. Nothing inside of a new member is named.
 local function compare_present(add, actual, forms, names)
-  for _, path in ipairs(suggest.names_of(actual)) do
+  for _, path in ipairs(names_of(actual)) do
     local entry = actual[path]
     local classes = known_classes(forms, path)
     if not classes then
@@ -87,7 +87,7 @@ end
 local function compare_missing(add, actual, forms)
   local done = {}
   for _, one in ipairs(forms) do
-    for _, path in ipairs(suggest.names_of(one)) do
+    for _, path in ipairs(names_of(one)) do
       local parent = one[path].parent
       local there = parent and actual[parent] and actual[parent].classes.object
       if there and not done[path] and path:sub(-2) ~= "[]" and is_required(forms, path, parent)
@@ -112,7 +112,7 @@ function M.body(add, body, forms, row, rename)
     add("other form", "answer", "JSON", body == "" and "an empty body" or "no JSON")
     return
   end
-  compare_present(add, actual, forms, names_of(row and row.members or {}, {}))
+  compare_present(add, actual, forms, operations_of(row and row.members or {}, {}))
   compare_missing(add, actual, forms)
 end
 
@@ -143,16 +143,12 @@ function M.code(add, code, known, read)
   add("other code", "code", "one that is known for the operation", shown)
 end
 
-local function capacities(profile)
-  local set = {}
-  for _, pool in pairs(profile.pools) do set[("%d"):format(pool.capacity)] = true end
-  return set
-end
-
---- Compares status and headers. `state.used` is what the service counted so far.
----@param headers table<string, string>  redacted, names in lower case
-function M.headers(add, response, headers, known, row, profile, state)
-  local content_type = headers["content-type"] or "none"
+--- Compares status and content type.
+---@param response purser.transport.response
+---@param content_type string|nil  redacted
+---@param known table
+function M.head(add, response, content_type, known)
+  content_type = content_type or "none"
   if not content_type:find "^application/json" then
     add("other header", "content-type", "application/json", content_type:find "^text/html" and "text/html" or "another")
   end
@@ -160,19 +156,6 @@ function M.headers(add, response, headers, known, row, profile, state)
     local expected = {}
     for status in pairs(known.statuses) do expected[("%d"):format(status)] = true end
     add("other status", "HTTP status", list_of(expected), ("%d"):format(response.status))
-  end
-  for name, value in pairs(headers) do
-    local number = value:find "^%d+$" and tonumber(value)
-    if number and name:find("used-weight", 1, true) then
-      local weight, before = row and (profile.weights[row.full_name] or row.weight) or 1, state[name]
-      if before and number > before and number - before ~= weight then
-        add("other weight", name, ("%d"):format(weight), ("%d"):format(number - before))
-      end
-      state[name] = number
-    elseif number and name:find("limit", 1, true) and not name:find "remaining" and not name:find "reset"
-      and not capacities(profile)[("%d"):format(number)] then
-      add("other limit", name, list_of(capacities(profile)), ("%d"):format(number))
-    end
   end
 end
 

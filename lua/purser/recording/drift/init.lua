@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 --- Compares what a service answers with what this version knows: makes the harmless reads and compares every answer
---- with the rows and the simulator. A finding names members, types, forms, codes and numbers of headers; it holds no
+--- with the rows and the simulator. A finding names members, types, forms and codes; it holds no
 --- value of an answer. `purser doctor --drift` prints them.
 
 local compare = require "purser.recording.drift.compare"
@@ -39,19 +39,19 @@ local function examine(result, client, read, value, err, response, expected)
   if not response then
     return skip(result, read, err and err.outcome == "not_sent" and "nothing was sent" or "no answer came")
   end
-  local headers = result.redactor:headers(response.headers)
+  local content_type = result.redactor:headers(response.headers)["content-type"]
   local code = compare.code_of(response, client.profile)
   if code then
     local why = compare.code(add, code, known, read)
     compare.body(add, response.body, expected.error.forms, nil, result.rename)
     known = read.probe and known or expected.error
-    compare.headers(add, response, headers, known, row, client.profile, result.used)
+    compare.head(add, response, content_type, known)
     if why then skip(result, read, why) else result.compared = result.compared + 1 end
     return
   end
   result.compared = result.compared + 1
   if read.probe then add("other code", "code", "a rejection", "none") end
-  compare.headers(add, response, headers, known, row, client.profile, result.used)
+  compare.head(add, response, content_type, known)
   if not read.probe then compare.body(add, response.body, known.forms, row, result.rename) end
   if not value and err then add("unreadable", "answer", "a result", "an error of kind " .. err.kind) end
 end
@@ -77,7 +77,7 @@ function M.capture(inner) return reads.capture(inner) end
 function M.compare(client, capture, profile)
   local redactor, message = redact.new()
   if not redactor then return nil, message end
-  local result = setmetatable({ findings = {}, skipped = {}, seen = {}, used = {}, compared = 0, redactor = redactor,
+  local result = setmetatable({ findings = {}, skipped = {}, seen = {}, compared = 0, redactor = redactor,
     rename = shown_name(redactor), rows = purser.operations }, Result)
   local expected = reads.expected(profile, result.rename)
   for _, read in ipairs(reads.of(client)) do

@@ -10,7 +10,7 @@
 --   open_calls(account, operations, first, last)       calls without a known end that may have made a record then
 --   answered_calls(account, operations, first, last)   calls whose records must be in a history from there to there
 --   delay(operation), note_delay(operation, ms)        how late records of an operation were seen to appear
---   forgotten_until()                                     until when calls may have been forgotten; 0: none
+--   forgotten                                             until when calls were sent that it may have forgotten
 -- Each returns nil and a message where it cannot be read. A call is a table { id =, operation =, params =, sent_at =,
 -- recv_window =, state =, record_id =, answered = }. To end a call with a record that another call owns must fail.
 
@@ -205,7 +205,8 @@ function Claims:open_calls(first, last, later)
   if not calls then return failed(message) end
   local others = {}
   for _, call in ipairs(calls) do
-    if not is_own(self, call) and intents.made_until(call, later) >= first then others[#others + 1] = call end
+    local made_until = call.sent_at + (call.recv_window or 0) + later
+    if not is_own(self, call) and made_until >= first then others[#others + 1] = call end
   end
   return others
 end
@@ -228,14 +229,8 @@ end
 
 --- Returns whether calls have been forgotten that can have made a record at `first` or since.
 function Claims:has_forgotten(first, later)
-  local forgotten_to = self.journal:forgotten_until()
-  return forgotten_to > 0 and forgotten_to + intents.MAX_WINDOW_MS + later >= first
+  local forgotten_to = self.journal.forgotten
+  return forgotten_to ~= nil and forgotten_to + intents.MAX_WINDOW_MS + later >= first
 end
-
---- Returns how late records of this operation were seen to appear (ms).
-function Claims:delay() return self.journal:delay(self.row.full_name) or 0 end
-
---- Notes that a record of this operation appeared, or did not, so late.
-function Claims:note_delay(ms) self.journal:note_delay(self.row.full_name, ms) end
 
 return M

@@ -10,7 +10,6 @@
 --     client:reconcile(intent, options, readings)    -- of each of them
 
 local core = require "purser.core"
-local envelope = require "purser.write.evidence.envelope"
 local history = require "purser.history"
 local operations = require "purser.api.operations"
 local record_id = require "purser.history.record_id"
@@ -39,20 +38,6 @@ end
 
 local ASKED_TIMES = 3 -- at most
 
---- Calls `run(...)`, which reads, and again where the answer shows no list or lacks something: of a service that gives
---- such an answer now and then, no reading of many requests would ever be whole.
----@return any value, purser.Error|nil err
-function M.ask(run, ...)
-  local value, err
-  for _ = 1, ASKED_TIMES do
-    value, err = run(...)
-    if value ~= nil or err.kind ~= "decode" then break end
-  end
-  return value, err
-end
-
-M.verify = envelope.verify
-
 local LONGEST_MS = 30 * DAY_MS  -- that is asked for at once, where the history itself says no other
 local OVERLAP_MS = 2 * DAY_MS   -- of two parts: bounds counted in whole days would hide what lies between them
 
@@ -71,17 +56,20 @@ local function each_once(row, parts)
   return list
 end
 
--- Returns a function that asks again for a page that is rejected after others were shown: what is asked for is right,
--- so the rejection passes, and would end the reading of a long history each time.
+-- Returns a function that asks again where an answer shows no list or lacks something: of a service that gives such an
+-- answer now and then, no reading of many requests would ever be whole. So it does for a page that is rejected after
+-- others were shown: what is asked for is right, so the rejection passes.
 local function asks_again(run)
   local was_shown = false
   return function(row, params)
     local value, err
-    for _ = 1, was_shown and ASKED_TIMES or 1 do
+    for _ = 1, ASKED_TIMES do
       value, err = run(row, params)
-      if value ~= nil or err.outcome ~= "rejected" or err.kind == "throttled" then break end
+      was_shown = was_shown or value ~= nil
+      local passes = not value and (err.kind == "decode"
+        or was_shown and err.outcome == "rejected" and err.kind ~= "throttled")
+      if not passes then break end
     end
-    was_shown = was_shown or value ~= nil
     return value, err
   end
 end
@@ -122,6 +110,12 @@ M.MAY_NOT_LIST = { ["700007"] = true, ["730603"] = true }
 -- What the document spells in capital letters, and people do not.
 local capitals = { coin = true, fromAccountType = true, toAccountType = true }
 
+--- Returns whether a list is a history: it shows windows of time.
+function M.is_history(reconcile)
+  local through = operations.by_name[reconcile.lookup]
+  return through ~= nil and through.paging ~= nil and through.paging.time_member ~= nil
+end
+
 --- Returns whether the list can be asked for the call's own id.
 function M.has_id_filter(reconcile)
   for _, name in ipairs(reconcile.narrow or {}) do
@@ -143,6 +137,8 @@ function M.question(reconcile, params, spelled, by_id)
   return asked
 end
 
+local ACCOUNTS_MS = 60000 -- how long the list of sub-accounts is relied on for how the service spells their names
+
 --- Returns how the service spells the name of a sub-account; false where none of that name is listed; or nil and an
 --- error.
 ---@param run fun(row: table, params: table): any, purser.Error|nil
@@ -150,14 +146,15 @@ end
 ---@param readings purser.evidence.Readings|nil
 ---@return string|false|nil spelled, purser.Error|nil err
 function M.spelling_of(run, accounts, name, readings)
-  if readings and readings:is_spelled(name) then return name end
+  local seen_at = readings and readings.spelled[name]
+  if seen_at and core.monotonic_ms() - seen_at < ACCOUNTS_MS then return name end
   for _, filter in ipairs { { subAccount = name }, {} } do
     local spelled
     local records, err = M.all(run, operations.by_name[accounts], filter, 0, 0)
     if not records then return nil, err end
     for _, record in ipairs(records) do
       if record.subAccount == name then
-        if readings then readings:note_spelled(name) end
+        if readings then readings.spelled[name] = core.monotonic_ms() end
         return name
       end
       if tostring(record.subAccount):lower() == name:lower() then spelled = record.subAccount end
@@ -187,7 +184,6 @@ local FUTURE_MS = 30000 -- no record is shown with a time that lies further ahea
 -- So many readings in a row cannot be shown to be whole before one is shared as well: a list that grew while its pages
 -- were turned can look so once.
 local INCOMPLETE_READINGS = 3
-local ACCOUNTS_MS = 60000 -- how long the list of sub-accounts is relied on for how the service spells their names
 
 --- Makes readings for calls that are looked for as of one time (epoch ms, the client's clock), when all their records
 --- must be visible; without it for calls that are sent, lost and looked for while a program runs.
@@ -213,17 +209,6 @@ function Readings:expect(sent_at)
   self.first = math.min(self.first, sent_at)
 end
 
---- Returns whether the service was seen a moment ago to spell the name of a sub-account so.
-function Readings:is_spelled(name)
-  local at = self.spelled[name]
-  return at ~= nil and core.monotonic_ms() - at < ACCOUNTS_MS
-end
-
---- Notes that it does.
-function Readings:note_spelled(name)
-  self.spelled[name] = core.monotonic_ms()
-end
-
 local function key_of(row, asked, how)
   local parts = { row.full_name, how }
   for name, value in pairs(asked) do parts[#parts + 1] = ("%s=%s"):format(name, tostring(value)) end
@@ -244,18 +229,14 @@ local function serves(reading, question, first, last)
     and service:now() - reading.began >= passed - SET_BACK_MS
 end
 
--- Returns by how much a window is widened on both sides. Up to now nothing lies beyond it, so that asking for the hours
--- to come as well costs nothing, and hides nothing where a filter runs behind.
-local function margins(question, how, last)
-  if how == "wide" then return M.WIDE_MS, M.WIDE_MS end
-  if how ~= "near" then return 0, 0 end
-  return BEFORE_MS, last + AFTER_MS >= question.service:now() and M.WIDE_MS or AFTER_MS
-end
-
--- Returns a window with more on both sides, but no earlier than the history reaches back; 0 is no window.
-local function widened(question, first, last, before, after)
-  if first == 0 then return first, last end
-  return math.min(first, math.max(first - before, question:earliest())), last + after
+-- Returns a window with what lies near it, or as much as a service may be shifted by; no earlier than the history
+-- reaches back, and 0 is no window. Up to now nothing lies beyond it, so asking for the hours to come as well costs
+-- nothing, and hides nothing where a filter runs behind.
+local function widened(question, how, first, last)
+  if first == 0 or how == "id" or how == "early" then return first, last end
+  local is_wide = how == "wide" or last + AFTER_MS >= question.service:now()
+  local before = how == "wide" and M.WIDE_MS or BEFORE_MS
+  return math.min(first, math.max(first - before, question:earliest())), last + (is_wide and M.WIDE_MS or AFTER_MS)
 end
 
 -- Returns a window that covers the calls that are expected; or those that were sent, and lost, a while before and
@@ -285,35 +266,27 @@ local function read(reading, question, row, asked, first, last, parts)
   return reading
 end
 
--- Waits for the task that reads. Only tasks of one run share readings, so who waits is one.
-local function wait_for(lock)
-  table.insert(lock.waiters, schedule.current())
-  schedule.suspend()
-end
-
-local function end_waits(lock)
-  local waiters = lock.waiters
-  lock.waiters = nil
-  for _, task in ipairs(waiters) do schedule.wake(task) end
-end
-
--- Returns the reading of a question: one task reads, and the others wait for it. Of calls that are looked for as of one
--- time only one history is read at once: a program that is killed soon has then read some of them to the end.
+-- Returns the reading of a question: one task reads, and the others of its run wait for it. Of calls that are looked
+-- for as of one time only one history is read at once: a program that is killed soon has read some of them to the end.
 local function read_shared(self, question, row, asked, first, last, how)
-  local before, after = margins(question, how, last)
-  local needs_first, needs_last = widened(question, first, last, before, after)
+  local needs_first, needs_last = widened(question, how, first, last)
   local key = key_of(row, asked, how)
   local reading = self.by_question[key] or self.store and self.store.load(key) or { incomplete_times = 0 }
   local lock = self.as_of and self or reading
   self.by_question[key] = reading
-  while lock.waiters do wait_for(lock) end
+  while lock.waiters do
+    table.insert(lock.waiters, schedule.current())
+    schedule.suspend()
+  end
   if not serves(reading, question, needs_first, needs_last) then
     local from, to = shared_window(self, question, first, last, how)
     first, last = math.min(from, needs_first), to
     lock.waiters = {}
     if self.store and not reading.err then reading.parts = {} end -- what is kept is read in parts, as of one time
     local ok, raised = schedule.protect(read, reading, question, row, asked, first, last, reading.parts)
-    end_waits(lock)
+    local waiters = lock.waiters
+    lock.waiters = nil
+    for _, task in ipairs(waiters) do schedule.wake(task) end
     if not ok then error(raised, 0) end
     if self.store and reading.records and not reading.incomplete then
       reading.is_kept = true
@@ -339,7 +312,7 @@ function M.of(question, how, first, last)
   if shared and how ~= "id" then
     reading = read_shared(shared, question, row, asked, first, last, how)
   else
-    reading = read({}, question, row, asked, widened(question, first, last, margins(question, how, last)))
+    reading = read({}, question, row, asked, widened(question, how, first, last))
   end
   if not reading.records then return nil, reading.err end
   question.shown = reading
@@ -360,48 +333,39 @@ function M.is_exact(question, reading, witnesses)
   return witnesses.latest >= question.last or reading.last >= question.last + M.WIDE_MS
 end
 
-local function payee_of(fields) return tostring(fields.address or fields.toAccount or ""):lower() end
-
--- Adds a record under the amounts that it may stand for: as it is shown, and with and without the fee.
-local function add_amounts(entries, record)
-  local amount, fee = math.abs(tonumber(record.amount) or 0), tonumber(record.transactionFee) or 0
-  for _, size in ipairs { amount, fee ~= 0 and amount + fee or nil, fee ~= 0 and amount - fee or nil } do
-    entries[#entries + 1] = { size = size, record = record }
-  end
-  return amount > 0
+local function add(lists, key, record)
+  lists[key] = lists[key] or {}
+  table.insert(lists[key], record)
 end
 
---- Returns a function that returns those of the records that may show a payment: of about its amount, to its payee, or
---- without an amount. So many payments can be looked for among many records.
+local function payee_of(fields) return tostring(fields.address or fields.toAccount or ""):lower() end
+
+local CELL = 2 -- wider than what is cut or rounded
+
+--- Returns a function that returns those of the records that may show a payment: of about its amount, as it is shown or
+--- with or without the fee, to its payee, or without an amount. So many payments can be looked for among many records.
 ---@param records table[]
 ---@return fun(params: table): table[]
 function M.by_amount(records)
-  local entries, by_payee, odd = {}, {}, {}
+  local by_size, by_payee, odd = {}, {}, {}
   for _, record in ipairs(records) do
-    if not add_amounts(entries, record) then odd[#odd + 1] = record end
-    local payee = payee_of(record)
-    by_payee[payee] = by_payee[payee] or {}
-    table.insert(by_payee[payee], record)
+    local amount, fee = math.abs(tonumber(record.amount) or 0), tonumber(record.transactionFee) or 0
+    local is_shown = amount > 0
+    if not is_shown then odd[#odd + 1] = record end
+    for _, size in ipairs { amount, amount + fee, amount - fee } do
+      if size == size then add(by_size, math.floor(size / CELL), record) end
+    end
+    add(by_payee, payee_of(record), record)
   end
-  table.sort(entries, function(one, other) return one.size < other.size end)
   return function(params)
     local size, found, seen = tonumber(params.amount), {}, {}
     if not size then return records end
-    local function take(record)
-      if not seen[record] then found[#found + 1], seen[record] = record, true end
-    end
-    local slack, first, last = 1 + size * 1e-9, 1, #entries + 1 -- of what is cut or rounded
-    while first < last do
-      local middle = math.floor((first + last) / 2)
-      if entries[middle].size < size - slack then first = middle + 1 else last = middle end
-    end
-    while entries[first] and entries[first].size <= size + slack do
-      take(entries[first].record)
-      first = first + 1
-    end
-    local payee = payee_of(params)
-    for _, list in ipairs { payee ~= "" and by_payee[payee] or {}, odd } do
-      for _, record in ipairs(list) do take(record) end
+    local cell, payee = math.floor(size / CELL), payee_of(params)
+    for _, list in ipairs { by_size[cell - 1] or {}, by_size[cell] or {}, by_size[cell + 1] or {},
+      payee ~= "" and by_payee[payee] or {}, odd } do
+      for _, record in ipairs(list) do
+        if not seen[record] then found[#found + 1], seen[record] = record, true end
+      end
     end
     return found
   end
@@ -415,11 +379,7 @@ function M.with_id(reading, name, id)
   if not index then
     index = {}
     for _, record in ipairs(reading.records) do
-      local shown = record[name]
-      if shown ~= nil then
-        index[shown] = index[shown] or {}
-        table.insert(index[shown], record)
-      end
+      if record[name] ~= nil then add(index, record[name], record) end
     end
     reading.by_id[name] = index
   end

@@ -9,12 +9,12 @@
 local approval_rows = require "purser.write.guard.approval_rows"
 local core = require "purser.core"
 local history = require "purser.history"
+local names_of = require "purser.util.names_of"
 local operations = require "purser.api.operations"
 local plan_text = require "purser.signed.plan_text"
 local policy_chain = require "purser.signed.policy_chain"
 local rules = require "purser.signed.rules"
 local signers = require "purser.signed.signers"
-local suggest = require "purser.util.suggest"
 local utc = require "purser.util.utc"
 
 ---@class purser.Approved: purser.PlansKept  what checks the calls of a client under a policy
@@ -79,7 +79,7 @@ local function judge_plan(self, tx, stored, call, key)
   return nil, rules.decide(self.chain.latest, call)
 end
 
-local function names_of(set) return concat(suggest.names_of(set), " ") end
+local function list_of(set) return concat(names_of(set), " ") end
 
 -- Returns the plan of one row that has to be signed before a single call; nil where none can be.
 local function plan_of_call(self, call, key)
@@ -98,7 +98,7 @@ local function refusal(self, decision, call, key)
     return signers.error("rule", version .. (decision.forbidden[1] and ", " .. concat(decision.forbidden, ", ")
       or " has no rule that allows it"), details)
   end
-  local asked, signed = {}, names_of(call.signed)
+  local asked, signed = {}, list_of(call.signed)
   for i, places in ipairs(decision.asked) do
     asked[i] = decision.unmet[i] .. (places[1] and " (" .. signers.places_text(places) .. ")" or "")
   end
@@ -174,7 +174,7 @@ local function check(self, tx, intent, row, queue, key)
   local decision, plan
   decision, plan, err = find_approval(self, tx, known.plans, call, key)
   if not decision then return nil, err end
-  call.columns = { destination = call.destination, plan = plan, approved_by = names_of(call.signed),
+  call.columns = { destination = call.destination, plan = plan, approved_by = list_of(call.signed),
     policy = format("%d", self.chain.latest.version) }
   return call
 end

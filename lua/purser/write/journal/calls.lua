@@ -9,6 +9,7 @@ local errors = require "purser.call.errors"
 local intents = require "purser.write.intent"
 local json = require "purser.json"
 local lazy = require "purser.util.lazy"
+local names_of = require "purser.util.names_of"
 local operations = require "purser.api.operations"
 local schema = require "purser.write.journal.schema"
 local spending = lazy "purser.write.guard.spending"
@@ -57,9 +58,7 @@ end
 ---@param row table<string, string>  its columns; the others have their defaults
 ---@return boolean
 function M.insert(tx, row)
-  local names, places, values = {}, {}, {}
-  for name in pairs(row) do names[#names + 1] = name end
-  table.sort(names)
+  local names, places, values = names_of(row), {}, {}
   for i, name in ipairs(names) do places[i], values[i] = "$" .. i, row[name] end
   local _, inserted = tx:rows(("INSERT INTO purser_calls (%s) VALUES (%s) ON CONFLICT DO NOTHING"):format(
     table.concat(names, ", "), table.concat(places, ", ")), unpack(values, 1, #names))
@@ -71,9 +70,7 @@ end
 ---@param where string               a condition, with `?` for each of the further values
 ---@return integer changed
 function M.update(tx, set, where, ...)
-  local names, values = {}, {}
-  for name in pairs(set) do names[#names + 1] = name end
-  table.sort(names)
+  local names, values = names_of(set), {}
   for i, name in ipairs(names) do names[i], values[i] = ("%s = $%d"):format(name, i), set[name] end
   local count = #names
   for i = 1, select("#", ...) do values[count + i] = (select(i, ...)) end
@@ -352,15 +349,19 @@ end
 
 --- Returns the calls of an account whose end is not known, and that can have made a record between two times; or nil
 --- and a message.
----@param names table<string, boolean>|string[]|nil  of operations; nil: of all
+---@param names table<string, boolean>|nil  of operations; nil: of all
 ---@return purser.Call[]|nil calls, string|nil message
 ---@param self purser.Journal
 function M.open_calls(self, account, names, first, last)
   local rows, message = self.db:rows("SELECT * FROM purser_calls WHERE " .. schema.UNDECIDED
     .. " AND account = $1 AND sent_at >= $2 AND sent_at <= $3 ORDER BY sent_at, id", account or "",
-    time_text(math.max(0, first - intents.LATEST_MS)), time_text(math.min(math.max(0, last), 9999999999999)))
+    time_text(first - intents.LATEST_MS), time_text(last))
   if not rows then return nil, message end
-  return intents.among(rows, names, first, M.call_of)
+  local found = {}
+  for _, row in ipairs(rows) do
+    if not names or names[row.operation] then found[#found + 1] = M.call_of(row) end
+  end
+  return found
 end
 
 local NEAREST = 500 -- calls at either end of a window, of each operation: what they show is the same in between
@@ -376,8 +377,7 @@ function M.answered_calls(self, account, names, first, last)
     for _, order in ipairs { "ASC", "DESC" } do
       local rows, message = self.db:rows(("SELECT * FROM purser_calls WHERE account = $1 "
         .. "AND operation = $2 AND answered <> '' AND sent_at >= $3 AND sent_at <= $4 ORDER BY sent_at %s LIMIT %d")
-        :format(order, NEAREST), account or "", name, time_text(math.max(0, first)),
-        time_text(math.min(math.max(0, last), 9999999999999)))
+        :format(order, NEAREST), account or "", name, time_text(first), time_text(last))
       if not rows then return nil, message end
       for _, row in ipairs(rows) do
         if not seen[row.id] then found[#found + 1], seen[row.id] = M.call_of(row), true end

@@ -14,8 +14,8 @@ Memory.__index = Memory
 
 ---@return purser.MemoryJournal
 function M.new()
-  return setmetatable({ list = {}, first = 1, last = 0, by_id = {}, by_key = {}, by_record = {}, delays = {},
-    forgotten = 0 }, Memory)
+  return setmetatable({ list = {}, first = 1, last = 0, by_id = {}, by_key = {}, by_record = {}, delays = {} },
+    Memory)
 end
 
 local by_transport = setmetatable({}, { __mode = "k" })
@@ -42,7 +42,7 @@ local function forget(self, call)
     owners[call] = nil
     if next(owners) == nil then self.by_record[call.record_id] = nil end
   end
-  self.forgotten = math.max(self.forgotten, call.sent_at)
+  self.forgotten = math.max(self.forgotten or 0, call.sent_at)
 end
 
 local function forget_old(self, now)
@@ -52,9 +52,6 @@ local function forget_old(self, now)
     oldest = self.list[self.first]
   end
 end
-
---- Returns until when calls were sent that may be forgotten by now, epoch ms; 0 where none is.
-function Memory:forgotten_until() return self.forgotten end
 
 -- Begins an attempt of a call.
 local function begin(call, intent, attempt)
@@ -181,11 +178,12 @@ function Memory:open_calls(account, names, first, last)
   local found = {}
   for i = self.first, self.last do
     local call = self.list[i]
-    if is_open[call.state] and call.account == (account or "") and call.sent_at <= last then
+    if is_open[call.state] and call.account == (account or "") and (not names or names[call.operation])
+      and call.sent_at >= first - intents.LATEST_MS and call.sent_at <= last then
       found[#found + 1] = call
     end
   end
-  return intents.among(found, names, first, function(call) return call end)
+  return found
 end
 
 --- See calls.lua.

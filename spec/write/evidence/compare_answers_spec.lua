@@ -2,7 +2,7 @@
 -- What may stand next to a list from which something is concluded, and in the answer of a write call.
 
 local core = require "purser.core"
-local envelope = require "purser.write.evidence.envelope"
+local compare = require "purser.write.evidence.compare"
 local operations = require "purser.api.operations"
 
 local HISTORY = operations.by_name["wallet.withdrawal_history"]
@@ -10,7 +10,7 @@ local HISTORY = operations.by_name["wallet.withdrawal_history"]
 -- Whether an answer is believed: its list is empty.
 local function believes(body, status, headers, row)
   local list = {}
-  local value, err = envelope.verify(row or HISTORY, { status = status or 200, headers = headers or "", body = body },
+  local value, err = compare.verify(row or HISTORY, { status = status or 200, headers = headers or "", body = body },
     list)
   if value ~= nil then return true end
   assert.equal("decode", err.kind)
@@ -59,7 +59,7 @@ describe("the answer of a call that moves funds", function()
 
   local function why(row, body, status, headers)
     local params = row == withdraw and payment or row == transfer and move or { subAccount = "a" }
-    return envelope.doubt_of_result(row, params, core.decode(body), { status = status or 200, body = body,
+    return compare.doubt_of_result(row, params, core.decode(body), { status = status or 200, body = body,
       headers = headers })
   end
 
@@ -104,6 +104,6 @@ describe("the answer of a call that moves funds", function()
       assert.is_nil(why(withdraw, '{"id":"w1",' .. more .. "}"), more)
     end
     local memo = { coin = "USDT", address = payment.address, amount = "5", memo = "78" }
-    assert.matches("memo", envelope.doubt_of_result(withdraw, memo, { id = "w1", memo = "77" }))
+    assert.matches("memo", compare.doubt_of_result(withdraw, memo, { id = "w1", memo = "77" }))
   end)
 end)

@@ -1,0 +1,16 @@
+-- SPDX-License-Identifier: MIT
+-- The keys of tables in order, so that what is made of a table is the same each time.
+
+--- Returns the keys of one or more maps, each once, in the order of their texts.
+---@param ... table
+---@return string[]
+return function(...)
+  local names, seen = {}, {}
+  for _, map in ipairs { ... } do
+    for name in pairs(map) do
+      if not seen[name] then names[#names + 1], seen[name] = name, true end
+    end
+  end
+  table.sort(names, function(a, b) return tostring(a) < tostring(b) end)
+  return names
+end

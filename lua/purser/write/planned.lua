@@ -1,0 +1,151 @@
+-- SPDX-License-Identifier: MIT
+--- Planned calls: write calls that stand in the journal before they are sent, as payments of a queue do. A room on top
+--- plans, takes, sends and ends such calls by these names alone; `client:reconcile` finds out what became of one.
+---
+--- A planned call is a row of `purser_calls` (write/journal/schema.lua). Its stage, due time and lease belong to the
+--- room that planned it; what is known of its latest attempt is the journal's.
+
+local call = require "purser.write.call"
+local calls = require "purser.write.journal.calls"
+local core = require "purser.core"
+local errors = require "purser.call.errors"
+local hooks = require "purser.call.hooks"
+local intents = require "purser.write.intent"
+local operations = require "purser.api.operations"
+local private = require "purser.util.private"
+local reading = require "purser.write.evidence.reading"
+local schema = require "purser.write.journal.schema"
+local service_clock = require "purser.call.clock"
+local setbacks = require "purser.call.setbacks"
+local validate = require "purser.call.validate"
+
+---@class purser.modules.planned
+local M = {}
+
+----------------------------------------------------------------------------------------------------------- the rows
+
+--- Returns a time as the rows keep it.
+M.time_text = schema.time_text
+
+--- Changes rows: `update(tx, set, where, ...)`. Returns how many.
+M.update = calls.update
+
+--- Returns the columns of what becomes of a planned call: `staged(tx, change)`.
+M.staged = calls.staged
+
+--- Returns the operation of that full name as the client has it, to be read and not changed; nil where there is none.
+---@param operation string
+function M.operation(operation) return operations.by_name[operation] end
+
+--- Checks parameters. Returns them as they travel; or nil and an error.
+---@return table<string, string>|nil values, purser.Error|nil err
+function M.check(operation, params) return validate.check(operations.by_name[operation], params) end
+
+--- Returns a digest of what parameters stand for: other spellings of one payment have the same.
+---@return string
+function M.content(operation, params) return intents.content(operations.by_name[operation], params) end
+
+--- Returns the columns that say what a call is to do.
+---@param key string|nil  the id by which the service distinguishes it
+---@return table<string, string> columns
+function M.columns(operation, params, key)
+  local row = operations.by_name[operation]
+  return { operation = operation, params = intents.encode { params = params }, key = key or "",
+    content = intents.content(row, params), digest = intents.digest(row, params), history = intents.makes_in(row) }
+end
+
+--- Adds a row with these columns. Returns whether it was added: not where one has its key, or its place in a queue.
+---@param tx table
+---@param columns table<string, string>
+---@return boolean
+function M.insert(tx, columns)
+  local id, message = core.random_token(24)
+  if not id then tx:reject("no random id could be made: " .. tostring(message)) end
+  columns.id, columns.state = id, "planned"
+  return calls.insert(tx, columns)
+end
+
+--- Returns the first call without a known end that does the same, as its row; nil where there is none. Until the end of
+--- the transaction it stays as it is.
+function M.equal_call(tx, account, operation, params)
+  return tx:rows("SELECT * FROM purser_calls WHERE digest = $1 AND account = $2 AND " .. schema.UNDECIDED
+    .. " ORDER BY CASE WHEN state = 'undecided' THEN 0 ELSE 1 END LIMIT 1" .. calls.for_update[tx.db.name],
+    intents.digest(operations.by_name[operation], params), account)[1]
+end
+
+--- Returns whether a record is known to be that of another call of the account than the one of this row id.
+---@param id string
+---@param record_id string
+function M.is_taken(tx, account, id, operation, record_id)
+  local history = intents.makes_in(operations.by_name[operation])
+  local owner = calls.owners({ db = tx }, "record_id", account, { record_id }, intents.shown_in(history))[record_id]
+  return owner ~= nil and owner.id ~= id
+end
+
+--- Returns what names a record; nil where nothing does.
+M.record_id = intents.id_of
+
+--- Returns the error of what failed in a transaction: an error that it was rejected with as it is.
+---@param problem any
+---@return purser.Error
+function M.error(problem)
+  return errors.is(problem) and problem or intents.journal_error("not_sent", tostring(problem),
+    "make the journal readable and writable, then run it again: what was sent is found by it")
+end
+
+--- Runs fn(tx) in a transaction of the journal. Returns what it returns; or nil and an error.
+---@param journal purser.Journal
+function M.within(journal, fn)
+  local result, problem = journal.db:transaction(fn)
+  if result == nil then return nil, M.error(problem) end
+  return result
+end
+
+----------------------------------------------------------------------------------------------------------- the client
+
+--- Returns whether the client records what it sends in this journal.
+---@param client purser.Client
+function M.has_journal(client, journal)
+  local state = private.state_of(client)
+  return state ~= nil and state._journal == journal
+end
+
+--- Sends a planned call that its owner has taken: `planned:after(outcome, message, err)` returns what becomes of it,
+--- which is written with how it ended. Returns as an operation does.
+---@param client purser.Client
+---@param planned { operation: string, params: table, id: string, attempt: integer, attempts: integer, worker: string }
+---@param info table  gets the call's `intent`, and `journal_error` where its end could not be written
+---@return any result, purser.Error|nil err
+function M.send(client, planned, info)
+  local value, err = call.run(private.state_of(client), operations.by_name[planned.operation], planned.params,
+    { info = info }, planned)
+  return value, err
+end
+
+--- Returns whether a rejection was for the clock, which is right by now.
+---@param err purser.Error|nil
+function M.was_too_late(err) return err ~= nil and err.code == service_clock.OUTSIDE_WINDOW end
+
+--- Returns for how long at most the client's requests are taken, and how long after a request was stamped its record
+--- must be visible (ms).
+---@return integer recv_window, integer visible_ms
+function M.times(client)
+  local window = private.state_of(client)._recv_window or 5000
+  return window, reading.visible_ms(window, client:settings().visibility_delay_ms)
+end
+
+--- Returns that calls of the client wait for the rate limit, in words; nil where none does, or not for a second.
+---@return string|nil
+function M.wait_text(client)
+  local ms = setbacks.room_ms(private.state_of(client))
+  return ms and ms >= 1000 and hooks.room_text(ms) or nil
+end
+
+--- Returns readings of histories that several questions share: `readings` of client:reconcile's window.
+---@param as_of integer|nil  that of all of them (epoch ms); nil: of each its own
+M.readings = reading.share
+
+--- Returns such readings that are kept, and answer whatever is asked later: `kept_readings(as_of, first, store)`.
+M.kept_readings = reading.keep
+
+return M

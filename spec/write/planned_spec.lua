@@ -1,0 +1,57 @@
+-- SPDX-License-Identifier: MIT
+-- Planned calls: what a room on top may do with calls that stand in the journal before they are sent.
+
+local own = require "own_journal"
+local planned = require "purser.write.planned"
+local simulated = require "simulated"
+
+local MOVE = { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT", amount = "1" }
+
+describe("a planned call", function()
+  local journal
+
+  before_each(function() journal = own.begin() end)
+  after_each(own.finish)
+
+  local function insert(key, fields)
+    return planned.within(journal, function(tx)
+      local columns = planned.columns("wallet.transfer", MOVE, key)
+      columns.account, columns.stage = "a", "waiting"
+      for name, value in pairs(fields or {}) do columns[name] = value end
+      return planned.insert(tx, columns)
+    end)
+  end
+
+  it("has one row a key and one row a place in a queue", function()
+    assert.is_true(insert("k1", { queue = "q", payment = "p1" }))
+    assert.is_false(insert("k1", { queue = "q", payment = "p2" }))
+    assert.is_false(insert("k2", { queue = "q", payment = "p1" }))
+    assert.is_true(insert("k1", { account = "b" }))
+  end)
+
+  it("is no entry of the journal before it is sent", function()
+    assert(insert("k1", { queue = "q", payment = "p1" }))
+    assert.same({}, (assert(journal:entries())))
+  end)
+
+  it("has the content of any other spelling of it", function()
+    local lower = { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "usdt", amount = "1.0" }
+    assert.equal(planned.content("wallet.transfer", MOVE), planned.content("wallet.transfer", lower))
+  end)
+
+  it("ends in nothing, and says so, where its transaction fails", function()
+    local result, err = planned.within(journal, function(tx) return tx:rows "no SQL" end)
+    assert.is_nil(result)
+    assert.same({ "config", "not_sent", "journal" }, { err.kind, err.outcome, err.phase })
+    result, err = planned.within(journal, function(tx) tx:reject(planned.error "it must not be") end)
+    assert.is_nil(result)
+    assert.matches("it must not be", err.message, 1, true)
+  end)
+
+  it("is sent by a client that records in its journal, and by no other", function()
+    local sim, account = simulated.broker()
+    assert.is_true(planned.has_journal(simulated.client(sim, account, { journal = journal }), journal))
+    assert.is_false(planned.has_journal(simulated.client(sim, account), journal))
+    assert.is_false(planned.has_journal({}, journal))
+  end)
+end)
