@@ -6,7 +6,6 @@ local catalogue = require "purser.cli.catalogue"
 local connection = require "purser.cli.connection"
 local core = require "purser.core"
 local errors = require "purser.call.errors"
-local json = require "purser.json"
 local lazy = require "purser.util.lazy"
 local output = require "purser.cli.output"
 local payments_plan = require "purser.cli.payments_plan"
@@ -214,9 +213,9 @@ local function show_counts(counts, options)
   if options.format ~= "json" then
     return report.write(output.rows(STATES, { counts }, { format = options.format }))
   end
-  local members = {}
-  for i, name in ipairs(STATES) do members[i] = { name, counts[name] } end
-  report.write(output.json(json.object(members), "  "))
+  local made = {}
+  for _, name in ipairs(STATES) do made[name] = counts[name] end
+  report.write(output.plain_json(made, "  "))
 end
 
 -- The exit code that the state of a queue asks for. A run leaves nothing to make but what is blocked.
