@@ -66,8 +66,6 @@ describe("every place that takes options", function()
     config('payouts option "que" is not known (did you mean "queue"?)', purser.payouts.new { que = "x" })
     config('payouts option "lease_ms" is 0; it must be a whole number of milliseconds from 1',
       purser.payouts.new { client = client, journal = journal, lease_ms = 0 })
-    config('reconcile option "pol_ms" is not known (did you mean "poll_ms"?)',
-      purser.payouts.new { client = client, journal = journal, reconcile = { pol_ms = 5 } })
     config("payouts options are given as a nil; give a table", purser.payouts.new())
     config('fleet option "vualt" is not known (did you mean "vault"?)',
       purser.fleet.new { client = client, vualt = print })
@@ -121,7 +119,7 @@ describe("a program whose options are right", function()
         hooks = { after = function() end },
         transport = { send = function() return { status = 200, body = "[]", headers = "" } end } })
       assert(client.wallet:coins(nil, { timeout_ms = 5 }))
-      assert(not package.loaded["purser.util.option_messages"] and not package.loaded["purser.util.suggest"])
+      assert(not package.loaded["purser.util.suggest"])
     ]]
     local pipe = assert(io.popen(("%s -e '%s' 2>&1"):format(os.getenv "LUA" or "lua5.4", command)))
     local text = pipe:read "*a"

@@ -371,9 +371,10 @@ end
 -- soon: one that was sent just now is not judged by this call's deadline.
 local function may_be_claimed(question, list, open, witnesses)
   local now = question.service:now()
+  local deadline = question.window.is_planned and 0 or question.deadline -- of a payment that was never sent: none
   return not any(list, function(one)
     return not any(open, function(call)
-      return now < math.max(question.deadline, due_at(question, call)) + UNDER_WAY_MS
+      return now < math.max(deadline, due_at(question, call)) + UNDER_WAY_MS
         and verdict_of(question, call, one.record, witnesses) == "same"
     end)
   end)
