@@ -3,8 +3,8 @@
 # new record is invisible for a while, withdrawals go to saved addresses alone.
 .PHONY: examples-hardest
 
-HARDEST := --fee inside --repeated-ids execute --transfer-wait 1000 --visibility-delay 3000 --saved-addresses-only $\
-  --rate-limit default --variant
+HARDEST := --set fee=inside --set repeated_ids=execute --set transfer_wait_ms=1000 $\
+  --set visibility_delay_ms=3000 --set saved_addresses_only=true --rate-limit default --variant
 
 examples-hardest: all
 	@for form in document live; do for spec in system/examples docs/cookbook; do \

@@ -56,7 +56,7 @@ end
 local function count(text, pattern) return select(2, text:gsub(pattern, "")) end
 
 describe("the cookbook", function()
-  it("has six programs of less than 40 lines, each on its page", function()
+  it("has seven programs of less than 40 lines, each on its page", function()
     local pipe, page, programs = assert(io.popen "ls examples/cookbook/*.lua"), files.read "docs/cookbook.md", 0
     for path in pipe:lines() do
       programs = programs + 1
@@ -65,7 +65,7 @@ describe("the cookbook", function()
       assert(page:find(text, 1, true), path .. " is not on the page; run `make docs`")
     end
     pipe:close()
-    assert.equal(6, programs)
+    assert.equal(7, programs)
   end)
 
   it("report: every balance, deposit and withdrawal, though reads fail on the way", function()
@@ -173,6 +173,20 @@ describe("the cookbook", function()
     db:close()
     for i, amount in ipairs(amounts) do amounts[i] = tostring(purser.decimal(amount)) end
     assert.same({ "1250.5", "3.5", "4.25", "4.25" }, amounts)
+  end)
+
+  it("books: a page that says what could not be read, and the same page in a second run", function()
+    local fixture = open()
+    local command = "books.lua @books.db 2023-01-01 2030-01-01"
+    assert(fixture.world:fault { kind = "reject", code = "700007", operation = "wallet.withdrawal_history" })
+    local page, code = fixture.run(command)
+    assert.equal(0, code, page)
+    assert.matches("Main: withdrawal was not read", page)
+    assert.matches("<li>not read: Main, withdrawal", page)
+    page = fixture.run(command)
+    assert.falsy(page:find("Main, withdrawal", 1, true))
+    local again = fixture.run(command)
+    assert.equal(page, again)
   end)
 
   it("withdraw: one withdrawal of an order, though its answer is lost and the program is started again", function()

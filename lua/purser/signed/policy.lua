@@ -7,7 +7,6 @@ local files = require "purser.util.files"
 local operations = require "purser.api.operations"
 local plan_text = require "purser.signed.plan_text"
 local sshsig = require "purser.signed.sshsig"
-local names_of = require "purser.util.names_of"
 local suggest = require "purser.util.suggest"
 
 local M = {}
