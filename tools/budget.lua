@@ -13,7 +13,7 @@ local budgets = {
   { "signed", 1155, 6, 340 }, -- plans and policies, which were in write/
   { "write", 5600, 24, 490 },
   { "history", 1435, 7, 445 },
-  { "client", 1140, 10, 320 },
+  { "client", 1145, 10, 320 },
   { "transport", 1100, 5, 410 },
   { "util", 2235, 29, 330 },
   { "payouts", 2390, 11, 325 },

@@ -213,6 +213,24 @@ describe("a call under a policy", function()
     assert(setting.send(row("c", "10", { address = "TOther" }), client))
   end)
 
+  it("counts in a sum what was sent before a policy asked for it", function()
+    setting.finish()
+    local all = { name = "all", effect = "allow", approvals = {} }
+    setting.begin { rules = { all } }
+    local client = assert(setting.client())
+    assert(setting.send(row("a", "8"), client))
+    setting.answer = '{"code":10101,"msg":"no funds %d"}'
+    assert.is_nil((setting.send(row("b", "8"), client)))
+    setting.answer = nil
+    local limit = { amount = "10", hours = 24, per = "account" }
+    setting.next_version({ rules = { all, { name = "daily", effect = "forbid", when = { coin = "USDT",
+      sum_over = limit } } } }, "alice", "bob")
+    assert(setting.client()):close()
+    refused("rule", setting.send(row("c", "2.1"), client))
+    assert(setting.send(row("d", "2"), client))
+    refused("rule", setting.send(row("e", "0.1"), client))
+  end)
+
   it("asks the service's address book where a rule does", function()
     setting.finish()
     setting.begin { rules = { { name = "saved", effect = "allow", when = { saved = true }, approvals = {} } } }
