@@ -130,21 +130,23 @@ local function now_of(newest, sent_at)
   if newest <= sent_at + SLACK_MS then return math.max(newest, sent_at) end
 end
 
--- Returns the digest of the plan that lets a call through, "" where it needs none; or nil and the last reason against
--- it.
+-- Returns the digest of the newest plan that lets a call through, "" where it needs none; or nil and the reason against
+-- it, that of the newest plan with its key.
 local function find_approval(self, tx, plans, call, key)
-  local last, err
+  local first, err
   for _, stored in ipairs(plans) do
     local plan = self.plans[stored.digest] or load_plan(tx, stored.digest)
     if #plan.rows > 1 then self.plans[stored.digest] = plan end -- a single row is not met again
     local row = plan.by_key[key]
-    if row then last, err = judge_by(self, tx, plan, stored, call, row) end
-    if row and last and last.ok then return stored.digest end
+    local decision, problem
+    if row then decision, problem = judge_by(self, tx, plan, stored, call, row) end
+    if decision and decision.ok then return stored.digest end
+    if not first and not err then first, err = decision, problem end
   end
   call.signed, call.maker, call.waited_ms = {}, nil, nil
   local decision = rules.decide(self.chain.latest, call)
   if decision.ok then return "" end
-  return nil, err or refusal(self, last or decision, call, key)
+  return nil, err or refusal(self, first or decision, call, key)
 end
 
 -- Returns whether a call pays a saved address; nil where the book is not known, or has it under another network's name.
