@@ -14,24 +14,8 @@ local function plain(text)
   return (text:gsub("^([.'])", "\\&%1"))
 end
 
--- The lines of a text that is set without filling, broken at blanks so that 80 columns have room for them.
-local function narrow(text)
-  local ROOM = 72 -- roff indents by 7
-  return (text:gsub("[^\n]+", function(line)
-    if #line <= ROOM then return nil end
-    local head = line:match "^  .-   +" or line:match "^ *" -- an action and its blanks stay before its text
-    local lines, current = {}, nil
-    for word in line:sub(#head + 1):gmatch "%S+" do
-      if current and #current + 1 + #word > ROOM then
-        lines[#lines + 1], current = current, (" "):rep(math.max(2, #head)) .. word
-      else
-        current = current and current .. " " .. word or head .. word
-      end
-    end
-    lines[#lines + 1] = current
-    return table.concat(lines, "\n")
-  end))
-end
+-- The lines of a text that is set without filling, so that 80 columns have room for them: roff indents by 7.
+local function narrow(text) return table.concat(help.lines(text, 72), "\n") end
 
 local function list(out, title, entries)
   if #entries == 0 then return end

@@ -13,7 +13,8 @@ PAYMENTS ?= 10000
 SEED     ?= 1
 
 # The switches of the simulator at their hardest; workers expect records to be visible after 200 ms.
-TORTURE_SWITCHES := --visibility-delay 190 --saved-addresses-only --fee inside --repeated-ids execute --variant live
+TORTURE_SWITCHES := --variant live $\
+--set visibility_delay_ms=190 --set saved_addresses_only=true --set fee=inside --set repeated_ids=execute
 
 torture:
 	@tools/setup build test torture

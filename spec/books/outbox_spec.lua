@@ -2,6 +2,7 @@
 -- The outbox: every change of every record reaches a receiver, in order a record, through failures and restarts.
 
 local books_world = require "books_world"
+local core = require "purser.core"
 local files = require "files"
 local purser = require "purser"
 
@@ -57,6 +58,40 @@ describe("The outbox of the books", function()
     for _, order in pairs(of) do orders[order] = (orders[order] or 0) + 1 end
     assert.same({ ["12"] = 4, ["1"] = 2 }, orders) -- records of the sub-account and its key as well
     assert.is_true(count > 9)
+    books:close()
+  end)
+
+  it("brings every change, signed, to a webhook that fails half the time, in order of each record", function()
+    local log = files.new_path ""
+    local pipe = assert(io.popen(("echo $$; exec %s spec/support/webhook.lua %s %s"):format(
+      os.getenv "LUA" or "lua5.4", log, ("500 204 "):rep(40))))
+    local process = pipe:read "*l"
+    finally(function()
+      os.execute("kill " .. process)
+      pipe:close()
+    end)
+    local url = ("http://127.0.0.1:%s/books"):format(pipe:read "*l")
+    local world = books_world.new()
+    local books = books_world.open(world, { sinks = { { webhook = url, secret = "between us" } } })
+    move(world, 6)
+    assert(books:sync())
+    world.sim:advance(600000)
+    assert(books:sync())
+    drain(books, world)
+    local bodies, all = {}, 0
+    for line in io.lines(log) do
+      local request = core.decode(line)
+      assert.is_true(purser.books.verify("between us", request.headers["purser-signature"], request.body))
+      all = all + 1
+      if all % 2 == 0 then bodies[#bodies + 1] = request.body end -- those that it took
+    end
+    files.write(log, table.concat(bodies, "\n"))
+    local of, taken = received(log)
+    local orders = {}
+    for _, order in pairs(of) do orders[order] = (orders[order] or 0) + 1 end
+    assert.same({ ["12"] = 6, ["1"] = 2 }, orders)
+    assert.equal(14, taken)
+    assert.equal(28, all)
     books:close()
   end)
 

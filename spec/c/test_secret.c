@@ -8,7 +8,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <openssl/bn.h>
 #include <openssl/crypto.h>
+#include <openssl/err.h>
 #include <openssl/evp.h>
 
 #include "secret.h"
@@ -121,6 +123,20 @@ static int many_keys(void)
     return failed_count;
 }
 
+static int signing_loads_no_texts(void)
+{
+    pu_signer signer;
+    pu_error error;
+    char signature[PU_SIGNATURE];
+    CHECK(pu_signer_open(&signer, "key", 3, &error) == PU_OK);
+    CHECK(pu_signer_sign(&signer, "text", 4, signature, &error) == PU_OK);
+    pu_signer_close(&signer);
+    CHECK(ERR_reason_error_string(ERR_PACK(ERR_LIB_BN, 0, BN_R_DIV_BY_ZERO)) == NULL);
+    ERR_clear_error(); /* this loads them */
+    CHECK(ERR_reason_error_string(ERR_PACK(ERR_LIB_BN, 0, BN_R_DIV_BY_ZERO)) != NULL);
+    return failed_count;
+}
+
 int main(void)
 {
     child(usual_limit);
@@ -128,5 +144,6 @@ int main(void)
     child(no_limit_to_speak_of);
     child(foreign_heap);
     child(many_keys);
+    child(signing_loads_no_texts);
     return report();
 }

@@ -18,7 +18,8 @@ describe("ccxt, unchanged", function()
 
   for _, fee in ipairs { "on_top", "inside" } do
     it("runs its unified methods against the simulator, with the fee " .. fee, function()
-      running = service.start { "--variant", "live", "--profile", "mexc", "--fee", fee, "--saved-addresses-only" }
+      running = service.start { "--variant", "live", "--profile", "mexc", "--set", "fee=" .. fee,
+        "--set", "saved_addresses_only=true" }
       local world = running.world
       local account = assert(world:account { name = "House", role = "main", balances = { USDT = "100.5" } })
       assert(world:save_address { account = "House", coin = "USDT", network = "TRX", address = PAYEE })

@@ -98,7 +98,7 @@ describe("purser doctor", function()
     assert.same({ "ok", "1 addresses" }, { findings["ip list"].state, findings["ip list"].text })
     findings = under { name = "Reader", permissions = "SPOT_ACCOUNT_READ" }
     assert.equal("ok", findings["ip list"].state)
-    local other = require("service").start { "--key-days", "10" }
+    local other = require("service").start { "--set", "key_days=10" }
     assert(other.world:account { name = "Old", api_key = "mx0oldoldold", secret_key = "x" })
     local _, told = run_doctor({ PURSER_API_KEY = "mx0oldoldold", PURSER_SECRET_KEY = "x" }, "--profile", "mexc",
       "--base-url", other.url)

@@ -98,7 +98,8 @@ describe("records as text", function()
 
   it("of a list within a record are a line each; a record without one keeps its line", function()
     assert.equal("coin,networkList.netWork,networkList.withdrawFee\nUSDT,TRX,1\nUSDT,ETH,3.20\nBTC,,\n",
-      output.render(COINS, coins, { format = "csv" }, { "coin", "networkList.netWork", "networkList.withdrawFee" }))
+      output.render(COINS, coins, { format = "csv",
+        shown = { "coin", "networkList.netWork", "networkList.withdrawFee" } }))
   end)
 
   -- The coins and networks that pass, as text.
@@ -106,7 +107,7 @@ describe("records as text", function()
     local filters, names = {}, {}
     for i, text in ipairs { ... } do filters[i] = { text:match "^([^=]+)=(.*)$" } end
     output.check({ filter = filters, format = "csv" }, output.members(COINS))
-    for _, record in ipairs(output.filtered(COINS, coins, filters)) do
+    for _, record in ipairs(output.records(COINS, coins, { filter = filters })) do
       names[#names + 1] = record.coin
       for _, network in ipairs(record.networkList) do names[#names + 1] = network.netWork end
     end
@@ -127,7 +128,7 @@ describe("records as text", function()
     local list = { { status = 5, coin = "A" }, { status = 99, coin = "B" }, { coin = "C" } }
     for filter, coin in pairs { ["status=5"] = "A", ["status=success"] = "A", ["status=99"] = "B",
       ["status="] = "C" } do
-      local found = output.filtered(DEPOSITS, list, { { filter:match "^([^=]+)=(.*)$" } })
+      local found = output.records(DEPOSITS, list, { filter = { { filter:match "^([^=]+)=(.*)$" } } })
       assert.same({ 1, coin }, { #found, found[1].coin }, filter)
     end
   end)

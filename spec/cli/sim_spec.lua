@@ -88,10 +88,10 @@ describe("purser sim", function()
   end)
 
   it("takes every option of purser.sim.new", function()
-    local _, world = start { "--clock", "virtual", "--start-time", "1700000000000", "--profile", "mexc",
-      "--visibility-delay", "60000", "--transfer-wait", "1000", "--repeated-ids", "reject", "--fee", "inside",
-      "--max-sub-accounts", "1", "--key-days", "2", "--record-requests", "3",
-      "--saved-addresses-only", "--variant", "live" }
+    local _, world = start { "--clock", "virtual", "--set", "start_time=1700000000000", "--profile", "mexc", "--set",
+      "visibility_delay_ms=60000", "--set", "transfer_wait_ms=1000", "--set", "repeated_ids=reject", "--set",
+      "fee=inside", "--set", "max_sub_accounts=1", "--set", "key_days=2", "--set", "record_requests=3", "--set",
+      "saved_addresses_only=true", "--variant", "live" }
     assert.equal(1700000000000, world:now())
     local account = assert(world:account { name = "House", balances = { USDT = "100" } })
     local client = client_of(world, world.url, account, { profile = "mexc", generate_ids = false })
@@ -171,6 +171,7 @@ describe("purser sim", function()
     end
     assert.matches("live", rejected("--port", "0", "--variant", "liv"), 1, true)
     assert.matches("is not a whole number", rejected("--seed", "x"), 1, true)
+    assert.matches('did you mean "fee"', rejected("--port", "0", "--set", "fees=inside"), 1, true)
     for _, port in ipairs { "65536", "x", "1.5" } do
       assert.matches('"' .. port .. '" is no port.*exit 2', rejected("--port", port))
     end
@@ -183,7 +184,7 @@ describe("purser sim", function()
       rejected("--port", "0", "--state", path))
     -- Found out at the end only, when what had happened was lost.
     local nowhere = path .. "/state.json"
-    assert.matches("^purser sim: %-%-state " .. nowhere:gsub("%p", "%%%0") .. " cannot be written: .*exit 2$",
+    assert.matches("^purser: %-%-state " .. nowhere:gsub("%p", "%%%0") .. " cannot be written: .*exit 2$",
       rejected("--port", "0", "--idle-timeout", "20", "--state", nowhere))
     os.remove(path)
     assert.matches("%-%-state %. cannot be read: Is a directory\nexit 2$",
@@ -254,10 +255,10 @@ describe("purser sim", function()
     local second = service.launch { "--port", sim.url:match("(%d+)$") }
     second.pipe:close()
     assert.matches("exit 1", second.lines[#second.lines], 1, true)
-    assert.matches("^purser sim: .*give another %-%-port", second.lines[1])
+    assert.matches("^purser: .*give another %-%-port", second.lines[1])
     local open = service.launch { "--port", "0", "--host", "0.0.0.0" }
     open.pipe:close()
-    assert.matches("loopback address; give --host 127.0.0.1", open.lines[1], 1, true)
+    assert.matches("give --host 127.0.0.1", open.lines[1], 1, true)
     assert.equal("exit 1", open.lines[2])
   end)
 

@@ -44,7 +44,7 @@ describe("purser sync", function()
     assert(sim.world:deposit { account = sub.uid, coin = "USDT", network = "TRX", amount = "3" })
     local code, out, err = run("sync", "--run", "cat >>" .. log)
     assert.equal(0, code, err)
-    assert.matches("^read 2 owners: %d+ records are new or changed\n$", out)
+    assert.matches("^owners read: 2; records that are new or changed: %d+\n$", out)
     assert.matches("Sub%-desk1: key was not read", err)
     code, out, err = run("sync", "--keys", vault(), "--json")
     assert.equal(0, code, err)
@@ -54,6 +54,17 @@ describe("purser sync", function()
     code, out = run("books", "events")
     assert.equal(0, code)
     assert.matches('cat >>[^,]*,1,0,', out) -- the deposit waits for a run that has the sink
+  end)
+
+  it("reads addresses of the coins that are named, and takes a journal", function()
+    local address = assert(purser.new { base_url = sim.url, api_key = account.api_key,
+      secret_key = account.secret_key }).wallet:create_deposit_address { coin = "USDT", network = "Tron(TRC20)" }
+    local code, _, err = run("sync", "--addresses", "USDT,BTC", "--journal", files.new_path(), "-q")
+    assert.equal(0, code, err)
+    local books = assert(purser.books.open { sqlite = database })
+    local found = books:each "address"()
+    assert.same({ assert(address).address, "Main" }, { found.address, found.to_owner })
+    books:close()
   end)
 
   it("ends with 1 where the service rejects a list, and with 3 where it cannot be reached", function()

@@ -71,7 +71,7 @@ describe("the simulator's histories", function()
 end)
 
 describe("records that come in any order of time", function()
-  it("cost no more moves than a few each", function()
+  it("are shown in order", function()
     local count = 20000
     local list = history.new(function(record) return record.key end)
     local time = 1
@@ -80,8 +80,8 @@ describe("records that come in any order of time", function()
       list:add { key = "a", time = time, id = i }
     end
     local page = list:page("a", nil, nil, 0, count)
+    assert.equal(count, #page)
     for i = 2, count do assert.is_true(page[i - 1].time >= page[i].time) end
-    assert.is_true(list.moved > 0 and list.moved <= 2 * count, ("%d moves"):format(list.moved))
   end)
 
   it("keep the order in which they came where the time is equal", function()

@@ -77,7 +77,7 @@ describe("the windows of histories", function()
     assert.equal("1", get(sim, house, "C11", { tranId = ids[1] }).amount)
     sim:advance(180 * DAY)
     assert.equal("10072", signed.rejection(sim, house, "C11", { tranId = ids[1] }))
-    sim.switches.key_days = 0
+    sim.options.key_days = 0
     assert.equal("22222", signed.rejection(sim, house, "C11", { tranId = ids[1] }))
   end)
 

@@ -187,16 +187,15 @@ describe("the live form", function()
   end)
 end)
 
-describe("the switches of a simulator", function()
+describe("the options of a simulator", function()
   it("are the readings that are hardest on a client where nothing else is asked for", function()
     assert.same({ repeated_ids = "execute", fee = "on_top", saved_addresses_only = false, max_sub_accounts = 30,
-      key_days = 90, visibility_delay_ms = 0, transfer_wait_ms = 0 }, purser.sim.new({}).switches)
+      key_days = 90, visibility_delay_ms = 0, transfer_wait_ms = 0, seed = 1, clock = "virtual",
+      record_requests = 100 }, purser.sim.new({}).options)
   end)
 
-  it("are what is asked for, false and 0 included, and nothing but switches", function()
-    local set = purser.sim.new({ repeated_ids = "reject", saved_addresses_only = false, max_sub_accounts = 0,
-      seed = 5 }).switches
+  it("are what is asked for, false and 0 included", function()
+    local set = purser.sim.new({ repeated_ids = "reject", saved_addresses_only = false, max_sub_accounts = 0 }).options
     assert.same({ "reject", false, 0 }, { set.repeated_ids, set.saved_addresses_only, set.max_sub_accounts })
-    assert.is_nil(set.seed)
   end)
 end)

@@ -53,7 +53,7 @@ describe("transfers in the simulator:", function()
     end)
 
     it("carry a client id once where repeated ids are rejected, whichever operation is used", function()
-      sim.switches.repeated_ids = "reject"
+      sim.options.repeated_ids = "reject"
       params.clientTranId = ("a1"):rep(16)
       get(sim, house, "A13", params)
       assert.equal("730002", rejection(sim, house, "A13", params))
@@ -65,7 +65,7 @@ describe("transfers in the simulator:", function()
     end)
 
     it("know a client id as the parent's own where repeated ids are rejected", function()
-      sim.switches.repeated_ids = "reject"
+      sim.options.repeated_ids = "reject"
       params.clientTranId = ("a1"):rep(16)
       get(sim, house, "A13", params)
       local other = assert(sim:account { role = "main", balances = { USDT = "20" } })

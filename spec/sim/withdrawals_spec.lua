@@ -97,7 +97,7 @@ describe("in the simulator", function()
     end)
 
     it("take an order id once where repeated ids are rejected, for C2 and C17 together", function()
-      sim.switches.repeated_ids = "reject"
+      sim.options.repeated_ids = "reject"
       get(sim, house, "C2", params)
       assert.equal("33333", rejection(sim, house, "C2", params))
       params.netWork, params.network = nil, "Tron(TRC20)"

@@ -24,16 +24,15 @@ describe("a name", function()
     local word, answer = with { subAccount = "Desk0001", timestamp = NOW - 6001 - 300000 }
     assert.equal("not_done", word)
     assert.matches("taken before", answer.reason)
-    for reason, timestamp in pairs { ["later than the call"] = NOW + 14001 + 300000,
-      ["some hours"] = NOW - 8 * HOUR } do
+    for _, timestamp in ipairs { NOW + 14001 + 300000, NOW - 8 * HOUR } do
       word, answer = with { subAccount = "Desk0001", timestamp = timestamp }
-      assert.equal("undecided", word, reason)
-      assert.matches(reason, answer.reason)
+      assert.equal("undecided", word, timestamp)
+      assert.matches("nothing proves by its times", answer.reason)
     end
   end)
 
   it("that shows no time, or may be another, is undecided, and only late", function()
-    for reason, record in pairs { ["not when it was taken"] = { subAccount = "Desk0001" },
+    for reason, record in pairs { ["nothing proves by its times"] = { subAccount = "Desk0001" },
       ["may be the one"] = { subAccount = "desk0001", timestamp = NOW },
       ["whose name may be"] = { timestamp = NOW } } do
       local word, answer = with(record)

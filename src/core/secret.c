@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Why the heap is large and never filled by us: once it exists, OpenSSL takes all its own private values from
  * it (a TLS handshake's among them) and fails when it is full, without falling back. So it has room for
- * thousands of keys, and ours stop at half of it.
+ * thousands of keys, and ours stop at half of it. The smallest block is one signer's state: OpenSSL fills a table with
+ * bits for all of them, which would be eight times as large for blocks of 32 bytes.
  *
  * Locked memory is counted against RLIMIT_MEMLOCK, untouched or not. A user's limit is 8 MiB on Debian 12: a heap that
  * cannot be locked is tried with a quarter, which leaves the other half of a limit to the program. One that cannot be
@@ -13,7 +14,7 @@
 #include <openssl/crypto.h>
 #include <openssl/err.h>
 
-enum { LARGEST = 16 << 20, LEAST_LOCKED = 1 << 20, SMALLEST_BLOCK = 32, LARGEST_KEY = 8192 };
+enum { LARGEST = 16 << 20, LEAST_LOCKED = 1 << 20, SMALLEST_BLOCK = 256 };
 
 static pthread_once_t heap_once = PTHREAD_ONCE_INIT;
 static size_t heap_size; /* these two are written once, at the start */
@@ -22,16 +23,25 @@ static bool heap_locked;
 static pthread_mutex_t count_mutex = PTHREAD_MUTEX_INITIALIZER;
 static size_t ordinary_bytes;
 
+/* Returns what CRYPTO_secure_malloc_init does: 0: nothing was made; 1; 2: made, but not locked. No secure heap is not a
+ * failure, so the queue of errors is as it was. One that has nothing new is not touched: OpenSSL would load the texts
+ * of all its errors, which take a fifth of the memory of a program that only signs. */
+static int make_heap(size_t size)
+{
+    int made = CRYPTO_secure_malloc_init(size, SMALLEST_BLOCK);
+    if (!made) ERR_clear_error();
+    return made;
+}
+
 static void start_heap(void)
 {
     if (CRYPTO_secure_malloc_initialized()) return;
     for (size_t size = LARGEST; size >= LEAST_LOCKED && !heap_size; size /= 4) {
-        int made = CRYPTO_secure_malloc_init(size, SMALLEST_BLOCK); /* 2: made, but not locked */
+        int made = make_heap(size);
         if (made == 1) heap_locked = true;
         if (made == 1 || (made && !CRYPTO_secure_malloc_done())) heap_size = size;
     }
-    if (!heap_size && CRYPTO_secure_malloc_init(LARGEST, SMALLEST_BLOCK)) heap_size = LARGEST;
-    ERR_clear_error(); /* no secure heap is not a failure */
+    if (!heap_size && make_heap(LARGEST)) heap_size = LARGEST;
 }
 
 void pu_secret_start(void)

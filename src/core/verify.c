@@ -71,7 +71,7 @@ enum pu_code pu_verify_ed25519(const unsigned char key[PU_ED25519_KEY], const vo
     EVP_MD_CTX_free(context);
     EVP_PKEY_free(public_key);
     if (!ready) return fail(error, "OpenSSL could not check the signature");
-    ERR_clear_error();
+    if (!*good) ERR_clear_error();
     return PU_OK;
 }
 

@@ -14,12 +14,8 @@ const char *pu_walk_scan_failed(pu_walk *w, const pu_scan_error *mark)
     return NULL;
 }
 
-static const char *kind_name(enum pu_kind kind)
-{
-    static const char *const names[] = {"a string", "an integer", "a boolean", "a string",
-                                        "a value",  "a list",     "an object", "an object or a list of objects"};
-    return names[kind];
-}
+static const char *const kind_names[] = {"a string", "an integer", "a boolean", "a string",
+                                         "a value",  "a list",     "an object", "an object or a list of objects"};
 
 static const char *found_name(char byte)
 {
@@ -40,7 +36,7 @@ const char *pu_walk_mistyped(pu_walk *w, const char *at, enum pu_kind expected)
         return pu_walk_fail(w, PU_SYNTAX, at, "a value was expected");
     w->fault->error = (pu_error){PU_TYPE, "a value of another type was expected", (size_t)(at - w->text)};
     w->fault->found = found_name(*at);
-    w->fault->expected = kind_name(expected);
+    w->fault->expected = kind_names[expected];
     if (w->key) {
         w->fault->field = w->key->token + 1;
         w->fault->field_len = w->key->token_len - 3;
@@ -72,11 +68,6 @@ static void narrow_string(pu_walk *w, enum pu_kind kind, pu_entry *entry)
     }
 }
 
-static bool is_boolean(const pu_entry *entry)
-{
-    return entry->kind == PU_ENTRY_TRUE || entry->kind == PU_ENTRY_FALSE;
-}
-
 static const char *read_string(pu_walk *w, const char *p, enum pu_kind kind, pu_entry *entry)
 {
     pu_scan_error mark;
@@ -88,7 +79,7 @@ static const char *read_string(pu_walk *w, const char *p, enum pu_kind kind, pu_
     entry->kind = escaped ? PU_ENTRY_ESCAPED : PU_ENTRY_TEXT;
     if (kind == PU_KIND_INTEGER || kind == PU_KIND_BOOLEAN) {
         narrow_string(w, kind, entry);
-        if (kind == PU_KIND_BOOLEAN && !is_boolean(entry)) return pu_walk_mistyped(w, p, kind);
+        if (kind == PU_KIND_BOOLEAN && entry->kind >= PU_ENTRY_TEXT) return pu_walk_mistyped(w, p, kind);
     }
     return close + 1;
 }

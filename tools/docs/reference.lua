@@ -43,8 +43,8 @@ local plan = {
     { "purser.Metrics", "metrics:", "Numbers for Prometheus", "in-production" },
   } },
   { "reference-books", "Reference: the books", {
-    { "purser.modules.books", "purser.books.", "purser.books", "books" },
-    { "purser.Books", "books:", "Books", "books" },
+    { "purser.modules.books", "purser.books.", "purser.books", "sync" },
+    { "purser.Books", "books:", "Books", "statement" },
   } },
   { "reference-values", "Reference: amounts, times, codes, CSV, JSON, secrets", {
     { "purser.modules.decimal", "decimal.", "purser.decimal", "numbers" },

@@ -1,13 +1,12 @@
 -- SPDX-License-Identifier: MIT
 --- The books: a copy of an account's histories in SQLite or PostgreSQL that never loses a change, and statements that
---- add up. See docs/books.md.
+--- add up. See docs/sync.md and docs/statement.md.
 ---
 ---     local books = assert(purser.books.open { sqlite = "books.db", client = parent, keys = { desk1 = sub_client } })
 ---     local report = assert(books:sync())
 ---     print(assert(books:statement { from = "2026-10-01", to = "2026-11-01", format = "hledger" }))
 
 local core = require "purser.core"
-local digest = require "purser.util.digest"
 local errors = require "purser.call.errors"
 local model = require "purser.books.model"
 local option_schema = require "purser.util.option_schema"
@@ -207,18 +206,15 @@ function Books:outside(withdrawal) return say(self, "outside", record_of(self, w
 --- Closes what lies before a day: its statements keep their bytes, and what is learned later is a correction on that
 --- day.
 ---@param ends string|integer  the first open day
----@return string|nil digest, purser.Error|nil err  of all that is closed
+---@return true|nil done, purser.Error|nil err
 function Books:close_before(ends)
   local time = time_of("ends", ends)
   local last = self.store:rows("SELECT max(ends) AS ends FROM purser_books_period WHERE account = $1", self.account)[1]
   if last.ends and last.ends >= time then fail("ends", ("it is closed up to %s"):format(model.date(last.ends))) end
-  local text = writers.jsonl(model.statement(self, "1000000000000", time, self.store:rev()))
-  local sum = digest.of(text:match "\n(.*)$") -- without the head, which names the revision
   self.store:write(function(tx, rev)
-    tx:rows("INSERT INTO purser_books_period (account, ends, rev, digest) VALUES ($1, $2, $3, $4)", self.account, time,
-      rev(), sum)
+    tx:rows("INSERT INTO purser_books_period (account, ends, rev) VALUES ($1, $2, $3)", self.account, time, rev())
   end)
-  return sum
+  return true
 end
 
 --- Returns what could not be read and still is not: a list of { owner, list, starts, ends, why }.

@@ -4,6 +4,7 @@
 
 local decimal = require "purser.decimal"
 local postings = require "purser.books.postings"
+local names_of = require "purser.util.names_of"
 
 local M = {}
 
@@ -81,17 +82,6 @@ local function moved(moves, readings)
   return sums
 end
 
-local function assets_of(...)
-  local names, seen = {}, {}
-  for i = 1, select("#", ...) do
-    for asset in pairs((select(i, ...)) or {}) do
-      if not seen[asset] then seen[asset], names[#names + 1] = true, asset end
-    end
-  end
-  table.sort(names)
-  return names
-end
-
 local MOST = 14 -- withdrawals of one interval whose fees are tried
 
 -- The withdrawals of a list whose fees add up to a sum: a set of ids; nil where none do.
@@ -145,7 +135,7 @@ local function owner_lines(owner, readings, sums, first, chart, lines, checks)
   local running, days = {}, {}
   for number, reading in ipairs(readings) do
     local moves = sums[number] or {}
-    for _, asset in ipairs(assets_of(running, moves, reading.totals)) do
+    for _, asset in ipairs(names_of(running, moves, reading.totals)) do
       local expected = (running[asset] or ZERO) + (moves[asset] or ZERO)
       local actual = reading.totals[asset] or ZERO
       local left = actual - expected

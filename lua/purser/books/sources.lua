@@ -2,7 +2,7 @@
 -- The lists that an owner's records come from: whose key reads each, how far it reaches back, and how far behind the
 -- newest record it is read again.
 
-local suggest = require "purser.util.suggest"
+local names_of = require "purser.util.names_of"
 
 local M = {}
 
@@ -81,7 +81,7 @@ function M.of(books, owner)
     end
     family_lists(lists, books, "", owner.sub)
     family_lists(lists, books, owner.sub, "")
-    for _, name in ipairs(suggest.names_of(books.pairs)) do
+    for _, name in ipairs(names_of(books.pairs)) do
       local pair = books.pairs[name]
       if pair[1] == owner.sub then family_lists(lists, books, pair[1], pair[2]) end
     end

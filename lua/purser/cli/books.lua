@@ -77,6 +77,7 @@ end
 function M.open(options)
   local found, message = M.database(options.books)
   if not found then return nil, report.bad_input("%s", message) end
+  found.fee = options.fee
   local books, err = purser.books.open(found)
   if not books then return nil, report.bad_input("%s", err.message) end
   return books

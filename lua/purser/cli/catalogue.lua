@@ -50,6 +50,17 @@ function M.network_param(row)
   return row.by_name.coin and (row.by_name.netWork and "netWork" or row.by_name.network and "network") or nil
 end
 
+--- Returns as text what a value of a parameter may be.
+---@return string
+function M.rule(param)
+  local parts, names = { param[2] ~= "text" and param.rule or nil }, param.values and table.concat(param.values, ", ")
+  if names then parts[1] = param[2] == "choice" and names or param.rule .. ": " .. names end
+  if param.max then parts[#parts + 1] = "at most " .. ("%d"):format(param.max) end
+  if param.default then parts[#parts + 1] = "default " .. ("%d"):format(param.default) end
+  parts[#parts + 1] = param.help or not parts[1] and param.rule or nil
+  return table.concat(parts, "; ")
+end
+
 --- A hint at where an operation stands of which only a name was typed; or nil.
 ---@param name string
 ---@return string|nil

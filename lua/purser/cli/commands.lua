@@ -51,19 +51,6 @@ local NETWORKS = { "TRX", "ETH", "BSC", "SOL", "MATIC", "ARB", "OP", "BTC", "LTC
   "ADA" }
 local suggested = { coin = COINS, asset = COINS, network = NETWORKS, netWork = NETWORKS }
 
-local function describe(param)
-  local parts = { param.help }
-  if param[2] == "choice" then
-    parts[#parts + 1] = table.concat(param.values, " or ")
-  elseif param[2] ~= "text" then
-    parts[#parts + 1] = param.rule
-  end
-  if param.max then parts[#parts + 1] = "at most " .. ("%d"):format(param.max) end
-  if param.default then parts[#parts + 1] = "default " .. ("%d"):format(param.default) end
-  local text = table.concat(parts, "; ")
-  return text ~= "" and (text:gsub("^%l", string.upper)) .. "." or "Text."
-end
-
 -- Returns what completion offers for a parameter: the names of its states come with their numbers.
 local function values_of(param)
   if param[2] ~= "status" and param[2] ~= "named_status" then return param.values or suggested[param[1]] end
@@ -81,8 +68,9 @@ local function add_parameter(group, param)
       target = "param_" .. param.plain }
     return
   end
-  group[#group + 1] = { "--" .. param[1], argnames[param[2]] or "<text>", describe(param),
-    target = "param_" .. param[1], required = param.required, values = values_of(param),
+  group[#group + 1] = { "--" .. param[1], argnames[param[2]] or "<text>",
+    catalogue.rule(param):gsub("^%l", string.upper) .. ".", target = "param_" .. param[1], required = param.required,
+    values = values_of(param),
     -- what is wrong with a number the call says, as it does for a program
     convert = function(text) return text end,
     choices = param[2] == "choice" and param.values or param[2] == "flag" and { "true", "false" } or nil }
@@ -188,7 +176,8 @@ function M.of_operation(row)
     text = row.summary .. (effects[row.effect] or "") .. "\n" .. facts(row), row = row, unknown = member_hint(row),
     epilog = ("Example: %s\nMore: purser operations %s; docs/%s"):format(example_of(row), row.full_name,
       row.live and "live.md" or "operations-" .. row.group:gsub("_", "-") .. ".md"),
-    parameters, own_options(row), output.group { row = row, has_columns = true, filters = not row.result.record },
+    parameters, own_options(row), output.group { row_of = function() return row end,
+      has_columns = true, filters = not row.result.record },
     row.effect ~= "read" and connection.safety or { "Safety" }, connection.service, connection.messages,
     titles = output.members(row),
   }

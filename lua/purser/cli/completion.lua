@@ -4,9 +4,6 @@
 
 local commands = require "purser.cli.commands"
 local grammar = require "purser.cli.grammar"
-local lazy = require "purser.util.lazy"
-local catalogue = lazy "purser.cli.catalogue"
-local output = lazy "purser.cli.output"
 local terminal = require "purser.cli.terminal"
 
 local M = {}
@@ -59,34 +56,9 @@ function M.grammar()
     arguments = { { "shell", "bash, zsh or fish.", choices = { "bash", "zsh", "fish" } } } }
 end
 
--- The names of columns that can be typed next: the last of those that commas join.
-local function columns_of(row, typed)
-  local before, list = typed:match "^(.*,)[^,]*$" or "", {}
-  for i, member in ipairs(output.members(row)) do list[i] = before .. member end
-  return list
-end
-
--- The filters that can be typed: name=, then the names of states.
-local function filters_of(row, typed)
-  local name, list = typed:match "^([^=]+)=", {}
-  if not name then
-    for i, member in ipairs(output.members(row)) do list[i] = member .. "=" end
-    return list
-  end
-  local param = name == "status" and row.by_name.status
-  for i, value in ipairs(param and param.values or {}) do list[i] = name .. "=" .. value end
-  return list
-end
-
-local function values_of(option, row, words)
-  local name, values = grammar.name_of(option), option.choices or option.values or grammar.kind_of(option).values
+local function values_of(option, words)
+  local values = option.choices or option.values or grammar.kind_of(option).values
   if type(values) == "function" then values = values(words) end
-  if row and name == "--columns" then return columns_of(row, words[#words]) end
-  if row and name == "--filter" then return filters_of(row, words[#words]) end
-  for i, param in ipairs(row and name == "--param" and row.params or {}) do
-    values = i == 1 and {} or values
-    values[i] = param[1] .. "="
-  end
   return values or {}
 end
 
@@ -109,7 +81,6 @@ local function candidates(root, words)
   local before = words[#words - 1] or ""
   if not command and before:find "^%-" then command, at = commands.shared(), #words - 1 end -- before the command
   if not command then return at == #words - 1 and next_command(above, names, is_help) or {} end
-  local row = command.row or names[2] == "export" and catalogue.find(words[2] or "") or nil
   local used, wanted, list = {}, nil, {}
   for i = at + 1, #words - 1 do used[words[i]] = true end
   grammar.each_option(command, function(option)
@@ -117,7 +88,7 @@ local function candidates(root, words)
     if name == before and grammar.takes(option) then wanted = option end
     if not used[name] then list[#list + 1] = name end
   end)
-  if wanted then return values_of(wanted, row, words) end
+  if wanted then return values_of(wanted, words) end
   if typed:find "^%-" then return list end
   local argument = (command.arguments or {})[math.min(#words - at, #(command.arguments or {}))]
   return argument and (argument.choices or argument.values or { "<file>" }) or {}

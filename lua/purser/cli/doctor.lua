@@ -15,11 +15,14 @@ local plain_text = require "purser.util.plain_text"
 local purser = require "purser"
 local report = require "purser.cli.report"
 local terminal = require "purser.cli.terminal"
-local drift = lazy "purser.cli.drift"
+local values = require "purser.cli.values"
+local version = require "purser.version"
+local drift = lazy "purser.recording.drift"
 
 local M = {}
 
 local TITLES = { "state", "topic", "text", "cure" }
+local DIFFERENCES = { "operation", "kind", "path", "expected", "found" }
 
 function M.grammar()
   return {
@@ -29,7 +32,7 @@ function M.grammar()
       { "--drift", "Make the harmless reads, and compare every answer with what this version knows: members, types, "
         .. "forms, codes, limits. The report holds no value of an answer." } },
     output.group { filters = true }, connection.service, connection.messages,
-    titles = function(options) return options.drift and drift.TITLES or TITLES end,
+    titles = function(options) return options.drift and DIFFERENCES or TITLES end,
   }
 end
 
@@ -51,16 +54,11 @@ function Findings:add(state, topic, text, cure, code)
   if state == "fail" then self.code = math.max(self.code, code) end
 end
 
-local function code_of(err)
-  if err.kind == "config" or err.kind == "argument" then return report.BAD_INPUT end
-  return err.outcome == "rejected" and report.REJECTED or report.NOT_SENT
+-- Adds the failure of a call.
+function Findings:add_error(topic, err, cure)
+  self:add("fail", topic, values.in_shell(errors.text(err, false)), values.in_shell(report.cure(err) or cure),
+    report.code_of(err))
 end
-
-local phase_cures = {
-  resolve = "check the host in --base-url, and the name server of this machine",
-  connect = "check the port in --base-url, and whether a firewall or proxy stands in between",
-  tls = "check ca-certificates and the clock of this machine; a private authority is given to purser.new as ca_file",
-}
 
 -- The hosts that are the service's own: those of the profile, else that of the live service.
 local function own_hosts(profile)
@@ -95,7 +93,7 @@ local function check_service(findings, client, url)
   local theirs, err = client:server_time { info = findings.info }
   local after = core.now_ms()
   if not theirs then
-    findings:add("fail", "service", tostring(err), phase_cures[err.phase] or "check --base-url", code_of(err))
+    findings:add_error("service", err, "check the host and port of --base-url, and what stands in between")
     return nil
   end
   findings:add("ok", "service", ("%s answers in %d ms"):format(url, after - before))
@@ -117,13 +115,6 @@ local function check_clock(findings, offset, span, recv_window)
   end
 end
 
-local function try(client, probe)
-  local result, err = client:call(probe[2], probe[3])
-  if result then return "granted" end
-  if err.code == "700007" then return "missing", err end
-  return "failed", err
-end
-
 local key_codes = { ["10072"] = true, ["10073"] = true, ["700001"] = true, ["700002"] = true, ["700003"] = true,
   ["700006"] = true }
 
@@ -136,19 +127,15 @@ end
 local function check_permissions(findings, client)
   local granted, missing, spent = {}, {}, 0
   for _, probe in ipairs(probes) do
-    local state, err = try(client, probe)
+    local result, err = client:call(probe[2], probe[3])
     spent = spent + weight_of(client, catalogue.by_name[probe[2]])
-    if state == "granted" then
-      granted[#granted + 1] = probe[1]
-    elseif state == "missing" then
-      missing[#missing + 1] = probe[1]
-    else
-      local topic = key_codes[err.code] and "key" or "permissions"
-      local cure = report.cure(err) or err.retry_after and ("wait %d s"):format(err.retry_after)
-        or "run it again; if it stays, ask the service"
-      findings:add("fail", topic, tostring(err), cure, code_of(err))
+    if not result and err.code ~= "700007" then
+      findings:add_error(key_codes[err.code] and "key" or "permissions", err, err.retry_after
+        and ("wait %d s"):format(err.retry_after) or "run it again; if it stays, ask the service")
       return spent
     end
+    local list = result and granted or missing
+    list[#list + 1] = probe[1]
   end
   findings:add("ok", "key", "the service accepts the key and its signature")
   if #granted > 0 then findings:add("ok", "permissions", "granted: " .. table.concat(granted, ", ")) end
@@ -261,9 +248,28 @@ local function examine(findings, options)
   end
 end
 
+-- Prints how the service's answers differ from what this version knows, which purser.recording.drift finds out. Returns
+-- 1 when something does, shown or not, 3 when nothing was compared.
+local function compare(options)
+  local capture = drift.capture(report.must(purser.transport.curl { connect_timeout_ms = 3000, proxy = options.proxy,
+    ca_file = options.ca_file }))
+  local client, _, sources = connection.open(options, { retry = false, transport = capture })
+  local result = report.must(drift.compare(client, capture, sources.profile))
+  capture:close()
+  local records, count = result.findings, #result.findings
+  for _, one in ipairs(result.skipped) do
+    records[#records + 1] = { operation = one.operation, kind = "not compared", found = one.why }
+  end
+  report.note("%d answers compared with purser %s, profile %s: %d differences", result.compared, version,
+    sources.profile or "default", count)
+  report.write(output.rows(DIFFERENCES, records, options), options.raw)
+  if result.compared == 0 then return report.NOT_SENT end
+  return count == 0 and report.DONE or report.REJECTED
+end
+
 --- Runs the checks. Returns 0 when nothing failed, else the exit code of the worst failure.
 function M.start(options)
-  if options.drift then return drift.start(options) end
+  if options.drift then return compare(options) end
   local findings = setmetatable({ code = report.DONE }, Findings)
   examine(findings, options)
   local list = output.passing(findings, options)

@@ -33,6 +33,15 @@ local function row_of(text)
     table.concat(near, " or ")) or suggest.hint(text, names), table.concat(names, ", "))
 end
 
+-- The history that the words of a command line name, for completion.
+local function history_of(words) return catalogue.find(words[2] or "") end
+
+local function params_to_type(words)
+  local row, list = history_of(words), {}
+  for i, param in ipairs(row and row.params or {}) do list[i] = param[1] .. "=" end
+  return list
+end
+
 function M.grammar()
   return {
     text = "Write every record of a history or list once, whatever its windows and pages.\n"
@@ -42,9 +51,10 @@ function M.grammar()
     { "Options",
       values.since "From when on: 30d, 12h, 2026-01-31, 2026-01-31T10:00Z; default: all it reaches.",
       { "--until", "<when>", "Until when, in the same forms; default: now." },
-      { "--param", "<name=value>", "A parameter of the operation.", many = true },
+      { "--param", "<name=value>", "A parameter of the operation.", many = true, values = params_to_type },
       { "--cursor", "<file>", "File that keeps how far it came; made at the first run." } },
-    output.group { format = "csv", has_columns = true, filters = true }, connection.service, connection.messages,
+    output.group { format = "csv", has_columns = true, filters = true, row_of = history_of }, connection.service,
+    connection.messages,
     titles = function(options) return output.members(row_of(options.history)) end,
   }
 end
@@ -66,24 +76,13 @@ local function params_of(options, cursor)
   return params
 end
 
--- Returns what output.lua takes for a result of this row.
-local function as_result(row, records)
-  if row.result.page then return { data = records } end
-  if row.result.rows then return { rows = records } end
-  return records
-end
-
 local function render(row, records, options, first)
-  if #records > 0 then
-    local result = output.filtered(row, as_result(row, records), options.filter)
-    records = row.result.page and result.data or row.result.rows and result.rows or result
-  end
+  records = output.records({ result = { list = true }, members = row.members, shape = row.shape }, records, options)
   if options.format == "json" then
-    local lines = {}
-    for i, record in ipairs(records) do lines[i] = output.json(output.ordered(row, record)) end
-    return table.concat(lines)
+    for i, record in ipairs(records) do records[i] = output.json(output.ordered(row, record)) end
+    return table.concat(records)
   end
-  local text = output.render(row, as_result(row, records), options, options.shown)
+  local text = output.listed(row, records, options)
   return first and text or (text:gsub("^[^\n]*\n", "", 1))
 end
 

@@ -3,6 +3,7 @@
 
 local core = require "purser.core"
 local grammar = require "purser.cli.grammar"
+local terminal = require "purser.cli.terminal"
 
 local M = {}
 
@@ -11,22 +12,22 @@ local NARROW, HELP_AT = 60, 28 -- columns; where a help begins
 -- Adds a text as lines of at most `width` columns: each of its lines keeps what it is indented by, and `hang` more.
 local function add(out, text, width, indent, hang)
   for line in (text .. "\n"):gmatch "([^\n]*)\n" do
-    local own, current = line:match "^  [^ ]+ .-   +" or line:match "^ *", nil
-    if width < NARROW then own = line:match "^ *" end
-    if #line + indent <= width then
-      current = line
-    else
-      for word in line:sub(#own + 1):gmatch "%S+" do
-        if current and #current + 1 + #word + indent > width then
-          out[#out + 1] = (" "):rep(indent) .. current
-          current = (" "):rep(#own + (hang or 0)) .. word
-        else
-          current = current and current .. " " .. word or own .. word
-        end
-      end
+    local own = width >= NARROW and line:match "^  [^ ]+ .-   +" or line:match "^ *"
+    local before, after = (" "):rep(indent) .. own, (" "):rep(indent + #own + (hang or 0))
+    for i, part in ipairs(terminal.parts(line:sub(#own + 1), width - #after)) do
+      out[#out + 1] = ((i == 1 and before or after) .. part):gsub(" +$", "")
     end
-    out[#out + 1] = current ~= "" and (" "):rep(indent) .. current or ""
   end
+end
+
+--- Returns a text as lines of at most so many columns.
+---@param text string
+---@param width integer
+---@return string[]
+function M.lines(text, width)
+  local out = {}
+  add(out, text, width, 0)
+  return out
 end
 
 -- Adds a name and its help: beside it where there is room, else below.

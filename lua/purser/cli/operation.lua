@@ -309,7 +309,7 @@ local next_steps = {
 
 local function show_result(row, result, options)
   local shown = catalogue.creates_key(row) and not options.show_secret and hide_secret(result) or result
-  report.write(output.render(row, output.filtered(row, shown, options.filter), options, options.shown), options.raw,
+  report.write(output.render(row, shown, options), options.raw,
     row.effect ~= "read" and row.full_name .. " was done; do not run it again" or nil)
   if options.part then report.note("%s", options.part) end
   local next_step = next_steps[row.full_name]

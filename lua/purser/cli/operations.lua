@@ -45,18 +45,6 @@ local function find(word)
   return nil, list
 end
 
-local function rule_of(param)
-  local parts = { param.rule }
-  if param.values then
-    local names = table.concat(param.values, ", ")
-    parts[1] = param[2] == "choice" and names or param.rule .. ": " .. names
-  end
-  if param.max then parts[#parts + 1] = "at most " .. ("%d"):format(param.max) end
-  if param.default then parts[#parts + 1] = "default " .. ("%d"):format(param.default) end
-  parts[#parts + 1] = param.help
-  return table.concat(parts, "; ")
-end
-
 local function reconcile_text(row)
   local reconcile = row.reconcile
   if row.effect == "read" then return "a read: may be run again" end
@@ -87,7 +75,9 @@ local function details(row)
   fact("pages", row.by_name.page and "yes: --all fetches every one" or nil)
   if #row.params > 0 then
     local lines = {}
-    for i, param in ipairs(row.params) do lines[i] = { param[1], param.required and "yes" or "", rule_of(param) } end
+    for i, param in ipairs(row.params) do
+      lines[i] = { param[1], param.required and "yes" or "", catalogue.rule(param) }
+    end
     out[#out + 1] = "\n" .. tables.aligned({ "parameter", "required", "rule" }, lines)
   end
   out[#out + 1] = "\n" .. terminal.fold(("result: %s %s"):format(form, table.concat(output.members(row), ", "))) .. "\n"
@@ -98,7 +88,7 @@ end
 local function whole(row)
   local params = {}
   for i, param in ipairs(row.params) do
-    params[i] = { name = param[1], required = param.required == true, rule = rule_of(param) }
+    params[i] = { name = param[1], required = param.required == true, rule = catalogue.rule(param) }
   end
   return { id = row.id, name = row.full_name, method = row.method, path = row.path, summary = row.summary,
     effect = row.effect, permission = row.permission, weight = row.weight, reconcile = reconcile_text(row),

@@ -15,12 +15,29 @@ local values = require "purser.cli.values"
 
 local M = {}
 
+-- Returns what completion offers for --columns: those that can be typed next, after those that commas join.
+local function columns_to_type(row, typed)
+  local list, before = row and M.members(row) or {}, typed:match "^(.*,)[^,]*$" or ""
+  for i, member in ipairs(list) do list[i] = before .. member end
+  return list
+end
+
+-- Returns what completion offers for --filter: name=, then the names of states.
+local function filters_to_type(row, typed)
+  local name, list = typed:match "^([^=]+)=", {}
+  for i, member in ipairs(row and not name and M.members(row) or {}) do list[i] = member .. "=" end
+  local param = row and name == "status" and row.by_name.status
+  for i, value in ipairs(param and param.values or {}) do list[i] = name .. "=" .. value end
+  return list
+end
+
 --- The options that say how a result is printed, as a group of a grammar.
----@param facts table|nil  has_columns: --columns; filters: --filter; format: the usual one, if not table
+---@param facts table|nil  has_columns: --columns; filters: --filter; format: the usual one, if not table;
+--- row_of: fn(words), the operation whose records are printed
 ---@return table
 function M.group(facts)
   facts = facts or {}
-  local group = { "Output" }
+  local group, row_of = { "Output" }, facts.row_of or function() end
   local function add(...) group[#group + 1] = { ... } end
   local usual = facts.format or "table"
   add("--format", "<format>", usual == "csv" and "csv (default) or json." or "table (default), json or csv.")
@@ -31,10 +48,12 @@ function M.group(facts)
   if facts.has_columns then
     add("--columns", "<names>", "Members to show, joined by commas (table and csv); `purser operations NAME` lists "
       .. "them.")
+    group[#group].values = function(words) return columns_to_type(row_of(words), words[#words]) end
   end
   if facts.filters then
     add("--filter", "<name=value>", "Only records whose member has this value.")
     group[#group].many = true
+    group[#group].values = function(words) return filters_to_type(row_of(words), words[#words]) end
   end
   add("--time", "<style>", "Times as utc (tables), local, iso or ms (csv).")
   group[#group].choices = { "utc", "local", "iso", "ms" }
@@ -104,12 +123,13 @@ function M.plain_json(value, indent) return M.json(undescribed(value), indent) e
 --- A record of a row's records as a value for json.encode, its members in their order.
 function M.ordered(row, record) return ordered(record, row.members) end
 
-local function whole(row, result)
-  local form = row.result
+-- A result with those of its records that are shown.
+local function whole(row, result, records)
+  local form, list = row.result, ordered_list(records, row.members)
   if form.record then return ordered(result, row.members) end
-  if form.list then return ordered_list(result, row.members) end
+  if form.list then return list end
   local carrier = form.page and "data" or "rows"
-  local members, known = { { carrier, ordered_list(result[carrier], row.members) } }, { [carrier] = true }
+  local members, known = { { carrier, list } }, { [carrier] = true }
   for _, name in ipairs { "total", "page", "totalRecords", "totalPageNum" } do
     known[name] = true
     if result[name] ~= nil then members[#members + 1] = { name, result[name] } end
@@ -263,11 +283,6 @@ function M.members(row)
   return columns
 end
 
-local function records_of(row, result)
-  local form = row.result
-  return form.record and { result } or form.list and result or form.page and result.data or result.rows
-end
-
 -- The cells of records, a line for each record of the list that they hold.
 local function lines_of(row, records, columns)
   local nested, lines = nested_member(row), {}
@@ -316,29 +331,74 @@ local function fields_of(row, record, columns)
   return table.concat(out)
 end
 
---- The text of a result.
----@param row table              the operation
----@param result table
----@param options table          format, raw
----@param columns string[]|nil   the members to show instead of all of them
----@return string
-function M.render(row, result, options, columns)
-  if options.format == "json" then return M.json(whole(row, result), "  ") end
-  local records, all = records_of(row, result), M.members(row)
-  if options.format == "csv" then
-    return as_csv(columns or all, lines_of(row, records, columns or all), options.raw)
+local function equals(row, value, filter, name)
+  if value == nil then return filter == "" end
+  return text_of(value) == filter
+    or name == "status" and state_of[row.shape] ~= nil and state_of[row.shape](value):match "%S+$" == filter:upper()
+end
+
+-- The record if it passes, with those of its nested records that do; else nil. A member of these may be named alone.
+local function passing_record(row, record, filter)
+  local nested, inner = nested_member(row)
+  local name = filter[1]:match "([^.]*)$"
+  local is_inner = nested and filter[1] == nested .. "." .. name
+  for _, member in ipairs(not is_inner and row.members or {}) do
+    if member.name == name then return equals(row, record[name], filter[2], name) and record or nil end
   end
-  if row.result.record then
-    if not columns then
-      columns = {}
-      for i, member in ipairs(row.members) do columns[i] = member.name end
-    end
-    return fields_of(row, result, columns)
+  if not inner then return nil end
+  local kept, copy = {}, {}
+  for _, one in ipairs(record[nested] or {}) do
+    if equals(row, one[name], filter[2]) then kept[#kept + 1] = one end
+  end
+  if not kept[1] then return nil end
+  for member, value in pairs(record) do copy[member] = value end
+  copy[nested] = kept
+  return copy
+end
+
+--- Returns those records of a result that have the values of --filter.
+---@param row table
+---@param result table
+---@param options table  of the command line
+---@return table[]
+function M.records(row, result, options)
+  local form, list = row.result, {}
+  for _, record in ipairs(form.record and { result } or form.list and result or form.page and result.data
+    or result.rows) do
+    for _, filter in ipairs(options.filter or {}) do record = record and passing_record(row, record, filter) end
+    list[#list + 1] = record
+  end
+  return list
+end
+
+--- Records of an operation as a table or CSV.
+---@param row table
+---@param records table[]
+---@param options table  format, raw, shown
+---@return string
+function M.listed(row, records, options)
+  local all = M.members(row)
+  if options.format == "csv" then
+    return as_csv(options.shown or all, lines_of(row, records, options.shown or all), options.raw)
   end
   if #records == 0 then return "(none)\n" end
-  local titles = columns or narrow[row.shape] or all
+  local titles = options.shown or narrow[row.shape] or all
   local used, lines = used_columns(titles, lines_of(row, records, titles))
-  return as_table(used, lines, row.shape, not columns and MIN_COLUMNS or nil)
+  return as_table(used, lines, row.shape, not options.shown and MIN_COLUMNS or nil)
+end
+
+--- The text of a result.
+---@param row table      the operation
+---@param result table
+---@param options table  of the command line: format, raw, filter, and `shown`, the members to show instead of all
+---@return string
+function M.render(row, result, options)
+  local records = M.records(row, result, options)
+  if options.format == "json" then return M.json(whole(row, result, records), "  ") end
+  if options.format == "csv" or not row.result.record then return M.listed(row, records, options) end
+  local columns = options.shown or {}
+  for i, member in ipairs(options.shown and {} or row.members) do columns[i] = member.name end
+  return fields_of(row, result, columns)
 end
 
 --- The text of one record of an operation that lists them.
@@ -396,48 +456,6 @@ function M.check(options, titles)
         table.concat(known, ", "))
     end
   end
-end
-
-local function equals(row, value, filter, name)
-  if value == nil then return filter == "" end
-  return text_of(value) == filter
-    or name == "status" and state_of[row.shape] ~= nil and state_of[row.shape](value):match "%S+$" == filter:upper()
-end
-
--- The record if it passes, with those of its nested records that do; else nil. A member of these may be named alone.
-local function passing_record(row, record, filter)
-  local nested, inner = nested_member(row)
-  local name = filter[1]:match "([^.]*)$"
-  local is_inner = nested and filter[1] == nested .. "." .. name
-  for _, member in ipairs(not is_inner and row.members or {}) do
-    if member.name == name then return equals(row, record[name], filter[2], name) and record or nil end
-  end
-  if not inner then return nil end
-  local kept, copy = {}, {}
-  for _, one in ipairs(record[nested] or {}) do
-    if equals(row, one[name], filter[2]) then kept[#kept + 1] = one end
-  end
-  if not kept[1] then return nil end
-  for member, value in pairs(record) do copy[member] = value end
-  copy[nested] = kept
-  return copy
-end
-
---- The result with those records alone that have the values of --filter.
----@param row table
----@param result table
----@param filters table[]|nil  { name, value }
-function M.filtered(row, result, filters)
-  if not filters or not filters[1] or row.result.record then return result end
-  local list, copy = {}, {}
-  for _, record in ipairs(records_of(row, result)) do
-    for _, filter in ipairs(filters) do record = record and passing_record(row, record, filter) end
-    list[#list + 1] = record
-  end
-  if row.result.list then return list end
-  for name, value in pairs(result) do copy[name] = value end
-  copy[row.result.page and "data" or "rows"] = list
-  return copy
 end
 
 return M

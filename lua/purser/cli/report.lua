@@ -165,6 +165,14 @@ local function unknown(row, params, err)
   return M.UNKNOWN
 end
 
+--- Returns the exit code of an error whose outcome is known.
+---@param err purser.Error
+---@return integer
+function M.code_of(err)
+  if err.kind == "argument" or err.kind == "config" then return M.BAD_INPUT end
+  return err.outcome == "rejected" and M.REJECTED or M.NOT_SENT
+end
+
 --- Says what an operation failed with. Returns the exit code.
 ---@param row table  the operation, or of a workflow only its effect
 ---@param params table
@@ -185,8 +193,7 @@ function M.failure(row, params, err, cure)
   else
     M.say("%s", values.in_shell(errors.text(err, cure)))
   end
-  if err.kind == "argument" or err.kind == "config" then return M.BAD_INPUT end
-  return err.outcome == "rejected" and M.REJECTED or M.NOT_SENT
+  return M.code_of(err)
 end
 
 local SHOWN = 20 -- lines of a plan in a question

@@ -19,6 +19,8 @@ function M.grammar()
       { "--to", "<day>", "The first day that does not count.", required = true },
       { "--format", "<format>", "hledger (which ledger reads), beancount, csv, jsonl or html.", choices = FORMATS,
         default = "hledger" },
+      { "--fee", "<place>", "Where the fee of a withdrawal stands when neither a deposit nor a balance shows it: "
+        .. "on_top (default) or inside.", choices = { "on_top", "inside" } },
       { "--rev", "<n>", "The books as they were at this revision." },
       { "--compare", "<n>", "Print only the lines that differ from this revision." },
       { "--check", "End with 1 where the statement needs a person." },

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- `purser sync --to DB`: reads every history that the keys at hand may read into the books; see docs/books.md.
+-- `purser sync --to DB`: reads every history that the keys at hand may read into the books; see docs/sync.md.
 
 local books_command = require "purser.cli.books"
 local connection = require "purser.cli.connection"
@@ -21,6 +21,10 @@ function M.grammar()
       .. "be read. What was not read is a gap of each statement.",
     { "Options", books_command.database_option "--to",
       { "--keys", "<file>", "File with the keys of sub-accounts, as `purser fleet --secrets` writes it." },
+      { "--addresses", "<coins>", "Read the deposit addresses of these coins, too, as USDT,BTC: money sent there is in "
+        .. "transit." },
+      { "--journal", "<file>", "Journal of the calls that are made here: what they change is read soon. Or set "
+        .. "PURSER_JOURNAL." },
       { "--every", "<duration>", "Go on, and read each owner so often while something happens there: 60s, 5m." },
       { "--since", "<duration>", "How far back the first reading goes; default 180d." },
       { "--run", "<command>", "Command of the shell that gets each change as a line of JSON on its standard input." },
@@ -66,12 +70,14 @@ end
 local function open(options)
   local book_options, message = books_command.database(options.to)
   if not book_options then return nil, message end
-  book_options.every_ms, book_options.since_ms = options.every, options.since
+  book_options.every_ms, book_options.since_ms, book_options.address_coins = options.every, options.since, {}
+  for coin in (options.addresses or ""):gmatch "[^,%s]+" do table.insert(book_options.address_coins, coin) end
   book_options.sinks, message = sinks_of(options)
   if not book_options.sinks then return nil, message end
   local sources
   book_options.client, message, sources = connection.open(options, { shares_limit = true })
   if not book_options.client then return nil, message end
+  book_options.journal = sources.journal
   if options.keys then
     book_options.keys, message = clients_of(options.keys, options, sources)
     if not book_options.keys then return nil, message end
@@ -88,7 +94,7 @@ end
 
 local function show(done, options)
   if not options.json then
-    return report.write(("read %d owners: %d records are new or changed\n"):format(done.owners, done.changes))
+    return report.write(("owners read: %d; records that are new or changed: %d\n"):format(done.owners, done.changes))
   end
   local problems = {}
   for i, problem in ipairs(done.problems) do

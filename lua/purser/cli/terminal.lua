@@ -36,16 +36,12 @@ function M.say_json(value)
 end
 
 --- Says something on standard error, on a line of its own; as JSON with --json.
----@param speaker string  the command
-function M.say_as(speaker, text)
+function M.say(...)
   M.clear_line()
+  local text = string.format(...)
   if M.settings.json then return M.say_json(json.object { { "message", text } }) end
   text = plain_text.clean(text)
-  io.stderr:write(speaker, ": ", colour.is_on(2) and colour.paint_message(text) or text, "\n")
-end
-
-function M.say(...)
-  M.say_as("purser", string.format(...))
+  io.stderr:write("purser: ", colour.is_on(2) and colour.paint_message(text) or text, "\n")
 end
 
 --- Says what is wrong with what was asked: with --json as an error that has the form of a call's.
@@ -89,8 +85,11 @@ local function bytes_that_fit(text, first, room)
   return bytes
 end
 
--- The parts of a text that fit `room` columns each: between words where there is a blank, else anywhere.
-local function parts_of(text, room)
+--- Returns the parts of a text that fit `room` columns each: between words where there is a blank, else anywhere.
+---@param text string
+---@param room integer
+---@return string[]
+function M.parts(text, room)
   local parts, first = {}, 1
   repeat
     local bytes = math.max(1, bytes_that_fit(text, first, room))
@@ -114,7 +113,7 @@ function M.fold(text, indent)
   local first = bytes_that_fit(text, 1, columns)
   local _, blank = text:sub(1, first):find("^.+ ")
   first = blank and blank > indent and blank or first
-  local lines = parts_of(text:sub(first + 1), columns - indent)
+  local lines = M.parts(text:sub(first + 1), columns - indent)
   table.insert(lines, 1, text:sub(1, first))
   for i, line in ipairs(lines) do lines[i] = line:gsub(" $", "") end
   return table.concat(lines, "\n" .. (" "):rep(indent))
@@ -131,7 +130,7 @@ local LABEL = 16
 function M.field(label, value, columns)
   local text = plain_text.clean(value):gsub("   +", function(blanks) return ("\\x20"):rep(#blanks) end)
   local room, lines = math.max(20, columns - LABEL - 6), {}
-  local parts = parts_of(text, room)
+  local parts = M.parts(text, room)
   for i, part in ipairs(parts) do
     lines[i] = ("  %-" .. LABEL .. "s | %s"):format(i == 1 and label or "", part)
   end
@@ -173,7 +172,7 @@ function M.can_ask()
 end
 
 local function write_line(text)
-  io.stderr:write("\r\27[K", parts_of(plain_text.clean(text), width() - 1)[1])
+  io.stderr:write("\r\27[K", M.parts(plain_text.clean(text), width() - 1)[1])
   io.stderr:flush()
 end
 

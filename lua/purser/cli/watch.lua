@@ -1,6 +1,8 @@
 -- SPDX-License-Identifier: MIT
 -- `purser watch deposits`: each new deposit and each change of one, as it comes, a line each; see docs/waiting.md.
+-- `purser watch account`: what changes of an account is told once; see docs/in-production.md.
 
+local activity = require "purser.cli.activity"
 local connection = require "purser.cli.connection"
 local core = require "purser.core"
 local csv = require "purser.util.csv"
@@ -8,12 +10,28 @@ local files = require "purser.util.files"
 local json = require "purser.json"
 local output = require "purser.cli.output"
 local plain_text = require "purser.util.plain_text"
+local purser = require "purser"
 local report = require "purser.cli.report"
 local values = require "purser.cli.values"
-local lazy = require "purser.util.lazy"
-local watch_account = lazy "purser.cli.watch_account"
 
 local M = {}
+
+-- The options of `watch account`.
+local ACCOUNT = { "Account",
+  { "--network", "<name>", "Tell when withdrawals or deposits of COIN/NETWORK close or open.", many = true },
+  { "--below", "<name=value>", "Tell when a free balance falls below: USDT=500, or desk1/USDT=500 of a sub-account.",
+    many = true },
+  { "--key-days", "<n>", "Tell when the key ends within so many days." },
+  { "--permissions", "Tell when the key's permissions or IP list change." },
+  { "--journal", "<file>", "Tell of this journal's write calls that are undecided or stuck.", env = "PURSER_JOURNAL" },
+  { "--stuck", "<duration>", "With --journal: how long a call may have no known end; default 10m." },
+  { "--run", "<command>", "Command of the shell that gets each event, a line of JSON, on its standard input." },
+  { "--webhook", "<url>", "URL that each event is posted to." },
+  { "--secret-file", "<file>", "With --webhook: file with the key of its signatures, readable by you alone." },
+  { "--state", "<file>", "File that keeps what was told; made at the first run." },
+  { "--metrics", "<file>", "File for Prometheus, written at each look." },
+  { "--every", "<duration>", "Look again after so long: 60s, 5m; without it, once." },
+}
 
 function M.grammar()
   return {
@@ -31,7 +49,7 @@ function M.grammar()
       { "--cursor", "<file>", "File that keeps how far it came; made at the first run." },
       { "--poll", "<duration>", "How long between two looks: 5s, 1m; default 10s." },
       { "--deadline", "<duration>", "End after so long: 45s, 30m; without it, never." } },
-    watch_account.group, output.group(), connection.service, connection.messages,
+    ACCOUNT, output.group(), connection.service, connection.messages,
   }
 end
 
@@ -94,8 +112,66 @@ local function keep(options, cursor)
   report.stop(report.NOT_WRITTEN)
 end
 
+------------------------------------------------------------------------------------------------------- an account
+
+-- Returns the options of purser.monitor.alerts.
+local function alerts_of(options)
+  local made = { networks = #options.network > 0 and options.network or nil, key_days = options.key_days,
+    permissions = options.permissions, state = options.state, command = options.run, webhook = options.webhook,
+    stuck_ms = options.stuck }
+  for _, pair in ipairs(options.below) do
+    if not pair[2]:find "^[%d.]+$" then
+      report.bad_input("--below '%s=%s' is not NAME=AMOUNT; write USDT=500", pair[1], pair[2])
+    end
+    made.below = made.below or {}
+    made.below[pair[1]] = pair[2]
+  end
+  if options.webhook and not options.secret_file then report.bad_input "--webhook needs --secret-file FILE" end
+  if options.secret_file then
+    local secret, message = purser.secrets.from_file(options.secret_file)
+    made.secret = secret or report.bad_input("--secret-file: %s", message)
+  end
+  return made
+end
+
+local function shown(event)
+  return ("%s  %s: %s%s\n"):format(values.show_time(event.at, "local"), event.condition,
+    event.before and event.before .. " -> " or "", event.state)
+end
+
+-- Looks once. Returns whether all could be read, told and written.
+local function look(alerts, metrics, options, journal)
+  local events, problems = alerts:check()
+  for _, event in ipairs(events) do report.write(shown(event)) end
+  if options.metrics then
+    local ok, problem = metrics:write(options.metrics, journal)
+    if not ok then problems[#problems + 1] = ("--metrics %s: %s"):format(options.metrics, tostring(problem)) end
+  end
+  for _, problem in ipairs(problems) do report.say("%s", problem) end
+  return #problems == 0
+end
+
+-- Tells of what changes of an account. Returns the exit code.
+local function watch_account(options)
+  local made = alerts_of(options)
+  if options.journal and not core.file_mode(options.journal) then -- to look must make none
+    report.bad_input("watch: there is no file %s; give the --journal that the write calls were given", options.journal)
+  end
+  local metrics = purser.monitor.metrics()
+  local client, _, sources = connection.open(options, { hooks = metrics:hooks(activity.hooks(options.debug)) })
+  made.journal = sources.journal
+  local alerts = report.must(purser.monitor.alerts(client, made))
+  local is_well = look(alerts, metrics, options, sources.journal)
+  while options.every do
+    client:sleep(options.every)
+    look(alerts, metrics, options, sources.journal)
+  end
+  return is_well and report.DONE or report.NOT_SENT
+end
+
 function M.start(options)
-  if options.what == "account" then return watch_account.start(options) end
+  if options.what == "account" then return watch_account(options) end
+  options.journal = nil
   local params, client = params_of(options), connection.open(options)
   local group = options.sub_accounts and client.broker or client.wallet
   local watch = group:watch_deposits(params)

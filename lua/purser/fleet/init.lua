@@ -55,10 +55,6 @@ Fleet.__index = Fleet
 local Plan = { __name = "purser.fleet.plan" }
 Plan.__index = Plan
 
--- A request whose answer was lost may still arrive for this long, by clocks that differ by a second; with some more.
--- Its effect shows up `visibility_delay_ms` later.
-local ARRIVAL_MS = 7000
-
 --- Checks a declaration. Returns the fleet, or nil and an error that reports every problem of it.
 ---@param given purser.FleetOptions
 ---@return purser.Fleet|nil fleet, purser.Error|nil err
@@ -173,38 +169,7 @@ end
 
 --------------------------------------------------------------------------------------------------------- the steps
 
--- Reads until something is found, or must have been visible. Returns what was found, or nil (and an error of the last
--- read).
-local function look_for(self, read)
-  local deadline, pause = self.client:now() + ARRIVAL_MS + delay_of(self), 500
-  while true do
-    local value, err = read()
-    if value then return value end
-    if self.client:now() >= deadline then return nil, err end
-    self.client:sleep(pause)
-    pause = pause * 2
-  end
-end
-
 local steps = {}
-
-function steps.create_account(self, step)
-  local result, err = api(self):create_sub_account { subAccount = step.account, note = step.note or step.account }
-  if result then return true end
-  if err.outcome ~= "unknown" then return nil, err end
-  -- The name is the account's own: that it is there says that it was made.
-  local found = look_for(self, function()
-    for _, account in ipairs((api(self):list_sub_accounts { subAccount = step.account }) or {}) do
-      if account.subAccount == step.account then return account end
-    end
-  end)
-  if found then return true end
-  return nil, err
-end
-
-function steps.enable_futures(self, step)
-  return api(self):enable_futures { subAccount = step.account }
-end
 
 -- Reconciles a write call, by client:reconcile: what one list lacks may exist all the same, be listed late, or be
 -- shown in another way. Returns a reconciliation that is decided; or nil and an error of unknown outcome.
@@ -214,6 +179,21 @@ local function decided(self, intent, what)
   return nil, errors.new { kind = "workflow", outcome = "unknown", phase = "fleet", operation = intent.operation,
     message = ("it is not known whether %s: %s"):format(what, answer and answer.reason or problem.message),
     hint = "look for it, then run it again" }
+end
+
+function steps.create_account(self, step, again)
+  local result, err = api(self):create_sub_account { subAccount = step.account, note = step.note or step.account }
+  if result then return true end
+  if err.outcome ~= "unknown" then return nil, err end
+  local answer, problem = decided(self, err.intent, ("the account %s was made"):format(step.account))
+  if not answer then return nil, problem end
+  if answer.outcome == "done" then return true end
+  if again then return nil, err end
+  return steps.create_account(self, step, true)
+end
+
+function steps.enable_futures(self, step)
+  return api(self):enable_futures { subAccount = step.account }
 end
 
 local NO_SUCH_KEY = "730706" -- it is gone already, or its name is shown in another way than the service takes it

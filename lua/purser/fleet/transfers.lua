@@ -72,30 +72,8 @@ local function failure(outcome, message)
   return errors.new { kind = "workflow", outcome = outcome, phase = "fleet", message = message }
 end
 
-local send
-
--- Finds out what became of a move. Returns true when it was made or is made now; nil and an error that stops the rest.
-local function reconcile(self, move, opts)
-  local unreconciled = move.unreconciled
-  if not unreconciled then return nil, failure("unknown", "another execute() is at this move, or was stopped at it") end
-  move.unreconciled = nil -- no other task reconciles it meanwhile and sends it, too
-  local answer, err = self.client:reconcile(unreconciled)
-  if not answer then
-    move.unreconciled = unreconciled
-    return nil, err
-  elseif answer.outcome == "done" then
-    move.state, move.tranId = "done", answer.record.tranId
-    if answer.record.status ~= "FAILED" then return true end
-    move.state = "failed"
-    return nil, failure("rejected", "the transfer failed")
-  elseif answer.outcome == "not_done" then
-    return send(self, move, opts)
-  end
-  move.unreconciled = unreconciled
-  return nil, unreconciled
-end
-
-function send(self, move, opts)
+-- Sends a move. Returns true, or nil and the error.
+local function send(self, move, opts)
   move.state = "unknown" -- until an answer says otherwise
   local result, err = self.client[self.group]:transfer(move.params, opts)
   if result then
@@ -112,7 +90,18 @@ local function execute(self, move, opts)
     local ok, err = send(self, move, opts)
     if ok or err.outcome ~= "unknown" then return ok, err end
   end
-  return reconcile(self, move, opts)
+  local unreconciled = move.unreconciled
+  if not unreconciled then return nil, failure("unknown", "another execute() is at this move, or was stopped at it") end
+  move.unreconciled = nil -- no other task reconciles it meanwhile and sends it, too
+  local answer, err = self.client:reconcile(unreconciled)
+  if answer and answer.outcome == "not_done" then return send(self, move, opts) end
+  if not answer or answer.outcome ~= "done" then
+    move.unreconciled = unreconciled
+    return nil, err or unreconciled
+  end
+  move.state, move.tranId = answer.record.status == "FAILED" and "failed" or "done", answer.record.tranId
+  if move.state == "done" then return true end
+  return nil, failure("rejected", "the transfer failed")
 end
 
 --- Makes the moves in their order. Returns the moves with `state` "done" and their `tranId`. At the first that fails

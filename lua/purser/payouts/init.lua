@@ -88,7 +88,7 @@ local states = { waiting = true, taken = true, sent = true, done = true, failed 
 ---@field blocked_payments purser.Payment[]  those
 ---@field other_accounts { account: string, payments: integer }[]  who else has payments in a queue of this name
 
---- How many payments are in each state, and those that need a person.
+--- Returns how many payments are in each state, and those that need a person.
 ---@return purser.PayoutsReport|nil report, purser.Error|nil err
 function Payouts:report()
   return planned.within(self.journal, function(tx)
@@ -100,7 +100,7 @@ function Payouts:report()
   end)
 end
 
---- The payments in a state, or all.
+--- Returns the payments in a state, or all.
 ---@param state purser.payment_states|nil
 ---@return purser.Payment[]|nil payments, purser.Error|nil err
 function Payouts:list(state)
@@ -112,7 +112,7 @@ function Payouts:list(state)
   return planned.within(self.journal, function(tx) return queue.list(tx, self, state) end)
 end
 
---- One payment, or false when no payment has this key; or nil and an error.
+--- Returns one payment, or false when no payment has this key; or nil and an error.
 ---@param key string
 ---@return purser.Payment|false|nil payment, purser.Error|nil err
 function Payouts:find(key)
@@ -223,7 +223,7 @@ M.progress_line = worker.progress_line
 ---@param journal purser.Journal
 ---@return purser.QueueCounts[]|nil queues, purser.Error|nil err
 function M.queues(journal)
-  return planned.within(journal, queue.queues)
+  return planned.within(journal, function(tx) return queue.queues(tx) end)
 end
 
 ---@class purser.PayoutsOptions
@@ -242,19 +242,18 @@ end
 --- "unless_newest"
 ---@field witness string|nil      a file that shows later whether the journal is the newest; needs `worker`
 ---@field look_back_days integer|nil  how far back payments are looked for. Default: 90
----@field unidentified "undecided"|"pay"|nil  a payment whose operation has no id of ours. Default: "undecided"
 
 local whole = { 1, option_schema.EXACT }
 local DAYS = { 1, 36500 }
 local rules = {
   client = "table", journal = "table", queue = "string", worker = "string", concurrency = whole,
   lease_ms = { 1, queue.MAX_LEASE_MS }, witness = "string", look_back_days = DAYS,
-  history_check = { "unless_newest", "never" }, unidentified = { "undecided", "pay" },
+  history_check = { "unless_newest", "never" },
   attempts = whole, retry_ms = whole, idle_ms = whole, progress = "function", progress_ms = whole,
 }
 local defaults = {
   queue = "default", concurrency = 16, lease_ms = 60000, attempts = 20, retry_ms = 250, idle_ms = 100,
-  progress_ms = 500, look_back_days = 90, history_check = "unless_newest", unidentified = "undecided",
+  progress_ms = 500, look_back_days = 90, history_check = "unless_newest",
 }
 
 --- Reads a list of payments from CSV: a header with the names of parameters and `key`, then a payment a line. Each has

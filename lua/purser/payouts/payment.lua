@@ -176,7 +176,6 @@ local function send(self)
   run.sending = run.sending - 1
   local intent = info.intent
   run.problem = run.problem or info.journal_error
-  if value ~= nil then history_check.note_answered(run, self) end
   if value ~= nil or run.problem then return end
   if not (intent and intent.id) then return not_admitted(self, err) end
   if self.state == "sent" and self.rejection then
@@ -192,7 +191,7 @@ function Payment:pay()
   if self.state == "sent" then return take_over(self) end
   local known = history_check.look(self.run, self)
   if self.run.problem or self.run.stopping then return end
-  if known and known.is_put_off then return self.run:park(self) end
+  if known and known.is_put_off then return self.run:put_off(self) end
   known = known or made_all_the_same(self)
   if known then return release(self, known) end
   send(self)

@@ -6,6 +6,7 @@
 -- comes back in an answer, the value is put there.
 
 local core = require "purser.core"
+local files = require "purser.util.files"
 local harmless = require "purser.recording.harmless"
 local json = require "purser.json"
 local json_tree = require "purser.util.json_tree"
@@ -210,12 +211,8 @@ end
 local function lines_of(source)
   if type(source) == "table" then return source end
   if type(source) ~= "string" then return nil, "the first argument is a path, or a list of lines" end
-  local file, reason = io.open(source, "rb")
-  if not file then return nil, tostring(reason) end
-  local text
-  text, reason = file:read "*a"
-  file:close()
-  if not text then return nil, source .. ": " .. tostring(reason) end
+  local text, reason = files.read(source)
+  if not text then return nil, reason end
   local lines = {}
   for line in text:gmatch "[^\n]+" do lines[#lines + 1] = line end
   return lines

@@ -75,7 +75,7 @@ end
 
 local function create_sub(sim, account, values)
   if sim.accounts.by_name[sub_key(account.uid, values.subAccount)] then return nil, "730101" end
-  local max = sim.switches.max_sub_accounts
+  local max = sim.options.max_sub_accounts
   if max > 0 and #(sim.accounts.subs[account.uid] or {}) >= max then
     return nil, "730002", ("At most %d sub-accounts can be created (max_sub_accounts)"):format(max)
   end
@@ -166,7 +166,7 @@ end
 
 --- The days that a key has left, rounded up: nil for one that does not end, which has an IP list; 0 when it has ended.
 function M.days_left(sim, key)
-  local days = sim.switches.key_days
+  local days = sim.options.key_days
   if key.ip or days == 0 then return nil end
   return math.max(0, math.ceil((key.created + days * clock.DAY - sim:now()) / clock.DAY))
 end

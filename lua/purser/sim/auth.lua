@@ -4,7 +4,7 @@
 
 local accounts = require "purser.sim.accounts"
 local core = require "purser.core"
-local is_utf8 = require("purser.util.plain_text").is_utf8
+local plain_text = require "purser.util.plain_text"
 local request_parser = require "purser.sim.request_parser"
 local rules = require "purser.sim.rules"
 
@@ -72,16 +72,10 @@ local function string_end(text, from)
   end
 end
 
--- Returns a text that JSON can hold: of one that is not UTF-8, bytes beyond ASCII are written as \xHH.
-local function printable(text)
-  if is_utf8(text) then return text end
-  return (text:gsub("[\128-\255]", function(byte) return ("\\x%02X"):format(byte:byte()) end))
-end
-
 -- A text of a request as it may be shown. A funds password's hash does not go into messages, whether it travelled in
 -- the query or in a body.
 local function mask(text)
-  text = printable(text):gsub("(password=)[^&]*", "%1***")
+  text = plain_text.clean(text):gsub("(password=)[^&]*", "%1***")
   local at = 1
   while true do
     local _, open = text:find('"password"%s*:%s*"', at)

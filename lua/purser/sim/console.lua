@@ -9,6 +9,7 @@ local codes = require "purser.codes"
 local coins = require "purser.sim.coins"
 local control = require "purser.sim.control"
 local deposits = require "purser.sim.deposits"
+local files = require "purser.util.files"
 local purser = require "purser"
 local states = require "purser.api.states"
 local withdrawals = require "purser.sim.withdrawals"
@@ -30,7 +31,7 @@ for name, value in pairs(page_headers) do script_headers[name] = value end
 script_headers["Content-Type"] = "text/javascript; charset=utf-8"
 
 -- The files of the page.
-local files = {
+local pages = {
   ["/console"] = { name = "console.html", headers = page_headers },
   ["/console/page.js"] = { name = "console.js", headers = script_headers },
 }
@@ -38,11 +39,7 @@ local files = {
 local function read_file(name)
   local source = debug and debug.getinfo(1, "S").source:match("^@(.*)/console%.lua$")
   if not (source and io) then return nil, name .. " is a file beside console.lua, which this host has not" end
-  local file, message = io.open(source .. "/" .. name, "rb")
-  if not file then return nil, message end
-  local text = file:read("*a")
-  file:close()
-  return text
+  return files.read(source .. "/" .. name)
 end
 
 -- The choices of the page's forms.
@@ -190,7 +187,7 @@ function M.handler(sim)
       return went and response or control.reject(500, "%s", tostring(response))
     end
     if path == "/console/catalogue" then return control.respond(200, offered) end
-    local file = files[path]
+    local file = pages[path]
     if not file then return control.reject(404, "unknown path %s", path) end
     local text, message = read_file(file.name)
     if not text then return control.reject(500, "the page is not installed: %s", message) end

@@ -14,6 +14,7 @@ local json = require "purser.json"
 local lazy = require "purser.util.lazy"
 local loopback = require "purser.util.loopback"
 local plain = require "purser.sim.plain"
+local plain_text = require "purser.util.plain_text"
 local curl = lazy "purser.transport.curl"
 
 local M = {}
@@ -99,8 +100,7 @@ end
 
 --- An answer that says what is wrong. The message may quote the request, whose bytes need not be text.
 function M.reject(status, message, ...)
-  local text = message:format(...):gsub("[^\32-\126]", function(byte) return ("\\x%02X"):format(byte:byte()) end)
-  return M.respond(status, { error = text })
+  return M.respond(status, { error = plain_text.clean(message:format(...)) })
 end
 
 local function is_loopback(ip) return ip ~= nil and loopback.is((ip:gsub("^::ffff:", ""))) end

@@ -7,6 +7,7 @@
 
 local names_of = require "purser.util.names_of"
 local option_schema = require "purser.util.option_schema"
+local plain = require "purser.sim.plain"
 local prng = require "purser.sim.prng"
 local purser = require "purser"
 local suggest = require "purser.util.suggest"
@@ -23,12 +24,6 @@ local function json(status, body) return respond(status, "application/json", bod
 local function page(status, title)
   return respond(status, "text/html",
     ("<html><head><title>%d %s</title></head><body><h1>%s</h1></body></html>\n"):format(status, title, title))
-end
-
-local function copy(response)
-  local result = {}
-  for name, value in pairs(response) do result[name] = value end
-  return result
 end
 
 -- garbage[form](fault, row, response, state): an answer that is none. `response` is nil before the operation is
@@ -91,7 +86,7 @@ local kinds = {
   truncate = {
     when = { "after" }, rules = {},
     answer = function(_, _, response)
-      local cut = copy(response)
+      local cut = plain.copy(response)
       cut.fault = "truncate"
       return cut
     end,
@@ -99,7 +94,7 @@ local kinds = {
   slow = {
     when = { "after" }, rules = { delay_ms = at_least(0), drip_bytes = at_least(1), drip_ms = at_least(1) },
     answer = function(fault, _, response)
-      local late = copy(response)
+      local late = plain.copy(response)
       if fault.drip_ms then
         late.fault, late.drip_ms, late.drip_bytes = "drip", fault.drip_ms, fault.drip_bytes
       end
@@ -270,7 +265,7 @@ local function draw(state, row)
     if strikes(state, fault, row) then
       if fault.left then fault.left = fault.left - 1 end
       if fault.left == 0 then table.remove(state.armed, i) end
-      local drawn = copy(fault)
+      local drawn = plain.copy(fault)
       if drawn.kind == "garbage" then drawn.form = drawn.form or garbage_forms[state.dice:roll(#garbage_forms)] end
       if drawn.kind == "server_error" then drawn.status = drawn.status or ({ 500, 502, 503 })[state.dice:roll(3)] end
       if drawn.when == "either" then
@@ -317,7 +312,7 @@ end
 --- Every fault that happened, in order: { number, time, kind, when, operation, target, applied, form?, status? }.
 function M.injected(state)
   local list = {}
-  for i, record in ipairs(state.injected) do list[i] = copy(record) end
+  for i, record in ipairs(state.injected) do list[i] = plain.copy(record) end
   return list
 end
 

@@ -16,7 +16,7 @@ History.__index = History
 
 ---@param keys fun(record: table): string, string|nil
 function M.new(keys)
-  return setmetatable({ keys = keys, all = {}, lists = {}, by_id = {}, used = {}, moved = 0 }, History)
+  return setmetatable({ keys = keys, all = {}, lists = {}, by_id = {}, used = {} }, History)
 end
 
 -- The number of records of `list` whose time is below `time` (or at most `time`, when `through`).
@@ -31,47 +31,23 @@ local function count_before(list, time, through)
   return low
 end
 
--- A record that is older than the last one waits in `list.late` until the list is read: sorting many at once costs
--- less than making room for each.
+-- Adds a record at the end. The list is sorted when it is read: sorting many at once costs less than making room for
+-- each that is older than the last one.
 local function insert(lists, key, record)
-  local list = lists[key]
-  if not list then
-    list = {}
-    lists[key] = list
-  end
+  local list = lists[key] or {}
   local last = list[#list]
-  if not last or last.time <= record.time then
-    list[#list + 1] = record
-  else
-    list.late = list.late or {}
-    list.late[#list.late + 1] = { record = record, order = #list.late }
-  end
+  lists[key], list[#list + 1] = list, record
+  list.is_mixed = list.is_mixed or last and last.time > record.time
 end
 
--- Puts the late records of a list into their places: behind those of the same time. Returns how many records moved.
-local function merge(list)
-  local late = list.late
-  list.late = nil
-  table.sort(late, function(a, b)
-    return a.record.time < b.record.time or a.record.time == b.record.time and a.order < b.order
-  end)
-  local i, j, moved = #list, #late, 0
-  while j > 0 do
-    local from = list[i]
-    if from and from.time > late[j].record.time then
-      list[i + j], i = from, i - 1
-    else
-      list[i + j], j = late[j].record, j - 1
-    end
-    moved = moved + 1
-  end
-  return moved
-end
-
--- The list of a key, in order; nil when it has none.
+-- The list of a key, in order, those of one time as they came; nil when it has none.
 local function list_of(self, key)
   local list = self.lists[key]
-  if list and list.late then self.moved = self.moved + merge(list) end
+  if not list or not list.is_mixed then return list end
+  local place = {}
+  for i, record in ipairs(list) do place[record] = i end
+  table.sort(list, function(a, b) return a.time < b.time or a.time == b.time and place[a] < place[b] end)
+  list.is_mixed = nil
   return list
 end
 

@@ -88,19 +88,12 @@ local rules_of_options = {
   transfer_wait_ms = whole,
 }
 
--- The switches: what the interface leaves open. Each default is the value that is hardest on a client.
+-- Of what the interface leaves open, each default is the value that is hardest on a client.
 local defaults = {
+  seed = 1, clock = "virtual", record_requests = 100,
   repeated_ids = "execute", fee = "on_top", saved_addresses_only = false,
   max_sub_accounts = 30, key_days = 90, visibility_delay_ms = 0, transfer_wait_ms = 0,
 }
-
-local function switches_of(options)
-  local switches = {}
-  for name, default in pairs(defaults) do
-    if options[name] == nil then switches[name] = default else switches[name] = options[name] end
-  end
-  return switches
-end
 
 -- Returns the profile of the option `rate_limit`: the simulator's own, another one, or one with these pools.
 local function limits_of(profile, requested)
@@ -115,9 +108,12 @@ local function build(options)
   if not wrong then profile, wrong = purser.profile(options.profile) end
   if profile then limits, wrong = limits_of(profile, options.rate_limit) end
   if not limits then error("purser.sim: " .. wrong, 0) end
+  for name, default in pairs(defaults) do
+    if options[name] == nil then options[name] = default end
+  end
   local sim = setmetatable({
-    options = options, profile = profile, is_live = options.variant == "live", seed = options.seed or 1,
-    dice = prng.new(options.seed or 1, "service"), granted = {}, switches = switches_of(options),
+    options = options, profile = profile, is_live = options.variant == "live", seed = options.seed,
+    dice = prng.new(options.seed, "service"), granted = {},
     rate_limit_state = options.rate_limit and rate_limit.new(limits) or nil,
   }, meta)
   sim.fault_state = faults.new { seed = sim.seed, is_live = sim.is_live, now = function() return sim:now() end }
@@ -134,9 +130,9 @@ end
 function M.new(options)
   local is_built, sim = pcall(build, type(options) == "table" and plain.copy(options) or options or {})
   if not is_built then return nil, sim end
-  sim.clock = clock.new(sim.options.clock or "virtual", sim.options.start_time)
+  sim.clock = clock.new(sim.options.clock, sim.options.start_time)
   sim.ledger, sim.schedule = ledger.new(), clock.schedule()
-  sim.journal = requests.log(sim.options.record_requests or 100, sim.profile.signature_name)
+  sim.journal = requests.log(sim.options.record_requests, sim.profile.signature_name)
   return sim
 end
 
@@ -167,7 +163,7 @@ function M.restore(state)
   sim.dice.state, sim.granted = state.dice, state.granted
   sim.clock, sim.schedule = clock.restore(state.clock), clock.schedule(state.schedule)
   sim.ledger = ledger.restore(state.ledger)
-  sim.journal = requests.log(sim.options.record_requests or 100, sim.profile.signature_name, state.counts)
+  sim.journal = requests.log(sim.options.record_requests, sim.profile.signature_name, state.counts)
   for name, concept_state in pairs(state.concepts) do concepts[name].restore(sim, concept_state) end
   for name, records in pairs(state.histories) do
     for _, record in ipairs(records) do sim[name]:add(record) end
@@ -240,7 +236,7 @@ end
 --- The latest time of records that histories show: `last`, or earlier when records become visible late.
 ---@private
 function Sim:visible(last)
-  local delay = self.switches.visibility_delay_ms
+  local delay = self.options.visibility_delay_ms
   if delay == 0 then return last end
   local seen = self.clock:now() - delay
   return last and last < seen and last or seen

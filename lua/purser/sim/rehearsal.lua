@@ -6,6 +6,7 @@
 -- way: the handler of that very request does it.
 
 local core = require "purser.core"
+local files = require "purser.util.files"
 local option_schema = require "purser.util.option_schema"
 local server = require "purser.sim.serve"
 
@@ -41,13 +42,6 @@ local faults = {
 
 local function quoted(text) return "'" .. tostring(text):gsub("'", "'\\''") .. "'" end
 
-local function read(path)
-  local file = io.open(path, "rb")
-  local text = file and file:read "*a"
-  if file then file:close() end
-  return text
-end
-
 ---------------------------------------------------------------------------------------------------------- one run
 
 local Run = {}
@@ -71,7 +65,7 @@ end
 
 function Run:kill()
   self.is_killed = true
-  local pid = tonumber(read(self.folder .. "/pid") or "")
+  local pid = tonumber(files.read(self.folder .. "/pid") or "")
   if pid then os.execute(("kill -KILL %d 2>/dev/null"):format(pid)) end
 end
 
@@ -82,7 +76,7 @@ function Run:is_over()
     self.code = "over time"
     return true
   end
-  local code = tonumber(read(self.folder .. "/code") or "")
+  local code = tonumber(files.read(self.folder .. "/code") or "")
   if not code then return false end
   self.code = code
   if code == 0 or not self.was_killed or self.starts >= STARTS then return true end
@@ -190,7 +184,7 @@ function M.rehearse(make, command, options)
     local first = run_once(make, command, options, folder)
     if first.code ~= 0 then
       error(("the program ends with %s where nothing goes wrong: %s"):format(first.code,
-        (read(folder .. "/output") or ""):sub(-600)), 0)
+        (files.read(folder .. "/output") or ""):sub(-600)), 0)
     end
     if first.writes == 0 then error("the program makes no write call, so there is nothing to go wrong", 0) end
     local function add(run)

@@ -6,24 +6,12 @@
 
 local codes = require "purser.codes"
 local coins = require "purser.sim.coins"
+local encode = require("purser.json").encode
 local response_formats = require "purser.sim.response_formats"
 
 local M = {}
 
-local escapes = {
-  ['"'] = '\\"', ["\\"] = "\\\\", ["\b"] = "\\b", ["\f"] = "\\f", ["\n"] = "\\n", ["\r"] = "\\r", ["\t"] = "\\t",
-}
-
-local function escape(character)
-  return escapes[character] or ("\\u%04x"):format(character:byte())
-end
-
 -- JSON is written bottom-up: each of these takes and returns JSON text.
-local function write_text(text)
-  if not text:find('[%c"\\]') then return '"' .. text .. '"' end
-  return '"' .. text:gsub('[%c"\\]', escape) .. '"'
-end
-
 local function write_member(name, json) return '"' .. name .. '":' .. json end
 
 local function write_object(members) return "{" .. table.concat(members, ",") .. "}" end
@@ -45,24 +33,24 @@ local extras = {
 -- kinds[kind](value, record, is_live): the JSON text of a value. `response_formats` says which kinds there are.
 local kinds = {}
 
-function kinds.text(value) return write_text(value) end
+function kinds.text(value) return encode(value) end
 
 function kinds.number(value) return digits(value) end
 
-function kinds.number_text(value) return write_text(digits(value)) end
+function kinds.number_text(value) return encode(digits(value)) end
 
 function kinds.flag(value) return value and "true" or "false" end
 
 function kinds.bare_id(value, _, is_live)
-  return is_live and value:find "^[1-9]%d*$" and value or write_text(value)
+  return is_live and value:find "^[1-9]%d*$" and value or encode(value)
 end
 
 -- An amount with so many decimals.
 local function padded(places)
   return function(value, _, is_live)
-    if not is_live or not value:find "^%d+%.?%d*$" then return write_text(value) end
+    if not is_live or not value:find "^%d+%.?%d*$" then return encode(value) end
     local fraction = value:match "%.(%d+)$"
-    return write_text(value .. (fraction and "" or ".") .. ("0"):rep(places - #(fraction or "")))
+    return encode(value .. (fraction and "" or ".") .. ("0"):rep(places - #(fraction or "")))
   end
 end
 
@@ -72,8 +60,8 @@ kinds.deposit_amount, kinds.withdrawal_amount = padded(30), padded(18)
 local function network(is_short)
   return function(value, record, is_live)
     local short, standard = record.netWork, value:match "%((.-)%)$"
-    if not is_live or not short or not standard or short == standard then return write_text(value) end
-    return write_text(is_short and short or standard)
+    if not is_live or not short or not standard or short == standard then return encode(value) end
+    return encode(is_short and short or standard)
   end
 end
 
@@ -81,19 +69,19 @@ kinds.deposit_network, kinds.withdrawal_network = network(true), network(false)
 
 function kinds.coin(value, record, is_live)
   local entry = is_live and record.netWork and coins.by_name[value]
-  return write_text(entry and entry.networks[2] and value .. "-" .. record.netWork or value)
+  return encode(entry and entry.networks[2] and value .. "-" .. record.netWork or value)
 end
 
-function kinds.output(value, _, is_live) return write_text(is_live and value .. ":0" or value) end
+function kinds.output(value, _, is_live) return encode(is_live and value .. ":0" or value) end
 
 -- The live service joins the memo to the address of A8 and A9, and leaves the member `memo` empty.
 local function joins_memo(record, is_live) return is_live and record.memo and record.memo ~= "" end
 
 function kinds.address(value, record, is_live)
-  return write_text(joins_memo(record, is_live) and value .. ":" .. record.memo or value)
+  return encode(joins_memo(record, is_live) and value .. ":" .. record.memo or value)
 end
 
-function kinds.memo_beside(value, record, is_live) return write_text(joins_memo(record, is_live) and "" or value) end
+function kinds.memo_beside(value, record, is_live) return encode(joins_memo(record, is_live) and "" or value) end
 
 local write_records -- a record may hold records
 
@@ -104,7 +92,7 @@ local function write_value(member, record, is_live, leaf)
   if member.kind == "records" then return write_records(member.members, value, is_live, leaf) end
   if member.kind ~= "texts" then return leaf or kinds[member.kind](value, record, is_live) end
   local items = {}
-  for i, text in ipairs(value) do items[i] = leaf or write_text(text) end
+  for i, text in ipairs(value) do items[i] = leaf or encode(text) end
   return write_array(items)
 end
 
@@ -201,8 +189,8 @@ function M.rejection(code, message, is_live, row)
   local known, is_number = codes.get(text), text == "0" or text:find "^-?[1-9]%d*$"
   local ok = is_live and row and (row.group == "sub_account" or row.id == "A2")
   return ok and 200 or 400, write_object {
-    write_member("code", is_number and not is_live and text or write_text(text)),
-    write_member("msg", write_text(message or known and known.meaning or "Request failed")),
+    write_member("code", is_number and not is_live and text or encode(text)),
+    write_member("msg", encode(message or known and known.meaning or "Request failed")),
   }
 end
 

@@ -9,6 +9,7 @@ local auth = require "purser.sim.auth"
 local clock = require "purser.sim.clock"
 local faults = require "purser.sim.faults"
 local live = require "purser.sim.live"
+local plain_text = require "purser.util.plain_text"
 local purser = require "purser"
 local rate_limit = require "purser.sim.rate_limit"
 local render = require "purser.sim.render"
@@ -45,7 +46,7 @@ Journal.__index = Journal
 ---@param counts table|nil
 function M.log(size, signature_name, counts)
   local pattern = "([?&]" .. signature_name:gsub("%p", "%%%0") .. "=)[^&]*"
-  return setmetatable({ size = size, signature = pattern, added = 0, ring = {}, counts = counts or {} }, Journal)
+  return setmetatable({ size = size, signature = pattern, added = 0, kept = {}, counts = counts or {} }, Journal)
 end
 
 local function masked(self, target)
@@ -69,7 +70,8 @@ function Journal:add(time, row, request, response, facts)
   if self.size == 0 then return end
   self.added = self.added + 1
   local signed = facts.signed or {}
-  self.ring[(self.added - 1) % self.size + 1] = {
+  if #self.kept == self.size then table.remove(self.kept, 1) end
+  self.kept[#self.kept + 1] = {
     time = time, operation = row and row.full_name, method = request.method, target = request.target,
     status = response.status, code = facts.code, outcome = facts.outcome, fault = facts.fault,
     answer = facts.outcome ~= "applied" and response.body and response.body:sub(1, MAX_ANSWER) or nil,
@@ -77,22 +79,16 @@ function Journal:add(time, row, request, response, facts)
   }
 end
 
--- Returns a value that JSON and a terminal can show: a request need not be text.
-local function shown(value)
-  if type(value) ~= "string" then return value end
-  return (value:gsub("[^\32-\126]", function(byte) return ("\\x%02X"):format(byte:byte()) end))
-end
-
---- The requests that are kept, oldest first. Signatures are masked.
+--- The requests that are kept, oldest first, as JSON and a terminal can show them: one need not be text. Signatures are
+--- masked.
 function Journal:list()
-  local list, kept = {}, math.min(self.added, self.size)
-  for i = self.added - kept, self.added - 1 do
+  local list = {}
+  for i, kept in ipairs(self.kept) do
     local entry = {}
-    for name, value in pairs(self.ring[i % self.size + 1]) do entry[name] = value end
-    entry.target = masked(self, entry.target)
-    entry.answer = entry.answer and auth.mask(entry.answer)
-    for name, value in pairs(entry) do entry[name] = shown(value) end
-    list[#list + 1] = entry
+    for name, value in pairs(kept) do entry[name] = type(value) == "string" and plain_text.clean(value) or value end
+    entry.target = masked(self, kept.target)
+    entry.answer = kept.answer and auth.mask(kept.answer)
+    list[i] = entry
   end
   return list
 end

@@ -64,7 +64,7 @@ local function transfer(sim, parent, values, row)
   if not coins.by_name[values.asset] then return nil, "10232" end
   local client_id = values.clientTranId
   local own_id = client_id and parent.uid .. "|" .. client_id
-  if own_id and sim.switches.repeated_ids == "reject" and sim.family_transfers.used[own_id] then
+  if own_id and sim.options.repeated_ids == "reject" and sim.family_transfers.used[own_id] then
     return nil, rules.bad_value(row), "clientTranId was used before"
   end
   if not sim.ledger:move(values.asset, values.amount, ledger.place(from.uid, values.fromAccountType),
@@ -131,7 +131,7 @@ local function wallet_transfer(sim, account, values, row)
   if not accounts.has_futures(sim, account) then
     return nil, rules.bad_value(row), "The futures business of the account is not enabled"
   end
-  local wait = sim.switches.transfer_wait_ms
+  local wait = sim.options.transfer_wait_ms
   local record = {
     uid = account.uid, asset = values.asset, amount = tostring(values.amount), from_type = values.fromAccountType,
     to_type = values.toAccountType, status = wait > 0 and "WAIT" or "SUCCESS", time = sim:now(),

@@ -7,8 +7,8 @@ local M = {}
 -- A dump differs where a version, a format, the size of a number or the compiler's code does.
 local PROBE = "local a, b = 1, 2.5 for i = a, 3 do b = b .. i end return function(...) return a, ... end"
 
---- Returns a dump that is equal wherever dumps can be exchanged, and the name of the archive for Luas with this head and
---- length of dumps: several may share a folder (Lua 5.1 and LuaJIT, and all of Debian's).
+--- Returns a dump that is equal wherever dumps can be exchanged, and the name of the archive for Luas whose dumps have
+--- this head and length: several Luas may share a folder (5.1 and LuaJIT, and all of Debian's).
 ---@return string dump, string name
 function M.probe()
   local dump = string.dump((rawget(_G, "loadstring") or load)(PROBE, "=probe"))

@@ -285,11 +285,6 @@ local withdrawals = {
   ["broker.withdraw"] = { "network" },
 }
 
---- Tells whether `withdraw` plans this operation.
----@param operation string
----@return boolean
-function M.withdraws(operation) return withdrawals[operation] ~= nil end
-
 local function take_amount(plan, given)
   local amount, message = decimal(given.amount)
   if type(given.amount) == "number" and math.floor(given.amount) ~= given.amount or not amount then

@@ -34,11 +34,10 @@ require "purser.call.hooks"
 require "purser.call.rate_limit.blocks"
 require "purser.call.record"
 require "purser.call.retry"
-require "purser.call.service_time"
 require "purser.call.unsigned"
 require "purser.codes"
 require "purser.util.calendar"
-require "purser.util.option_messages"
+require "purser.util.suggest"
 assert(operations.list)
 
 local M = {}

@@ -14,16 +14,10 @@ local M = {}
 
 local undecided, is_blank = find_content.undecided, compare.is_blank
 
--- Returns whether a list shows windows of time.
-local function is_by_time(question)
-  local paging = operations.by_name[question.reconcile.lookup].paging
-  return paging ~= nil and paging.time_member ~= nil
-end
-
 -- Asks for the call's window and what lies near it. What that shows to be done is; anything else is concluded from it
 -- where answered calls show that nothing of it is hidden, and otherwise from the widest window.
 local function ask_late(question, judge)
-  if is_by_time(question) and not question.window.is_planned then
+  if reading.is_history(question.reconcile) and not question.window.is_planned then
     local shown, err = reading.of(question, "near")
     if not shown then return nil, err end
     local answer, problem = judge(question, shown)
@@ -105,8 +99,7 @@ end
 
 ---------------------------------------------------------------------------------------------------------------- a name
 
-local UNDATED = "the service shows the name, and not when it was taken, so it may have been taken before the call"
-local LATER = "the name was taken later than the call can have taken it"
+local HELD = "(11) the service shows the name, and nothing proves by its times whether this call took it"
 local AT_ANOTHER_TIME = "(11) the service shows it some hours from the call, and nothing shows that its times are right"
 
 local QUARTER_MS = 900000 -- by whole quarters of an hour time zones differ
@@ -117,14 +110,12 @@ local function may_be_shifted(question, at)
   return shift ~= 0 and at - shift <= question.last and math.abs(shift) <= find_content.SHIFTED_MS
 end
 
--- Returns an answer for a record that shows the requested name, which can be taken only once; or nil, and why nothing
--- is proven.
-local function holder_of_name(question, record)
+-- Returns what a record says that shows the requested name, which can be taken only once; nil where nothing is proven.
+local function judge_holder(question, record)
   local at = record[question.reconcile.time_member]
-  if type(at) ~= "number" then return nil, UNDATED end
-  if at >= question.first and at <= question.last then return { outcome = "done", record = record } end
-  if may_be_shifted(question, at) then return nil, AT_ANOTHER_TIME end
-  if at > question.last then return nil, LATER end
+  if type(at) ~= "number" or at > question.last then return nil end
+  if at >= question.first then return { outcome = "done", record = record } end
+  if may_be_shifted(question, at) then return nil end
   return { outcome = "not_done", record = record, reason = "the name had been taken before" }
 end
 
@@ -137,9 +128,9 @@ M.name = by_id_first(function(question, how)
     local at, id = record[time], record[name]
     local is_older = type(at) == "number" and at < question.first
     if id == requested then
-      local answer, doubt = holder_of_name(question, record)
+      local answer = judge_holder(question, record)
       if answer then return answer end
-      candidates[#candidates + 1], reason = record, doubt
+      candidates[#candidates + 1], reason = record, HELD
     elseif not is_older and (is_blank(id) or compare.may_be_id(requested, id)) then
       candidates[#candidates + 1] = record
     end

@@ -266,9 +266,8 @@ local HIDDEN_MS = 300000 -- records that are later than this are late beyond mea
 -- Returns the answered calls before the reading whose records it does not show under the ids that were answered; or nil
 -- and an error.
 local function hidden_calls(question, shown, witnesses)
-  local through = operations.by_name[question.reconcile.lookup]
   -- a list that is no history loses what is deleted, a key for instance: that one is missing is no lateness
-  if not (through and through.paging and through.paging.time_member) then return { newest = 0 } end
+  if not reading.is_history(question.reconcile) then return { newest = 0 } end
   local first = math.max(question.intent.sent_at - question.before - HIDDEN_MS, shown.first + question.before)
   local answered, err = question.claims:answered_calls(first, math.min(shown.began, question.last,
     shown.last - question.visible_ms))
@@ -373,9 +372,10 @@ end
 -- soon: one that was sent just now is not judged by this call's deadline.
 local function may_be_claimed(question, list, open, witnesses)
   local now = question.service:now()
+  local deadline = question.window.is_planned and 0 or question.deadline -- of a payment that was never sent: none
   return not any(list, function(one)
     return not any(open, function(call)
-      return now < math.max(question.deadline, due_at(question, call)) + UNDER_WAY_MS
+      return now < math.max(deadline, due_at(question, call)) + UNDER_WAY_MS
         and verdict_of(question, call, one.record, witnesses) == "same"
     end)
   end)

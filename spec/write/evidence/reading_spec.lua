@@ -208,14 +208,22 @@ describe("the spelling of a sub-account", function()
     local shared, machine, monotonic_ms = reading.share(), 5, core.monotonic_ms
     core.monotonic_ms = function() return machine end
     finally(function() core.monotonic_ms = monotonic_ms end)
-    assert.is_false(shared:is_spelled "Desk")
-    shared:note_spelled "Desk"
-    assert.is_true(shared:is_spelled "Desk")
-    assert.is_false(shared:is_spelled "desk")
-    machine = 5 + 59999
-    assert.is_true(shared:is_spelled "Desk")
-    machine = 5 + 60000
-    assert.is_false(shared:is_spelled "Desk")
+    local asked = 0
+    local function spelling(name)
+      return reading.spelling_of(function()
+        asked = asked + 1
+        return { { subAccount = "Desk" } }
+      end, "sub_account.list_sub_accounts", name, shared)
+    end
+    for at, count in pairs { [5 + 59999] = 0, [5 + 60000] = 1 } do
+      machine, shared.spelled = 5, {}
+      assert.equal("Desk", spelling "Desk")
+      machine, asked = at, 0
+      assert.equal("Desk", spelling "Desk")
+      assert.equal(count, math.min(asked, 1))
+    end
+    assert.equal("Desk", spelling "desk") -- in another case it is asked for
+    assert.is_nil(shared.spelled.desk)
   end)
 end)
 

@@ -36,7 +36,7 @@ describe("pruning", function()
         write(tx, "new " .. state, recent, { state = state })
       end
     end)
-    assert.same({ intents = 4, payments = 0, periods = 0 }, assert(prune(200)))
+    assert.same({ intents = 4, payments = 0 }, assert(prune(200)))
     assert.same({ "old open", "old undecided", "old unknown", "new done", "new not_done", "new not_sent", "new open",
       "new rejected", "new undecided", "new unknown" }, ids(assert(journal:entries())))
     assert.equal(0, assert(prune(200)).intents)
@@ -58,7 +58,7 @@ describe("pruning", function()
         pay(tx, stage, { stage = stage, added_at = long_ago })
       end
     end)
-    assert.same({ intents = 0, payments = 1, periods = 0 }, assert(prune(200)))
+    assert.same({ intents = 0, payments = 1 }, assert(prune(200)))
     assert.equal(6, #assert(journal:entries()))
     local rows = assert(journal.db:rows [[SELECT payment, key, content, digest, stage, params, record_id
       FROM purser_calls]])
@@ -68,7 +68,7 @@ describe("pruning", function()
         { row.key, row.content, row.digest, row.record_id })
       assert.equal(row.stage == "done" and "{}" or '{"coin":"USDT"}', row.params)
     end
-    assert.same({ intents = 0, payments = 0, periods = 0 }, assert(prune(200)))
+    assert.same({ intents = 0, payments = 0 }, assert(prune(200)))
   end)
 
   it("does not let a pruned payment be added once more", function()
@@ -85,21 +85,17 @@ describe("pruning", function()
     assert.same({ 1, 1 }, { assert(payouts:report()).total, assert(payouts:report()).done })
   end)
 
-  it("keeps what begins or ends at the very time, and the period that it is in", function()
+  it("keeps what begins or ends at the very time", function()
     local before = long_ago
     within(function(tx)
       write(tx, "at", before)
       write(tx, "older", before - 1)
       pay(tx, "at", { stage = "done", added_at = before })
       pay(tx, "older", { stage = "done", added_at = before - 1 })
-      for name, length in pairs { ends = before, ended = before - 1 } do -- the first period of such a length
-        tx:rows("INSERT INTO purser_spending (bucket, amount) VALUES ($1, '5')", ("%s USDT %d 0"):format(name, length))
-      end
     end)
-    assert.same({ intents = 1, payments = 1, periods = 1 }, assert(journal:prune { before = before }))
+    assert.same({ intents = 1, payments = 1 }, assert(journal:prune { before = before }))
     assert.same({ "of older", "at", "of at" }, ids(assert(journal:entries())))
     assert.equal("{}", assert(journal.db:rows "SELECT params FROM purser_calls WHERE id = 'of older'")[1].params)
-    assert.matches("^ends ", assert(journal.db:rows "SELECT bucket FROM purser_spending")[1].bucket)
   end)
 
   it("keeps how far it went, which no earlier time takes back", function()
@@ -150,19 +146,6 @@ describe("pruning", function()
     end)
     assert.equal(1, assert(prune(200)).intents)
     assert.same({ "year" }, ids(assert(journal:entries())))
-  end)
-
-  it("deletes the periods of spending limits that are over", function()
-    local today = math.floor(core.now_ms() / DAY)
-    within(function(tx)
-      for _, number in ipairs { today - 300, today } do
-        tx:rows("INSERT INTO purser_spending (bucket, amount) VALUES ($1, '5')",
-          ("my account USDT %d %d"):format(DAY, number))
-      end
-    end)
-    assert.equal(1, assert(prune(200)).periods)
-    assert.same({ { bucket = ("my account USDT %d %d"):format(DAY, today) } },
-      assert(journal.db:rows "SELECT bucket FROM purser_spending"))
   end)
 
   it("does not make a process that has not written for long think that the journal was put back", function()

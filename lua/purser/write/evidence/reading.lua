@@ -110,6 +110,12 @@ M.MAY_NOT_LIST = { ["700007"] = true, ["730603"] = true }
 -- What the document spells in capital letters, and people do not.
 local capitals = { coin = true, fromAccountType = true, toAccountType = true }
 
+--- Returns whether a list is a history: it shows windows of time.
+function M.is_history(reconcile)
+  local through = operations.by_name[reconcile.lookup]
+  return through ~= nil and through.paging ~= nil and through.paging.time_member ~= nil
+end
+
 --- Returns whether the list can be asked for the call's own id.
 function M.has_id_filter(reconcile)
   for _, name in ipairs(reconcile.narrow or {}) do
@@ -131,6 +137,8 @@ function M.question(reconcile, params, spelled, by_id)
   return asked
 end
 
+local ACCOUNTS_MS = 60000 -- how long the list of sub-accounts is relied on for how the service spells their names
+
 --- Returns how the service spells the name of a sub-account; false where none of that name is listed; or nil and an
 --- error.
 ---@param run fun(row: table, params: table): any, purser.Error|nil
@@ -138,14 +146,15 @@ end
 ---@param readings purser.evidence.Readings|nil
 ---@return string|false|nil spelled, purser.Error|nil err
 function M.spelling_of(run, accounts, name, readings)
-  if readings and readings:is_spelled(name) then return name end
+  local seen_at = readings and readings.spelled[name]
+  if seen_at and core.monotonic_ms() - seen_at < ACCOUNTS_MS then return name end
   for _, filter in ipairs { { subAccount = name }, {} } do
     local spelled
     local records, err = M.all(run, operations.by_name[accounts], filter, 0, 0)
     if not records then return nil, err end
     for _, record in ipairs(records) do
       if record.subAccount == name then
-        if readings then readings:note_spelled(name) end
+        if readings then readings.spelled[name] = core.monotonic_ms() end
         return name
       end
       if tostring(record.subAccount):lower() == name:lower() then spelled = record.subAccount end
@@ -172,10 +181,10 @@ Readings.__index = Readings
 -- A clock that falls further behind the machine's since a reading began was set back: the reading is made again.
 local SET_BACK_MS = 1000
 local FUTURE_MS = 30000 -- no record is shown with a time that lies further ahead than this
--- So many readings in a row cannot be shown to be whole before one is shared as well: a list that grew while its pages
--- were turned can look so once.
-local INCOMPLETE_READINGS = 3
-local ACCOUNTS_MS = 60000 -- how long the list of sub-accounts is relied on for how the service spells their names
+
+--- So many readings in a row must not be whole until that is believed, and one of them is shared as well: a list that
+--- grew while its pages were turned looks so once, as does one answer that belongs to another request.
+M.INCOMPLETE_READINGS = 3
 
 --- Makes readings for calls that are looked for as of one time (epoch ms, the client's clock), when all their records
 --- must be visible; without it for calls that are sent, lost and looked for while a program runs.
@@ -201,17 +210,6 @@ function Readings:expect(sent_at)
   self.first = math.min(self.first, sent_at)
 end
 
---- Returns whether the service was seen a moment ago to spell the name of a sub-account so.
-function Readings:is_spelled(name)
-  local at = self.spelled[name]
-  return at ~= nil and core.monotonic_ms() - at < ACCOUNTS_MS
-end
-
---- Notes that it does.
-function Readings:note_spelled(name)
-  self.spelled[name] = core.monotonic_ms()
-end
-
 local function key_of(row, asked, how)
   local parts = { row.full_name, how }
   for name, value in pairs(asked) do parts[#parts + 1] = ("%s=%s"):format(name, tostring(value)) end
@@ -224,7 +222,8 @@ end
 local function serves(reading, question, first, last)
   local service = question.service
   if reading.is_kept then return true end
-  if not reading.records or reading.incomplete and reading.incomplete_times < INCOMPLETE_READINGS then return false end
+  local is_doubted = reading.incomplete and reading.incomplete_times < M.INCOMPLETE_READINGS
+  if not reading.records or is_doubted then return false end
   local passed = core.monotonic_ms() - reading.began_monotonic
   if reading.first > first or reading.correction ~= service:correction() then return false end
   if not question.late then return passed < question.poll_ms end
@@ -232,18 +231,14 @@ local function serves(reading, question, first, last)
     and service:now() - reading.began >= passed - SET_BACK_MS
 end
 
--- Returns by how much a window is widened on both sides. Up to now nothing lies beyond it, so that asking for the hours
--- to come as well costs nothing, and hides nothing where a filter runs behind.
-local function margins(question, how, last)
-  if how == "wide" then return M.WIDE_MS, M.WIDE_MS end
-  if how ~= "near" then return 0, 0 end
-  return BEFORE_MS, last + AFTER_MS >= question.service:now() and M.WIDE_MS or AFTER_MS
-end
-
--- Returns a window with more on both sides, but no earlier than the history reaches back; 0 is no window.
-local function widened(question, first, last, before, after)
-  if first == 0 then return first, last end
-  return math.min(first, math.max(first - before, question:earliest())), last + after
+-- Returns a window with what lies near it, or as much as a service may be shifted by; no earlier than the history
+-- reaches back, and 0 is no window. Up to now nothing lies beyond it, so asking for the hours to come as well costs
+-- nothing, and hides nothing where a filter runs behind.
+local function widened(question, how, first, last)
+  if first == 0 or how == "id" or how == "early" then return first, last end
+  local is_wide = how == "wide" or last + AFTER_MS >= question.service:now()
+  local before = how == "wide" and M.WIDE_MS or BEFORE_MS
+  return math.min(first, math.max(first - before, question:earliest())), last + (is_wide and M.WIDE_MS or AFTER_MS)
 end
 
 -- Returns a window that covers the calls that are expected; or those that were sent, and lost, a while before and
@@ -273,35 +268,27 @@ local function read(reading, question, row, asked, first, last, parts)
   return reading
 end
 
--- Waits for the task that reads. Only tasks of one run share readings, so who waits is one.
-local function wait_for(lock)
-  table.insert(lock.waiters, schedule.current())
-  schedule.suspend()
-end
-
-local function end_waits(lock)
-  local waiters = lock.waiters
-  lock.waiters = nil
-  for _, task in ipairs(waiters) do schedule.wake(task) end
-end
-
--- Returns the reading of a question: one task reads, and the others wait for it. Of calls that are looked for as of one
--- time only one history is read at once: a program that is killed soon has then read some of them to the end.
+-- Returns the reading of a question: one task reads, and the others of its run wait for it. Of calls that are looked
+-- for as of one time only one history is read at once: a program that is killed soon has read some of them to the end.
 local function read_shared(self, question, row, asked, first, last, how)
-  local before, after = margins(question, how, last)
-  local needs_first, needs_last = widened(question, first, last, before, after)
+  local needs_first, needs_last = widened(question, how, first, last)
   local key = key_of(row, asked, how)
   local reading = self.by_question[key] or self.store and self.store.load(key) or { incomplete_times = 0 }
   local lock = self.as_of and self or reading
   self.by_question[key] = reading
-  while lock.waiters do wait_for(lock) end
+  while lock.waiters do
+    table.insert(lock.waiters, schedule.current())
+    schedule.suspend()
+  end
   if not serves(reading, question, needs_first, needs_last) then
     local from, to = shared_window(self, question, first, last, how)
     first, last = math.min(from, needs_first), to
     lock.waiters = {}
     if self.store and not reading.err then reading.parts = {} end -- what is kept is read in parts, as of one time
     local ok, raised = schedule.protect(read, reading, question, row, asked, first, last, reading.parts)
-    end_waits(lock)
+    local waiters = lock.waiters
+    lock.waiters = nil
+    for _, task in ipairs(waiters) do schedule.wake(task) end
     if not ok then error(raised, 0) end
     if self.store and reading.records and not reading.incomplete then
       reading.is_kept = true
@@ -327,7 +314,7 @@ function M.of(question, how, first, last)
   if shared and how ~= "id" then
     reading = read_shared(shared, question, row, asked, first, last, how)
   else
-    reading = read({}, question, row, asked, widened(question, first, last, margins(question, how, last)))
+    reading = read({}, question, row, asked, widened(question, how, first, last))
   end
   if not reading.records then return nil, reading.err end
   question.shown = reading

@@ -177,15 +177,14 @@ end
 
 ------------------------------------------------------------------------------------------------------------ how it ends
 
--- A record as JSON, without what must not be kept.
+-- A record as JSON, without what must not be kept, and without members that JSON cannot hold.
 local function keep(record)
   if type(record) ~= "table" then return "" end
   local kept = {}
   for name, value in pairs(record) do
-    if name ~= "secretKey" and (type(value) ~= "table" or next(value) ~= nil) then kept[name] = value end
+    if name ~= "secretKey" and pcall(json.encode, value) then kept[name] = value end
   end
   if next(kept) == nil then return "" end
-  -- what cannot be written as JSON is left out; the id has a column of its own
   local ok, text = pcall(json.encode, kept)
   return ok and text or ""
 end
@@ -355,7 +354,7 @@ end
 function M.open_calls(self, account, names, first, last)
   local rows, message = self.db:rows("SELECT * FROM purser_calls WHERE " .. schema.UNDECIDED
     .. " AND account = $1 AND sent_at >= $2 AND sent_at <= $3 ORDER BY sent_at, id", account or "",
-    time_text(math.max(0, first - intents.LATEST_MS)), time_text(math.min(math.max(0, last), 9999999999999)))
+    time_text(first - intents.LATEST_MS), time_text(last))
   if not rows then return nil, message end
   local found = {}
   for _, row in ipairs(rows) do
@@ -377,8 +376,7 @@ function M.answered_calls(self, account, names, first, last)
     for _, order in ipairs { "ASC", "DESC" } do
       local rows, message = self.db:rows(("SELECT * FROM purser_calls WHERE account = $1 "
         .. "AND operation = $2 AND answered <> '' AND sent_at >= $3 AND sent_at <= $4 ORDER BY sent_at %s LIMIT %d")
-        :format(order, NEAREST), account or "", name, time_text(math.max(0, first)),
-        time_text(math.min(math.max(0, last), 9999999999999)))
+        :format(order, NEAREST), account or "", name, time_text(first), time_text(last))
       if not rows then return nil, message end
       for _, row in ipairs(rows) do
         if not seen[row.id] then found[#found + 1], seen[row.id] = M.call_of(row), true end

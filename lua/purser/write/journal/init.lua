@@ -173,10 +173,10 @@ function Journal:each_entry(filter)
 end
 
 --- Deletes what was sent before a time and is decided, and what payments that were made then carried; keys of payments
---- stay, so that none is made a second time. `before` is at least 184 days back. Returns { intents =, payments =,
---- periods = }, how many were deleted or made smaller; or nil and an error, and then it may be called again.
+--- stay, so that none is made a second time. `before` is at least 184 days back. Returns { intents =, payments = },
+--- how many were deleted or made smaller; or nil and an error, and then it may be called again.
 ---@param options { before: integer }  epoch ms
----@return { intents: integer, payments: integer, periods: integer }|nil counts, purser.Error|nil err
+---@return { intents: integer, payments: integer }|nil counts, purser.Error|nil err
 function Journal:prune(options)
   local wrong, name, hint = schema.check_prune(options)
   if wrong then return nil, errors.option("journal:prune: " .. wrong, name, hint) end

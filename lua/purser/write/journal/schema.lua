@@ -9,9 +9,9 @@ local option_schema = require "purser.util.option_schema"
 
 local M = { version = 2 }
 
---- A time as the tables keep it.
+--- Returns a time as the tables keep it; one that they cannot keep is their first or last.
 function M.time_text(ms)
-  return ("%013d"):format(ms)
+  return ("%013d"):format(math.min(math.max(0, ms), 9999999999999))
 end
 
 -- A planned payment, a call under way and a finished call are one row of one table; a queue is the rows with its name.
@@ -183,19 +183,6 @@ local function prune_calls(tx, before, from)
   return counts, #page == STEP and page[#page] or nil
 end
 
--- Periods of spending limits that are over. A bucket ends with the period's length and its number.
-local function prune_periods(tx, before)
-  local deleted = 0
-  for _, row in ipairs(tx:rows "SELECT bucket FROM purser_spending") do
-    local length, number = row.bucket:match " (%d+) (%-?%d+)$"
-    if length and (tonumber(number) + 1) * tonumber(length) < tonumber(before) then
-      tx:rows("DELETE FROM purser_spending WHERE bucket = $1", row.bucket)
-      deleted = deleted + 1
-    end
-  end
-  return deleted
-end
-
 -- The numbers of processes that are gone. One that is still there finds by `pruned_before` why its own is missing.
 local function prune_generations(tx, before)
   tx:rows("DELETE FROM purser_meta WHERE name = 'pruned_before' AND value < $1", before)
@@ -206,20 +193,17 @@ end
 --- Prunes what is older than `before`, epoch ms. Returns what journal:prune returns; or nil and a message.
 function M.prune(db, before)
   before = M.time_text(before)
-  local sums, from = { intents = 0, payments = 0, periods = 0 }, { sent_at = "", id = "" }
+  local sums, from = { intents = 0, payments = 0 }, { sent_at = "", id = "" }
   while from do
     local counts, following = db:transaction(function(tx) return prune_calls(tx, before, from) end)
     if not counts then return nil, following end
     sums.intents, sums.payments, from = sums.intents + counts.calls, sums.payments + counts.payments, following
   end
-  local periods, message = db:transaction(function(tx)
+  return db:transaction(function(tx)
     prune_generations(tx, before)
     approval_rows.prune(tx, before)
-    return prune_periods(tx, before)
+    return sums
   end)
-  if not periods then return nil, message end
-  sums.periods = periods
-  return sums
 end
 
 return M
