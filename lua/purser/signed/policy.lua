@@ -4,6 +4,7 @@
 
 local decimal = require "purser.decimal"
 local files = require "purser.util.files"
+local names_of = require "purser.util.names_of"
 local operations = require "purser.api.operations"
 local plan_text = require "purser.signed.plan_text"
 local sshsig = require "purser.signed.sshsig"
