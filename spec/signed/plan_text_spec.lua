@@ -49,6 +49,16 @@ describe("a plan", function()
     assert.equal(64, #plan.digest)
   end)
 
+  it("has a row for a call, if nothing that travels differs", function()
+    local row = { operation = "wallet.withdraw", params = { coin = "USDT", amount = "5" } }
+    for expected, calls in pairs { [true] = { { "wallet.withdraw", { coin = "USDT", amount = "5" } } },
+      [false] = { { "wallet.transfer", { coin = "USDT", amount = "5" } }, { "wallet.withdraw", { coin = "USDT" } },
+        { "wallet.withdraw", { coin = "USDT", amount = "5", memo = "" } }, { "wallet.withdraw", {} },
+        { "wallet.withdraw", { coin = "USDT", amount = "5.0" } } } } do
+      for _, call in ipairs(calls) do assert.equal(expected, plan_text.is_of(row, call[1], call[2])) end
+    end
+  end)
+
   it("has the same bytes for the same list in any order", function()
     local list, turned = rows(50), {}
     for i, row in ipairs(list) do turned[#list + 1 - i] = row end

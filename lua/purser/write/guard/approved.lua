@@ -66,7 +66,7 @@ end
 -- Judges a call by a plan that has its key. Returns a decision; or nil and an error.
 local function judge_by(self, tx, plan, stored, call, row)
   local code = signers.misfit(plan, self, call.queue, call.now)
-    or plan_text.content(row.operation, row.params) ~= plan_text.content(call.operation, call.params) and "changed"
+    or not plan_text.is_of(row, call.operation, call.params) and "changed"
   if code then return nil, signers.error(code) end
   local found = signers.of(plan.head, self.chain, statements_of(tx, plan, stored.statements))
   if found.withdrawn then return nil, signers.error("withdrawn", "by " .. found.withdrawn) end
