@@ -30,7 +30,7 @@ local budgets = {
   { "approvals", 925, 4, 320 }, -- review and check are larger than planned: flags, and a grid of calls
   { "books", 2540, 15, 285 },
   { "client", 1140, 9, 310 },
-  { "signed", 1155, 6, 335 },
+  { "signed", 1155, 6, 320 },
 }
 
 local lines_of = dofile("tools/whole_files.lua").lines_of
