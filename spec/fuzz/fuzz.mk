@@ -7,7 +7,7 @@ FUZZ_SECONDS ?= 60
 FUZZ_CC      ?= clang
 FUZZ_FLAGS   := -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 FUZZ_FLAGS   += -std=c99 -D_POSIX_C_SOURCE=200809L -Isrc/core
-FUZZ_DECODE  := src/core/json.c src/core/shape.c src/core/decode.c
+FUZZ_DECODE  := src/core/json.c src/core/shape.c src/core/decode.c src/core/walk.c
 FUZZ_QUERY   := $(patsubst %,src/core/%.c,layout percent json_write integer buf)
 FUZZ_TEXT    := $(patsubst %,src/core/%.c,address ip key_lines secret secret_text)
 FUZZ_ANSWER  := $(wildcard src/core/*.c src/bind/*.c)
