@@ -30,7 +30,7 @@ local budgets = {
   { "approvals", 925, 4, 320 },
   { "books", 2560, 15, 285 },
   { "client", 1145, 9, 315 },
-  { "signed", 1145, 6, 320 },
+  { "signed", 1155, 6, 320 },
 }
 
 local lines_of = dofile("tools/whole_files.lua").lines_of
