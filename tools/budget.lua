@@ -9,7 +9,7 @@ local budgets = {
   { "top", 985, 7, 380 },
   { "api", 1505, 14, 235 },
   { "call", 2640, 20, 295 },
-  { "write", 5385, 18, 450 },
+  { "write", 5420, 18, 450 },
   { "history", 1435, 7, 445 },
   { "transport", 1090, 5, 410 },
   { "util", 2215, 27, 330 },
@@ -27,7 +27,7 @@ local budgets = {
   { "src/bind", 3180, 29, 400 },
   { "src/embed", 35, 1, 35 },
   { "src/httpd", 965, 6, 475 },
-  { "approvals", 925, 4, 320 }, -- review and check are larger than planned: flags, and a grid of calls
+  { "approvals", 915, 4, 320 },
   { "books", 2540, 15, 285 },
   { "client", 1140, 9, 310 },
   { "signed", 1155, 6, 320 },
