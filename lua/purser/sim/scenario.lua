@@ -18,11 +18,6 @@ local withdrawals = require "purser.sim.withdrawals"
 ---@class purser.Sim
 local World = {}
 
--- The histories of a simulator.
-local histories = {
-  "deposits", "withdrawals", "family_transfers", "wallet_transfers", "internal_transfers", "conversions", "rebates",
-}
-
 local reference = "string or table"
 local time = { 0, option_schema.EXACT, says = "a time in epoch milliseconds" }
 
@@ -276,23 +271,6 @@ function World:trade(fields)
   end
   grant(self, account, "SPOT", changes)
   return accounts.balances(self, account, "SPOT")
-end
-
---- Takes a record out of every history, though what it says happened; with `false` it is shown again. A conversion has
---- the id of its first coin, a deposit and a rebate that of the method that made it.
----@param id string
----@param hidden boolean|nil
----@return { id: string, hidden: boolean }|nil record, string|nil message
-function World:hide(id, hidden)
-  self:run_due()
-  for _, name in ipairs(histories) do
-    local record = self[name].by_id[id]
-    if record then
-      self[name]:hide(record, hidden ~= false)
-      return { id = id, hidden = hidden ~= false }
-    end
-  end
-  return nil, "there is no such record"
 end
 
 --- Saves a withdrawal address in an account's address book.
