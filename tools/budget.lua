@@ -17,7 +17,7 @@ local budgets = {
   { "workflow", 1500, 8, 405 },
   { "fleet", 1100, 5, 430 },
   { "monitor", 510, 4, 210 },
-  { "limits", 650, 6, 195 },
+  { "limits", 645, 6, 195 },
   { "nginx", 480, 2, 320 },
   { "hosts", 65, 3, 25 },
   { "recording", 1380, 9, 245 },
