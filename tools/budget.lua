@@ -9,11 +9,11 @@ local budgets = {
   { "top", 985, 7, 380 },
   { "api", 1505, 14, 235 },
   { "call", 2640, 20, 295 },
-  { "write", 5360, 18, 450 },
+  { "write", 5385, 18, 450 },
   { "history", 1435, 7, 445 },
   { "transport", 1090, 5, 410 },
   { "util", 2215, 27, 330 },
-  { "payouts", 2385, 11, 325 },
+  { "payouts", 2400, 10, 350 },
   { "workflow", 1500, 8, 405 },
   { "fleet", 1100, 5, 430 },
   { "monitor", 510, 4, 210 },
@@ -22,15 +22,15 @@ local budgets = {
   { "hosts", 65, 3, 25 },
   { "recording", 1380, 9, 245 },
   { "sim", 5205, 30, 365 },
-  { "cli", 5960, 36, 465 },
+  { "cli", 5855, 36, 425 },
   { "src/core", 6485, 66, 490 },
   { "src/bind", 3180, 29, 400 },
   { "src/embed", 35, 1, 35 },
   { "src/httpd", 965, 6, 475 },
   { "approvals", 925, 4, 320 }, -- review and check are larger than planned: flags, and a grid of calls
-  { "books", 2560, 15, 285 },
-  { "client", 1145, 9, 315 },
-  { "signed", 1155, 6, 335 },
+  { "books", 2540, 15, 285 },
+  { "client", 1140, 9, 310 },
+  { "signed", 1155, 6, 320 },
 }
 
 local lines_of = dofile("tools/whole_files.lua").lines_of
