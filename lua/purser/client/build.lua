@@ -36,7 +36,7 @@ local lazy = require "purser.util.lazy"
 local options_ = require "purser.client.options"
 local pipeline = require "purser.call.pipeline"
 local rate_limit = require "purser.call.rate_limit"
-local resolve_profile = require "purser.api.resolve_profile"
+local profile_rules = require "purser.api.profile_rules"
 local service_clock = require "purser.call.clock"
 local version = require "purser.version"
 local curl = lazy "purser.transport.curl"
@@ -98,7 +98,7 @@ function M.fill(self, options, open_store)
   self._layouts, self._waits, self._closed, self._signer, self._api_key = {}, false, false, false, false
   self._accounts, self._memory = false, false
   local wrong, hint, option
-  self.profile, wrong, hint = resolve_profile(options.profile)
+  self.profile, wrong, hint = profile_rules.resolve(options.profile)
   if not self.profile then return wrong, hint end
   wrong, option, hint = call_options.check_window(options, self.profile)
   if wrong then return wrong, hint, option end
