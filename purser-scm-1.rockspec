@@ -207,7 +207,6 @@ build = {
     ["purser.client"] = "lua/purser/client/init.lua",
     ["purser.client.methods"] = "lua/purser/client/methods.lua",
     ["purser.client.options"] = "lua/purser/client/options.lua",
-    ["purser.client.proxy"] = "lua/purser/client/proxy.lua",
     ["purser.client.restricted"] = "lua/purser/client/restricted.lua",
     ["purser.client.sandbox"] = "lua/purser/client/sandbox.lua",
     ["purser.client.state"] = "lua/purser/client/state.lua",

@@ -41,7 +41,6 @@ local service_clock = require "purser.call.clock"
 local version = require "purser.version"
 local curl = lazy "purser.transport.curl"
 local guard = lazy "purser.write.guard"
-local proxy = lazy "purser.client.proxy"
 local retry = lazy "purser.call.retry"
 local secrets = lazy "purser.util.secrets"
 
@@ -109,7 +108,7 @@ function M.fill(self, options, open_store)
   self._origin, self._prefix, hint, option = options_.split_url(url, options.allow_insecure)
   if not self._origin then return self._prefix, hint, option or "base_url" end
   if options.proxy and options.proxy ~= "" then
-    wrong, option, hint = proxy.check(url, options)
+    wrong, option, hint = options_.check_proxy(url, options)
     if wrong then return wrong, hint, option end
   end
   self._user_agent, wrong, hint = user_agent_of(options)
