@@ -283,16 +283,14 @@ function World:save_address(fields)
   return addresses.save(self, account, fields)
 end
 
---- Freezes an account by name or uid, or thaws it: freeze("name"), freeze("name", false), freeze { account =, frozen =
---- }.
----@param requested string|{ account: string, frozen: boolean|nil }
+--- Freezes an account by name or uid, or thaws it: freeze("name"), freeze("name", false).
+---@param name string|{ uid: string|nil, name: string|nil }
 ---@param frozen boolean|nil
 ---@return { uid: string, frozen: boolean }|nil account, string|nil message
-function World:freeze(requested, frozen)
-  if type(requested) ~= "table" or not requested.account then requested = { account = requested, frozen = frozen } end
-  local account, message = account_of(self, "freeze", requested)
+function World:freeze(name, frozen)
+  local account, message = account_of(self, "freeze", { account = name, frozen = frozen })
   if not account then return nil, message end
-  account.frozen = requested.frozen ~= false or nil
+  account.frozen = frozen ~= false or nil
   return { uid = account.uid, frozen = account.frozen == true }
 end
 
