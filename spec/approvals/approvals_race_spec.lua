@@ -6,6 +6,7 @@ local core = require "purser.core"
 local files = require "files"
 local plan_text = require "purser.signed.plan_text"
 local policies = require "policies"
+local policy_chain = require "purser.signed.policy_chain"
 local purser = require "purser"
 local ssh_keys = require "ssh_keys"
 local whole = dofile "tools/whole_files.lua"
@@ -156,8 +157,8 @@ describe("what happens while another process sends", function()
     local text = policies.text(given)
     start()
     await(ROUNDS / 5)
-    assert(purser.approvals.install { policy = folder .. "/policy", account = "treasury", text = text, signatures = {
-      ssh_keys.sign("alice", "purser-policy-1", text), ssh_keys.sign("dave", "purser-policy-1", text) } })
+    assert(policy_chain.install(folder .. "/policy", "treasury", text,
+      ssh_keys.sign("alice", "purser-policy-1", text) .. ssh_keys.sign("dave", "purser-policy-1", text)))
     client():close()
     whole.write(folder .. "/go_on", "")
     local after, first = #lines(), nil

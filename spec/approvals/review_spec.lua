@@ -20,8 +20,8 @@ local function month()
     local amount = ("%d.%02d"):format(50 + i * 13 % 400, i % 89 + 10)
     rows[i] = { key = ("inv-%03d"):format(i), operation = "wallet.withdraw", payee = "Supplier " .. i,
       params = { coin = "USDT", netWork = "TRX", address = address(i), amount = amount } }
-    known[i] = { payee = rows[i].payee, coin = "USDT", network = "TRX", address = address(i), at = NOW - 60 * DAY,
-      amount = "7.77" }
+    known[i] = { payee = rows[i].payee, operation = "wallet.withdraw", at = NOW - 60 * DAY,
+      params = { coin = "USDT", netWork = "TRX", address = address(i), amount = "7.77" } }
   end
   return rows, known
 end
@@ -96,7 +96,8 @@ describe("the review of a plan", function()
     assert.matches("nothing proves it", show(rows))
     assert.matches("3 rows go to addresses that you never paid", (function()
       local three, known = { rows[1], rows[2], rows[3] }, {}
-      known[1] = { coin = "USDT", network = "TRX", address = "Tother", amount = "1", at = 0 }
+      known[1] = { operation = "wallet.withdraw", at = 0, params = { coin = "USDT", netWork = "TRX", address = "Tother",
+        amount = "1" } }
       return show(three, { known = known })
     end)())
     local many = {}

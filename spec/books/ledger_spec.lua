@@ -47,6 +47,30 @@ describe("The fee of a withdrawal", function()
     assert.equal("inside, measured", facts_of("inside", false, true))
   end)
 
+  it("is as that of the others where it is not measured itself", function()
+    local world = books_world.new { sim = { seed = 5, key_days = 0, fee = "inside" } }
+    local books = books_world.open(world)
+    local function withdraw(address)
+      assert(world.client.wallet:withdraw { coin = "USDT", netWork = "TRX", amount = "20", address = address })
+      world.sim:advance(30 * MINUTE)
+    end
+    withdraw(OUTSIDE) -- before any balance was read
+    assert(books:sync())
+    withdraw(assert(world.clients.desk1.wallet:create_deposit_address { coin = "USDT",
+      network = "Tron(TRC20)" }).address)
+    assert(books:sync())
+    local measured = {}
+    for rid, fact in pairs(ledger.at(books, books.store:rev()).facts) do
+      if books.store:rows("SELECT rid FROM purser_books_withdrawal WHERE rid = $1", rid)[1] then
+        assert.is_true(fact.inside)
+        assert.falsy(fact.is_assumed)
+        measured[tostring(fact.is_measured)] = true
+      end
+    end
+    assert.same({ ["true"] = true, ["nil"] = true }, measured)
+    books:close()
+  end)
+
   it("is assumed on top where nothing shows it, or where the user says", function()
     assert.equal("on top, assumed", facts_of("inside", false, false))
     assert.equal("inside, assumed", facts_of("inside", false, false, { fee = "inside" }))

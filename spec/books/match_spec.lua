@@ -47,7 +47,7 @@ describe("match.pairs", function()
     local withdrawals = { row("w", "20", 0) }
     local deposits = { row("d1", "20", 60000), row("d2", "19", 70000) }
     assert.same({ {}, { "w" } }, { pairs_of(withdrawals, deposits) })
-    assert.same({ { "w=d2" }, {} }, { pairs_of(withdrawals, deposits, { w = "d2" }) })
+    assert.same({ { "w=d2" }, {} }, { pairs_of(withdrawals, deposits, { w = { value = "d2" } }) })
     assert.same({ {}, {} }, { pairs_of(withdrawals, deposits, nil, { w = true }) })
   end)
 

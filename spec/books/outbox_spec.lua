@@ -2,6 +2,7 @@
 -- The outbox: every change of every record reaches a receiver, in order a record, through failures and restarts.
 
 local books_world = require "books_world"
+local core = require "purser.core"
 local files = require "files"
 local purser = require "purser"
 
@@ -60,6 +61,40 @@ describe("The outbox of the books", function()
     books:close()
   end)
 
+  it("brings every change, signed, to a webhook that fails half the time, in order of each record", function()
+    local log = files.new_path ""
+    local pipe = assert(io.popen(("echo $$; exec %s spec/support/webhook.lua %s %s"):format(
+      os.getenv "LUA" or "lua5.4", log, ("500 204 "):rep(40))))
+    local process = pipe:read "*l"
+    finally(function()
+      os.execute("kill " .. process)
+      pipe:close()
+    end)
+    local url = ("http://127.0.0.1:%s/books"):format(pipe:read "*l")
+    local world = books_world.new()
+    local books = books_world.open(world, { sinks = { { webhook = url, secret = "between us" } } })
+    move(world, 6)
+    assert(books:sync())
+    world.sim:advance(600000)
+    assert(books:sync())
+    drain(books, world)
+    local bodies, all = {}, 0
+    for line in io.lines(log) do
+      local request = core.decode(line)
+      assert.is_true(purser.books.verify("between us", request.headers["purser-signature"], request.body))
+      all = all + 1
+      if all % 2 == 0 then bodies[#bodies + 1] = request.body end -- those that it took
+    end
+    files.write(log, table.concat(bodies, "\n"))
+    local of, taken = received(log)
+    local orders = {}
+    for _, order in pairs(of) do orders[order] = (orders[order] or 0) + 1 end
+    assert.same({ ["12"] = 6, ["1"] = 2 }, orders)
+    assert.equal(14, taken)
+    assert.equal(28, all)
+    books:close()
+  end)
+
   it("goes on after a sender that was killed, at any point", function()
     local world = books_world.new()
     local path, log = files.new_path(), files.new_path ""
@@ -83,6 +118,43 @@ describe("The outbox of the books", function()
     world.sim:advance(120000) -- what the killed one had taken
     drain(books, world)
     for _, order in pairs((received(log))) do assert.truthy(order == "12" or order == "1") end
+    books:close()
+  end)
+
+  it("leaves alone what another sender is sending, however long its earlier events took", function()
+    local world = books_world.new()
+    local options = { sqlite = files.new_path(), sinks = { { command = "true" } } }
+    local books, other = books_world.open(world, options), books_world.open(world, options)
+    move(world, 3)
+    assert(books:sync())
+    local sending, sent = nil, 0
+    books.senders[1].sender = { deliver = function(_, body)
+      sending, sent = body, sent + 1
+      world.sim:advance(50000)
+      assert(other:deliver())
+      return true
+    end }
+    local is_free = false -- the other takes nothing but what is in the air
+    other.senders[1].sender = { deliver = function(_, body)
+      assert.are_not.equal(sending, body)
+      return is_free, "later"
+    end }
+    assert(books:deliver())
+    assert.is_true(sent >= 3)
+    books:close()
+    other:close()
+  end)
+
+  it("asks a receiver that is down no more than ten times a round", function()
+    local world = books_world.new()
+    local books = books_world.open(world, { sinks = { { command = "exit 1" } } })
+    for _ = 1, 15 do
+      move(world, 1)
+      world.sim:advance(1000)
+    end
+    assert(books:sync())
+    local delivered, failed = books:deliver()
+    assert.same({ 0, 10 }, { delivered, failed })
     books:close()
   end)
 

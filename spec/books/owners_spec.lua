@@ -62,7 +62,7 @@ describe("The owners of the books", function()
     assert(books:sync())
     world.sim:advance(3 * 86400000)
     assert(books:sync())
-    world.sim:advance(120000) -- nobody but the journal says that something happened
+    world.sim:advance(60000) -- nobody but the journal says that something happened
     local client = simulated.client(world.sim, world.main, { rate_limit = false, profile = "mexc", journal = journal })
     assert(client.sub_account:transfer { fromAccount = "desk1", toAccount = "desk2", fromAccountType = "SPOT",
       toAccountType = "SPOT", asset = "USDT", amount = "7" })

@@ -180,6 +180,18 @@ describe("books:sync", function()
     books:close()
   end)
 
+  it("has no gap left of a list whose first reading failed", function()
+    local world = books_world.new()
+    local books = books_world.open(world)
+    world.sim:fault { kind = "reject", code = "700007", operation = "wallet.withdrawal_history", times = 1 }
+    assert.equal(1, #assert(books:sync()).problems)
+    assert.equal(1, #books:gaps())
+    world.sim:advance(10 * MINUTE) -- and the edge of what the service shows
+    sync(books)
+    assert.same({}, books:gaps())
+    books:close()
+  end)
+
   it("keeps a quiet balance, and none that moved while the lists were read", function()
     local world = books_world.new()
     local books = books_world.open(world)

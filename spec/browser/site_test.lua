@@ -74,7 +74,7 @@ describe("the manual as HTML", function()
       assert.is_truthy(pages[page], page)
       assert.is_truthy(pages["index.html"]:find(('<li><a href="%s"'):format(page), 1, true), page)
     end
-    for _, page in ipairs { "index.html", "CHANGELOG.html", "SECURITY.html", "examples/fleet.lua.html" } do
+    for _, page in ipairs { "index.html", "CHANGELOG.html", "SECURITY.html", "examples/sweep.lua.html" } do
       assert.is_truthy(pages[page], page)
     end
   end)
@@ -148,7 +148,7 @@ describe("the manual as HTML", function()
       for _, width in ipairs { 1280, 400 } do
         browser:resize(width, 900)
         for _, path in ipairs { "index.html", "docs/errors.html", "docs/payouts.html", "docs/reconcile.html",
-          "docs/cookbook.html", "examples/fleet.lua.html" } do
+          "docs/cookbook.html", "examples/sweep.lua.html" } do
           open(path)
           browser:run(("document.documentElement.dataset.theme = %q"):format(theme))
           assert.same({}, browser:violations(), path)

@@ -58,6 +58,23 @@ describe("purser statement", function()
     assert.truthy(difference:find("+ ; open: ", 1, true))
   end)
 
+  it("says that a fee is assumed, and takes it where the user says", function()
+    local world, path = books_world.new { sim = { seed = 5, key_days = 0, fee = "inside" } }, files.new_path()
+    local books = books_world.open(world, { sqlite = path })
+    assert(world.client.wallet:withdraw { coin = "USDT", netWork = "TRX", amount = "20",
+      address = "TXbuy5rFPKWTMsHX6XgYoTTyEBRKoPf7aJ" })
+    world.sim:advance(DAY)
+    assert(books:sync())
+    books:close()
+    local environment = { PURSER_BOOKS = "sqlite:" .. path }
+    for fee, leg in pairs { on_top = 'Spot  -21 "USDT"', inside = 'Spot  -20 "USDT"' } do
+      local code, out = run(environment, "--fee", fee)
+      assert.equal(0, code)
+      assert.truthy(out:find(leg, 1, true) and out:find("; fee: assumed", 1, true), fee)
+    end
+    assert.equal(2, (run(environment, "--fee", "elsewhere")))
+  end)
+
   it("rejects times that are none", function()
     local environment = prepared()
     local code, _, err = command.run({ "statement", "--from", "soon", "--to", "2023-12-01" }, environment)

@@ -288,12 +288,43 @@ describe("payments that the journal does not know to be made", function()
     assert.equal(2, at.counted("wallet.transfer", "applied"))
   end)
 
-  it("without ids are paid where the user says that equal records are of no matter", function()
-    assert(at.client.wallet:transfer(at.own "5"))
+  it("without ids do not wait for an equal call of long ago, of which nothing is known", function()
+    assert(at.sim:account { name = "Payee", role = "main", email = "payee@mail.example" })
+    local function to_payee(amount)
+      return { toAccountType = "EMAIL", toAccount = "payee@mail.example", asset = "USDT", amount = amount }
+    end
+    local other = at.client_with { journal = false, account = false }
+    for _ = 1, 2 do assert(other.wallet:internal_transfer(to_payee "10")) end
+    at.sim:fault { kind = "lost_answer", operation = "wallet.internal_transfer" }
+    local _, err = at.client.wallet:internal_transfer(to_payee "10")
+    assert.equal("undecided", assert(at.client:reconcile(err)).outcome)
+    at.sim:advance(600000)
+    local payouts, reports = nil, 0
+    payouts = at.payouts_with { progress_ms = 20, progress = function()
+      reports = reports + 1
+      if reports > 100 then payouts:stop() end
+    end }
+    assert(payouts:add("near", "wallet.internal_transfer", to_payee "12"))
+    assert.equal(1, assert(payouts:run()).undecided)
+  end)
+
+  it("without ids are made after another, whose record shows that amounts are shown as they are sent", function()
+    assert(at.sim:account { name = "Payee", role = "main", email = "payee@mail.example" })
+    local function to_payee(amount)
+      return { toAccountType = "EMAIL", toAccount = "payee@mail.example", asset = "USDT", amount = amount }
+    end
+    assert(at.client.wallet:internal_transfer(to_payee "10"))
     at.lose_journal()
-    local payouts = at.payouts_with { unidentified = "pay" }
-    assert(payouts:add("c", "wallet.transfer", at.own "5"))
-    assert.equal(1, assert(payouts:run()).done)
+    local payouts = at.payouts_with()
+    assert(payouts:add("near", "wallet.internal_transfer", to_payee "12")) -- less a fee it could be the first
+    assert.equal(1, assert(payouts:run()).undecided) -- no other is answered
+    assert(payouts:add("witness", "wallet.internal_transfer", to_payee "50"))
+    assert(payouts:add("equal", "wallet.internal_transfer", to_payee "10"))
+    assert.is_true(payouts:retry "near")
+    local report = assert(payouts:run())
+    assert.same({ 2, 1 }, { report.done, report.undecided })
+    assert.equal("equal", report.undecided_payments[1].key)
+    assert.equal(3, at.counted("wallet.internal_transfer", "applied"))
   end)
 
   it("are blocked when the service does not know the account that their history is asked for", function()

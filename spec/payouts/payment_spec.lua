@@ -80,7 +80,7 @@ describe("a queue with the guard rail no_duplicates", function()
     local _, err = at.client.wallet:transfer(own "5")
     assert.equal("unknown", err.outcome)
     at.sim:advance(120000)
-    local payouts = payouts_with { unidentified = "pay" }
+    local payouts = payouts_with { history_check = "never" }
     assert(payouts:add("a", "wallet.transfer", own "5"))
     local report = assert(payouts:run())
     assert.equal(1, report.blocked)

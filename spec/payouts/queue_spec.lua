@@ -41,8 +41,8 @@ end
 
 local function take(self, count) return within(function(tx) return queue.take_waiting(tx, self, count or 9) end) end
 
-local function take_over(self, rejected)
-  return within(function(tx) return queue.take_abandoned(tx, self, 9, rejected) end)
+local function take_over(self)
+  return within(function(tx) return queue.take_abandoned(tx, self, 9) end)
 end
 
 -- Begins an attempt. Returns its intent; nil where it must not be sent.
@@ -224,7 +224,7 @@ describe("an attempt that a worker had lost", function()
 end)
 
 describe("what was rejected and is looked for", function()
-  it("is taken over apart from the rest, with the reason", function()
+  it("is taken over with the rest, with the reason", function()
     for _, key in ipairs { "a", "b", "c" } do insert(key) end
     for _, payment in ipairs(take(one)) do
       local intent = assert(mark(one, payment))
@@ -238,8 +238,7 @@ describe("what was rejected and is looked for", function()
     assert.equal("it was rejected", find("b").rejection)
     assert.is_nil(find("c").rejection)
     now = now + LEASE_MS + 1
-    assert.equal("c", keys(take_over(two)))
-    assert.equal("a b", keys(take_over(two, true)))
+    assert.equal("a b c", keys(take_over(two)))
   end)
 end)
 

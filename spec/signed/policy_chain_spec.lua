@@ -72,4 +72,26 @@ describe("the folder of a policy", function()
     os.remove(folder .. "/1.sigs")
     fails("1.sigs cannot be read", policy_chain.open(folder, "treasury"))
   end)
+
+  it("gets a version that follows the last, once all have signed it", function()
+    local function install(changes, ...)
+      local given = policies.given(changes, true)
+      local text, signatures = policies.text(given), {}
+      for i, name in ipairs { ... } do signatures[i] = ssh_keys.sign(name, policy_chain.NAMESPACE, text) end
+      return policy_chain.install(folder, "treasury", text, table.concat(signatures))
+    end
+    fails("change` of version 1", install({}, "alice"))
+    fails('of the account "other"', install({ account = "other" }, "alice", "bob"))
+    fails("cannot be read", install({ version = 2, replaces = ("ab"):rep(32) }, "alice", "bob"))
+    local kept = folder
+    folder = kept .. "/none"
+    fails("none cannot be written %(`mkdir", install({}, "alice", "bob"))
+    folder = kept
+    assert.equal(1, install({}, "alice", "bob"))
+    fails("is there already", install({ zone = "+01:00" }, "alice", "bob"))
+    fails("another policy", install({ version = 2, replaces = ("ab"):rep(32) }, "alice", "bob"))
+    local first = policy_chain.open(folder, "treasury").latest
+    assert.equal(2, install({ version = 2, replaces = first.digest }, "alice", "bob"))
+    assert.equal(2, policy_chain.open(folder, "treasury").latest.version)
+  end)
 end)

@@ -41,11 +41,6 @@ function M.launch(arguments, until_pattern)
   return { lines = lines, pid = pid, pipe = pipe }
 end
 
---- A text without what padded amounts and other names of networks change in it: the same for each form of the answers.
-function M.plain(text)
-  return (text:gsub("(%d+%.%d-)0+%f[%D]", "%1"):gsub("(%d)%.([^%d])", "%1%2"):gsub("%f[%w]TRX%f[%W]", "Tron(TRC20)"))
-end
-
 --- Starts it and connects to it; raises with its own words when it does not come up.
 ---@param arguments string[]|nil further arguments of the command
 ---@param last_line string|nil pattern of the last line to wait for, when it is not the first

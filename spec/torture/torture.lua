@@ -120,7 +120,8 @@ end
 
 local function client_for(state, journal)
   return assert(purser.new { base_url = state.url, api_key = state.payer.api_key, secret_key = state.payer.secret_key,
-    rate_limit = false, journal = journal, account = "torture", retry = { attempts = 6, base_ms = 5, max_ms = 100 } })
+    rate_limit = false, journal = journal, account = "torture", policy = state.policy,
+    retry = { attempts = 6, base_ms = 5, max_ms = 100 } })
 end
 
 --------------------------------------------------------------------------------------------------------------- all
@@ -163,7 +164,8 @@ local function make_workers(state)
       writes_late = state.writes_late, worker = "worker-" .. i, recv_window = 1000,
       concurrency = math.max(1, math.floor(state.concurrency / state.workers)), -- more than it can do spoils the rest
       timeout_ms = 500, visibility_delay_ms = 200,
-      lease_ms = 5000, keys_file = workers[i].keys_file, keys = world.keys_of(i, state.workers, state.keys),
+      policy = state.policy, lease_ms = 5000,
+      keys_file = workers[i].keys_file, keys = world.keys_of(i, state.workers, state.keys),
     })
   end
   return workers
@@ -186,6 +188,8 @@ end
 ---@field share number|nil    of requests that meet a fault (0.3)
 ---@field keys integer|nil     API keys that are to be made beside the payments (0)
 ---@field concurrency integer|nil payments in flight, by all workers (32)
+---@field policy string|nil   a folder: the payer is under it
+---@field approve fun(client: purser.Client, journal: purser.Journal, payments: table[])|nil  adds them as a signed plan
 ---@field writes_late boolean|nil without the record before the request
 ---@field tell fun(line: string)|nil
 
@@ -204,7 +208,8 @@ function M.run(options)
     local journal = assert(purser.journal.open(state.journal))
     local client = client_for(state, journal)
     local payouts = assert(purser.payouts.new { client = client, journal = journal })
-    assert(payouts:add_all(world.payments(state.payments, state.roll)))
+    local list = world.payments(state.payments, state.roll)
+    if state.approve then state.approve(client, journal, list) else assert(payouts:add_all(list)) end
     if state.share ~= 0 then world.arm(state.simulator, state.share or 0.3) end
     workers = make_workers(state)
     local before = core.monotonic_ms()

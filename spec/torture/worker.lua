@@ -17,7 +17,7 @@ local journal = assert(purser.journal.open(config.journal))
 if config.writes_late then late_journal.make(journal) end
 local client = assert(purser.new {
   base_url = config.url, api_key = config.api_key, secret_key = config.secret_key, journal = journal,
-  account = "torture",
+  account = "torture", policy = config.policy,
   transport = assert(purser.transport.multi { base_url = config.url, max_in_flight = config.concurrency,
     max_response_bytes = 4 * 1024 * 1024 }),
   rate_limit = false, recv_window = config.recv_window, timeout_ms = config.timeout_ms,

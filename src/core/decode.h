@@ -8,9 +8,8 @@
  * cost. Containers inside a record or list flush the batch and nest.
  *
  * The walk takes no memory at all and keeps its state on the C stack, so a sink may leave by longjmp at any call (a
- * Lua error) and the plan is as usable as before. Nesting is bounded by PU_MAX_DEPTH, and what
- * a document makes of memory by the ceilings below. Texts handed to the sink point
- * into the document and live as long as it does. */
+ * Lua error) and the plan is as usable as before. Nesting is bounded by PU_MAX_DEPTH, and what a document makes of
+ * memory by the ceilings below. Texts handed to the sink point into the document and live as long as it does. */
 #ifndef PURSER_CORE_DECODE_H
 #define PURSER_CORE_DECODE_H
 

@@ -68,11 +68,6 @@ static void narrow_string(pu_walk *w, enum pu_kind kind, pu_entry *entry)
     }
 }
 
-static bool is_boolean(const pu_entry *entry)
-{
-    return entry->kind == PU_ENTRY_TRUE || entry->kind == PU_ENTRY_FALSE;
-}
-
 static const char *read_string(pu_walk *w, const char *p, enum pu_kind kind, pu_entry *entry)
 {
     pu_scan_error mark;
@@ -84,7 +79,7 @@ static const char *read_string(pu_walk *w, const char *p, enum pu_kind kind, pu_
     entry->kind = escaped ? PU_ENTRY_ESCAPED : PU_ENTRY_TEXT;
     if (kind == PU_KIND_INTEGER || kind == PU_KIND_BOOLEAN) {
         narrow_string(w, kind, entry);
-        if (kind == PU_KIND_BOOLEAN && !is_boolean(entry)) return pu_walk_mistyped(w, p, kind);
+        if (kind == PU_KIND_BOOLEAN && entry->kind >= PU_ENTRY_TEXT) return pu_walk_mistyped(w, p, kind);
     }
     return close + 1;
 }

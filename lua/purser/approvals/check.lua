@@ -5,9 +5,9 @@
 
 local decimal = require "purser.decimal"
 local errors = require "purser.call.errors"
+local names_of = require "purser.util.names_of"
 local policy = require "purser.signed.policy"
 local rules = require "purser.signed.rules"
-local names_of = require "purser.util.names_of"
 
 local M = {}
 

@@ -10,12 +10,10 @@
 
 local check = require "purser.approvals.check"
 local errors = require "purser.call.errors"
-local files = require "purser.util.files"
 local names_of = require "purser.util.names_of"
 local option_schema = require "purser.util.option_schema"
 local payouts = require "purser.payouts"
 local plan_text = require "purser.signed.plan_text"
-local policy = require "purser.signed.policy"
 local policy_chain = require "purser.signed.policy_chain"
 local review = require "purser.approvals.review"
 local rules = require "purser.signed.rules"
@@ -110,13 +108,6 @@ end
 ---@return string|nil review, purser.Error|nil err
 function M.show(text, options) return review.show(text, options) end
 
---- Returns what the rows of a plan pay, as `known` of a later review: what a person signed is that person's own record;
---- or nil and an error.
----@param text string
----@param now integer  epoch ms
----@return purser.KnownPayment[]|nil known, purser.Error|nil err
-function M.facts(text, now) return review.facts(text, now) end
-
 ------------------------------------------------------------------------------------------------------ the signatures
 
 ---@class purser.Verified
@@ -147,16 +138,6 @@ function M.verify(text, signatures, folder)
   chain, message = policy_chain.open(folder, plan.head.account)
   if not chain or not signers.names_policy(plan, chain) then return bad("policy", message) end
   return verified(plan, chain, signatures)
-end
-
---- Returns what a signature says of a text: "approve", "withdraw" or "made"; or nil and an error where it is none.
----@param text string
----@param signature string
----@return string|nil kind, purser.Error|nil err
-function M.kind(text, signature)
-  local kind = signers.statement(text, signature).kind
-  if not kind then return bad "signature" end
-  return kind
 end
 
 ----------------------------------------------------------------------------------------------------------- the payer
@@ -263,44 +244,6 @@ function M.status(options)
 end
 
 ---------------------------------------------------------------------------------------------------------- the policy
-
----@class purser.InstallOptions
----@field policy string            the folder
----@field account string
----@field text string              of the new version
----@field signatures string[]
-
---- Installs a version of a policy that all have signed whom it and the version before name. Returns its number; or nil
---- and an error. A payer that runs obeys it once any client with the folder was made over the same journal.
----@param options purser.InstallOptions
----@return integer|nil version, purser.Error|nil err
-function M.install(options)
-  local new, message = policy.read(options.text)
-  if not new then return bad("policy", message) end
-  local at, chain = ("%s/%d"):format(options.policy, new.version), nil
-  if new.version > 1 then chain, message = policy_chain.open(options.policy, options.account) end
-  if new.version > 1 and not chain then return bad("policy", message) end
-  if new.account ~= options.account then return bad "account" end
-  if files.read(at .. ".json") then return bad("policy", at .. ".json is there already") end
-  local signatures = table.concat(options.signatures)
-  message = policy_chain.problem(new, chain and chain.latest, signatures)
-  if message then return bad("policy", message) end
-  local ok
-  ok, message = files.replace(at .. ".sigs", signatures)
-  if ok then ok, message = files.replace(at .. ".json", options.text) end
-  if not ok then return bad("policy", message) end
-  return new.version
-end
-
---- Returns the lines of an `allowed_signers` file, with which `ssh-keygen -Y verify` checks signatures without Purser;
---- or nil and an error.
----@param text string  of the policy
----@return string|nil lines, purser.Error|nil err
-function M.signers(text)
-  local given, message = policy.read(text)
-  if not given then return nil, errors.argument("policy", "the policy cannot be read: " .. message) end
-  return policy.signers(given)
-end
 
 --- Returns what is odd about a policy (rules that never match, places nobody can fill) and what it loosens against
 --- another; or nil and an error.

@@ -15,13 +15,10 @@ local M = {}
 local WIDTH, DAY, RECENT_DAYS, SHOWN = 80, 86400000, 35, 8
 local clean = plain_text.clean
 
----@class purser.KnownPayment  one that the reader knows of
+---@class purser.KnownPayment  one that the reader knows of: a row of an earlier plan
+---@field operation string
+---@field params table<string, string>
 ---@field payee string|nil
----@field coin string
----@field network string|nil
----@field address string   or the account that was paid
----@field memo string|nil
----@field amount string
 ---@field at integer       epoch ms
 
 ---@class purser.ReviewOptions
@@ -32,10 +29,10 @@ local clean = plain_text.clean
 ---@field verified purser.Verified|nil     who signed
 ---@field html boolean|nil
 
--- Returns what a row pays, in one form for all operations.
+-- Returns what a row pays, or has paid, in one form for all operations.
 local function fact_of(row)
   local params = row.params
-  return { key = row.key, payee = row.payee, coin = (params.coin or params.asset or "?"):upper(),
+  return { key = row.key, payee = row.payee or "", at = row.at, coin = (params.coin or params.asset or "?"):upper(),
     network = params.netWork or params.network or "", memo = params.memo or "", amount = decimal(params.amount or "0"),
     address = params.address or params.toAccount or params.toAccountType or params.subAccount or "",
     operation = row.operation, contract = params.contractAddress }
@@ -96,7 +93,7 @@ end
 
 flags[3] = function(fact, known)
   for _, payment in ipairs(known or {}) do
-    if (payment.memo or "") == fact.memo and (payment.network or "") == fact.network then return nil end
+    if payment.memo == fact.memo and payment.network == fact.network then return nil end
   end
   return known and ('another memo or network than before: "%s" on "%s"'):format(clean(fact.memo), clean(fact.network))
 end
@@ -110,7 +107,7 @@ flags[5] = function(fact, known, at)
   local other = other_of(at.equal[payment_text(fact)], fact.key)
   if other then return "the same amount to the same address as " .. clean(other) end
   for _, payment in ipairs(known or {}) do
-    if payment.coin:upper() == fact.coin and fact.amount:eq(payment.amount)
+    if payment.coin == fact.coin and fact.amount:eq(payment.amount)
       and (not at.now or at.now - payment.at < RECENT_DAYS * DAY) then
       return ("you paid the same amount there less than %d days ago"):format(RECENT_DAYS)
     end
@@ -120,7 +117,7 @@ end
 flags[6] = function(fact, known)
   for _, payment in ipairs(known or {}) do
     for _, times in ipairs { 10, 100, 1000 } do
-      if payment.coin:upper() == fact.coin and fact.amount:eq(decimal(payment.amount) * times) then
+      if payment.coin == fact.coin and fact.amount:eq(payment.amount * times) then
         return ("exactly %d times what was paid there before"):format(times)
       end
     end
@@ -167,12 +164,12 @@ local function survey(plan, known, policy, now)
     if not seen[address] then add_to(at.ends, ends_of(address), address) end
     seen[address] = true
   end
-  for _, payment in ipairs(known) do
+  for _, row in ipairs(known) do
+    local payment = fact_of(row)
     add_to(at.by_address, payment.address, payment)
     remember(payment.address)
-    local payee = payment.payee or ""
-    at.by_payee[payee] = at.by_payee[payee] or {}
-    at.by_payee[payee][payment.address] = true
+    at.by_payee[payment.payee] = at.by_payee[payment.payee] or {}
+    at.by_payee[payment.payee][payment.address] = true
   end
   for i, row in ipairs(plan.rows) do
     local fact = fact_of(row)
@@ -296,8 +293,7 @@ local function known_of(journal, account, records)
   local known = {}
   for i, payment in ipairs(records) do known[i] = payment end
   for entry in journal:each_entry { account = account, state = "done" } do
-    local fact = fact_of { key = "", payee = "", params = entry.intent.params, operation = entry.intent.operation }
-    fact.at, fact.amount, known[#known + 1] = entry.intent.sent_at, tostring(fact.amount), fact
+    known[#known + 1] = { at = entry.intent.sent_at, params = entry.intent.params, operation = entry.intent.operation }
   end
   return known
 end
@@ -319,19 +315,6 @@ function M.show(text, options)
   end
   if options.journal then known = known_of(options.journal, plan.head.account, known) end
   return page_of(survey(plan, known, chain and chain.latest, options.now), plan, options)
-end
-
---- Returns what the rows of a plan pay, as records for the next review; see purser.approvals.
-function M.facts(text, now)
-  local plan, message = plan_text.read(text)
-  if not plan then return nil, signers.error("changed", message) end
-  local facts = {}
-  for i, row in ipairs(plan.rows) do
-    local fact = fact_of(row)
-    facts[i] = { payee = fact.payee, coin = fact.coin, network = fact.network, address = fact.address,
-      memo = fact.memo, amount = tostring(fact.amount), at = now }
-  end
-  return facts
 end
 
 return M

@@ -4,10 +4,10 @@
 
 local decimal = require "purser.decimal"
 local errors = require "purser.call.errors"
+local names_of = require "purser.util.names_of"
 local option_schema = require "purser.util.option_schema"
 local policy = require "purser.signed.policy"
 local rules = require "purser.signed.rules"
-local names_of = require "purser.util.names_of"
 local utc = require "purser.util.utc"
 
 local M = {}

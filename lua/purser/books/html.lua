@@ -3,7 +3,7 @@
 -- with SVG in it and no script; each text of the service is escaped.
 
 local decimal = require "purser.decimal"
-local utc = require "purser.util.utc"
+local model = require "purser.books.model"
 
 local M = {}
 
@@ -12,12 +12,19 @@ local escapes = { ["&"] = "&amp;", ["<"] = "&lt;", [">"] = "&gt;", ['"'] = "&quo
 
 local function text(value) return (tostring(value):gsub("%c", " "):gsub("[&<>\"']", escapes)) end
 
-local function date(time) return utc.text(math.floor(tonumber(time))):sub(1, 10) end
+-- What each column of the summary adds up.
+local columns = { { "brought forward", "^Equity:[^:]+:Opening" }, { "outside", "^Equity:[^:]+:Outside" },
+  { "fees", "^Expenses:" }, { "conversions", "^Equity:[^:]+:Conversion" }, { "rebates", "^Income:" },
+  { "not explained", "^Equity:[^:]+:Unexplained" }, { "held", "^Assets:" } }
+
+local above_numbers = { amount = true }
+for _, column in ipairs(columns) do above_numbers[column[1]] = true end
 
 local function line_of(cells, tag)
   local out = {}
   for i, cell in ipairs(cells) do
-    out[i] = ("<%s%s>%s</%s>"):format(tag or "td", decimal(cell) and ' class="n"' or "", text(cell), tag or "td")
+    local is_number = decimal(cell) or tag and above_numbers[cell]
+    out[i] = ("<%s%s>%s</%s>"):format(tag or "td", is_number and ' class="n"' or "", text(cell), tag or "td")
   end
   return "<tr>" .. table.concat(out) .. "</tr>\n"
 end
@@ -25,11 +32,6 @@ end
 local function table_of(title, head, lines)
   return ("<h2>%s</h2>\n<table>%s%s</table>\n"):format(title, line_of(head, "th"), table.concat(lines))
 end
-
--- Which accounts each column of the summary adds up.
-local columns = { { "brought forward", "^Equity:[^:]+:Opening" }, { "outside", "^Equity:[^:]+:Outside" },
-  { "fees", "^Expenses:" }, { "conversions", "^Equity:[^:]+:Conversion" }, { "rebates", "^Income:" },
-  { "not explained", "^Equity:[^:]+:Unexplained" }, { "held", "^Assets:" } }
 
 -- A line an asset: what came from where, and what is held at the end.
 local function summary_of(statement)
@@ -60,10 +62,10 @@ local function verdict_of(statement)
     { "gaps", "gaps in what was read" }, { "unread", "accounts without a balance to compare with" },
     { "negative", "balances below zero" } } do
     local number = #statement[part[1]]
-    if number > 0 then wrong[#wrong + 1] = ("%d %s"):format(number, part[2]) end
+    if number > 0 then wrong[#wrong + 1] = ("%s: %d"):format(part[2], number) end
   end
   if #wrong == 0 then return "It adds up: every account is what the balances show, to the last digit." end
-  return "It needs a person: " .. table.concat(wrong, ", ") .. "."
+  return "It needs a person: " .. table.concat(wrong, "; ") .. "."
 end
 
 local function persons_of(remarks)
@@ -72,29 +74,33 @@ local function persons_of(remarks)
   return #items == 0 and "" or "<h2>What needs a person</h2>\n<ul>" .. table.concat(items) .. "</ul>\n"
 end
 
-local WIDTH, HEIGHT = 720, 120
+local WIDTH, HEIGHT = 720, 60
 
--- Draws what the accounts hold of an asset through the span, as steps. A picture may round.
+-- Draws what the accounts hold of an asset through the span, as steps; nothing where it moved but once. A picture may
+-- round.
 local function chart_of(statement, asset)
   local points, held, least, most = {}, ZERO, 0, 0
   local from, to = tonumber(statement.from), tonumber(statement.to)
   for _, entry in ipairs(statement.entries) do
+    local before = held
     for _, leg in ipairs(entry.legs) do
       if leg[2] == asset and leg[1]:find "^Assets:" then held = held + leg[3] end
     end
-    local value = tonumber(tostring(held))
-    points[#points + 1] = { (tonumber(entry.time) - from) / (to - from) * WIDTH, value }
-    least, most = math.min(least, value), math.max(most, value)
+    if held ~= before then
+      local value = tonumber(tostring(held))
+      points[#points + 1] = { (tonumber(entry.time) - from) / (to - from) * WIDTH, value }
+      least, most = math.min(least, value), math.max(most, value)
+    end
   end
-  if most == least then return "" end
+  if #points < 2 then return "" end
   local path = {}
   for i, point in ipairs(points) do
     path[i] = ("%s %.1f %s %.1f"):format(i == 1 and "M" or "H", point[1], i == 1 and "" or "V",
       HEIGHT - (point[2] - least) / (most - least) * HEIGHT)
   end
-  return ('<figure><figcaption>%s held</figcaption><svg viewBox="0 -4 %d %d" role="img"><path d="%s H %d" fill="none" '
-    .. 'stroke="currentColor" stroke-width="2"/></svg></figure>\n'):format(text(asset), WIDTH, HEIGHT + 8,
-    table.concat(path, " "), WIDTH)
+  return ('<figure><figcaption>%s held, from %.14g to %.14g</figcaption><svg viewBox="0 -4 %d %d" role="img"><path '
+    .. 'd="%s H %d" fill="none" stroke="currentColor" stroke-width="2"/></svg></figure>\n'):format(text(asset), least,
+    most, WIDTH, HEIGHT + 8, table.concat(path, " "), WIDTH)
 end
 
 local CHARTS = 6
@@ -106,7 +112,7 @@ local function balances_of(statement)
       seen[leg[2]], charts[#charts + 1] = true, chart_of(statement, leg[2])
     end
     local at = statement.checks[leg[1] .. "\30" .. leg[2]]
-    lines[i] = line_of { leg[1], leg[2], tostring(leg[3]), at and date(at) or "" }
+    lines[i] = line_of { leg[1], leg[2], tostring(leg[3]), at and model.date(at) or "" }
   end
   return table_of("Balances", { "account", "asset", "held", "last equal to the balance" }, lines)
     .. table.concat(charts)
@@ -116,7 +122,7 @@ local function entries_of(statement)
   local lines = {}
   for _, entry in ipairs(statement.entries) do
     for i, leg in ipairs(entry.legs) do
-      lines[#lines + 1] = line_of { i == 1 and date(entry.time) or "", i == 1 and entry.text or "",
+      lines[#lines + 1] = line_of { i == 1 and model.date(entry.time) or "", i == 1 and entry.text or "",
         i == 1 and entry.row and entry.rid:sub(1, 16) or "", leg[1], leg[2], tostring(leg[3]) }
     end
   end
@@ -131,6 +137,7 @@ body { font: 15px/1.45 system-ui, sans-serif; max-width: 62rem; margin: 2rem aut
 table { border-collapse: collapse; width: 100%%; margin: .5rem 0 1.5rem }
 th, td { text-align: left; padding: .2rem .6rem; border-bottom: 1px solid #ccc }
 .n { text-align: right; font-variant-numeric: tabular-nums }
+h1 { font-size: 1.5rem } h2 { font-size: 1.1rem }
 figure { margin: 1rem 0 } svg { width: 100%%; height: auto } .verdict { font-weight: bold }
 @media (prefers-color-scheme: dark) { body { background: #111; color: #eee } }
 </style></head><body><h1>%s</h1>
@@ -141,7 +148,7 @@ figure { margin: 1rem 0 } svg { width: 100%%; height: auto } .verdict { font-wei
 ---@param statement table
 ---@param remarks string[]  the first names the statement
 function M.page(statement, remarks)
-  local title = text(remarks[1])
+  local title = text(remarks[1]:gsub("^s", "S"))
   return HEAD:format(title, title, text(verdict_of(statement))) .. summary_of(statement) .. persons_of(remarks)
     .. balances_of(statement) .. entries_of(statement) .. "</body></html>\n"
 end

@@ -1,13 +1,12 @@
 -- SPDX-License-Identifier: MIT
 --- The books: a copy of an account's histories in SQLite or PostgreSQL that never loses a change, and statements that
---- add up. See docs/books.md.
+--- add up. See docs/sync.md and docs/statement.md.
 ---
 ---     local books = assert(purser.books.open { sqlite = "books.db", client = parent, keys = { desk1 = sub_client } })
 ---     local report = assert(books:sync())
 ---     print(assert(books:statement { from = "2026-10-01", to = "2026-11-01", format = "hledger" }))
 
 local core = require "purser.core"
-local digest = require "purser.util.digest"
 local errors = require "purser.call.errors"
 local model = require "purser.books.model"
 local option_schema = require "purser.util.option_schema"
@@ -35,7 +34,6 @@ Books.__index = Books
 ---@field keys table<string, purser.Client>|nil  a client of each sub-account, by its name
 ---@field journal purser.Journal|nil         of the calls that are made here: their owners are read soon
 ---@field account string|nil                 the account's name in the books. Default: "Account"
----@field group "sub_account"|"broker"|nil   which operations list the sub-accounts. Default: found out
 ---@field pairs string[][]|nil               { from, to }: sub-accounts between which transfers are looked for
 ---@field identities table<string, string>|nil  what other users call an owner (UID, e-mail): "Main" or a sub-account
 ---@field addresses table<string, string>|nil  deposit address (or address:memo) -> "Main" or a sub-account
@@ -46,7 +44,7 @@ Books.__index = Books
 ---@field fee "on_top"|"inside"|nil          where the fee of a withdrawal stands when nothing shows it
 
 local rules = { sqlite = "string", postgresql = "table", client = "any", keys = "table", account = "string",
-  journal = "table", group = { "sub_account", "broker" }, pairs = "table", identities = "table", addresses = "table",
+  journal = "table", pairs = "table", identities = "table", addresses = "table",
   address_coins = { is_list = true }, since_ms = { 0, option_schema.EXACT }, every_ms = { 1000, 86400000 },
   fee = { "on_top", "inside" }, sinks = "table" }
 
@@ -68,7 +66,7 @@ function M.open(options)
   local store
   store, message = stores.open(options)
   if not store then return nil, errors.config("the books cannot be opened: " .. message) end
-  local self = setmetatable({ store = store, account = account, group = options.group, journal = options.journal,
+  local self = setmetatable({ store = store, account = account, journal = options.journal,
     pairs = {}, address_coins = options.address_coins or {},
     since = options.since_ms or 180 * sources.DAY, every = options.every_ms or 60000, fee = options.fee,
     keys = options.keys or {}, identities = {}, addresses = options.addresses or {}, problems = {},
@@ -207,18 +205,15 @@ function Books:outside(withdrawal) return say(self, "outside", record_of(self, w
 --- Closes what lies before a day: its statements keep their bytes, and what is learned later is a correction on that
 --- day.
 ---@param ends string|integer  the first open day
----@return string|nil digest, purser.Error|nil err  of all that is closed
+---@return true|nil done, purser.Error|nil err
 function Books:close_before(ends)
   local time = time_of("ends", ends)
   local last = self.store:rows("SELECT max(ends) AS ends FROM purser_books_period WHERE account = $1", self.account)[1]
   if last.ends and last.ends >= time then fail("ends", ("it is closed up to %s"):format(model.date(last.ends))) end
-  local text = writers.jsonl(model.statement(self, "1000000000000", time, self.store:rev()))
-  local sum = digest.of(text:match "\n(.*)$") -- without the head, which names the revision
   self.store:write(function(tx, rev)
-    tx:rows("INSERT INTO purser_books_period (account, ends, rev, digest) VALUES ($1, $2, $3, $4)", self.account, time,
-      rev(), sum)
+    tx:rows("INSERT INTO purser_books_period (account, ends, rev) VALUES ($1, $2, $3)", self.account, time, rev())
   end)
-  return sum
+  return true
 end
 
 --- Returns what could not be read and still is not: a list of { owner, list, starts, ends, why }.
@@ -233,7 +228,8 @@ end
 --- Sends the events that are due to the sinks that the books were opened with.
 ---@return integer|nil delivered, integer|purser.Error failed  how many, and how many failed and are sent again
 function Books:deliver()
-  return outbox.deliver(self.store, self.senders, self.main.client and self.main.client:now() or core.now_ms())
+  local client = self.main.client
+  return outbox.deliver(self.store, self.senders, client and function() return client:now() end or core.now_ms)
 end
 
 --- Returns what waits for each sink: a list of { sink, waiting, parked, oldest, error }.

@@ -7,25 +7,28 @@ local decimal = require "purser.decimal"
 local match = require "purser.books.match"
 local postings = require "purser.books.postings"
 local reconcile = require "purser.books.reconcile"
+local schema = require "purser.books.schema"
 
 local M = {}
 
-local NAMES = "rid, owner, entity, sid, twin, n, time, booked, seen, rev, first_rev, state, class, asset, amount, fee, "
-  .. "fee_asset, got, got_asset, from_owner, from_place, to_owner, to_place, network, address, memo, tx, client_id, "
-  .. "batch, missing_since"
+local COLUMNS = table.concat(schema.columns, ", ", 1, #schema.columns - 1) -- all but `raw`, which stands last
 
--- The versions of each record that moves money, by id, up to a revision; and the ids in order.
-local function versions_of(books, rev)
-  local by_rid, rids = {}, {}
-  for _, row in ipairs(books.store:rows("SELECT " .. NAMES .. " FROM purser_books_record WHERE account = $1 "
+-- The records that move money, in the order of their ids: { versions, fact }, the versions as they were up to a
+-- revision, oldest first; and the same by id.
+local function records_of(books, rev)
+  local records, by_rid = {}, {}
+  for _, row in ipairs(books.store:rows("SELECT " .. COLUMNS .. " FROM purser_books_record WHERE account = $1 "
     .. "AND first_rev <= $2 ORDER BY rid", books.account, rev)) do
-    if postings.moves(row.entity) then by_rid[row.rid], rids[#rids + 1] = { row.rev <= rev and row or nil }, row.rid end
+    if postings.moves(row.entity) then
+      by_rid[row.rid] = { versions = { row.rev <= rev and row or nil }, fact = {} }
+      records[#records + 1] = by_rid[row.rid]
+    end
   end
-  for _, change in ipairs(books.store:rows("SELECT rid, rev, body FROM purser_books_change WHERE rev <= $1 "
+  for _, change in ipairs(books.store:rows("SELECT rid, body FROM purser_books_change WHERE rev <= $1 "
     .. "ORDER BY rev DESC", rev)) do
-    if by_rid[change.rid] then table.insert(by_rid[change.rid], 1, (core.decode(change.body))) end
+    if by_rid[change.rid] then table.insert(by_rid[change.rid].versions, 1, (core.decode(change.body))) end
   end
-  return by_rid, rids
+  return records, by_rid
 end
 
 -- Returns what people said up to a revision, the last word of each kind about each record.
@@ -47,11 +50,13 @@ local function settle(versions, word)
   versions[#versions + 1] = row
 end
 
--- The addresses of the account's own deposits, and those that were named.
-local function own_places(books, deposits)
+-- The addresses of the account's own deposits, those that the service showed, and those that were named.
+local function own_places(books, deposits, rev)
   local own = {}
-  for _, deposit in ipairs(deposits) do
-    if deposit.to_owner ~= "" then own[match.place(deposit)] = true end
+  local shown = books.store:rows("SELECT address, memo, to_owner FROM purser_books_address WHERE account = $1 AND "
+    .. "first_rev <= $2", books.account, rev)
+  for _, list in ipairs { deposits, shown } do
+    for _, row in ipairs(list) do own[match.place(row)] = own[match.place(row)] or row.to_owner ~= "" end
   end
   for address in pairs(books.addresses) do
     own[address:lower() .. (address:find(":", 1, true) and "" or ":")] = true
@@ -59,75 +64,72 @@ local function own_places(books, deposits)
   return own
 end
 
-local function values_of(words)
-  local values = {}
-  for rid, word in pairs(words) do values[rid] = word.value end
-  return values
-end
-
--- Matches both sides, and says of each record where its counterpart stands.
-local function facts_of(books, by_rid, rids, said)
-  local withdrawals, deposits, facts = {}, {}, {}
-  for _, rid in ipairs(rids) do
-    local row = by_rid[rid][#by_rid[rid]]
+-- Matches both sides, and says of each record where its counterpart stands. Returns the withdrawals: { row, fact }.
+local function match_sides(books, records, by_rid, said, rev)
+  local withdrawals, deposits, sent = {}, {}, {}
+  for _, record in ipairs(records) do
+    local row = record.versions[#record.versions]
     local class = postings.class_of(row)
-    facts[rid] = {}
-    if class ~= "unreadable" and class ~= "void" then
-      if row.entity == "withdrawal" then withdrawals[#withdrawals + 1] = row end
-      if row.entity == "deposit" then deposits[#deposits + 1] = row end
+    local side = class ~= "unreadable" and class ~= "void" and (row.entity == "withdrawal" and withdrawals
+      or row.entity == "deposit" and deposits)
+    if side then side[#side + 1] = row end
+  end
+  local pair_of, candidates = match.pairs(withdrawals, deposits, said.match, said.outside)
+  local own = own_places(books, deposits, rev)
+  for _, side in ipairs { withdrawals, deposits } do
+    for _, row in ipairs(side) do
+      local fact = by_rid[row.rid].fact
+      fact.pair, fact.candidates = pair_of[row.rid] and pair_of[row.rid].rid, candidates[row.rid]
+      fact.transit = fact.pair ~= nil
     end
   end
-  local pair_of, candidates = match.pairs(withdrawals, deposits, values_of(said.match), said.outside)
-  local own = own_places(books, deposits)
-  for _, withdrawal in ipairs(withdrawals) do
-    local fact, pair = facts[withdrawal.rid], pair_of[withdrawal.rid]
-    fact.pair, fact.candidates = pair and pair.rid, candidates[withdrawal.rid]
-    fact.transit = not said.outside[withdrawal.rid] and (pair ~= nil or own[match.place(withdrawal)] == true)
-    local fee = decimal(withdrawal.fee)
-    if fee and fee:is_zero() or not fee then fact.inside = false
-    elseif pair then fact.inside, fact.is_measured = not decimal(withdrawal.amount):eq(pair.amount), true end
+  for i, row in ipairs(withdrawals) do
+    local fact, fee = by_rid[row.rid].fact, decimal(row.fee)
+    fact.transit = not said.outside[row.rid] and (fact.transit or own[match.place(row)] == true)
+    if not fee or fee:is_zero() then fact.inside = false
+    elseif fact.pair then fact.inside, fact.is_measured = not decimal(row.amount):eq(pair_of[row.rid].amount), true end
+    sent[i] = by_rid[row.rid]
   end
-  for _, deposit in ipairs(deposits) do
-    local pair = pair_of[deposit.rid]
-    facts[deposit.rid].pair, facts[deposit.rid].transit = pair and pair.rid, pair ~= nil
-  end
-  return facts, withdrawals
+  return sent
 end
 
--- Makes the entries of all records; those in `made` are taken over, but for the fees that turned out to be on top.
-local function entries_of(by_rid, rids, facts, chart, made)
+local function entries_of(records)
   local entries = {}
-  local function add(entry) entries[#entries + 1] = entry end
-  for _, entry in ipairs(made or {}) do
-    if not entry.fact.is_unknown or entry.fact.inside then add(entry) end
-  end
-  for _, rid in ipairs(rids) do
-    local fact = facts[rid]
-    for _, entry in ipairs((not made or fact.is_unknown and not fact.inside)
-      and postings.entries(by_rid[rid], fact, chart) or {}) do
-      entry.fact = fact
-      add(entry)
+  for _, record in ipairs(records) do
+    for _, entry in ipairs(record.entries) do
+      entry.fact, entries[#entries + 1] = record.fact, entry
     end
   end
   return entries
 end
 
--- Decides the rest: where every measured fee stands alike, the others do too; else the user's word, else on top.
-local function assume(books, facts, withdrawals)
-  local inside, on_top = 0, 0
+-- Makes the entries. Where nothing shows yet where a fee stands, it is taken as inside the amount, and measured by the
+-- balances; where these do not say it, it stands as all measured ones do, else as the user says, else on top.
+local function book(books, records, withdrawals, readings, chart)
+  local unknown, counts = {}, { [true] = 0, [false] = 0 }
   for _, withdrawal in ipairs(withdrawals) do
-    local fact = facts[withdrawal.rid]
-    if fact.is_measured then
-      if fact.inside then inside = inside + 1 else on_top = on_top + 1 end
-    end
+    local fact = withdrawal.fact
+    fact.is_unknown = fact.inside == nil
+    if fact.is_unknown then fact.inside, unknown[#unknown + 1] = true, withdrawal end
   end
+  for _, record in ipairs(records) do record.entries = postings.entries(record.versions, record.fact, chart) end
+  reconcile.measure_fees(entries_of(records), readings, chart)
   for _, withdrawal in ipairs(withdrawals) do
-    local fact = facts[withdrawal.rid]
+    local fact = withdrawal.fact
+    if fact.is_unknown then fact.inside = fact.measured end
+    if fact.is_measured then counts[fact.inside] = counts[fact.inside] + 1 end
+  end
+  for _, withdrawal in ipairs(unknown) do
+    local fact = withdrawal.fact
     if fact.inside == nil then
-      fact.is_assumed = (inside == 0) == (on_top == 0)
-      if fact.is_assumed then fact.inside = books.fee == "inside" else fact.inside = inside > 0 end
+      fact.is_assumed = (counts[true] == 0) == (counts[false] == 0)
+      if fact.is_assumed then fact.inside = books.fee == "inside" else fact.inside = counts[true] > 0 end
     end
+    if not fact.inside then withdrawal.entries = postings.entries(withdrawal.versions, fact, chart) end
   end
+  local entries = entries_of(records)
+  for i, entry in ipairs(entries) do entry.order = i end
+  return entries
 end
 
 local function readings_of(books, rev)
@@ -135,9 +137,9 @@ local function readings_of(books, rev)
   for _, row in ipairs(books.store:rows("SELECT owner, began, at, rev, body FROM purser_books_reading WHERE "
     .. "account = $1 AND rev <= $2 ORDER BY owner, at, rev", books.account, rev)) do
     by_owner[row.owner] = by_owner[row.owner] or {}
-    local totals = {}
-    for asset, parts in pairs((core.decode(row.body))) do totals[asset] = decimal(parts[1]) + parts[2] end
-    table.insert(by_owner[row.owner], { began = row.began, at = row.at, rev = row.rev, totals = totals })
+    row.totals = {}
+    for asset, parts in pairs((core.decode(row.body))) do row.totals[asset] = decimal(parts[1]) + parts[2] end
+    table.insert(by_owner[row.owner], row)
   end
   return by_owner
 end
@@ -153,32 +155,21 @@ end
 ---@param books purser.Books
 ---@param rev string
 function M.at(books, rev)
-  local chart, said = postings.chart(books.account), words_of(books, rev)
-  local by_rid, rids = versions_of(books, rev)
+  local chart, said, readings = postings.chart(books.account), words_of(books, rev), readings_of(books, rev)
+  local records, by_rid = records_of(books, rev)
   for rid, word in pairs(said.settle) do
-    if by_rid[rid] then settle(by_rid[rid], word) end
+    if by_rid[rid] then settle(by_rid[rid].versions, word) end
   end
-  local facts, withdrawals = facts_of(books, by_rid, rids, said)
-  local readings = readings_of(books, rev)
-  for _, withdrawal in ipairs(withdrawals) do -- unknown ones are taken as inside, then measured
-    local fact = facts[withdrawal.rid]
-    fact.is_unknown = fact.inside == nil
-    if fact.is_unknown then fact.inside = true end
-  end
-  local entries = entries_of(by_rid, rids, facts, chart)
-  reconcile.measure_fees(entries, readings, chart)
-  for _, withdrawal in ipairs(withdrawals) do
-    local fact = facts[withdrawal.rid]
-    if fact.is_unknown then fact.inside = fact.measured end -- nil where the balances do not say it
-  end
-  assume(books, facts, withdrawals)
-  entries = entries_of(by_rid, rids, facts, chart, entries)
-  for i, entry in ipairs(entries) do entry.order = i end
+  local withdrawals = match_sides(books, records, by_rid, said, rev)
+  local entries = book(books, records, withdrawals, readings, chart)
   local lines, checks = reconcile.lines(entries, readings, chart)
   for _, line in ipairs(lines) do entries[#entries + 1] = line end
   table.sort(entries, by_order)
-  local last = {}
-  for i, rid in ipairs(rids) do last[i] = by_rid[rid][#by_rid[rid]] end
+  local last, facts = {}, {}
+  for i, record in ipairs(records) do
+    last[i] = record.versions[#record.versions]
+    facts[last[i].rid] = record.fact
+  end
   return { entries = entries, readings = readings, checks = checks, facts = facts, records = last, chart = chart }
 end
 

@@ -49,7 +49,7 @@ local function before(a, b)
   return a.rid < b.rid
 end
 
--- Pairs k equal withdrawals with the k equal deposits that are the only candidates of each of them.
+-- Pairs k equal withdrawals with the k equal deposits that are the only candidates of each of them; k is mostly one.
 local function pair_equals(withdrawal, of, pair)
   local deposits = of[withdrawal.rid]
   local others = of[deposits[1].rid]
@@ -71,10 +71,11 @@ local function pair_equals(withdrawal, of, pair)
   return true
 end
 
---- Matches withdrawals with deposits. `said` has the pairs that a person named, by withdrawal id; `outside` the
---- withdrawals that a person said went elsewhere. Returns the pair of each id, and the candidates of what stays open.
+--- Matches withdrawals with deposits. `said` has what a person named, by withdrawal id: the id of the pair as `value`;
+--- `outside` the withdrawals that a person said went elsewhere. Returns the pair of each id, and the candidates of what
+--- stays open.
 function M.pairs(withdrawals, deposits, said, outside)
-  local pair_of, by_rid, by_place, free = {}, {}, {}, {}
+  local pair_of, by_rid, by_place, free, open = {}, {}, {}, {}, {}
   local function pair(withdrawal, deposit)
     pair_of[withdrawal.rid], pair_of[deposit.rid] = deposit, withdrawal
   end
@@ -87,22 +88,17 @@ function M.pairs(withdrawals, deposits, said, outside)
     table.insert(by_place[place], deposit)
   end
   for _, withdrawal in ipairs(withdrawals) do
-    local deposit = by_rid[said[withdrawal.rid]]
-    if deposit then pair(withdrawal, deposit) end
+    local word = said[withdrawal.rid]
+    if word and by_rid[word.value] then pair(withdrawal, by_rid[word.value]) end
     if not outside[withdrawal.rid] then free[#free + 1] = withdrawal end
   end
-  local open = {}
   for _, by_tx in ipairs { true, false } do
     local of, found
     repeat
       found, of = false, candidates_of(free, by_place, pair_of, by_tx)
       for _, withdrawal in ipairs(free) do
         local mine = not pair_of[withdrawal.rid] and of[withdrawal.rid]
-        if mine and not pair_of[mine[1].rid] and (#mine == 1 and #of[mine[1].rid] == 1
-          or pair_equals(withdrawal, of, pair)) then
-          if not pair_of[withdrawal.rid] then pair(withdrawal, mine[1]) end
-          found = true
-        end
+        if mine and not pair_of[mine[1].rid] and pair_equals(withdrawal, of, pair) then found = true end
       end
     until not found
     for rid, list in pairs(of) do open[rid] = list end

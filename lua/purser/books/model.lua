@@ -4,8 +4,8 @@
 
 local decimal = require "purser.decimal"
 local ledger = require "purser.books.ledger"
-local names_of = require "purser.util.names_of"
 local postings = require "purser.books.postings"
+local names_of = require "purser.util.names_of"
 local utc = require "purser.util.utc"
 
 local M = {}
@@ -15,42 +15,35 @@ local ZERO = decimal(0)
 --- The date of a time that is kept as text.
 function M.date(time) return utc.text(math.floor(tonumber(time))):sub(1, 10) end
 
-local function sums_of(entries, before)
-  local sums = {}
-  for _, entry in ipairs(entries) do
-    if entry.time < before then
-      for _, leg in ipairs(entry.legs) do
-        local key = ("%s\30%s\30%s"):format(entry.rid, leg[1], leg[2])
-        sums[key] = (sums[key] or ZERO) + leg[3]
-      end
-    end
+local function add(balances, legs, prefix)
+  for _, leg in ipairs(legs) do
+    local key = (prefix or "") .. leg[1] .. "\30" .. leg[2]
+    balances[key] = (balances[key] or ZERO) + leg[3]
   end
-  return sums
 end
 
 -- Returns what the books now say of closed days beyond what they said when these were closed: an entry a record, on
 -- the first open day.
 local function corrections(now, closed, start)
-  local new, old, by_rid, list = sums_of(now.entries, start), sums_of(closed, start), {}, {}
-  for key in pairs(old) do new[key] = new[key] or ZERO end
-  local times = {}
-  for _, entry in ipairs(now.entries) do times[entry.rid] = times[entry.rid] or entry end
-  for key, sum in pairs(new) do
-    local left = sum - (old[key] or ZERO)
+  local new, old, by_rid, list, first = {}, {}, {}, {}, {}
+  for _, side in ipairs { { new, now.entries }, { old, closed } } do
+    for _, entry in ipairs(side[2]) do
+      if entry.time < start then add(side[1], entry.legs, entry.rid .. "\30") end
+    end
+  end
+  for _, entry in ipairs(now.entries) do first[entry.rid] = first[entry.rid] or entry end
+  for _, key in ipairs(names_of(new, old)) do
+    local left = (new[key] or ZERO) - (old[key] or ZERO)
     if not left:is_zero() then
       local rid, account, asset = key:match "^(.-)\30(.-)\30(.*)$"
+      local known = first[rid] or { time = start }
       if not by_rid[rid] then
-        local known = times[rid]
-        by_rid[rid] = { time = start, rid = rid, legs = {}, row = known and known.row, fact = known and known.fact,
-          corrects = M.date(known and known.time or start):sub(1, 7), text = "correction" }
+        by_rid[rid] = { time = start, rid = rid, legs = {}, row = known.row, fact = known.fact,
+          corrects = M.date(known.time):sub(1, 7), text = "correction" }
         list[#list + 1] = by_rid[rid]
       end
       table.insert(by_rid[rid].legs, { account, asset, left })
     end
-  end
-  table.sort(list, function(a, b) return a.rid < b.rid end)
-  for _, entry in ipairs(list) do
-    table.sort(entry.legs, function(a, b) return a[1] .. a[2] < b[1] .. b[2] end)
   end
   return list
 end
@@ -73,6 +66,8 @@ local function composed(books, rev, ends_before)
   end
 end
 
+local function is_asset(account) return account:find "^Assets:" ~= nil end
+
 -- Balances of accounts, in order: a list of { account, asset, amount }.
 local function legs_of(balances, keep)
   local legs = {}
@@ -83,31 +78,20 @@ local function legs_of(balances, keep)
   return legs
 end
 
-local function add(balances, legs)
-  for _, leg in ipairs(legs) do
-    local key = leg[1] .. "\30" .. leg[2]
-    balances[key] = (balances[key] or ZERO) + leg[3]
-  end
-end
-
-local function is_asset(account) return account:find "^Assets:" ~= nil end
-
 -- The entry that a span begins with: what the accounts held, against the opening account.
 local function opening_of(balances, chart, from)
-  local legs, against = legs_of(balances, function(account, amount)
-    return is_asset(account) and not amount:is_zero()
-  end), {}
-  for _, leg in ipairs(legs) do against[leg[2]] = (against[leg[2]] or ZERO) - leg[3] end
-  for _, asset in ipairs(names_of(against)) do
-    if not against[asset]:is_zero() then legs[#legs + 1] = { chart.opening, asset, against[asset] } end
+  local against = {}
+  local legs = legs_of(balances, function(account, amount) return is_asset(account) and not amount:is_zero() end)
+  for _, leg in ipairs(legs) do add(against, { { chart.opening, leg[2], -leg[3] } }) end
+  for _, leg in ipairs(legs_of(against, function(_, amount) return not amount:is_zero() end)) do
+    legs[#legs + 1] = leg
   end
   return { time = from, rid = "", text = "brought forward", legs = legs, is_opening = true }
 end
 
 -- Which accounts a balance was never read for, of those that hold something or moved.
 local function unread(now, closing)
-  local list = {}
-  local read = {}
+  local list, read = {}, {}
   for owner in pairs(now.readings) do
     read[now.chart.owner(owner, "Spot")], read[now.chart.owner(owner, "Leaving")] = true, true
   end

@@ -34,7 +34,7 @@ local tables = {
   { "gap", "account owner list starts rev ends why closed_rev", 5 },
   { "reading", "account owner at rev began body", 4 }, -- a quiet balance as JSON; nothing moved between began and at
   { "word", "account rev verb rid at value", 4 }, -- what a person said: settle, match, outside
-  { "period", "account ends rev digest", 2 },
+  { "period", "account ends rev", 2 },
   { "sink", "sink", 1 },
   { "delivery", "sink rid n rev created due attempts lease error body", 3 },
 }

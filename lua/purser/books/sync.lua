@@ -63,8 +63,8 @@ local function spans_of(books, source, list, state, now)
     newest.from = floor(math.max(newest.earliest, now - books.since))
     return { newest }
   end
-  local read_to = tonumber(state.read_to)
-  newest.from = floor(math.max(newest.earliest, read_to - (newest.is_deep and math.max(list.back, WEEK) or list.back)))
+  local back = newest.is_deep and math.max(list.back, WEEK) or list.back
+  newest.from = floor(math.max(newest.earliest, math.min(tonumber(state.read_to) - HOUR, now - back)))
   local spans = {}
   for _, row in ipairs(newest.is_deep and books.store:rows("SELECT time FROM purser_books_record WHERE source = $1 AND "
     .. schema.OPEN .. " AND time < $2 ORDER BY time", source, time_text(newest.from)) or {}) do
@@ -136,7 +136,9 @@ local function keep(books, owner, list, state, batch, newest)
     if earliest and state.read_to ~= "" and tonumber(state.read_to) < earliest - MARGIN then
       open_gap(books, tx, owner, list, state.read_to, time_text(earliest), "older than the service shows", rev)
     end
-    if state.gap then end_gap(books, tx, owner, list, time_text(newest.from or 0), rev) end
+    -- a list that was never read misses nothing but what it no longer shows
+    local from = state.read_to ~= "" and time_text(newest.from or 0) or ""
+    if state.gap then end_gap(books, tx, owner, list, from, rev) end
     if earliest then books.store:lose(tx, batch, time_text(earliest + DAY), rev) end
     tx:rows([[INSERT INTO purser_books_source (account, owner, list, read_to, deep_at) VALUES ($1, $2, $3, $4, $5)
       ON CONFLICT (account, owner, list) DO UPDATE SET read_to = excluded.read_to, deep_at = excluded.deep_at]],
@@ -162,7 +164,7 @@ local function read_span(books, owner, list, state, source, span, newest, result
     local count = #rows
     record.add(rows, list.entity, found, context)
     local row = rows[count + 1]
-    if count >= BATCH and from and row and row.time > last then
+    if count >= BATCH and span.from and from and row and row.time > last then
       local more = {}
       for i = count + 1, #rows do more[#more + 1], rows[i] = rows[i], nil end
       write(last)
@@ -249,8 +251,7 @@ local KEY = { list = "key" }
 local function check_key(books, owner, now)
   local state = state_of(books, owner, KEY)
   if not owner.client and not state.gap then
-    note_gap(books, owner, KEY, state, now - books.since, { message = "the sub-account's own key is not at hand: "
-      .. "its withdrawals, conversions and transfers with others are not read" })
+    note_gap(books, owner, KEY, state, now - books.since, { message = "its own key is not at hand" })
   elseif owner.client and state.gap then
     books.store:write(function(tx, rev) end_gap(books, tx, owner, KEY, "", rev) end)
   end

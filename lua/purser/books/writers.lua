@@ -7,6 +7,7 @@ local digest = require "purser.util.digest"
 local html = require "purser.books.html"
 local json = require "purser.json"
 local model = require "purser.books.model"
+local names_of = require "purser.util.names_of"
 
 local M = {}
 
@@ -15,94 +16,57 @@ local function plain(text)
   return (tostring(text):gsub("%c", " "):gsub("[;:\"|]", " "):gsub("\\", " "))
 end
 
+local TAGS = { "id", "service-id", "client-id", "tx", "pair", "fee", "corrects", "since" }
+
 -- The facts behind an entry as { name, value }.
 local function tags_of(entry)
-  local tags, row = {}, entry.row
-  if row then
-    tags[#tags + 1] = { "id", entry.rid:sub(1, 16) }
-    if row.sid ~= "" then tags[#tags + 1] = { "service-id", row.sid } end
-    if row.client_id ~= "" then tags[#tags + 1] = { "client-id", row.client_id } end
-    if row.tx ~= "" then tags[#tags + 1] = { "tx", row.tx } end
-    if entry.fact and entry.fact.pair then tags[#tags + 1] = { "pair", entry.fact.pair:sub(1, 16) } end
-    if entry.fact and entry.fact.is_assumed and not entry.is_pending then tags[#tags + 1] = { "fee", "assumed" } end
+  local tags, row, fact = {}, entry.row or {}, entry.fact or {}
+  local values = { id = entry.row and entry.rid:sub(1, 16), ["service-id"] = row.sid, ["client-id"] = row.client_id,
+    tx = row.tx, pair = fact.pair and fact.pair:sub(1, 16),
+    fee = fact.is_assumed and not entry.is_pending and "assumed", corrects = entry.corrects,
+    since = entry.since and model.date(entry.since) }
+  for _, name in ipairs(TAGS) do
+    if values[name] and values[name] ~= "" then tags[#tags + 1] = { name, values[name] } end
   end
-  if entry.corrects then tags[#tags + 1] = { "corrects", entry.corrects } end
-  if entry.since then tags[#tags + 1] = { "since", model.date(entry.since) } end
   return tags
 end
 
-local TAGS = { "id", "service-id", "client-id", "tx", "pair", "fee", "corrects", "since" }
-
 -- The lines of a head that say what the statement cannot show, for every format.
 function M.remarks(statement)
-  local lines = { ("statement of %s from %s to %s (not included), revision %d"):format(statement.account,
-    model.date(statement.from), model.date(statement.to), tonumber(statement.rev)) }
+  local lines, date = {}, model.date
+  local function add(form, ...) lines[#lines + 1] = form:format(...) end
+  add("statement of %s from %s to %s (not included), revision %d", statement.account, date(statement.from),
+    date(statement.to), tonumber(statement.rev))
   for _, gap in ipairs(statement.gaps) do
-    lines[#lines + 1] = ("not read: %s, %s, from %s to %s: %s"):format(gap.owner, gap.list, model.date(gap.starts),
-      gap.ends == "" and "now" or model.date(gap.ends), gap.why)
+    add("not read: %s, %s, from %s to %s: %s", gap.owner, gap.list, date(gap.starts),
+      gap.ends == "" and "now" or date(gap.ends), gap.why)
   end
-  for _, account in ipairs(statement.unread) do
-    lines[#lines + 1] = "not reconciled: no balance shows " .. account
-  end
+  for _, account in ipairs(statement.unread) do add("not reconciled: no balance shows %s", account) end
   for _, line in ipairs(statement.unexplained) do
-    lines[#lines + 1] = ("not explained: %s of %s by %s"):format(tostring(line.amount), line.asset,
-      model.date(line.time))
+    add("not explained: %s of %s by %s", tostring(line.amount), line.asset, date(line.time))
   end
   for _, one in ipairs(statement.open) do
-    lines[#lines + 1] = ("open: %s of %s, %s %s: %s"):format(one.rid:sub(1, 16), model.date(one.time), one.row.amount,
-      one.row.asset, one.why)
+    add("open: %s of %s, %s %s: %s", one.rid:sub(1, 16), date(one.time), one.row.amount, one.row.asset, one.why)
   end
   for _, one in ipairs(statement.negative) do
-    lines[#lines + 1] = ("negative: %s holds %s %s after %s"):format(one.account, tostring(one.amount), one.asset,
-      one.entry.rid:sub(1, 16))
+    add("negative: %s holds %s %s after %s", one.account, tostring(one.amount), one.asset, one.entry.rid:sub(1, 16))
   end
-  if statement.assumed > 0 then
-    lines[#lines + 1] = ("assumed: where the fee of %d withdrawals stands"):format(statement.assumed)
-  end
+  if statement.assumed > 0 then add("assumed: where the fee of %d withdrawals stands", statement.assumed) end
   return lines
 end
 
 -- The accounts of a statement in order, and its assets with the most places of each.
-local function names_of(statement)
-  local accounts, assets, places, seen = {}, {}, {}, {}
-  local function take(leg)
-    if not seen[leg[1]] then seen[leg[1]], accounts[#accounts + 1] = true, leg[1] end
-    if not places[leg[2]] then places[leg[2]], assets[#assets + 1] = 1, leg[2] end
-    places[leg[2]] = math.max(places[leg[2]], #(tostring(leg[3]):match "%.(%d+)" or ""))
-  end
-  for _, entry in ipairs(statement.entries) do
-    for _, leg in ipairs(entry.legs) do take(leg) end
-  end
-  for _, leg in ipairs(statement.closing) do take(leg) end
-  table.sort(accounts)
-  table.sort(assets)
-  return accounts, assets, places
-end
-
-local function last_day(statement) return model.date(tonumber(statement.to) - 1) end
-
---- The journal that hledger and ledger read.
-function M.hledger(statement)
-  local out = {}
-  for _, line in ipairs(M.remarks(statement)) do out[#out + 1] = "; " .. line:gsub("%c", " ") end
-  local accounts, assets, places = names_of(statement)
-  for _, tag in ipairs(TAGS) do out[#out + 1] = "tag " .. tag end
-  for _, account in ipairs(accounts) do out[#out + 1] = "account " .. account end
-  for _, asset in ipairs(assets) do
-    out[#out + 1] = ('commodity "%s"\n  format 1.%s "%s"'):format(plain(asset), ("0"):rep(places[asset]), plain(asset))
-  end
-  for _, entry in ipairs(statement.entries) do
-    out[#out + 1] = ("\n%s %s %s"):format(model.date(entry.time), entry.is_pending and "!" or "*", entry.text)
-    for _, tag in ipairs(tags_of(entry)) do out[#out + 1] = ("  ; %s: %s"):format(tag[1], plain(tag[2])) end
-    for _, leg in ipairs(entry.legs) do
-      out[#out + 1] = ('  %s  %s "%s"'):format(leg[1], tostring(leg[3]), plain(leg[2]))
+local function declared_by(statement)
+  local accounts, places = {}, {}
+  local function take(legs)
+    for _, leg in ipairs(legs) do
+      accounts[leg[1]] = true
+      places[leg[2]] = math.max(places[leg[2]] or 1, #(tostring(leg[3]):match "%.(%d+)" or ""))
     end
   end
-  if #statement.closing > 0 then out[#out + 1] = ("\n%s * closing balances"):format(last_day(statement)) end
-  for _, leg in ipairs(statement.closing) do
-    out[#out + 1] = ('  %s  0 "%s" = %s "%s"'):format(leg[1], plain(leg[2]), tostring(leg[3]), plain(leg[2]))
-  end
-  return table.concat(out, "\n") .. "\n"
+  for _, entry in ipairs(statement.entries) do take(entry.legs) end
+  take(statement.closing)
+  return names_of(accounts), names_of(places), places
 end
 
 -- The name of an asset that beancount takes; others get one that is like it, and like no other.
@@ -113,37 +77,60 @@ local function commodity(asset)
   return ("X-%s-%s"):format(like, digest.of(asset):sub(1, 4):upper())
 end
 
-local DIGITS = 28 -- of beancount's sums
+local function quoted(asset) return '"' .. plain(asset) .. '"' end
 
--- Returns the asset whose sums beancount would round, or nil.
-local function too_long(statement, places)
-  for _, leg in ipairs(statement.all) do
-    local whole = tostring(leg[3]):gsub("^-", ""):match "^%d+"
-    if #whole + places[leg[2]] + 1 > DIGITS then return leg[2] end
+-- A journal's head, as comments, and its declarations; then every entry, with the tags and names of its program.
+local function journal_of(statement, declarations, head, tag, name)
+  local out = {}
+  for _, line in ipairs(M.remarks(statement)) do out[#out + 1] = "; " .. line:gsub("%c", " ") end
+  out[#out + 1] = table.concat(declarations, "\n")
+  for _, entry in ipairs(statement.entries) do
+    out[#out + 1] = head:format(model.date(entry.time), entry.is_pending and "!" or "*", entry.text)
+    for _, one in ipairs(tags_of(entry)) do out[#out + 1] = tag:format(one[1], plain(one[2])) end
+    for _, leg in ipairs(entry.legs) do
+      out[#out + 1] = ("  %s  %s %s"):format(leg[1], tostring(leg[3]), name(leg[2]))
+    end
   end
+  return out
 end
+
+--- The journal that hledger and ledger read.
+function M.hledger(statement)
+  local accounts, assets, places = declared_by(statement)
+  local lines = { "tag " .. table.concat(TAGS, "\ntag ") }
+  for _, account in ipairs(accounts) do lines[#lines + 1] = "account " .. account end
+  for _, asset in ipairs(assets) do
+    local name = quoted(asset)
+    lines[#lines + 1] = ("commodity %s\n  format 1.%s %s"):format(name, ("0"):rep(places[asset]), name)
+  end
+  local out = journal_of(statement, lines, "\n%s %s %s", "  ; %s: %s", quoted)
+  if #statement.closing > 0 then
+    out[#out + 1] = ("\n%s * closing balances"):format(model.date(tonumber(statement.to) - 1))
+  end
+  for _, leg in ipairs(statement.closing) do
+    local asset = quoted(leg[2])
+    out[#out + 1] = ("  %s  0 %s = %s %s"):format(leg[1], asset, tostring(leg[3]), asset)
+  end
+  return table.concat(out, "\n") .. "\n"
+end
+
+local DIGITS = 28 -- of beancount's sums
 
 --- The journal that beancount reads. Nil and a message where it would round.
 function M.beancount(statement)
-  local out = {}
-  for _, line in ipairs(M.remarks(statement)) do out[#out + 1] = "; " .. line:gsub("%c", " ") end
-  local accounts, assets, places = names_of(statement)
-  local long = too_long(statement, places)
-  if long then return nil, ("the sums of %s need more than the %d digits of beancount"):format(long, DIGITS) end
-  out[#out + 1] = 'option "inferred_tolerance_multiplier" "0"'
-  local first = model.date(statement.from)
-  for _, account in ipairs(accounts) do out[#out + 1] = ("%s open %s"):format(first, account) end
-  for _, asset in ipairs(assets) do
-    out[#out + 1] = ('%s commodity %s\n  name: "%s"'):format(first, commodity(asset), plain(asset))
-  end
-  for _, entry in ipairs(statement.entries) do
-    out[#out + 1] = ('\n%s %s "%s"'):format(model.date(entry.time), entry.is_pending and "!" or "*", entry.text)
-    for _, tag in ipairs(tags_of(entry)) do out[#out + 1] = ('  %s: "%s"'):format(tag[1], plain(tag[2])) end
-    for _, leg in ipairs(entry.legs) do
-      out[#out + 1] = ("  %s  %s %s"):format(leg[1], tostring(leg[3]), commodity(leg[2]))
+  local accounts, assets, places = declared_by(statement)
+  for _, leg in ipairs(statement.all) do
+    if #tostring(leg[3]):match "%d+" + places[leg[2]] + 1 > DIGITS then
+      return nil, ("the sums of %s need more than the %d digits of beancount"):format(leg[2], DIGITS)
     end
   end
-  local after = model.date(tonumber(statement.to) + (tonumber(statement.to) % 86400000 == 0 and 0 or 86400000))
+  local first, lines = model.date(statement.from), { 'option "inferred_tolerance_multiplier" "0"' }
+  for _, account in ipairs(accounts) do lines[#lines + 1] = ("%s open %s"):format(first, account) end
+  for _, asset in ipairs(assets) do
+    lines[#lines + 1] = ("%s commodity %s\n  name: %s"):format(first, commodity(asset), quoted(asset))
+  end
+  local out = journal_of(statement, lines, '\n%s %s "%s"', '  %s: "%s"', commodity)
+  local after = model.date(tonumber(statement.to) + 86399999)
   out[#out + 1] = ""
   for _, leg in ipairs(statement.closing) do
     out[#out + 1] = ("%s balance %s  %s ~ 0 %s"):format(after, leg[1], tostring(leg[3]), commodity(leg[2]))
@@ -178,9 +165,8 @@ end
 
 --- An object a line: the statement, each entry, and the closing balances.
 function M.jsonl(statement)
-  local function list(items) return json.list(items) end
   local out = { json.encode(json.object { { "account", statement.account }, { "from", model.date(statement.from) },
-    { "to", model.date(statement.to) }, { "rev", statement.rev }, { "remarks", list(M.remarks(statement)) } }) }
+    { "to", model.date(statement.to) }, { "rev", statement.rev }, { "remarks", json.list(M.remarks(statement)) } }) }
   for _, entry in ipairs(statement.entries) do
     local members = { { "date", model.date(entry.time) }, { "time", entry.time }, { "rid", entry.rid },
       { "text", entry.text }, { "pending", entry.is_pending or false } }

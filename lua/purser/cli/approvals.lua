@@ -15,7 +15,7 @@ function M.grammar()
   return {
     text = "Bring plans and signatures to the payer.\n"
       .. "  add PLAN SIG...   check them, and keep them in the journal with the payments\n"
-      .. "  status            the plans, newest first: who signed each, and what it lacks\n"
+      .. "  status            the journal's id, and the plans, newest first: who signed each, and what it lacks\n"
       .. "add and status exit with 3 while approvals lack.",
     arguments = { { "action", "add or status.", choices = { "add", "status" } },
       { "plan", "add: the file of the plan.", optional = true },
@@ -136,6 +136,7 @@ function actions.status(payer, _, digest)
         { "state", state } }) .. "\n"
     end
   end
+  if not digest then report.note("--journal-id of plans: %s", payer.client:plans():payer().journal_id) end
   if not report.write(table.concat(lines)) then return report.NOT_WRITTEN end
   return waits and report.NOT_SENT or report.DONE
 end

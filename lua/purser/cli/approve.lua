@@ -8,12 +8,12 @@ local core = require "purser.core"
 local files = require "purser.util.files"
 local json = require "purser.json"
 local lazy = require "purser.util.lazy"
+local plan_text = require "purser.signed.plan_text"
 local report = require "purser.cli.report"
 local signers = require "purser.signed.signers"
 local terminal = require "purser.cli.terminal"
 local values = require "purser.cli.values"
 local decimal = lazy "purser.decimal"
-local purser = lazy "purser"
 
 local M = {}
 
@@ -73,10 +73,13 @@ local function confirm(options, head)
   return report.bad_input("that is not the sum of %s; nothing was signed", name)
 end
 
--- Adds what was signed to the reader's own records.
+-- Adds the rows that were signed to the reader's own records.
 local function remember(path, text)
   local lines = {}
-  for i, fact in ipairs(purser.approvals.facts(text, core.now_ms())) do lines[i] = json.encode(fact) .. "\n" end
+  for i, row in ipairs(assert(plan_text.read(text)).rows) do
+    row.at = core.now_ms()
+    lines[i] = json.encode(row) .. "\n"
+  end
   return files.replace(path, (files.read(path) or "") .. table.concat(lines))
 end
 
@@ -94,7 +97,7 @@ function M.start(options)
   local signature
   signature, code = M.sign(options.plan, options.key, signers.NAMESPACES[kind], target)
   if not signature then return code end
-  if purser.approvals.kind(text, signature) ~= kind then
+  if signers.statement(text, signature).kind ~= kind then
     os.remove(target)
     return report.bad_input "the signature is none that Purser takes; make a key with `ssh-keygen -t ed25519`"
   end

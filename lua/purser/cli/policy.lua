@@ -7,6 +7,8 @@ local connection = require "purser.cli.connection"
 local core = require "purser.core"
 local credentials = require "purser.cli.credentials"
 local lazy = require "purser.util.lazy"
+local policy = require "purser.signed.policy"
+local policy_chain = require "purser.signed.policy_chain"
 local report = require "purser.cli.report"
 local purser = lazy "purser"
 
@@ -113,17 +115,16 @@ function actions.install(options, text)
   end
   local signatures, code = approvals.read_all(options.signatures)
   if not signatures then return code end
-  local version, err = purser.approvals.install { policy = folder, account = account, text = text,
-    signatures = signatures }
-  if not version then return report.bad_input("%s", report.sentence(err)) end
+  local version, message = policy_chain.install(folder, account, text, table.concat(signatures))
+  if not version then return report.bad_input("%s: %s", options.file, message) end
   report.note("version %d is installed; compare its digest with the others by voice where it is the first", version)
   return report.DONE
 end
 
 function actions.signers(options, text)
-  local lines, err = purser.approvals.signers(text)
-  if not lines then return report.bad_input("%s: %s", options.file, report.sentence(err)) end
-  return report.write(lines, true) and report.DONE or report.NOT_WRITTEN
+  local given, message = policy.read(text)
+  if not given then return report.bad_input("%s: %s", options.file, message) end
+  return report.write(policy.signers(given), true) and report.DONE or report.NOT_WRITTEN
 end
 
 function M.start(options)

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- `purser sync --to DB`: reads every history that the keys at hand may read into the books; see docs/books.md.
+-- `purser sync --to DB`: reads every history that the keys at hand may read into the books; see docs/sync.md.
 
 local books_command = require "purser.cli.books"
 local connection = require "purser.cli.connection"
@@ -21,6 +21,10 @@ function M.grammar()
       .. "be read. What was not read is a gap of each statement.",
     { "Options", books_command.database_option "--to",
       { "--keys", "<file>", "File with the keys of sub-accounts, as `purser fleet --secrets` writes it." },
+      { "--addresses", "<coins>", "Read the deposit addresses of these coins, too, as USDT,BTC: money sent there is in "
+        .. "transit." },
+      { "--journal", "<file>", "Journal of the calls that are made here: what they change is read soon. Or set "
+        .. "PURSER_JOURNAL." },
       { "--every", "<duration>", "Go on, and read each owner so often while something happens there: 60s, 5m." },
       { "--since", "<duration>", "How far back the first reading goes; default 180d." },
       { "--run", "<command>", "Command of the shell that gets each change as a line of JSON on its standard input." },
@@ -32,53 +36,38 @@ function M.grammar()
 end
 
 -- A client for each key of the file, by sub-account; all share the limit of the first.
-local function clients_of(path, options, shared)
-  local vault, message = vaults.open(path, { read_only = true })
-  local list
-  if vault then list, message = vault:list() end
-  if not list then return nil, "--keys " .. tostring(message) end
-  local clients = {}
-  for _, key in ipairs(list) do -- a later key replaces an earlier one
-    local keys
-    keys, message = vault:keys(key.api_key)
-    if not keys then return nil, "--keys " .. message end
+local function clients_of(options, shared)
+  if not options.keys then return nil end
+  local function must(value, problem) return value or report.bad_input("--keys %s", tostring(problem)) end
+  local vault, clients = must(vaults.open(options.keys, { read_only = true })), {}
+  for _, key in ipairs(must(vault:list())) do -- a later key replaces an earlier one
+    local keys = must(vault:keys(key.api_key))
     keys.base_url, keys.profile = shared.base_url, shared.profile
     keys.rate_limit, keys.timeout_ms = shared.rate_limit, options.timeout
-    local client, err = purser.new(keys)
-    if not client then return nil, "--keys " .. tostring(err) end
-    if key.account then clients[key.account] = client end
+    if key.account then clients[key.account] = must(purser.new(keys)) end
   end
   return clients
 end
 
--- Where the events go; nil and a message.
+-- Where the events go.
 local function sinks_of(options)
   local sinks = { options.run and { command = options.run } or nil }
-  if not options.webhook then return sinks end
-  if not options.secret_file then return nil, "--webhook needs --secret-file FILE" end
-  local secret, message = purser.secrets.from_file(options.secret_file)
-  if not secret then return nil, "--secret-file: " .. message end
-  sinks[#sinks + 1] = { webhook = options.webhook, secret = secret }
+  if options.webhook then
+    if not options.secret_file then report.bad_input "--webhook needs --secret-file FILE" end
+    local secret, message = purser.secrets.from_file(options.secret_file)
+    if not secret then report.bad_input("--secret-file: %s", message) end
+    sinks[#sinks + 1] = { webhook = options.webhook, secret = secret }
+  end
   return sinks
 end
 
--- Opens the books with the keys that are named; nil and a message.
+-- Opens the books with the keys that are named.
 local function open(options)
-  local book_options, message = books_command.database(options.to)
-  if not book_options then return nil, message end
-  book_options.every_ms, book_options.since_ms = options.every, options.since
-  book_options.sinks, message = sinks_of(options)
-  if not book_options.sinks then return nil, message end
-  local sources
-  book_options.client, message, sources = connection.open(options, { shares_limit = true })
-  if not book_options.client then return nil, message end
-  if options.keys then
-    book_options.keys, message = clients_of(options.keys, options, sources)
-    if not book_options.keys then return nil, message end
-  end
-  local books, err = purser.books.open(book_options)
-  if not books then return nil, err.message end
-  return books, book_options.client
+  local coins, sinks = {}, sinks_of(options)
+  for coin in (options.addresses or ""):gmatch "[^,%s]+" do coins[#coins + 1] = coin end
+  local client, _, sources = connection.open(options, { shares_limit = true })
+  return books_command.open(options.to, { client = client, keys = clients_of(options, sources), sinks = sinks,
+    journal = sources.journal, address_coins = coins, every_ms = options.every, since_ms = options.since }), client
 end
 
 local function say_progress(owner, at, of)
@@ -88,13 +77,13 @@ end
 
 local function show(done, options)
   if not options.json then
-    return report.write(("read %d owners: %d records are new or changed\n"):format(done.owners, done.changes))
+    return report.write(("owners read: %d; records that are new or changed: %d\n"):format(done.owners, done.changes))
   end
   local problems = {}
   for i, problem in ipairs(done.problems) do
     problems[i] = json.object { { "owner", problem.owner }, { "list", problem.list }, { "message", problem.message } }
   end
-  return report.write(output.json(json.object { { "owners", done.owners }, { "changes", done.changes },
+  report.write(output.json(json.object { { "owners", done.owners }, { "changes", done.changes },
     { "problems", json.list(problems) } }))
 end
 
@@ -109,13 +98,12 @@ local function once(books, options, is_due)
   end
   local _, failed = books:deliver()
   if type(failed) == "number" and failed > 0 then report.say("%d events were not taken; they go again", failed) end
-  if (done.owners > 0 or not is_due) and not show(done, options) then code = report.NOT_WRITTEN end
+  if done.owners > 0 or not is_due then show(done, options) end
   return code, done.next_due
 end
 
 function M.start(options)
   local books, client = open(options)
-  if not books then return report.bad_input("%s", client) end
   local code, due = once(books, options, options.every ~= nil)
   while options.every and (due or code == report.NOT_SENT) do
     client:sleep(math.max(1000, math.min(60000, (due or client:now() + 60000) - client:now())))

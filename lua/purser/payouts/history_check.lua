@@ -9,6 +9,7 @@
 
 local errors = require "purser.call.errors"
 local planned = require "purser.write.planned"
+local queue = require "purser.payouts.queue"
 local schedule = require "purser.schedule"
 local witness = require "purser.payouts.witness"
 
@@ -29,7 +30,10 @@ function M.sleep(self, ms)
 end
 
 --- Returns how long after a request was stamped its record must be visible (ms).
-function M.visible_ms(self) return select(2, planned.times(self.client)) end
+function M.visible_ms(self)
+  local delay_ms = self.reconcile_options and self.reconcile_options.visibility_delay_ms
+  return select(2, planned.times(self.client, delay_ms))
+end
 
 -- Returns the earliest time that is looked at in the history that would show a payment.
 local function earliest(self, payment, now)
@@ -92,7 +96,7 @@ end
 
 local function new_state(self, newest)
   local state = { connection = self.journal.db.handle, newest = newest, sent_at = self.client:now(), rejections = {},
-    put_off = {}, answered = {}, renewed_at = 0, sleep_ms = newest and 0 or M.visible_ms(self) }
+    put_off = {}, renewed_at = 0, sleep_ms = newest and 0 or M.visible_ms(self) }
   if newest then state.sent_at = state.sent_at - M.visible_ms(self) end
   self.payouts.history = state
   if self.scope and not newest then
@@ -183,21 +187,13 @@ local function answer_of(self, state, payment)
     sent_at = state.sent_at, recv_window = planned.times(self.client) }
   local window = { readings = state.readings, is_planned = true, to = state.readings.as_of,
     since = earliest(self, payment, self.client:now()) }
-  local answer, err = M.ask(self, function() return self.client:reconcile(intent, nil, window) end)
+  local answer, err = M.ask(self, function() return self.client:reconcile(intent, self.reconcile_options, window) end)
   if err then state.rejections[key] = err.message end
   if not answer or not answer.incomplete then return answer, state.rejections[key] end
   self.problem = errors.new { kind = "workflow", outcome = "not_sent", code = "payouts.history", message =
     ("payouts: whether payments were made before cannot be looked for in %s: %s; they were not sent")
     :format(planned.operation(payment.operation).reconcile.lookup, answer.reason),
     hint = READABLE }
-end
-
--- Returns whether none of the records shows an id of ours.
-local function are_unidentified(records, name)
-  for _, record in ipairs(records) do
-    if name and record[name] ~= nil and record[name] ~= "" then return false end
-  end
-  return records[1] ~= nil
 end
 
 local function describe(reconcile, records)
@@ -222,8 +218,6 @@ local function judge(self, state, payment, answer, rejection)
       .. READABLE):format(reconcile.lookup, rejection) }
   elseif answer.is_busy then
     return { stage = "waiting", due_in = 500, message = "an equal payment is looked for" }
-  elseif self.unidentified == "pay" and are_unidentified(answer.candidates, reconcile.client_id) then
-    return nil
   end
   local message = answer.reason .. describe(reconcile, answer.candidates)
   if state.put_off[payment.key] then return { stage = "undecided", message = message } end
@@ -231,27 +225,24 @@ local function judge(self, state, payment, answer, rejection)
   return { is_put_off = true }
 end
 
---- Notes that a payment was answered: its record is a witness.
-function M.note_answered(self, payment)
-  local answered = self.history and self.history.answered
-  if answered then answered[payment.operation] = answered[payment.operation] or self.client:now() end
-end
-
---- Returns from when on a witness of payments like this one must be visible; nil where there is none.
-function M.witnessed_at(self, payment)
-  local answered_at = self.history and self.history.answered[payment.operation]
-  return answered_at and answered_at + M.visible_ms(self)
-end
-
--- Lets the histories be read again where a payment was put off for want of a witness, and there may be one now.
+-- Lets the histories be read again where a payment was put off for want of a witness, and another was answered since.
+-- Waits until its record must be visible.
 local function renew(self, state, payment)
   local since = state.put_off[payment.key]
-  if not since or not state.answered[payment.operation] or state.renewed_at >= since then return end
+  if not since or state.renewed_at >= since then return end
+  local witness_at, err = planned.within(self.journal, function(tx)
+    return queue.answered_since(tx, self, payment.operation, state.readings.as_of) or false
+  end)
+  self.problem = self.problem or err
+  if not witness_at then return end
+  local visible_ms = M.visible_ms(self)
+  M.sleep(self, math.min(visible_ms, witness_at + visible_ms - self.client:now()))
+  if state.renewed_at >= since then return end -- by another task
   state.readings, state.newest, state.renewed_at = nil, false, self.client:now()
 end
 
 --- Returns what the histories say of a payment that this worker has taken: nil when nothing keeps it from being paid,
---- or a change for queue.move; `is_put_off` of one that is to be parked. To be asked before it is sent; the run may
+--- or a change for queue.move; `is_put_off` of one to be asked about later. To be asked before it is sent; the run may
 --- have ended by then (self.stopping, self.problem).
 function M.look(self, payment)
   local reconcile = planned.operation(payment.operation).reconcile

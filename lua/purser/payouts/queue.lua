@@ -63,7 +63,7 @@ function M.insert(tx, self, payment)
   return planned.insert(tx, row)
 end
 
---- The calls of this account that have the id `client_id`, by which the service distinguishes them: a list of
+--- Returns the calls of this account that have the id `client_id`, by which the service distinguishes them: a list of
 --- { queue =, key =, name = the parameter that holds it }; the queue of a call that is no payment is "".
 function M.with_client_id(tx, self, client_id)
   local found = {}
@@ -101,13 +101,12 @@ function M.take_waiting(tx, self, count)
   return lease(tx, self, rows, "taken")
 end
 
---- Takes over what a worker left behind whose lease has ended: what was rejected and waits to be looked for, or the
---- rest. What was only taken had not been sent.
-function M.take_abandoned(tx, self, count, rejected)
+--- Takes over what a worker left behind whose lease has ended. What was only taken had not been sent.
+function M.take_abandoned(tx, self, count)
   local now = tx:now()
   local rows = tx:rows(("SELECT *" .. IN_QUEUE .. " AND stage IN ('taken', 'sent') "
-    .. "AND (lease_until < $3 OR (lease_until > $4 AND worker <> $5)) AND rejected = '%s' LIMIT %d%s")
-    :format(rejected and "yes" or "", count, skip_locked[tx.db.name]), self.account, self.queue, time_text(now),
+    .. "AND (lease_until < $3 OR (lease_until > $4 AND worker <> $5)) LIMIT %d%s")
+    :format(count, skip_locked[tx.db.name]), self.account, self.queue, time_text(now),
     time_text(now + M.MAX_LEASE_MS), self.worker)
   return lease(tx, self, rows)
 end
@@ -143,52 +142,49 @@ end
 
 local NUMBER = ", CAST(count(*) AS TEXT) AS number"
 local COUNTS = "SELECT account, queue, stage, CASE WHEN stage = 'waiting' THEN blocked ELSE '' END AS blocked" .. NUMBER
+local BY_QUEUE = " GROUP BY 1, 2, 3, 4 ORDER BY 1, 2"
 
 local function no_counts(account, queue)
   return { account = account, queue = queue, waiting = 0, taken = 0, sent = 0, done = 0, failed = 0, undecided = 0,
     dropped = 0, blocked = 0, total = 0 }
 end
 
--- Adds a row of COUNTS to the counts of its queue.
-local function add_count(counts, row)
-  local number = tonumber(row.number)
-  counts[row.stage], counts.total = counts[row.stage] + number, counts.total + number
-  if row.blocked ~= "" then counts.blocked = counts.blocked + number end
-end
-
---- How many payments are in each stage; `blocked` says how many of those that wait cannot be made before something
---- changes.
-function M.counts(tx, self)
-  local counts = no_counts(self.account, self.queue)
-  for _, row in ipairs(tx:rows(COUNTS .. IN_QUEUE .. " GROUP BY 1, 2, 3, 4", self.account, self.queue)) do
-    add_count(counts, row)
-  end
-  return counts
-end
-
---- Returns the counts of all queues of a journal, of every account.
-function M.queues(tx)
+--- Returns how many payments each stage has, of all queues of a journal, of every account, or of one; `blocked` says
+--- how many of those that wait cannot be made before something changes.
+---@param self { account: string, queue: string }|nil
+function M.queues(tx, self)
   local list = {}
-  for _, row in ipairs(tx:rows(COUNTS .. " FROM purser_calls WHERE queue <> '' GROUP BY 1, 2, 3, 4 ORDER BY 1, 2")) do
-    local last = list[#list]
+  local rows
+  if self then
+    rows = tx:rows(COUNTS .. IN_QUEUE .. BY_QUEUE, self.account, self.queue)
+  else
+    rows = tx:rows(COUNTS .. " FROM purser_calls WHERE queue <> ''" .. BY_QUEUE)
+  end
+  for _, row in ipairs(rows) do
+    local last, number = list[#list], tonumber(row.number)
     if not last or last.account ~= row.account or last.queue ~= row.queue then
       last = no_counts(row.account, row.queue)
       list[#list + 1] = last
     end
-    add_count(last, row)
+    last[row.stage], last.total = last[row.stage] + number, last.total + number
+    if row.blocked ~= "" then last.blocked = last.blocked + number end
   end
   return list
 end
 
---- How many payments are neither finished nor blocked. Those that are finished may be many, and are not looked at.
+--- Returns how many payments of the queue each stage has.
+function M.counts(tx, self) return M.queues(tx, self)[1] or no_counts(self.account, self.queue) end
+
+--- Returns how many payments are neither finished nor blocked. Those that are finished may be many, and are not looked
+--- at.
 function M.left(tx, self)
   return tonumber(tx:rows("SELECT CAST(count(*) AS TEXT) AS number" .. IN_QUEUE .. " AND stage IN ('waiting', 'taken', "
     .. "'sent') AND (stage <> 'waiting' OR blocked = '')", self.account, self.queue)[1].number)
 end
 
---- What keeps a worker from sending anything: { due_at = when the next payment that waits is due, message = why it was
---- put off, sent = how many of this worker's were sent, others = how many other workers have, lease_until = until when
---- the first of these }.
+--- Returns what keeps a worker from sending anything: { due_at = when the next payment that waits is due, message = why
+--- it was put off, sent = how many of this worker's were sent, others = how many other workers have, lease_until =
+--- until when the first of these }.
 function M.next_due(tx, self)
   local found = { sent = 0, others = 0 }
   local row = tx:rows("SELECT due_at, message" .. IN_QUEUE .. " AND stage = 'waiting' AND blocked = '' "
@@ -209,8 +205,8 @@ function M.next_due(tx, self)
   return found
 end
 
---- The payments in a stage, those that are "blocked", or all, in the order of their keys. Sorted here: a database that
---- is to sort by the key reads every payment of the queue for the few of one state.
+--- Returns the payments in a stage, those that are "blocked", or all, in the order of their keys. Sorted here: a
+--- database that is to sort by the key reads every payment of the queue for the few of one state.
 function M.list(tx, self, stage)
   local sql = "SELECT *" .. IN_QUEUE
   local rows
@@ -226,18 +222,19 @@ function M.list(tx, self, stage)
   return rows
 end
 
---- The payment of that key, or nil.
+--- Returns the payment of that key, or nil.
 function M.find(tx, self, key)
   local row = tx:rows("SELECT *" .. IN_QUEUE .. " AND payment = $3", self.account, self.queue, key)[1]
   return row and payment_of(row)
 end
 
---- Whether the account has no payment in the queue.
+--- Returns whether the account has no payment in the queue.
 function M.is_empty(tx, self)
   return not tx:rows("SELECT 1" .. IN_QUEUE .. " LIMIT 1", self.account, self.queue)[1]
 end
 
---- Which other accounts have payments in the queue of this name, and how many: a list of { account =, payments = }.
+--- Returns which other accounts have payments in the queue of this name, and how many: a list of { account =, payments
+--- = }.
 function M.other_accounts(tx, self)
   local others, after = {}, ""
   while true do
@@ -251,14 +248,21 @@ function M.other_accounts(tx, self)
   end
 end
 
---- The first call without a known end that is equal to a payment: { id, state, payment = its key or "", over_at = until
---- when the service takes it, in_queue = whether it is a payment that workers of this queue reconcile }; nil when there
---- is none. Until the end of the transaction it stays as it is.
+--- Returns the first call without a known end that is equal to a payment: { id, state, payment = its key or "", over_at
+--- = until when the service takes it, in_queue = whether it is a payment that workers of this queue reconcile }; nil
+--- when there is none. Until the end of the transaction it stays as it is.
 function M.equal_call(tx, self, payment)
   local row = planned.equal_call(tx, self.account, payment.operation, payment.params)
   return row and { id = row.id, state = row.state, payment = row.payment,
     in_queue = row.queue == self.queue and row.stage == "sent",
     over_at = tonumber(row.sent_at) + tonumber(row.recv_window) }
+end
+
+--- Returns when the first call of an operation was sent that was answered, of those sent since then; nil where none
+--- was.
+function M.answered_since(tx, self, operation, since)
+  return tonumber(tx:rows("SELECT min(sent_at) AS sent_at FROM purser_calls WHERE account = $1 AND operation = $2 "
+    .. "AND answered <> '' AND sent_at >= $3", self.account, operation, time_text(since))[1].sent_at)
 end
 
 ------------------------------------------------------------------------------------------------ what a person decides

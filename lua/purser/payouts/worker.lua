@@ -3,7 +3,7 @@
 --
 -- Payments that were rejected and carry an id are looked for by it before they count as failed. They wait until there
 -- is nothing else to send, or for a minute, and are looked for together: one reading of a history serves all of them.
--- With them wait those that the histories left undecided, until the others are made.
+-- Those that the histories left undecided wait until the others are made.
 
 local add = require "purser.payouts.add"
 local core = require "purser.core"
@@ -22,8 +22,9 @@ local TOGETHER_MS = 60000 -- how long a rejected payment waits for others, at mo
 ---@field problem any        what keeps it from continuing
 ---@field stopping boolean   it begins nothing more
 ---@field hand purser.payouts.Payment[]      taken, and not begun
----@field parked purser.payouts.Payment[]    to be looked for: rejected ones from their `look_at` on, the others last
+---@field parked purser.payouts.Payment[]    rejected, and to be looked for from their `look_at` on
 ---@field round purser.payouts.Payment[]     those of them that are looked for now, the last first
+---@field last purser.payouts.Payment[]      undecided so far, and to be asked about once more
 ---@field busy integer       payments that tasks are at work on
 ---@field sending integer    those of them that are being sent
 ---@field waiting_for string|nil  why nothing is sent, where a task knows it
@@ -37,21 +38,13 @@ end
 
 -------------------------------------------------------------------------------------------------- rejected payments
 
---- Lets a payment wait until it is looked for: a rejected one, by its intent, until its record must be visible. What an
---- earlier life left behind waits for the others as well.
----@param intent purser.Intent|nil
+--- Lets a payment wait until its record must be visible. What an earlier life left behind waits for the others as well.
+---@param payment purser.payouts.Payment
+---@param intent purser.Intent
 function Run:park(payment, intent)
-  local now = self.client:now()
   payment.intent_to_find = intent
-  payment.look_at = intent and math.max(now, intent.sent_at + history_check.visible_ms(self)) or nil
-  payment.parked_at = now
+  payment.look_at = math.max(self.client:now(), intent.sent_at + history_check.visible_ms(self))
   table.insert(self.parked, payment)
-end
-
--- Returns from when on a payment may be looked for: where the histories left it undecided, when there is a witness, or
--- nothing that could be one.
-local function look_at(self, payment, is_idle)
-  return payment.look_at or history_check.witnessed_at(self, payment) or is_idle and payment.parked_at or math.huge
 end
 
 local function is_later(one, other)
@@ -60,17 +53,16 @@ local function is_later(one, other)
 end
 
 -- Begins to look for all that may be looked for now, history by history, with the readings that they share.
-local function begin_round(self, now, is_idle)
+local function begin_round(self, now)
   local readings, parked = planned.readings(now), self.parked
   self.parked = {}
   for _, payment in ipairs(parked) do
-    local is_due = look_at(self, payment, is_idle) <= now
-    payment.history = history_check.history_of(payment)
-    if is_due and payment.intent_to_find then
+    local is_due = payment.look_at <= now
+    if is_due then
       local window = history_check.window_of(self, payment, payment.intent_to_find, now)
       readings:expect(window.since)
       window.readings, window.payment = readings, payment
-      payment.window = window
+      payment.window, payment.history = window, history_check.history_of(payment)
     end
     table.insert(is_due and self.round or self.parked, payment)
   end
@@ -82,8 +74,7 @@ end
 local function round_due_at(self, is_idle)
   local first, last = math.huge, 0
   for _, payment in ipairs(self.parked) do
-    local at = look_at(self, payment, is_idle)
-    first, last = math.min(first, at), math.max(last, at)
+    first, last = math.min(first, payment.look_at), math.max(last, payment.look_at)
   end
   return is_idle and math.min(last, first + history_check.visible_ms(self)) or first + TOGETHER_MS
 end
@@ -96,28 +87,42 @@ local function next_rejected(self, is_idle)
     local now = self.client:now() -- a clock of the program's own may wait, so that another task begins the round
     local due_at = round_due_at(self, is_idle)
     if due_at > now and not self.round[1] then return nil, self.parked[1] and due_at - now end
-    if not self.round[1] then begin_round(self, now, is_idle) end
+    if not self.round[1] then begin_round(self, now) end
   end
   return table.remove(self.round)
 end
 
+--- Lets a payment wait until the others are made, of whatever worker: or for a minute, once there is nothing to send.
+---@param payment purser.payouts.Payment
+function Run:put_off(payment)
+  payment.put_off_at = self.client:now()
+  table.insert(self.last, payment)
+end
+
+-- Returns the payment that is asked about once more; or nil, and in how many milliseconds one will be, nil where none
+-- is.
+---@param left integer  payments that are left to make
+local function next_of_last(self, left)
+  local payment, now = self.last[1], self.last[1] and self.client:now()
+  if not payment or self.busy > 0 then return nil, nil end
+  local ms = payment.put_off_at + TOGETHER_MS - now
+  if left > #self.last and ms > 0 then return nil, ms end
+  return table.remove(self.last, 1)
+end
+
+-- Returns how many payments of this run wait for a look.
+local function waiting_for_looks(self) return #self.parked + #self.round + #self.last end
+
 ---------------------------------------------------------------------------------------------------------- the hand
 
--- Takes payments: first what was left behind, then what waits, then what was left behind rejected; that comes before
--- others once a minute, so that it is looked for while payments are added all the time.
+-- Takes payments: first what was left behind, for which it looks once a second, then what waits.
 local function take(self, tx, now)
   local taken = {}
-  if now >= self.take_rejected_at then
-    taken = queue.take_abandoned(tx, self, self.concurrency, true)
-    if #taken == 0 then self.take_rejected_at = now + TOGETHER_MS end
-  end
-  if #taken == 0 and now >= self.look_for_abandoned_at then
+  if now >= self.look_for_abandoned_at then
     taken = queue.take_abandoned(tx, self, self.concurrency)
     if #taken == 0 then self.look_for_abandoned_at = now + math.min(1000, self.lease_ms) end
   end
-  if #taken == 0 then taken = queue.take_waiting(tx, self, self.concurrency) end
-  if #taken == 0 then taken = queue.take_abandoned(tx, self, self.concurrency, true) end
-  return taken
+  return taken[1] and taken or queue.take_waiting(tx, self, self.concurrency)
 end
 
 -- Fills the hand. Returns how much work is left.
@@ -158,9 +163,10 @@ local function next_payment(self)
     if payment or self.problem then return payment end
     local left = refill(self)
     if #self.hand == 0 then
-      local rejected, ms = next_rejected(self, true)
-      if rejected or self.problem then return rejected end
-      if left == 0 and not (self.parked[1] or self.round[1]) then return nil end
+      local found, ms = next_rejected(self, true)
+      if not found and not ms then found, ms = next_of_last(self, left) end
+      if found or self.problem then return found end
+      if left == 0 and waiting_for_looks(self) == 0 then return nil end
       sleep(self, ms)
     end
   end
@@ -186,7 +192,7 @@ local function reason(self, tx)
   if limited then return limited end
   if self.waiting_for or self.sending > 0 or #self.hand > 0 then return self.waiting_for end
   local now, parts, left = tx:now(), {}, queue.next_due(tx, self)
-  local parked = #self.parked + #self.round
+  local parked = waiting_for_looks(self)
   if parked > 0 then parts[1] = ("%d wait to be looked for"):format(parked) end
   if left.due_at and left.due_at > now then
     parts[#parts + 1] = ("the next is due in %s"):format(seconds(left.due_at - now))
@@ -262,7 +268,7 @@ local function attend(self, tasks)
     local now = self.clock()
     if now >= renew_at then
       renew_at = now + self.lease_ms / 3
-      local has_payments = self.busy > 0 or self.hand[1] or self.parked[1] or self.round[1]
+      local has_payments = self.busy > 0 or self.hand[1] or waiting_for_looks(self) > 0
       if has_payments then self.journal.db:transaction(function(tx) queue.renew(tx, self) end) end
     end
     if now >= report_at then
@@ -302,9 +308,9 @@ end
 --- Runs a worker of these payouts until nothing is left to do. Returns their report; or nil and an error.
 ---@param payouts purser.Payouts
 function M.run(payouts)
-  local self = setmetatable({ payouts = payouts, stopping = false, hand = {}, parked = {}, round = {}, busy = 0,
-    sending = 0, look_for_abandoned_at = 0, refill_at = 0, take_rejected_at = payouts.clock() + TOGETHER_MS,
-    started_ms = core.monotonic_ms(), readings = planned.readings() }, Run) -- readings of those whose answer was lost
+  local self = setmetatable({ payouts = payouts, stopping = false, hand = {}, parked = {}, round = {}, last = {},
+    busy = 0, sending = 0, look_for_abandoned_at = 0, refill_at = 0, started_ms = core.monotonic_ms(),
+    readings = planned.readings() }, Run) -- of those whose answer was lost
   payouts.current = self
   local problem = run(self)
   if problem then return nil, planned.error(problem) end

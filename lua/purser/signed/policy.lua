@@ -8,7 +8,6 @@ local names_of = require "purser.util.names_of"
 local operations = require "purser.api.operations"
 local plan_text = require "purser.signed.plan_text"
 local sshsig = require "purser.signed.sshsig"
-local names_of = require "purser.util.names_of"
 local suggest = require "purser.util.suggest"
 
 local M = {}

@@ -58,4 +58,25 @@ function M.open(folder, account)
   end
 end
 
+--- Installs a version of a policy in its folder, if all have signed whom it and the version before name. Returns its
+--- number; or nil and a message.
+---@param text string
+---@param signatures string  armoured, one behind the other
+---@return integer|nil version, string|nil message
+function M.install(folder, account, text, signatures)
+  local new, message = policy.read(text)
+  if not new then return nil, message end
+  local at, chain = format("%s/%d", folder, new.version), {}
+  if files.read(at .. ".json") then return nil, at .. ".json is there already" end
+  if new.version > 1 then chain, message = M.open(folder, account) end
+  message = message or new.account ~= account and format('it is of the account "%s"', new.account)
+    or M.problem(new, chain.latest, signatures)
+  if message then return nil, message end
+  local ok
+  ok, message = files.replace(at .. ".sigs", signatures)
+  if ok then ok, message = files.replace(at .. ".json", text) end
+  if ok then return new.version end
+  return nil, format("the folder %s cannot be written (`mkdir -m 700` makes it): %s", folder, tostring(message))
+end
+
 return M

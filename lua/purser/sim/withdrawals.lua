@@ -45,19 +45,27 @@ local function places(owner)
   return ledger.place(owner.uid, "SPOT"), ledger.place(owner.uid, "SPOT", "locked")
 end
 
-local function give_back(sim, record, status, at)
+-- Where the funds of a withdrawal are, with their amounts: with who gets it and the world, or with the account.
+local function funds_in(record, where)
   local free, locked = places(record)
-  record.status, record.updated = status, at
-  assert(sim.ledger:move(record.coin, total_of(record), locked, free))
+  if where ~= "sent" then return { { where == "back" and free or locked, total_of(record) } } end
+  local payee = record.to_uid and ledger.place(record.to_uid, "SPOT") or ledger.WORLD
+  return { { payee, net_of(record) }, { ledger.WORLD, decimal(record.fee) } }
 end
 
--- The value leaves: to the destination's owner when that is an account of the platform, else to the world.
-local function pay_out(sim, record)
-  local _, locked = places(record)
-  local destination = ledger.WORLD
-  if record.to_uid then destination = ledger.place(record.to_uid, "SPOT") end
-  assert(sim.ledger:move(record.coin, net_of(record), locked, destination))
-  assert(sim.ledger:move(record.coin, decimal(record.fee), locked, ledger.WORLD))
+-- Puts a withdrawal into a state, and its funds where that state has them, by way of the lock. Returns nil where they
+-- came back and were spent since.
+local function enter(sim, record, status, at)
+  local from, to, _, locked = place_of[record.status], place_of[status], places(record)
+  for _, part in ipairs(from ~= to and from ~= "locked" and funds_in(record, from) or {}) do
+    if not sim.ledger:move(record.coin, part[2], part[1], locked) then return nil end
+  end
+  for _, part in ipairs(from ~= to and to ~= "locked" and funds_in(record, to) or {}) do
+    assert(sim.ledger:move(record.coin, part[2], locked, part[1]))
+  end
+  if from ~= to then record.tx_id = to == "sent" and sim.dice:text(64, prng.HEX) or nil end
+  record.status, record.updated = status, at
+  return true
 end
 
 -- The deposit of a withdrawal to an account of the platform.
@@ -75,17 +83,12 @@ function M.due(sim, id, at)
   if record.held then return end
   local step = next_state[record.status]
   if record.status == CONFIRMING then
-    record.status, record.updated = SUCCESS, at
+    enter(sim, record, SUCCESS, at)
     if record.to_uid then arrive_inside(sim, record, at) end
   elseif step then
-    record.status, record.updated = step[1], at
-    if record.status == CONFIRMING then
-      pay_out(sim, record)
-      record.tx_id = sim.dice:text(64, prng.HEX)
-      sim.schedule:add(confirmed_at(record), "withdrawal", id)
-    else
-      sim.schedule:add(record.time + next_state[record.status][2], "withdrawal", id)
-    end
+    enter(sim, record, step[1], at)
+    sim.schedule:add(record.status == CONFIRMING and confirmed_at(record) or record.time + next_state[record.status][2],
+      "withdrawal", id)
   end -- cancelled or failed meanwhile: nothing more happens
 end
 
@@ -196,7 +199,7 @@ local function cancel(sim, account, values)
   if record.status >= PACKAGING and record.status ~= CANCELLED then
     return nil, "730000", "The withdrawal can no longer be cancelled"
   end
-  if record.status ~= CANCELLED then give_back(sim, record, CANCELLED, sim:now()) end
+  if record.status ~= CANCELLED then enter(sim, record, CANCELLED, sim:now()) end
   return { id = record.id }
 end
 
@@ -221,42 +224,22 @@ end
 --- Tells whether a withdrawal can still fail: its funds have not left.
 function M.can_fail(record) return place_of[record.status] == "locked" end
 
--- Takes the funds of a withdrawal that ended, or was sent, back into the lock. Returns true, or nil and why not.
-local function lock_again(sim, record)
-  local free, locked = places(record)
-  if place_of[record.status] == "back" then
-    if sim.ledger:move(record.coin, total_of(record), free, locked) then return true end
-    return nil, "the funds of the withdrawal came back and were spent since"
-  end
-  if record.to_uid then return nil, "the withdrawal was paid to an account of the platform" end
-  assert(sim.ledger:move(record.coin, total_of(record), ledger.WORLD, locked))
-  record.tx_id = nil
-  return true
-end
-
 --- Puts a withdrawal into a state (1 to 10), and its funds where that state has them. It stays there: no timer moves it
 --- on. Returns the withdrawal as histories show it, or nil and why not.
 function M.set(sim, id, status)
   local record = sim.withdrawals.by_id[id]
   if not record then return nil, "there is no such withdrawal" end
-  local now, from, to = sim:now(), place_of[record.status], place_of[status]
-  if not to then return nil, "the states of withdrawals are 1 to 10" end
-  if from ~= to and from ~= "locked" then
-    local ok, wrong = lock_again(sim, record)
-    if not ok then return nil, wrong end
-  end
+  if not place_of[status] then return nil, "the states of withdrawals are 1 to 10" end
   local arrives = record.to_uid and status == SUCCESS and record.status ~= SUCCESS
-  if record.to_uid and record.status == SUCCESS and status ~= SUCCESS then
+  if record.to_uid and status ~= record.status and (record.status == SUCCESS
+    or record.status == CONFIRMING and not arrives) then
     return nil, "the withdrawal was paid to an account of the platform"
   end
-  if from ~= to and to == "sent" then
-    pay_out(sim, record)
-    record.tx_id = sim.dice:text(64, prng.HEX)
-  elseif from ~= to and to == "back" then
-    give_back(sim, record, status, now)
+  if not enter(sim, record, status, sim:now()) then
+    return nil, "the funds of the withdrawal came back and were spent since"
   end
-  record.status, record.updated, record.held = status, now, true
-  if arrives then arrive_inside(sim, record, now) end
+  record.held = true
+  if arrives then arrive_inside(sim, record, sim:now()) end
   return public(record, sim)
 end
 

@@ -184,10 +184,6 @@ local function ask_once(question)
   return find.missing(question)
 end
 
--- How many readings must say that a list cannot be shown to be whole. One answer that belongs to another request says
--- so, too.
-local INCOMPLETE_READINGS = 3
-
 -- Returns how long to wait for the next reading. Of those before the deadline each waits twice as long as the one
 -- before: what the first do not find is rarely found by the next. Those that are shared are made at the same times.
 local function pause_before_next(question, now)
@@ -235,7 +231,7 @@ local function ask_until_decided(question)
     if is_early or service:now() >= question.deadline then answer, err = ask_once(question) end
     if err then return nil, err end
     incomplete = incomplete + (question.doubted and 1 or 0)
-    if answer and not (question.doubted and incomplete < INCOMPLETE_READINGS) then return answer end
+    if answer and not (question.doubted and incomplete < reading.INCOMPLETE_READINGS) then return answer end
     local now = service:now()
     if question.options.wait == false and now < question.deadline then return too_early(question) end
     service:pause(pause_before_next(question, now))

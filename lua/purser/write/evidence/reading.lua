@@ -181,9 +181,10 @@ Readings.__index = Readings
 -- A clock that falls further behind the machine's since a reading began was set back: the reading is made again.
 local SET_BACK_MS = 1000
 local FUTURE_MS = 30000 -- no record is shown with a time that lies further ahead than this
--- So many readings in a row cannot be shown to be whole before one is shared as well: a list that grew while its pages
--- were turned can look so once.
-local INCOMPLETE_READINGS = 3
+
+--- So many readings in a row must not be whole until that is believed, and one of them is shared as well: a list that
+--- grew while its pages were turned looks so once, as does one answer that belongs to another request.
+M.INCOMPLETE_READINGS = 3
 
 --- Makes readings for calls that are looked for as of one time (epoch ms, the client's clock), when all their records
 --- must be visible; without it for calls that are sent, lost and looked for while a program runs.
@@ -221,7 +222,8 @@ end
 local function serves(reading, question, first, last)
   local service = question.service
   if reading.is_kept then return true end
-  if not reading.records or reading.incomplete and reading.incomplete_times < INCOMPLETE_READINGS then return false end
+  local is_doubted = reading.incomplete and reading.incomplete_times < M.INCOMPLETE_READINGS
+  if not reading.records or is_doubted then return false end
   local passed = core.monotonic_ms() - reading.began_monotonic
   if reading.first > first or reading.correction ~= service:correction() then return false end
   if not question.late then return passed < question.poll_ms end

@@ -177,15 +177,14 @@ end
 
 ------------------------------------------------------------------------------------------------------------ how it ends
 
--- A record as JSON, without what must not be kept.
+-- A record as JSON, without what must not be kept, and without members that JSON cannot hold.
 local function keep(record)
   if type(record) ~= "table" then return "" end
   local kept = {}
   for name, value in pairs(record) do
-    if name ~= "secretKey" and (type(value) ~= "table" or next(value) ~= nil) then kept[name] = value end
+    if name ~= "secretKey" and pcall(json.encode, value) then kept[name] = value end
   end
   if next(kept) == nil then return "" end
-  -- what cannot be written as JSON is left out; the id has a column of its own
   local ok, text = pcall(json.encode, kept)
   return ok and text or ""
 end
