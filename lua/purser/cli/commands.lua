@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 -- The commands. Each has its file: `purser payouts` is purser.cli.payouts, which has grammar(), a table of grammar.lua,
--- and start(options), which returns the exit code. An operation's grammar is made from its row.
+-- and start(options), which returns the exit code, or none for 0. An operation's grammar is made from its row.
 
 local lazy = require "purser.util.lazy"
 local catalogue = lazy "purser.cli.catalogue"
