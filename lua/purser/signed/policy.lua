@@ -316,20 +316,4 @@ function M.signers(policy)
   return table.concat(lines)
 end
 
---- Returns the persons of a policy who signed a text for a purpose, by name: of several signatures each counts once.
----@param policy purser.Policy
----@param namespace string
----@param text string
----@param signatures string[]
----@return table<string, boolean>
-function M.persons(policy, namespace, text, signatures)
-  local persons = {}
-  for _, armoured in ipairs(signatures) do
-    local signature = sshsig.read(armoured)
-    local person = signature and sshsig.verify(signature, namespace, text) and policy.by_key[signature.public.key]
-    if person then persons[person] = true end
-  end
-  return persons
-end
-
 return M
