@@ -121,6 +121,43 @@ describe("The outbox of the books", function()
     books:close()
   end)
 
+  it("leaves alone what another sender is sending, however long its earlier events took", function()
+    local world = books_world.new()
+    local options = { sqlite = files.new_path(), sinks = { { command = "true" } } }
+    local books, other = books_world.open(world, options), books_world.open(world, options)
+    move(world, 3)
+    assert(books:sync())
+    local sending, sent = nil, 0
+    books.senders[1].sender = { deliver = function(_, body)
+      sending, sent = body, sent + 1
+      world.sim:advance(50000)
+      assert(other:deliver())
+      return true
+    end }
+    local is_free = false -- the other takes nothing but what is in the air
+    other.senders[1].sender = { deliver = function(_, body)
+      assert.are_not.equal(sending, body)
+      return is_free, "later"
+    end }
+    assert(books:deliver())
+    assert.is_true(sent >= 3)
+    books:close()
+    other:close()
+  end)
+
+  it("asks a receiver that is down no more than ten times a round", function()
+    local world = books_world.new()
+    local books = books_world.open(world, { sinks = { { command = "exit 1" } } })
+    for _ = 1, 15 do
+      move(world, 1)
+      world.sim:advance(1000)
+    end
+    assert(books:sync())
+    local delivered, failed = books:deliver()
+    assert.same({ 0, 10 }, { delivered, failed })
+    books:close()
+  end)
+
   it("parks what fails for three days, keeps what comes behind it, and sends it when it is told to", function()
     local world, log = books_world.new(), files.new_path ""
     local flag = files.new_path()

@@ -81,10 +81,10 @@ describe("reconcile.measure_fees", function()
     return table.concat(words, ", ")
   end
 
-  it("finds which fees add up to what went beyond the amounts, and guesses none", function()
+  it("finds whether nothing or all fees went beyond the amounts, and guesses none", function()
     assert.equal("on top", measured({ "1" }, "1"))
     assert.equal("inside", measured({ "1" }, "0"))
-    assert.equal("inside, on top, inside", measured({ "1", "0.5", "0.3" }, "0.5"))
-    assert.equal("?, ?", measured({ "1", "0.5" }, "0.7"))
+    assert.equal("on top, on top, on top", measured({ "1", "0.5", "0.3" }, "1.8"))
+    assert.equal("?, ?", measured({ "1", "0.5" }, "0.5")) -- a trade of 0.5 looks like that
   end)
 end)

@@ -51,7 +51,7 @@ describe("purser sync", function()
     local shown = core.decode(out)
     assert.same({ 2, 1, 0 }, { shown.owners, shown.changes, #shown.problems })
     assert.truthy(files.read(log):find("sub_account.new", 1, true))
-    code, out = run("books", "events")
+    code, out = run("books", "events", "--csv")
     assert.equal(0, code)
     assert.matches('cat >>[^,]*,1,0,', out) -- the deposit waits for a run that has the sink
   end)

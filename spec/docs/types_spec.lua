@@ -299,7 +299,7 @@ describe("the options that are declared are those that are checked:", function()
     JournalOptions = function() purser.journal.open(wrong) end,
     JournalFilter = function() journal:entries(wrong) end,
     PayoutsOptions = function() purser.payouts.new(wrong) end,
-    ReconcileOptions = function() purser.payouts.new { reconcile = wrong } end,
+    ReconcileOptions = function() client:reconcile({ operation = "wallet.transfer", params = {} }, wrong) end,
     FleetOptions = function() purser.fleet.new(wrong) end,
     FleetAccount = function() purser.fleet.new { client = client, accounts = { wrong } } end,
     FleetKeyOptions = function()

@@ -34,7 +34,6 @@ Books.__index = Books
 ---@field keys table<string, purser.Client>|nil  a client of each sub-account, by its name
 ---@field journal purser.Journal|nil         of the calls that are made here: their owners are read soon
 ---@field account string|nil                 the account's name in the books. Default: "Account"
----@field group "sub_account"|"broker"|nil   which operations list the sub-accounts. Default: found out
 ---@field pairs string[][]|nil               { from, to }: sub-accounts between which transfers are looked for
 ---@field identities table<string, string>|nil  what other users call an owner (UID, e-mail): "Main" or a sub-account
 ---@field addresses table<string, string>|nil  deposit address (or address:memo) -> "Main" or a sub-account
@@ -45,7 +44,7 @@ Books.__index = Books
 ---@field fee "on_top"|"inside"|nil          where the fee of a withdrawal stands when nothing shows it
 
 local rules = { sqlite = "string", postgresql = "table", client = "any", keys = "table", account = "string",
-  journal = "table", group = { "sub_account", "broker" }, pairs = "table", identities = "table", addresses = "table",
+  journal = "table", pairs = "table", identities = "table", addresses = "table",
   address_coins = { is_list = true }, since_ms = { 0, option_schema.EXACT }, every_ms = { 1000, 86400000 },
   fee = { "on_top", "inside" }, sinks = "table" }
 
@@ -67,7 +66,7 @@ function M.open(options)
   local store
   store, message = stores.open(options)
   if not store then return nil, errors.config("the books cannot be opened: " .. message) end
-  local self = setmetatable({ store = store, account = account, group = options.group, journal = options.journal,
+  local self = setmetatable({ store = store, account = account, journal = options.journal,
     pairs = {}, address_coins = options.address_coins or {},
     since = options.since_ms or 180 * sources.DAY, every = options.every_ms or 60000, fee = options.fee,
     keys = options.keys or {}, identities = {}, addresses = options.addresses or {}, problems = {},
@@ -229,7 +228,8 @@ end
 --- Sends the events that are due to the sinks that the books were opened with.
 ---@return integer|nil delivered, integer|purser.Error failed  how many, and how many failed and are sent again
 function Books:deliver()
-  return outbox.deliver(self.store, self.senders, self.main.client and self.main.client:now() or core.now_ms())
+  local client = self.main.client
+  return outbox.deliver(self.store, self.senders, client and function() return client:now() end or core.now_ms)
 end
 
 --- Returns what waits for each sink: a list of { sink, waiting, parked, oldest, error }.

@@ -10,6 +10,7 @@ local M = {}
 local LEASE, LONGEST, PATIENCE = 60000, 3600000, 3 * 86400000
 local PARKED = "9999999999999" -- due never: a person has to look
 local BATCH = 100
+local PATIENT_FOR = 10 -- failures in a row; then the receiver is taken to be down, and asked again in the next round
 
 local READY = [[SELECT rid, n, rev, created, attempts, body FROM purser_books_delivery AS d
   WHERE sink = $1 AND due <= $2 AND lease < $3 AND NOT EXISTS (SELECT 1 FROM purser_books_delivery AS e
@@ -18,9 +19,6 @@ local READY = [[SELECT rid, n, rev, created, attempts, body FROM purser_books_de
 
 local time_text = record.time_text
 
--- The name of a sink in the tables: what its events go to.
-local function name_of(options) return options.webhook or options.command end
-
 --- Makes the senders of a list of { command } or { webhook, secret }, and begins to keep events for new ones. Returns
 --- nil and a message where one cannot be.
 function M.open(store, list)
@@ -28,7 +26,7 @@ function M.open(store, list)
   for i, options in ipairs(list) do
     local sender, message = sinks.new(options)
     if not sender then return nil, message end
-    senders[i] = { name = name_of(options), sender = sender }
+    senders[i] = { name = options.webhook or options.command, sender = sender }
     store:rows("INSERT INTO purser_books_sink (sink) VALUES ($1) ON CONFLICT DO NOTHING", senders[i].name)
   end
   store.sinks = {}
@@ -61,18 +59,21 @@ local function send(store, sink, event, now)
 end
 
 --- Sends what is due, oldest first, until nothing is left that may go. Returns how many were delivered, and how many
---- failed.
-function M.deliver(store, senders, now)
+--- failed. `clock` returns the time, which goes on while a receiver takes its own.
+function M.deliver(store, senders, clock)
   local delivered, failed = 0, 0
   for _, sink in ipairs(senders) do
+    local row = 0 -- of failures
     repeat
-      local events, any = store:rows(READY, sink.name, time_text(now), time_text(now)), false
+      local now = time_text(clock())
+      local events, any = store:rows(READY, sink.name, now, now), false
       for _, event in ipairs(events) do
-        if take(store, sink.name, event, now) then
-          if send(store, sink, event, now) then any, delivered = true, delivered + 1 else failed = failed + 1 end
+        if row < PATIENT_FOR and take(store, sink.name, event, clock()) then
+          if send(store, sink, event, clock()) then any, delivered, row = true, delivered + 1, 0
+          else failed, row = failed + 1, row + 1 end
         end
       end
-    until not any
+    until not any or row == PATIENT_FOR
   end
   return delivered, failed
 end

@@ -82,45 +82,28 @@ local function moved(moves, readings)
   return sums
 end
 
-local MOST = 14 -- withdrawals of one interval whose fees are tried
-
--- The withdrawals of a list whose fees add up to a sum: a set of ids; nil where none do.
-local function subset(list, sum, from)
-  if sum:is_zero() then return {} end
-  for i = from, #list do
-    local left = sum - list[i].fee
-    local found = left:sign() >= 0 and subset(list, left, i + 1)
-    if found then
-      found[list[i].rid] = true
-      return found
-    end
-  end
-end
-
---- Finds out of each withdrawal whose fee stands nowhere known whether the balances show it on top: between two quiet
---- readings, what went beyond the amounts is the sum of such fees. Sets `measured` (inside or not) of its facts.
+--- Finds out of withdrawals whose fee stands nowhere known whether the balances show it: between two quiet readings,
+--- nothing went beyond their amounts, or just the sum of their fees. Sets `measured` (inside or not) of their facts.
+--- What lies between is no measure, but something else that moved.
 function M.measure_fees(entries, readings, chart)
   local unknown, moves = {}, moves_of(entries, readings, chart)
   local sums = moved(moves, readings)
   for _, move in ipairs(moves) do
-    local class = postings.class_of(move.entry.row)
-    if move.entry.fact.is_unknown and (class == "sent" or class == "done") then
+    local class, fact = postings.class_of(move.entry.row), move.entry.fact
+    if fact.is_unknown and (class == "sent" or class == "done") then
       local key = ("%s\30%d\30%s"):format(move.owner, move.number, move.asset)
-      local list = unknown[key] or { owner = move.owner, number = move.number, asset = move.asset }
-      unknown[key] = list
-      if list[#list] ~= move.entry then list[#list + 1] = move.entry end
+      local group = unknown[key] or { move = move, facts = {}, fees = ZERO }
+      unknown[key] = group
+      if not group.facts[fact] then group.facts[fact], group.fees = true, group.fees + move.entry.row.fee end
     end
   end
-  for _, list in pairs(unknown) do
-    local now, before = readings[list.owner][list.number], readings[list.owner][list.number - 1]
-    if now and before and #list <= MOST then
-      for i, entry in ipairs(list) do list[i] = { rid = entry.rid, fee = decimal(entry.row.fee), fact = entry.fact } end
-      local left = (before.totals[list.asset] or ZERO) + (sums[list.owner][list.number][list.asset] or ZERO)
-        - (now.totals[list.asset] or ZERO)
-      local on_top = left:sign() >= 0 and subset(list, left, 1)
-      for _, one in ipairs(on_top and list or {}) do
-        one.fact.measured, one.fact.is_measured = not on_top[one.rid], true
-      end
+  for _, group in pairs(unknown) do
+    local owner, number, asset = group.move.owner, group.move.number, group.move.asset
+    local now, before = readings[owner][number], readings[owner][number - 1]
+    local beyond = now and before and (before.totals[asset] or ZERO) + (sums[owner][number][asset] or ZERO)
+      - (now.totals[asset] or ZERO)
+    for fact in pairs(beyond and (beyond:is_zero() or beyond == group.fees) and group.facts or {}) do
+      fact.measured, fact.is_measured = beyond:is_zero(), true
     end
   end
 end

@@ -164,7 +164,7 @@ local function read_span(books, owner, list, state, source, span, newest, result
     local count = #rows
     record.add(rows, list.entity, found, context)
     local row = rows[count + 1]
-    if count >= BATCH and from and row and row.time > last then
+    if count >= BATCH and span.from and from and row and row.time > last then
       local more = {}
       for i = count + 1, #rows do more[#more + 1], rows[i] = rows[i], nil end
       write(last)
@@ -251,8 +251,7 @@ local KEY = { list = "key" }
 local function check_key(books, owner, now)
   local state = state_of(books, owner, KEY)
   if not owner.client and not state.gap then
-    note_gap(books, owner, KEY, state, now - books.since, { message = "the sub-account's own key is not at hand: "
-      .. "its withdrawals, conversions and transfers with others are not read" })
+    note_gap(books, owner, KEY, state, now - books.since, { message = "its own key is not at hand" })
   elseif owner.client and state.gap then
     books.store:write(function(tx, rev) end_gap(books, tx, owner, KEY, "", rev) end)
   end

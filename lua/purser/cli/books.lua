@@ -3,9 +3,9 @@
 
 local connection = require "purser.cli.connection"
 local credentials = require "purser.cli.credentials"
-local csv = require "purser.util.csv"
 local lazy = require "purser.util.lazy"
 local limits = lazy "purser.limits"
+local output = require "purser.cli.output"
 local purser = lazy "purser"
 local report = require "purser.cli.report"
 
@@ -16,17 +16,22 @@ function M.database_option(name)
   return { name, "<database>", "The books: sqlite:FILE or postgresql:DATABASE. Or set PURSER_BOOKS." }
 end
 
---- The options of purser.books.open for the database that is named; nil and a message.
-function M.database(text)
+--- Opens the books in the database that is named.
+---@param text string|nil
+---@param more purser.BooksOptions
+function M.open(text, more)
   text = text or credentials.variable "PURSER_BOOKS"
-  local found = text and limits.parse(text)
-  if not found or found.redis then
-    return nil, "which books? give sqlite:FILE or postgresql:DATABASE, or set PURSER_BOOKS"
+  local options = text and limits.parse(text)
+  if not options or options.redis then
+    report.bad_input "which books? give sqlite:FILE or postgresql:DATABASE, or set PURSER_BOOKS"
   end
-  return found
+  for name, value in pairs(more) do options[name] = value end
+  return report.must(purser.books.open(options))
 end
 
 local ACTIONS = { "settle", "match", "outside", "close", "gaps", "events" }
+local GAPS = { "owner", "list", "from", "to", "why" }
+local EVENTS = { "receiver", "waiting", "parked", "oldest", "error" }
 
 function M.grammar()
   return {
@@ -43,54 +48,36 @@ function M.grammar()
     { "Options", M.database_option "--books",
       { "--retry", "events: let what is parked go again." },
       { "--forget", "<receiver>", "events: forget this receiver." } },
-    connection.messages,
+    output.group(), connection.messages,
+    titles = function(options) return options.action == "gaps" and GAPS or EVENTS end,
   }
 end
 
-local actions = {}
+-- Those that print nothing.
+local methods = { settle = "settle", match = "match", outside = "outside", close = "close_before" }
 
-function actions.settle(books, words) return books:settle(words[1], words[2]) end
-function actions.match(books, words) return books:match(words[1], words[2]) end
-function actions.outside(books, words) return books:outside(words[1]) end
-function actions.close(books, words) return books:close_before(words[1]) end
+local function date(time) return time ~= "" and time and purser.utc.text(math.floor(tonumber(time))):sub(1, 10) end
 
-local function list(names, found)
-  local lines = { csv.line(names) }
-  for i, row in ipairs(found) do
-    local cells = { n = #names }
-    for n, name in ipairs(names) do cells[n] = row[name] or "" end
-    lines[i + 1] = csv.line(cells)
-  end
-  return table.concat(lines)
+local lists = {}
+
+function lists.gaps(books, options)
+  local gaps = report.must(books:gaps())
+  for _, gap in ipairs(gaps) do gap.from, gap.to = date(gap.starts), date(gap.ends) or "now" end
+  return output.rows(GAPS, gaps, options, "all was read\n")
 end
 
-function actions.gaps(books)
-  return list({ "owner", "list", "starts", "ends", "why" }, books:gaps())
-end
-
-function actions.events(books, _, options)
-  return list({ "sink", "waiting", "parked", "oldest", "error" },
-    books:events { retry = options.retry, forget = options.forget })
-end
-
---- Opens the books that the options name, without a client. Returns nil and the exit code where they are none.
-function M.open(options)
-  local found, message = M.database(options.books)
-  if not found then return nil, report.bad_input("%s", message) end
-  found.fee = options.fee
-  local books, err = purser.books.open(found)
-  if not books then return nil, report.bad_input("%s", err.message) end
-  return books
+function lists.events(books, options)
+  local events = report.must(books:events { retry = options.retry, forget = options.forget })
+  for _, event in ipairs(events) do event.receiver, event.oldest = event.sink, date(event.oldest) or nil end
+  return output.rows(EVENTS, events, options, "there is no receiver\n")
 end
 
 function M.start(options)
-  local books, code = M.open(options)
-  if not books then return code end
-  local done, err = actions[options.action](books, { options.first, options.second }, options)
+  local books, method = M.open(options.books, {}), methods[options.action]
+  if method then report.must(books[method](books, options.first, options.second))
+  else report.write(lists[options.action](books, options), options.raw) end
   books:close()
-  if not done then return report.bad_input("%s", err.message) end
-  return not (done == true or report.write(type(done) == "string" and (done:gsub("\n$", "")) .. "\n" or ""))
-    and report.NOT_WRITTEN or report.DONE
+  return report.DONE
 end
 
 return M

@@ -29,39 +29,29 @@ function M.grammar()
   }
 end
 
--- The lines of a text that another lacks, each with a sign before it.
+-- The lines that only one of two texts has, each with a sign before it.
 local function difference(old, new)
-  local function lines_of(text)
-    local counts, list = {}, {}
-    for line in text:gmatch "[^\n]+" do counts[line], list[#list + 1] = (counts[line] or 0) + 1, line end
-    return counts, list
-  end
-  local old_counts, old_list = lines_of(old)
-  local new_counts, new_list = lines_of(new)
   local out = {}
-  for _, side in ipairs { { "- ", old_list, new_counts }, { "+ ", new_list, old_counts } } do
-    for _, line in ipairs(side[2]) do
-      local left = side[3][line] or 0
-      side[3][line] = left - 1
-      if left <= 0 then out[#out + 1] = side[1] .. line .. "\n" end
+  for _, side in ipairs { { "- ", old, new }, { "+ ", new, old } } do
+    local counts = {}
+    for line in side[3]:gmatch "[^\n]+" do counts[line] = (counts[line] or 0) + 1 end
+    for line in side[2]:gmatch "[^\n]+" do
+      counts[line] = (counts[line] or 0) - 1
+      if counts[line] < 0 then out[#out + 1] = side[1] .. line .. "\n" end
     end
   end
   return table.concat(out)
 end
 
 function M.start(options)
-  local books, code = books_command.open(options)
-  if not books then return code end
-  local params = { from = options.from, to = options.to, format = options.format, rev = options.rev }
-  local text, made = books:statement(params)
-  if text and options.compare then
-    params.rev = options.compare
-    local old, err = books:statement(params)
-    text, made = old and difference(old, text), old and made or err
+  local books = books_command.open(options.books, { fee = options.fee })
+  local function statement(rev)
+    return report.must(books:statement { from = options.from, to = options.to, format = options.format, rev = rev })
   end
+  local text, made = statement(options.rev)
+  if options.compare then text = difference(statement(options.compare), text) end
   books:close()
-  if not text then return report.bad_input("%s", made.message) end
-  if not report.write(text, true) then return report.NOT_WRITTEN end
+  report.write(text, true)
   local needs = #made.open + #made.unexplained + #made.gaps + #made.unread + #made.negative
   return options.check and needs > 0 and report.REJECTED or report.DONE
 end

@@ -36,55 +36,38 @@ function M.grammar()
 end
 
 -- A client for each key of the file, by sub-account; all share the limit of the first.
-local function clients_of(path, options, shared)
-  local vault, message = vaults.open(path, { read_only = true })
-  local list
-  if vault then list, message = vault:list() end
-  if not list then return nil, "--keys " .. tostring(message) end
-  local clients = {}
-  for _, key in ipairs(list) do -- a later key replaces an earlier one
-    local keys
-    keys, message = vault:keys(key.api_key)
-    if not keys then return nil, "--keys " .. message end
+local function clients_of(options, shared)
+  if not options.keys then return nil end
+  local function must(value, problem) return value or report.bad_input("--keys %s", tostring(problem)) end
+  local vault, clients = must(vaults.open(options.keys, { read_only = true })), {}
+  for _, key in ipairs(must(vault:list())) do -- a later key replaces an earlier one
+    local keys = must(vault:keys(key.api_key))
     keys.base_url, keys.profile = shared.base_url, shared.profile
     keys.rate_limit, keys.timeout_ms = shared.rate_limit, options.timeout
-    local client, err = purser.new(keys)
-    if not client then return nil, "--keys " .. tostring(err) end
-    if key.account then clients[key.account] = client end
+    if key.account then clients[key.account] = must(purser.new(keys)) end
   end
   return clients
 end
 
--- Where the events go; nil and a message.
+-- Where the events go.
 local function sinks_of(options)
   local sinks = { options.run and { command = options.run } or nil }
-  if not options.webhook then return sinks end
-  if not options.secret_file then return nil, "--webhook needs --secret-file FILE" end
-  local secret, message = purser.secrets.from_file(options.secret_file)
-  if not secret then return nil, "--secret-file: " .. message end
-  sinks[#sinks + 1] = { webhook = options.webhook, secret = secret }
+  if options.webhook then
+    if not options.secret_file then report.bad_input "--webhook needs --secret-file FILE" end
+    local secret, message = purser.secrets.from_file(options.secret_file)
+    if not secret then report.bad_input("--secret-file: %s", message) end
+    sinks[#sinks + 1] = { webhook = options.webhook, secret = secret }
+  end
   return sinks
 end
 
--- Opens the books with the keys that are named; nil and a message.
+-- Opens the books with the keys that are named.
 local function open(options)
-  local book_options, message = books_command.database(options.to)
-  if not book_options then return nil, message end
-  book_options.every_ms, book_options.since_ms, book_options.address_coins = options.every, options.since, {}
-  for coin in (options.addresses or ""):gmatch "[^,%s]+" do table.insert(book_options.address_coins, coin) end
-  book_options.sinks, message = sinks_of(options)
-  if not book_options.sinks then return nil, message end
-  local sources
-  book_options.client, message, sources = connection.open(options, { shares_limit = true })
-  if not book_options.client then return nil, message end
-  book_options.journal = sources.journal
-  if options.keys then
-    book_options.keys, message = clients_of(options.keys, options, sources)
-    if not book_options.keys then return nil, message end
-  end
-  local books, err = purser.books.open(book_options)
-  if not books then return nil, err.message end
-  return books, book_options.client
+  local coins, sinks = {}, sinks_of(options)
+  for coin in (options.addresses or ""):gmatch "[^,%s]+" do coins[#coins + 1] = coin end
+  local client, _, sources = connection.open(options, { shares_limit = true })
+  return books_command.open(options.to, { client = client, keys = clients_of(options, sources), sinks = sinks,
+    journal = sources.journal, address_coins = coins, every_ms = options.every, since_ms = options.since }), client
 end
 
 local function say_progress(owner, at, of)
@@ -100,7 +83,7 @@ local function show(done, options)
   for i, problem in ipairs(done.problems) do
     problems[i] = json.object { { "owner", problem.owner }, { "list", problem.list }, { "message", problem.message } }
   end
-  return report.write(output.json(json.object { { "owners", done.owners }, { "changes", done.changes },
+  report.write(output.json(json.object { { "owners", done.owners }, { "changes", done.changes },
     { "problems", json.list(problems) } }))
 end
 
@@ -115,13 +98,12 @@ local function once(books, options, is_due)
   end
   local _, failed = books:deliver()
   if type(failed) == "number" and failed > 0 then report.say("%d events were not taken; they go again", failed) end
-  if (done.owners > 0 or not is_due) and not show(done, options) then code = report.NOT_WRITTEN end
+  if done.owners > 0 or not is_due then show(done, options) end
   return code, done.next_due
 end
 
 function M.start(options)
   local books, client = open(options)
-  if not books then return report.bad_input("%s", client) end
   local code, due = once(books, options, options.every ~= nil)
   while options.every and (due or code == report.NOT_SENT) do
     client:sleep(math.max(1000, math.min(60000, (due or client:now() + 60000) - client:now())))
