@@ -69,7 +69,7 @@ function M.open(options)
   local self = setmetatable({ store = store, account = account, journal = options.journal,
     pairs = {}, address_coins = options.address_coins or {},
     since = options.since_ms or 180 * sources.DAY, every = options.every_ms or 60000, fee = options.fee,
-    keys = options.keys or {}, identities = {}, addresses = options.addresses or {}, problems = {},
+    keys = options.keys or {}, identities = {}, addresses = options.addresses or {},
     main = { name = "Main", is_main = true, client = options.client } }, Books)
   for _, pair in ipairs(options.pairs or {}) do self.pairs[table.concat(pair, " ", 1, 2)] = pair end
   for text, owner in pairs(options.identities or {}) do self.identities[text] = owner_of(owner) end

@@ -86,7 +86,7 @@ local function opening_of(balances, chart, from)
   for _, leg in ipairs(legs_of(against, function(_, amount) return not amount:is_zero() end)) do
     legs[#legs + 1] = leg
   end
-  return { time = from, rid = "", text = "brought forward", legs = legs, is_opening = true }
+  return { time = from, rid = "", text = "brought forward", legs = legs }
 end
 
 -- Which accounts a balance was never read for, of those that hold something or moved.
@@ -121,7 +121,7 @@ local function open_of(now, to)
       or (class == "pending" or class == "sent" or class == "early") and "not final: " .. row.entity .. " in state "
         .. row.state
     if why and row.time < to then
-      open[#open + 1] = { rid = row.rid, time = row.time, why = why, row = row, is_pending = class == "pending" }
+      open[#open + 1] = { rid = row.rid, time = row.time, why = why, row = row }
     end
   end
   table.sort(open, function(a, b)
