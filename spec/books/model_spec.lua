@@ -78,6 +78,8 @@ describe("A statement", function()
     sync(world, books)
     local _, before = books:statement(NOVEMBER)
     assert.equal("1008", closing(before, SPOT, "USDT"))
+    local done, err = books:close_before "2023-12-01"
+    assert.same({ nil, "what lies before that day is not over" }, { done, err.message })
     world.sim:advance(15 * DAY)
     assert.truthy(books:close_before "2023-12-01")
     local closed = assert(books:statement(NOVEMBER))
