@@ -80,7 +80,7 @@ describe("A statement", function()
     assert.equal("1008", closing(before, SPOT, "USDT"))
     local done, err = books:close_before "2023-12-01"
     assert.same({ nil, "what lies before that day is not over" }, { done, err.message })
-    world.sim:advance(15 * DAY)
+    world.sim:advance(16 * DAY)
     assert.truthy(books:close_before "2023-12-01")
     local closed = assert(books:statement(NOVEMBER))
     -- a record of the closed month that shows up late; its money came when the month was over
