@@ -249,7 +249,6 @@ build = {
     ["purser.payouts.history_check"] = "lua/purser/payouts/history_check.lua",
     ["purser.payouts"] = "lua/purser/payouts/init.lua",
     ["purser.payouts.list"] = "lua/purser/payouts/list.lua",
-    ["purser.payouts.odd"] = "lua/purser/payouts/odd.lua",
     ["purser.payouts.payment"] = "lua/purser/payouts/payment.lua",
     ["purser.payouts.plan"] = "lua/purser/payouts/plan.lua",
     ["purser.payouts.queue"] = "lua/purser/payouts/queue.lua",

@@ -76,7 +76,7 @@ describe("a program that makes one read call", function()
     assert.equal("api.operations api.parameters api.profiles api.resolve_profile api.shapes api.text api.wallet "
       .. "call.call_options call.clock call.decoders call.pipeline call.rate_limit call.rate_limit.options "
       .. "call.rate_limit.process call.rate_limit.sliding_log call.response call.validate client client.build "
-      .. "client.options core module util.archive util.digest util.frozen util.lazy util.loopback util.names_of "
+      .. "client.options core module util.archive util.digest util.lazy util.loopback util.names_of "
       .. "util.option_schema util.private version\n", loaded)
   end)
 end)

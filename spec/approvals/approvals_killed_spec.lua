@@ -37,7 +37,7 @@ local signatures = {}
 for i, path in ipairs(at.signatures) do signatures[i] = assert(io.open(path)):read "*a" end
 assert(purser.approvals.add { client = client, plan = text, signatures = signatures })
 local payouts = assert(purser.payouts.new { client = client, journal = journal, worker = "one", lease_ms = 1000,
-  retry_ms = 5, idle_ms = 10, reconcile = { poll_ms = 50 }, history_check = "never" })
+  retry_ms = 5, idle_ms = 10, history_check = "never" })
 assert(payouts:run())
 print("done " .. commits)
 ]]

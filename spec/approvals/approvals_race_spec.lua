@@ -11,7 +11,7 @@ local purser = require "purser"
 local ssh_keys = require "ssh_keys"
 local whole = dofile "tools/whole_files.lua"
 
-local ROUNDS = 300
+local ROUNDS = tonumber(os.getenv "ROUNDS") or 300
 
 -- Sends the calls k1 to kN, one after the other, and writes each that was sent to a file, with the number of the call.
 local SENDER = [[

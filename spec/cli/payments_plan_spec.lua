@@ -66,6 +66,18 @@ describe("a plan as text", function()
   end)
 end)
 
+describe("what became of payments", function()
+  it("is a line for those with the same message, whatever its numbers are", function()
+    local list = { { key = "c", message = "the balance does not cover it" } }
+    for n = 1, 300 do list[#list + 1] = { key = "inv-" .. n, message = "record " .. n .. " may be it" } end
+    list[#list + 1] = { key = "d", message = "no" }
+    list[#list + 1] = { key = "e", message = "no" }
+    assert.same({ 'failed: payment "c": the balance does not cover it',
+      'failed: 300 payments, such as "inv-1": record 1 may be it', 'failed: 2 payments, the first "d": no' },
+      payments_plan.outcomes("failed", list))
+  end)
+end)
+
 describe("the plan of a list of payments, at a service", function()
   local at
 

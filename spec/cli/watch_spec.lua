@@ -28,7 +28,7 @@ describe("purser watch deposits", function()
     code, out = watch("--since", "2h", "--json")
     assert.equal(0, code)
     local event = core.decode(out)
-    assert.same({ "new", ("%d"):format(ms), "1.5", "5", nil },
+    assert.same({ "new", ms, "1.5", 5, nil },
       { event.kind, event.insertTime, event.amount, event.status, event.before })
     code, out = watch("--since", "2h", "--csv", "--time", "iso")
     assert.equal(0, code)

@@ -52,8 +52,8 @@ describe("the inner state of a client", function()
     local _, rejection = client.wallet:convert { asset = "DOGE" }
     local walk = client.wallet:each_deposit { from = sim:now() - 1000 }
     local _, problem = client.wallet:each_deposit({ from = 1 }):next()
-    local held = { client, client.wallet, client.broker, client.sub_account, info, rejection, problem, walk,
-      client:each "wallet.deposit_history", client.wallet:watch_deposits(), purser.operations, purser.profiles,
+    local held = { client, client.profile, client.wallet, client.broker, client.sub_account, info, rejection, problem,
+      walk, client:each "wallet.deposit_history", client.wallet:watch_deposits(), purser.operations, purser.profiles,
       client.wallet:plan_withdraw { coin = "USDT", network = "TRX", address = "T", amount = "5" },
       client.wallet.withdraw, purser.run }
     walk:collect()

@@ -94,6 +94,15 @@ describe("the clock", function()
   end)
 end)
 
+describe("the profile of a client", function()
+  it("is made to be read when it is first asked for, and is the same from then on", function()
+    local client = assert(new())
+    assert.is_nil(rawget(client, "profile"))
+    assert.equal("timestamp", client.profile.timestamp_name)
+    assert.equal(client.profile, client.profile)
+  end)
+end)
+
 describe("a profile given as a table", function()
   local function rejected(profile, words)
     local client, err = new { profile = profile }

@@ -66,8 +66,6 @@ describe("every place that takes options", function()
     config('payouts option "que" is not known (did you mean "queue"?)', purser.payouts.new { que = "x" })
     config('payouts option "lease_ms" is 0; it must be a whole number of milliseconds from 1',
       purser.payouts.new { client = client, journal = journal, lease_ms = 0 })
-    config('reconcile option "pol_ms" is not known (did you mean "poll_ms"?)',
-      purser.payouts.new { client = client, journal = journal, reconcile = { pol_ms = 5 } })
     config("payouts options are given as a nil; give a table", purser.payouts.new())
     config('fleet option "vualt" is not known (did you mean "vault"?)',
       purser.fleet.new { client = client, vualt = print })

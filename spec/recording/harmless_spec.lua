@@ -16,7 +16,7 @@ local members = {
   isFreeze = { { "true", "0" }, { "alice", "2" } },
   fromAccountType = { { "SPOT", "EMAIL" }, { "MYNAME", "spot" } },
   permissions = { { "SPOT_ACCOUNT_READ,SPOT_DEAL_READ" }, { "ALICE,BOB", "" } },
-  remainingValidity = { { "90", "-1" }, { "12345" } },
+  remainingValidity = { { "90", "-1" }, { "12345678" } },
   -- nothing of these ever stays
   amount = { {}, { "1", "0.5" } }, address = { {}, { ADDRESS } }, apiKey = { {}, { KEY } }, uid = { {}, { "1" } },
   secretKey = { {}, { KEY } }, txId = { {}, { "ab:0" } }, memo = { {}, { "7" } }, email = { {}, { "a@b.example" } },

@@ -38,7 +38,10 @@ describe("the folder of a policy", function()
     fails("1.json cannot be read", policy_chain.open(folder, "treasury"))
     fails("change` of version 1", add({}, "alice"))
     fails("change` of version 1", add({}, "alice", "alice", "carol", "eve"))
-    local chain = assert(add({}, "alice", "bob"))
+    local people = policies.given(nil, true).people
+    people.alice[2] = ssh_keys.public "alice2"
+    fails("change` of version 1", add({ people = people }, "alice", "alice2")) -- one person with two keys
+    local chain = assert(add({ people = people }, "bob", "alice2"))
     assert.equal(1, chain.latest.version)
     fails("change` of version 1", add({ zone = "+01:00" }, "alice"))
     chain = assert(add({ zone = "+01:00" }, "dave", "bob"))

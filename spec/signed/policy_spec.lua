@@ -127,19 +127,4 @@ describe("a policy", function()
     assert.equal(4, select(2, lines:gsub("\n", "")))
     assert.truthy(lines:find("bob " .. policies.key "bob", 1, true))
   end)
-
-  it("counts persons who signed, each once", function()
-    local given = policies.given(nil, true)
-    given.people.alice[2] = ssh_keys.public "alice2"
-    local read_policy = assert(policy.read(policies.text(given)))
-    local signatures = {}
-    for i, name in ipairs { "alice", "alice2", "alice", "bob" } do
-      signatures[i] = ssh_keys.sign(name, "purser-plan-1", "text")
-    end
-    assert.same({ alice = true, bob = true }, (policy.persons(read_policy, "purser-plan-1", "text", signatures)))
-    assert.same({}, (policy.persons(read_policy, "purser-plan-1", "other", signatures)))
-    assert.same({}, (policy.persons(read_policy, "purser-policy-1", "text", signatures)))
-    signatures[5] = ssh_keys.sign("eve", "purser-plan-1", "text")
-    assert.same({ alice = true, bob = true }, (policy.persons(read_policy, "purser-plan-1", "text", signatures)))
-  end)
 end)

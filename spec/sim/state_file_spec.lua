@@ -41,24 +41,21 @@ describe("the state of a simulator in a file", function()
     assert.is_true(again:verify())
   end)
 
-  it("is any plain state: small, empty, nested, with large tables in lists", function()
-    local large = {}
-    for i = 1, 9000 do large[i] = { id = tostring(i), n = i } end
-    local named = {}
-    for i = 1, 9000 do named["name" .. i] = i end
-    for _, state in ipairs { { version = 1 }, { a = { b = { c = { "x", true, 5 } } } },
-      { list = { { small = 1 }, { large = large }, { small = 2 }, { named = named }, "end" } } } do
+  it("is any plain state: small, empty, nested, with many records", function()
+    local many = {}
+    for i = 1, 9000 do many[i] = { id = tostring(i), n = i, inside = { { i } } } end
+    for _, state in ipairs { { version = 1, histories = {} }, { a = { b = { c = { "x", true, 5 } } }, histories = {} },
+      { list = { { small = 1 }, "end" }, histories = { deposits = many, rebates = { { id = "1" } } } } } do
       assert(state_file.write(path, state))
       assert.same(state, state_file.read(path))
     end
   end)
 
   it("stays the old one where the new one cannot be written whole", function()
-    assert(state_file.write(path, { version = 1 }))
+    assert(state_file.write(path, { version = 1, histories = {} }))
     local before = contents(path)
-    local large = {}
-    for i = 1, 9000 do large[i] = i end
-    local ok, reason = state_file.write(path, { large = large, wrong = function() end })
+    local many = { { id = "1" }, { id = "2", wrong = function() end } }
+    local ok, reason = state_file.write(path, { histories = { deposits = many } })
     assert.is_nil(ok)
     assert.matches("function cannot be written", reason)
     assert.equal(before, contents(path))

@@ -33,11 +33,14 @@ local function file_of(level)
   return info.source:match "lua/purser/(.+)%.lua$"
 end
 
--- Returns the file of Purser's that called what runs at `level`.
+-- Returns the file of Purser's that called what runs at `level`, and true where the simulator waits for it.
 local function caller_of(level)
+  local caller
   for up = level + 2, level + 200 do
     local file, is_end = file_of(up)
-    if file or is_end then return file end
+    if is_end then return caller, false end
+    if file and file:find "^sim/" then return caller, true end
+    caller = caller or file
   end
 end
 
@@ -46,8 +49,8 @@ local files, calls, ups = {}, 0, {}
 local function count()
   local file = file_of(2)
   if not file or file:find "^sim/" then return end
-  local from = caller_of(2)
-  if from and from:find "^sim/" then return end
+  local from, is_in_sim = caller_of(2)
+  if is_in_sim then return end
   files[file], calls = true, calls + 1
   local lower, higher = from and rank[from:match "^%l+"], rank[file:match "^%l+"]
   if lower and higher and higher > lower then

@@ -98,7 +98,7 @@ describe("a command line of examples", function()
       printed[path:match "[%w-]+@?%.%l+$"] = text
     end
     assert.matches("all 0 payments are made", printed["purser-payouts@.service"])
-    assert.matches("read 2 owners", printed["purser-sync.service"])
+    assert.matches("new or changed", printed["purser-sync.service"])
     assert.matches("ok%s+key", printed["purser-doctor.service"])
     assert.equal("", printed["purser-sync.cron"])
     assert.is_string(files.read(folder .. "/alerts.json"))

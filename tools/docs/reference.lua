@@ -33,6 +33,8 @@ local plan = {
     { "purser.Journal", "journal:", "A journal", "journal" },
     { "purser.modules.payouts", "purser.payouts.", "purser.payouts", "payouts" },
     { "purser.Payouts", "payouts:", "A queue of payments", "payouts" },
+    { "purser.modules.planned", "planned.", "purser.write.planned: for rooms that keep a plan of their own",
+      "journal" },
     { "purser.modules.approvals", "purser.approvals.", "purser.approvals", "approvals" },
     { "purser.PlansKept", "plans:", "The plans that a payer's journal keeps", "approvals" },
     { "purser.modules.fleet", "purser.fleet.", "purser.fleet", "fleets" },

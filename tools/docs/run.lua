@@ -4,15 +4,14 @@
 -- Every ```lua and ```sh block runs, in its page's order; the blocks of one page share their globals. In them stand for
 -- themselves: `purser`, `client` (the key of a main account that is also a broker), `desk` (the key of its sub-account
 -- tradingdesk1), `saved_address`, `journal_path` (of a file that is not there yet), `keys_path` (a file of the keys
--- of `client`), and http://127.0.0.1:8080 as the address of the service. A block that must not run says so, and why,
--- after the language: ```lua no-run: needs nginx
--- One that shows a program whole names it there, ```lua file: examples/..., and is run by a spec of its own.
+-- of `client`), and http://127.0.0.1:8080 as the address of the service. A block that
+-- shows a program whole names it after the language, ```lua file: examples/..., and is run by a spec of its own.
 
 local M = {}
 
 local read = dofile("tools/whole_files.lua").read
 
---- The fenced blocks of a page: { path, line, language, no_run, file, text }.
+--- The fenced blocks of a page: { path, line, language, file, text }.
 ---@param path string
 function M.blocks(path)
   local blocks, block, number = {}, nil, 0
@@ -25,9 +24,8 @@ function M.blocks(path)
       blocks[#blocks + 1], block = block, nil
     elseif fence then
       local language, rest = info:match "^(%w*)%s*(.*)$"
-      block = { path = path, line = number, language = language, no_run = rest:match "^no%-run: (.+)$",
-        file = rest:match "^file: (%S+)$" }
-      assert(rest == "" or block.no_run or block.file, ("%s:%d: what does %q mean?"):format(path, number, rest))
+      block = { path = path, line = number, language = language, file = rest:match "^file: (%S+)$" }
+      assert(rest == "" or block.file, ("%s:%d: what does %q mean?"):format(path, number, rest))
     elseif block then
       block[#block + 1] = line
     end

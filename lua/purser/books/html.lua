@@ -12,7 +12,7 @@ local escapes = { ["&"] = "&amp;", ["<"] = "&lt;", [">"] = "&gt;", ['"'] = "&quo
 
 local function text(value) return (tostring(value):gsub("%c", " "):gsub("[&<>\"']", escapes)) end
 
--- What each column of the summary adds up.
+-- Each column of the summary adds up the accounts of its pattern.
 local columns = { { "brought forward", "^Equity:[^:]+:Opening" }, { "outside", "^Equity:[^:]+:Outside" },
   { "fees", "^Expenses:" }, { "conversions", "^Equity:[^:]+:Conversion" }, { "rebates", "^Income:" },
   { "not explained", "^Equity:[^:]+:Unexplained" }, { "held", "^Assets:" } }

@@ -84,7 +84,7 @@ end
 
 --- Finds out of withdrawals whose fee stands nowhere known whether the balances show it: between two quiet readings,
 --- nothing went beyond their amounts, or just the sum of their fees. Sets `measured` (inside or not) of their facts.
---- What lies between is no measure, but something else that moved.
+--- A difference between is no measure: something else moved.
 function M.measure_fees(entries, readings, chart)
   local unknown, moves = {}, moves_of(entries, readings, chart)
   local sums = moved(moves, readings)

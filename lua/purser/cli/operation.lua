@@ -9,10 +9,10 @@ local credentials = require "purser.cli.credentials"
 local errors = require "purser.call.errors"
 local files = require "purser.util.files"
 local json = require "purser.json"
+local key_file = require "purser.util.key_file"
 local lazy = require "purser.util.lazy"
 local listing = lazy "purser.cli.listing"
 local output = require "purser.cli.output"
-local plain_text = require "purser.util.plain_text"
 local report = require "purser.cli.report"
 local terminal = require "purser.cli.terminal"
 local values = require "purser.cli.values"
@@ -173,46 +173,22 @@ end
 
 local MASK = "***"
 
--- Opens the file for the secret before anything is sent: afterwards would be too late.
-local function open_secret_file(path)
+-- Makes the file for the secret before anything is sent: afterwards would be too late.
+local function make_secret_file(path)
   local made, reason = core.create_private(path)
+  if made then made, reason = files.can_replace(path) end
   if not made then report.bad_input("--secret-file %s cannot be made: %s; nothing was sent", path, reason) end
-  local file
-  file, reason = files.open_private(path, "r+b")
-  if file and file:seek "end" == 0 then return file end
-  if file then file:close() else os.remove(path) end
-  report.bad_input("--secret-file %s cannot be written: %s; nothing was sent", path,
-    reason or "another program wrote to it")
 end
 
--- The file of a key. Where the key goes is what this command was given, and nothing of the answer.
-local function key_file(record, sources)
-  local lines = { "# a key of sub-account " .. plain_text.clean(record.subAccount or "?") }
-  local function add(name, value)
-    if value then lines[#lines + 1] = name .. " = " .. value end
-  end
-  add("base_url", sources.base_url)
-  add("profile", sources.profile)
-  add("api_key", record.apiKey)
-  add("secret_key", record.secretKey)
-  return table.concat(lines, "\n") .. "\n"
-end
-
--- purser.result rejects a key or a secret with a control character: neither can write a line of its own.
-local function keep_secret(row, record, path, file, sources)
-  if not record.secretKey or record.secretKey == "" then
-    file:close()
-    os.remove(path)
-    report.say "the key was made, but the answer has no secret"
-    return report.lost_key(row, record.subAccount, record.apiKey)
-  end
-  local ok, reason = file:write(key_file(record, sources))
-  if ok then ok, reason = core.sync_file(file, files.folder_of(path)) end
-  if ok then ok, reason = file:close() else file:close() end
+-- Returns the exit code. Where the key goes is what this command was given, and nothing of the answer.
+local function keep_secret(row, record, path, sources)
+  local ok, reason = key_file.write(path, { base_url = sources.base_url, profile = sources.profile,
+    api_key = record.apiKey, secret_key = record.secretKey }, true)
   if ok then
     report.say("the keys were written to %s (use it with --credentials)", path)
     return report.DONE
   end
+  os.remove(path)
   report.say("the key was made, but its secret could not be written to %s: %s", path, tostring(reason))
   return report.lost_key(row, record.subAccount, record.apiKey)
 end
@@ -320,15 +296,12 @@ end
 
 -- Makes the call, and shows what it answered. Returns the exit code.
 local function complete(client, row, params, options, call_options, handle_note, sources)
-  local file = options.secret_file and open_secret_file(options.secret_file)
+  if options.secret_file then make_secret_file(options.secret_file) end
   if handle_note then report.say("%s", handle_note) end -- before it is sent, so that it is known whatever happens
   call_options.info = {}
   local result, err = execute(client, row, params, options, call_options)
   if not result then
-    if file then
-      file:close()
-      os.remove(options.secret_file)
-    end
+    if options.secret_file then os.remove(options.secret_file) end
     if options.reconcile and err.outcome == "unknown" then
       return M.find_out(client, row, params, err, options)
     end
@@ -340,7 +313,7 @@ local function complete(client, row, params, options, call_options, handle_note,
   if call_options.info.repeated then
     report.note("nothing was sent: this call was made before, and this is its result")
   end
-  local code = file and keep_secret(row, result, options.secret_file, file, sources)
+  local code = options.secret_file and keep_secret(row, result, options.secret_file, sources)
   show_result(row, result, options)
   return code
 end

@@ -67,48 +67,17 @@ end
 
 ----------------------------------------------------------------------------------------------------------- JSON
 
--- A value that no row describes. An empty table cannot be distinguished from an empty object; what the service sends
--- is a list.
-local function undescribed(value)
+-- A value of the module for json.encode. An empty table cannot be distinguished from an empty object; what the service
+-- sends is a list.
+local function encodable(value)
   if type(value) ~= "table" then return value end
   if value[1] == nil and next(value) ~= nil then
     local members = {}
-    for i, name in ipairs(names_of(value)) do members[i] = { name, undescribed(value[name]) } end
+    for i, name in ipairs(names_of(value)) do members[i] = { name, encodable(value[name]) } end
     return json.object(members)
   end
   local list = {}
-  for i, item in ipairs(value) do list[i] = undescribed(item) end
-  return json.list(list)
-end
-
--- Adds the members that `known` lacks, by name.
-local function add_unknown(members, record, known)
-  local names = {}
-  for name in pairs(record) do names[#names + 1] = not known[name] and name or nil end
-  table.sort(names)
-  for _, name in ipairs(names) do members[#members + 1] = { name, undescribed(record[name]) } end
-  return json.object(members)
-end
-
-local ordered_list
-
--- A record as a JSON object: the members that the row has, in their order, then the others by name.
-local function ordered(record, described)
-  local members, known = {}, {}
-  for _, member in ipairs(described) do
-    local value = record[member.name]
-    known[member.name] = true
-    if value ~= nil then
-      members[#members + 1] = { member.name, type(value) == "table" and member.members
-        and ordered_list(value, member.members) or undescribed(value) }
-    end
-  end
-  return add_unknown(members, record, known)
-end
-
-function ordered_list(records, described)
-  local list = {}
-  for i, record in ipairs(records) do list[i] = ordered(record, described) end
+  for i, item in ipairs(value) do list[i] = encodable(item) end
   return json.list(list)
 end
 
@@ -117,25 +86,8 @@ function M.json(value, indent)
   return plain_text.as_json(json.encode(value, indent and { indent = indent })) .. "\n"
 end
 
---- A value that no row describes, as a line or, with an indent, lines of JSON.
-function M.plain_json(value, indent) return M.json(undescribed(value), indent) end
-
---- A record of a row's records as a value for json.encode, its members in their order.
-function M.ordered(row, record) return ordered(record, row.members) end
-
--- A result with those of its records that are shown.
-local function whole(row, result, records)
-  local form, list = row.result, ordered_list(records, row.members)
-  if form.record then return ordered(result, row.members) end
-  if form.list then return list end
-  local carrier = form.page and "data" or "rows"
-  local members, known = { { carrier, list } }, { [carrier] = true }
-  for _, name in ipairs { "total", "page", "totalRecords", "totalPageNum" } do
-    known[name] = true
-    if result[name] ~= nil then members[#members + 1] = { name, result[name] } end
-  end
-  return add_unknown(members, result, known)
-end
+--- A value of the module as a line or, with an indent, lines of JSON.
+function M.plain_json(value, indent) return M.json(encodable(value), indent) end
 
 ----------------------------------------------------------------------------------------------------------- cells
 
@@ -145,10 +97,10 @@ local function text_of(value)
   if type(value) ~= "table" or getmetatable(value) then return tostring(value) end
   local scalars = {}
   for i, item in ipairs(value) do
-    if type(item) == "table" then return json.encode(undescribed(value)) end
+    if type(item) == "table" then return json.encode(encodable(value)) end
     scalars[i] = text_of(item)
   end
-  if #scalars == 0 and next(value) ~= nil then return json.encode(undescribed(value)) end
+  if #scalars == 0 and next(value) ~= nil then return json.encode(encodable(value)) end
   return table.concat(scalars, ",")
 end
 
@@ -394,7 +346,15 @@ end
 ---@return string
 function M.render(row, result, options)
   local records = M.records(row, result, options)
-  if options.format == "json" then return M.json(whole(row, result, records), "  ") end
+  if options.format == "json" then
+    local shown_result = row.result.record and result or records
+    if not row.result.record and not row.result.list then
+      shown_result = {}
+      for name, value in pairs(result) do shown_result[name] = value end
+      shown_result[row.result.page and "data" or "rows"] = records
+    end
+    return M.plain_json(shown_result, "  ")
+  end
   if options.format == "csv" or not row.result.record then return M.listed(row, records, options) end
   local columns = options.shown or {}
   for i, member in ipairs(options.shown and {} or row.members) do columns[i] = member.name end

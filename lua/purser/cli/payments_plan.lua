@@ -44,32 +44,54 @@ local function pattern_of(text)
     :gsub("%d[%d.,:-]*", "0"))
 end
 
--- The texts of one kind, each with the lines it is about, as lines that name file, line and key.
-local function add_groups(out, plan, kind, name)
+-- The texts of payments with those that they are about, alike ones together: each { text, differs, payments in order }.
+local function groups_of(payments, texts_of, is_exact)
   local groups, by_pattern = {}, {}
-  for _, payment in ipairs(plan.payments) do
-    for _, text in ipairs(payment[kind]) do
-      local pattern = kind == "odd" and text or pattern_of(text)
+  for _, payment in ipairs(payments) do
+    for _, text in ipairs(texts_of(payment)) do
+      local pattern = is_exact and text or pattern_of(text)
       local group = by_pattern[pattern]
       if not group then
-        group = { text = text, key = payment.key, lines = {} }
+        group = { text = text }
         by_pattern[pattern], groups[#groups + 1] = group, group
       end
       group.differs = group.differs or group.text ~= text
-      group.lines[#group.lines + 1] = payment.line
+      group[#group + 1] = payment
     end
   end
+  return groups
+end
+
+-- Adds the texts of one kind as lines that name file, line and key.
+local function add_groups(out, plan, kind, name)
+  local groups = groups_of(plan.payments, function(payment) return payment[kind] end, kind == "odd")
   local most = kind == "problems" and ERRORS or SHOWN
   for i, group in ipairs(groups) do
     if i > most then
       out[#out + 1] = ("and %d other %ss; --csv lists all"):format(#groups - most, name)
       break
     end
-    local who = #group.lines == 1 and ('payment "%s"'):format(group.key)
-      or ("%d payments (lines %s)%s"):format(#group.lines, lines_text(group.lines),
-        group.differs and (", such as that of line %d"):format(group.lines[1]) or "")
-    out[#out + 1] = ("%s:%d: %s: %s: %s"):format(plan.path, group.lines[1], name, who, group.text)
+    local lines, who = {}, ('payment "%s"'):format(group[1].key)
+    for n, payment in ipairs(group) do lines[n] = payment.line end
+    if lines[2] then
+      who = ("%d payments (lines %s)%s"):format(#lines, lines_text(lines),
+        group.differs and (", such as that of line %d"):format(lines[1]) or "")
+    end
+    out[#out + 1] = ("%s:%d: %s: %s: %s"):format(plan.path, lines[1], name, who, group.text)
   end
+end
+
+--- Returns what became of payments of a queue, a line for those with the same message.
+---@param state string
+---@param payments table[]  each with `key` and `message`
+---@return string[]
+function M.outcomes(state, payments)
+  local lines = {}
+  for i, group in ipairs(groups_of(payments, function(payment) return { payment.message or "" } end)) do
+    lines[i] = ('%s: %s "%s": %s'):format(state, group[2] and ("%d payments%s"):format(#group,
+      group.differs and ", such as" or ", the first") or "payment", group[1].key, group.text)
+  end
+  return lines
 end
 
 -- The payments with the highest amounts of each asset; a short list whole, in the order of the file.

@@ -6,7 +6,6 @@ local catalogue = require "purser.cli.catalogue"
 local connection = require "purser.cli.connection"
 local core = require "purser.core"
 local errors = require "purser.call.errors"
-local json = require "purser.json"
 local lazy = require "purser.util.lazy"
 local output = require "purser.cli.output"
 local payments_plan = require "purser.cli.payments_plan"
@@ -214,9 +213,9 @@ local function show_counts(counts, options)
   if options.format ~= "json" then
     return report.write(output.rows(STATES, { counts }, { format = options.format }))
   end
-  local members = {}
-  for i, name in ipairs(STATES) do members[i] = { name, counts[name] } end
-  report.write(output.json(json.object(members), "  "))
+  local made = {}
+  for _, name in ipairs(STATES) do made[name] = counts[name] end
+  report.write(output.plain_json(made, "  "))
 end
 
 -- The exit code that the state of a queue asks for. A run leaves nothing to make but what is blocked.
@@ -228,13 +227,9 @@ end
 
 local function finish(at, counts, options)
   show_counts(counts, options)
-  for _, state in ipairs { "failed", "undecided" } do
-    for _, payment in ipairs(counts[state] > 0 and at.queue:list(state) or {}) do
-      report.say('%s: payment "%s": %s', state, payment.key, payment.message or "")
-    end
-  end
-  for _, payment in ipairs(counts.blocked_payments) do
-    report.say('blocked: payment "%s": %s', payment.key, payment.message or "")
+  for _, state in ipairs { "failed", "undecided", "blocked" } do
+    local list = state == "blocked" and counts.blocked_payments or counts[state] > 0 and at.queue:list(state) or {}
+    for _, line in ipairs(payments_plan.outcomes(state, list)) do report.say("%s", line) end
   end
   if counts.failed + counts.undecided > 0 then
     report.note("next: correct it with `%s`, or give it up with `%s`; `%s` sends it as it is. Pay none of these under "

@@ -7,7 +7,6 @@ local connection = require "purser.cli.connection"
 local core = require "purser.core"
 local csv = require "purser.util.csv"
 local files = require "purser.util.files"
-local json = require "purser.json"
 local output = require "purser.cli.output"
 local plain_text = require "purser.util.plain_text"
 local purser = require "purser"
@@ -56,26 +55,14 @@ end
 local COLUMNS = { "kind", "insertTime", "amount", "coin", "network", "status", "before", "sub_account", "address",
   "memo", "txId" }
 
--- `style`: how times are shown, if not in milliseconds.
-local function cells_of(event, style)
-  local cells = {}
-  for i, name in ipairs(COLUMNS) do
-    local value = event[name]
-    if value == nil then value = event.deposit[name] end
-    if name == "insertTime" and style then value = values.show_time(value, style) end
-    cells[i] = value == nil and "" or type(value) == "number" and ("%d"):format(value) or value
-  end
-  return cells
-end
-
 local function line_of(event, options)
-  if options.format == "csv" then
-    return csv.line(cells_of(event, options.time), { is_number = { [2] = true, [3] = true }, raw = options.raw })
-  elseif options.format == "json" then
-    local cells, members = cells_of(event), {}
-    for i, name in ipairs(COLUMNS) do members[i] = { name, cells[i] ~= "" and cells[i] or nil } end
-    return output.json(json.object(members))
+  local record = {}
+  for _, name in ipairs(COLUMNS) do
+    record[name] = event[name]
+    if record[name] == nil then record[name] = event.deposit[name] end
   end
+  if options.format == "json" then return output.plain_json(record) end
+  if options.format == "csv" then return (output.rows(COLUMNS, { record }, options):gsub("^[^\n]*\n", "", 1)) end
   local deposit = event.deposit
   local states = event.before and ("%s -> %s"):format(values.deposit_state(event.before),
     values.deposit_state(deposit.status)) or values.deposit_state(deposit.status)

@@ -1,11 +1,10 @@
 -- SPDX-License-Identifier: MIT
 -- The client: what users hold. Its groups have one method an operation, made from the rows; state.lua has the others.
 --
--- A client has no fields but its groups and a copy of its profile. Everything else is in its inner state, which
--- private.lua finds by it.
+-- A client has no fields but its groups, and a copy of its profile once that was read. Everything else is in its inner
+-- state, which private.lua finds by it.
 
 local build = require "purser.client.build"
-local frozen = require "purser.util.frozen"
 local lazy = require "purser.util.lazy"
 local operations = require "purser.api.operations"
 local options_ = require "purser.client.options"
@@ -13,6 +12,7 @@ local pipeline = require "purser.call.pipeline"
 local private = require "purser.util.private"
 local call = lazy "purser.write.call"
 local errors = lazy "purser.call.errors"
+local frozen = lazy "purser.util.frozen"
 local methods_ = lazy "purser.client.methods"
 local state = lazy "purser.client.state"
 local suggest = lazy "purser.util.suggest"
@@ -32,12 +32,13 @@ local M = {}
 
 local Client = { __name = "purser.client", __metatable = "purser.client" }
 
--- The methods are loaded when the first is asked for.
-function Client.__index(_, name)
-  Client.__index = state.of_clients
-  local method = rawget(Client.__index, name)
-  if method == nil then state.refuse(name) end
-  return method
+-- The methods are loaded when the first is asked for, and the view of the profile is made then.
+function Client.__index(client, name)
+  local method = state.of_clients[name]
+  if method ~= nil then return method end
+  if name ~= "profile" then return state.refuse(name), nil end -- no tail call: the error names the caller's line
+  client.profile = frozen(states[client].profile)
+  return client.profile
 end
 
 function Client.__close(client)
@@ -55,7 +56,7 @@ local group_types = {}
 local faces = setmetatable({}, { __mode = "kv" })
 
 local function make_face(self)
-  local client = { profile = frozen(self.profile) }
+  local client = {}
   for group, group_type in pairs(group_types) do
     local held = setmetatable({}, group_type)
     client[group], states[held] = held, self
@@ -73,7 +74,7 @@ end
 
 -- A write call loads all that may follow it before it is sent. Reconciling follows it, so clients get that method here.
 local function write(...)
-  Client.__index = state.of_clients
+  local _ = state.of_clients
   return call.write(...)
 end
 

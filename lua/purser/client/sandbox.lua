@@ -50,7 +50,7 @@ local function add(to, library, names)
   return to
 end
 
--- The functions that lead from a script to the host, whatever they are called there; of some libraries all.
+-- Paths to the host from inside of a script, whatever they are called there; of some libraries all.
 local OPENING = { coroutine = "all", debug = "all", io = "all", package = "all", string = "dump",
   os = "execute exit getenv remove rename setlocale tmpname",
   _G = "collectgarbage dofile getfenv getmetatable load loadfile loadstring module newproxy rawset require setfenv "

@@ -303,9 +303,4 @@ local function refuse(name)
   if meant then error(('a client has no "%s"%s'):format(name, meant), 3) end
 end
 
-setmetatable(methods_of_clients, { __index = function(_, name)
-  local nothing = refuse(name) -- no tail call: the error names the caller's line
-  return nothing
-end })
-
 return { of_states = State, of_clients = methods_of_clients, refuse = refuse }

@@ -74,7 +74,9 @@ local states = { waiting = true, taken = true, sent = true, done = true, failed 
 
 ---@alias purser.payment_states "waiting"|"taken"|"sent"|"done"|"failed"|"undecided"|"dropped"
 
----@class purser.PayoutsReport
+---@class purser.QueueCounts  how many payments of a queue have each state
+---@field account string
+---@field queue string
 ---@field total integer
 ---@field waiting integer
 ---@field taken integer      a worker has it, and has not sent it
@@ -83,8 +85,10 @@ local states = { waiting = true, taken = true, sent = true, done = true, failed 
 ---@field failed integer     rejected, and where it carries an id not found by it
 ---@field undecided integer  a person must look
 ---@field dropped integer    given up by a person
----@field undecided_payments purser.Payment[]  those
 ---@field blocked integer    of those that wait: nothing can be done before a person has acted
+
+---@class purser.PayoutsReport: purser.QueueCounts
+---@field undecided_payments purser.Payment[]  those
 ---@field blocked_payments purser.Payment[]  those
 ---@field other_accounts { account: string, payments: integer }[]  who else has payments in a queue of this name
 
@@ -206,19 +210,6 @@ end
 ---@type fun(progress: purser.PayoutsProgress): string
 M.progress_line = worker.progress_line
 
----@class purser.QueueCounts  how many payments of a queue have each state
----@field account string
----@field queue string
----@field waiting integer
----@field taken integer
----@field sent integer       their end is not known yet
----@field done integer
----@field failed integer
----@field undecided integer  a person must look
----@field dropped integer
----@field blocked integer    of those that wait
----@field total integer
-
 --- Returns the queues of a journal, of every account, with how many payments each state has.
 ---@param journal purser.Journal
 ---@return purser.QueueCounts[]|nil queues, purser.Error|nil err
@@ -238,6 +229,8 @@ end
 ---@field idle_ms integer|nil     pause between two looks for work. Default: 100
 ---@field progress fun(progress: purser.PayoutsProgress)|nil  called now and then
 ---@field progress_ms integer|nil how often. Default: 500
+---@field reconcile { visibility_delay_ms: integer|nil, skew_ms: integer|nil, poll_ms: integer|nil }|nil  see
+--- client:reconcile
 ---@field history_check "unless_newest"|"never"|nil  whether a journal is compared with the histories first. Default:
 --- "unless_newest"
 ---@field witness string|nil      a file that shows later whether the journal is the newest; needs `worker`
@@ -249,8 +242,9 @@ local rules = {
   client = "table", journal = "table", queue = "string", worker = "string", concurrency = whole,
   lease_ms = { 1, queue.MAX_LEASE_MS }, witness = "string", look_back_days = DAYS,
   history_check = { "unless_newest", "never" },
-  attempts = whole, retry_ms = whole, idle_ms = whole, progress = "function", progress_ms = whole,
+  attempts = whole, retry_ms = whole, idle_ms = whole, progress = "function", progress_ms = whole, reconcile = "table",
 }
+local look_rules = { visibility_delay_ms = { 0 }, skew_ms = { 0 }, poll_ms = { 0 } } -- a queue always waits
 local defaults = {
   queue = "default", concurrency = 16, lease_ms = 60000, attempts = 20, retry_ms = 250, idle_ms = 100,
   progress_ms = 500, look_back_days = 90, history_check = "unless_newest",
@@ -279,6 +273,9 @@ function M.plan(client, payments, options) return plans.plan(client, payments, o
 ---@return purser.Payouts|nil payouts, purser.Error|nil err
 function M.new(options)
   local problem, option, hint = option_schema.check(options, rules, "payouts option")
+  if not problem then
+    problem, option, hint = option_schema.check(options.reconcile or {}, look_rules, "reconcile option of payouts")
+  end
   for _, name in ipairs { "queue", "worker" } do
     if not problem and options[name] == "" then
       problem, option, hint = ('payouts option "%s" is empty'):format(name), name, "give a name, or leave it out"
@@ -312,6 +309,7 @@ function M.new(options)
     if not name then return nil, errors.config("no name could be made for the worker: " .. message) end
     self.worker = name
   end
+  self.reconcile_options, self.reconcile = self.reconcile, nil
   self.has_own_account = self.client:settings().account ~= nil -- otherwise it is that of its API key
   self.account = self.client:account()
   return setmetatable(self, Payouts)

@@ -6,7 +6,8 @@ local history_check = require "purser.payouts.history_check"
 local planned = require "purser.write.planned"
 local queue = require "purser.payouts.queue"
 
----@class purser.payouts.Payment: purser.Payment  with `run`, the run that has it
+---@class purser.payouts.Payment: purser.Payment
+---@field private run purser.payouts.Run  that has it
 local Payment = {}
 Payment.__index = Payment
 
@@ -58,6 +59,9 @@ function after.rejected(self, message, err)
 end
 
 --- Returns what becomes of the payment, once what an attempt ended with is written.
+---@param outcome string
+---@param message string
+---@param err purser.Error|nil
 ---@return purser.Stage
 function Payment:after(outcome, message, err)
   local change = after[outcome](self, message, err)
@@ -90,7 +94,9 @@ end
 local function reconcile(self, intent)
   local run = self.run
   local window = self.window or { readings = run.readings, payment = self }
-  local _, err = history_check.ask(run, function() return run.client:reconcile(intent, nil, window) end)
+  local _, err = history_check.ask(run, function()
+    return run.client:reconcile(intent, run.reconcile_options, window)
+  end)
   if not err then return end
   -- an account that the service does not know, say, is the reason that it gave for the payment, too
   conclude(self, intent, self.rejection and self.rejection == err.message
@@ -164,7 +170,8 @@ local function made_all_the_same(self)
   if not entries then return nil end
   local intent = entries[1].intent
   intent.id = nil
-  local answer = run.client:reconcile(intent, nil, history_check.window_of(run, self, intent))
+  local window = history_check.window_of(run, self, intent)
+  local answer = run.client:reconcile(intent, run.reconcile_options, window)
   return answer and answer.outcome == "done"
     and { stage = "done", record_id = planned.record_id(answer.record) } or nil
 end
@@ -187,14 +194,22 @@ end
 
 --- Does what is due: one that was sent is found out about, any other is sent unless it was made already.
 function Payment:pay()
-  if self.window then return reconcile(self, self.intent_to_find) end
-  if self.state == "sent" then return take_over(self) end
-  local known = history_check.look(self.run, self)
-  if self.run.problem or self.run.stopping then return end
-  if known and known.is_put_off then return self.run:put_off(self) end
-  known = known or made_all_the_same(self)
-  if known then return release(self, known) end
-  send(self)
+  if self.window then
+    reconcile(self, self.intent_to_find)
+  elseif self.state == "sent" then
+    take_over(self)
+  else
+    local known = history_check.look(self.run, self)
+    if self.run.problem or self.run.stopping then return end
+    known = known or made_all_the_same(self)
+    if not known then
+      send(self)
+    elseif known.is_put_off then
+      self.run:put_off(self)
+    else
+      release(self, known)
+    end
+  end
 end
 
 return Payment

@@ -28,7 +28,7 @@ local function look(self, payment, readings)
   local window = history_check.window_of(self, payment, entries[1].intent, readings and readings.as_of)
   window.readings = readings
   local answer
-  answer, err = self.client:reconcile(entries[1].intent, nil, window)
+  answer, err = self.client:reconcile(entries[1].intent, self.reconcile_options, window)
   if not answer then
     if err.phase == "journal" then return nil, err end
     if payment.state == "failed" and err.kind == "api" and err.outcome == "rejected" then return true end

@@ -39,6 +39,7 @@ end
 -------------------------------------------------------------------------------------------------- rejected payments
 
 --- Lets a payment wait until its record must be visible. What an earlier life left behind waits for the others as well.
+---@param payment purser.payouts.Payment
 ---@param intent purser.Intent
 function Run:park(payment, intent)
   payment.intent_to_find = intent
@@ -92,6 +93,7 @@ local function next_rejected(self, is_idle)
 end
 
 --- Lets a payment wait until the others are made, of whatever worker: or for a minute, once there is nothing to send.
+---@param payment purser.payouts.Payment
 function Run:put_off(payment)
   payment.put_off_at = self.client:now()
   table.insert(self.last, payment)

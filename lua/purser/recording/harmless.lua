@@ -30,7 +30,7 @@ local known = set_of [[
   code msg message data success result totalCount total totalRecords totalPage totalPageNum page rows serverTime
   subAccounts timestamp recvWindow signature _extend traceId sign]]
 local segments = {} -- of paths
-local choices = {} -- the values of parameters that take one of a list
+local choices = { FUTURE = true } -- the values of parameters that take one of a list
 local kind_of = {} -- of the value of a member or parameter
 
 local function learn_name(name, kind)
@@ -48,7 +48,7 @@ local function learn_members(members)
   end
 end
 
-local public_kinds = { time = "time", count = "count", flag = "flag", permissions = "permissions", choice = "choice" }
+local public_kinds = { time = "time", count = "number", flag = "flag", permissions = "choice", choice = "choice" }
 
 -- Learns the names, the paths and the choices of all rows, at first use.
 local function learn_rows()
@@ -94,18 +94,15 @@ local kinds = {
     return #text <= 12 and text:find "^%u[%u_]*%d?%d?$" ~= nil
       or #text <= 40 and text:find "^%u%a*[%a ]*%(%u[%u ]*%d?%d?%)$" ~= nil
   end,
-  count = function(text) return text:find "^%d%d?%d?%d?%d?%d?%d?$" ~= nil end,
+  number = function(text) return #text <= 7 and text:find "^%-?%d+$" ~= nil end,
   state = function(text) return text:find "^%d%d?$" ~= nil or #text <= 16 and text:find "^%u[%u_]+$" ~= nil end,
-  code = function(text) return #text <= 7 and text:find "^%-?%d+$" ~= nil end,
   flag = function(text) return text == "true" or text == "false" or text == "0" or text == "1" end,
-  choice = function(text) return choices[text] == true or text == "FUTURE" end,
-  permissions = function(text)
+  choice = function(text) -- or several, joined by commas
     for name in text:gmatch "[^,]+" do
       if not choices[name] then return false end
     end
     return text ~= ""
   end,
-  days = function(text) return text:find "^%-?%d%d?%d?$" ~= nil end,
   time = function(text)
     if text:find "^1%d%d%d%d%d%d%d%d%d%d%d%d$" then return "time" end
     return text:find "^20%d%d%-[01]%d%-[0-3]%dT[0-2]%d:[0-5]%d:[0-5]%d%.?%d?%d?%d?[Z+-]?[01]?%d?:?[0-5]?%d?$" ~= nil
@@ -120,13 +117,11 @@ end
 list("coin", "coin asset")
 list("symbol", "symbol fromSymbol toSymbol fromsymbol tosymbol")
 list("network", "network netWork")
-list("count", [[total totalCount totalRecords totalPage totalPageNum minConfirm confirmNo unlockConfirm confirmTimes
-  recvWindow depositPreConfirms]])
+list("number", [[code total totalCount totalRecords totalPage totalPageNum minConfirm confirmNo unlockConfirm
+  confirmTimes recvWindow depositPreConfirms remainingValidity]])
 list("state", "status transferType")
-list("code", "code")
 list("flag", "success includeFee")
 list("choice", "fromAccountType toAccountType")
-list("days", "remainingValidity")
 list("time", "timestamp serverTime createTime creatTime updateTime insertTime applyTime convertTime time")
 
 -- Names that are of pages in one object and of amounts in another, and what shows that it is an amount.

@@ -4,6 +4,7 @@
 
 local decimal = require "purser.decimal"
 local files = require "purser.util.files"
+local names_of = require "purser.util.names_of"
 local operations = require "purser.api.operations"
 local plan_text = require "purser.signed.plan_text"
 local sshsig = require "purser.signed.sshsig"
@@ -313,22 +314,6 @@ function M.signers(policy)
   end
   table.sort(lines)
   return table.concat(lines)
-end
-
---- Returns the persons of a policy who signed a text for a purpose, by name: of several signatures each counts once.
----@param policy purser.Policy
----@param namespace string
----@param text string
----@param signatures string[]
----@return table<string, boolean>
-function M.persons(policy, namespace, text, signatures)
-  local persons = {}
-  for _, armoured in ipairs(signatures) do
-    local signature = sshsig.read(armoured)
-    local person = signature and sshsig.verify(signature, namespace, text) and policy.by_key[signature.public.key]
-    if person then persons[person] = true end
-  end
-  return persons
 end
 
 return M

@@ -17,7 +17,18 @@ local format = string.format
 ---@field versions purser.Policy[]      by version
 ---@field ever table<string, string>    who had a key in any version, by the key
 
---- Why a version does not follow another; nil where it does. The first follows nil.
+-- Returns the persons of a policy who signed a text as a policy, by name: of several signatures each counts once.
+local function persons_of(each, text, signatures)
+  local persons = {}
+  for _, armoured in ipairs(signatures) do
+    local signature = sshsig.read(armoured)
+    local person = signature and sshsig.verify(signature, M.NAMESPACE, text) and each.by_key[signature.public.key]
+    if person then persons[person] = true end
+  end
+  return persons
+end
+
+--- Returns why a version does not follow another; nil where it does. The first follows nil.
 ---@param new purser.Policy
 ---@param old purser.Policy|nil
 ---@param signatures string  armoured, one behind the other
@@ -29,8 +40,7 @@ function M.problem(new, old, signatures)
   if old and new.replaces ~= old.digest then return "it replaces another policy than the version before it" end
   if old and new.account ~= old.account then return "it is of another account" end
   for _, each in ipairs { old or new, new } do
-    local persons = policy.persons(each, M.NAMESPACE, new.text, list)
-    if not rules.filled(each, each.change, persons) then
+    if not rules.filled(each, each.change, persons_of(each, new.text, list)) then
       return format("not all have signed whom the `change` of version %d names", each.version)
     end
   end

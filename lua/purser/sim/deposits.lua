@@ -36,17 +36,30 @@ local function new_record(sim, account, network, fields)
   }
 end
 
---- A deposit arrives at an account's address: fields amount (text), address, memo, tx_id, time (when in the past, it is
---- complete at once). Returns the record.
-function M.arrive(sim, account, network, fields)
-  local record = sim.deposits:add(new_record(sim, account, network, fields))
-  if is_small(network, decimal(record.amount)) then
-    record.status = SMALL
-  else
-    local due = record.time + record.needed * record.block_ms
-    if due <= sim:now() then credit(sim, record, due) else sim.schedule:add(due, "deposit", record.id) end
+--- A deposit arrives at an address, that of `account` where there is one: the fields of sim:deposit. One whose time is
+--- past may be complete at once. Returns it as histories show it, with its id; or nil and what is wrong.
+function M.arrive(sim, account, fields)
+  local network = coins.network(fields.coin, fields.network, true)
+  if not network then return nil, "the coin or its network does not exist" end
+  local amount = decimal(fields.amount)
+  if type(fields.amount) ~= "string" or not amount or amount:sign() <= 0 then
+    return nil, "the amount must be the text of a positive decimal"
   end
-  return record
+  if fields.time and fields.time > sim:now() then return nil, "the time lies in the future" end
+  local at
+  if account then at = addresses.of_account(sim, account, network)
+  else at = addresses.find(sim, network, fields.address or "", fields.memo) end
+  if not at then return nil, "the address (with its memo) belongs to no account for this coin and network" end
+  local record = sim.deposits:add(new_record(sim, sim.accounts.by_uid[at.uid], network, {
+    amount = tostring(amount), address = at.address, memo = at.memo, tx_id = fields.tx_id, time = fields.time,
+  }))
+  local due = record.time + record.needed * record.block_ms
+  if is_small(network, amount) then record.status = SMALL
+  elseif due <= sim:now() then credit(sim, record, due)
+  else sim.schedule:add(due, "deposit", record.id) end
+  local public = M.public(record, sim)
+  public.id = record.id
+  return public
 end
 
 --- A deposit from another account of the platform: its value has been moved already.
@@ -154,27 +167,5 @@ local function all_history(sim, account, values)
 end
 
 M.handlers = { C4 = own_history, A10 = sub_history, A11 = all_history }
-
---- Checks the fields of sim:deposit, and finds the account that is meant.
----@return table|nil account, table|string network_or_message, table|nil record_fields
-function M.address_of(sim, account, fields)
-  local network = coins.network(fields.coin, fields.network, true)
-  if not network then return nil, "the coin or its network does not exist" end
-  local amount = decimal(fields.amount)
-  if type(fields.amount) ~= "string" or not amount or amount:sign() <= 0 then
-    return nil, "the amount must be the text of a positive decimal"
-  end
-  local found
-  if account then
-    found = addresses.of_account(sim, account, network)
-  else
-    found = addresses.find(sim, network, fields.address or "", fields.memo)
-    if not found then return nil, "the address (with its memo) belongs to no account for this coin and network" end
-    account = sim.accounts.by_uid[found.uid]
-  end
-  return account, network, {
-    amount = tostring(amount), address = found.address, memo = found.memo, tx_id = fields.tx_id, time = fields.time,
-  }
-end
 
 return M

@@ -27,8 +27,6 @@ local FAMILY_PERMISSIONS, PERMISSIONS = set_of(FAMILY), set_of(BROKER)
 --- The names of all permissions that exist, joined by commas.
 M.all_permissions = BROKER:gsub(" ", ",")
 
-local ACCOUNT_TYPES = set_of "SPOT FUTURES"
-
 -- Codes of a value that breaks its rule: groups A and B have one, group C another.
 local function bad_value(row) return row.group == "wallet" and "33333" or "730002" end
 
@@ -36,40 +34,34 @@ local kinds = {}
 
 function kinds.text(text) return text end
 
-function kinds.new_name(text)
-  if #text < 8 or #text > 32 or text:find("[^%w]") then return nil, "730601" end
-  return text
-end
-
-function kinds.client_id(text)
-  if #text ~= 32 or text:find("[^%w]") then return nil, nil, "must be 32 letters and digits" end
-  return text
-end
-
--- Samples of group A print FUTURE for FUTURES.
-function kinds.broker_account_type(text)
-  if text == "FUTURE" then return "FUTURES" end
-  if not ACCOUNT_TYPES[text] then return nil, nil, "must be SPOT or FUTURES" end
-  return text
-end
-
-function kinds.choice(text, rule)
-  if rule.name == "toAccountType" and rule.row.id == "C15" then
-    if text ~= "EMAIL" and text ~= "UID" and text ~= "MOBILE" then return nil, nil, "must be EMAIL, UID or MOBILE" end
-  elseif not ACCOUNT_TYPES[text] then
-    return nil, nil, "must be SPOT or FUTURES"
+-- Kinds of text: a pattern, the least and the greatest length, what the text must be, and what makes its value. The
+-- code is that of the parameter's group where `code` has no other.
+local forms = {
+  new_name = { "^%w+$", 8, 32, code = "730601" },
+  client_id = { "^%w+$", 32, 32, "must be 32 letters and digits" },
+  area_code = { "^%+?%d+$", 1, 6, "must be digits", function(text) return (text:gsub("^%+", "")) end },
+  time = { "^[1-9]%d+$", 13, 13, "must be epoch milliseconds of 13 digits", tonumber },
+  status = { "^%d+$", 1, 4, "must be a status number", tonumber },
+  md5 = { "^%x+$", 32, 32, "must be an MD5 of 32 hexadecimal digits", string.lower },
+}
+for kind, form in pairs(forms) do
+  kinds[kind] = function(text)
+    if #text < form[2] or #text > form[3] or not text:find(form[1]) then return nil, form.code, form[4] end
+    return form[5] and form[5](text) or text
   end
-  return text
 end
 
-function kinds.spot_only(text)
-  if text ~= "SPOT" then return nil, nil, "must be SPOT; no other is supported" end
-  return text
-end
-
-function kinds.area_code(text)
-  if not text:find("^%+?%d+$") or #text > 6 then return nil, nil, "must be digits" end
-  return (text:gsub("^%+", ""))
+-- Kinds that are one of a few words: what each word means, and what the text must be.
+local words = {
+  -- samples of group A print FUTURE for FUTURES
+  broker_account_type = { { SPOT = "SPOT", FUTURES = "FUTURES", FUTURE = "FUTURES" }, "must be SPOT or FUTURES" },
+  choice = { { SPOT = "SPOT", FUTURES = "FUTURES" }, "must be SPOT or FUTURES" },
+  identifier_type = { { EMAIL = "EMAIL", UID = "UID", MOBILE = "MOBILE" }, "must be EMAIL, UID or MOBILE" },
+  spot_only = { { SPOT = "SPOT" }, "must be SPOT; no other is supported" },
+  flag = { { ["true"] = "true", ["false"] = "false" }, "must be true or false" },
+}
+for kind, one in pairs(words) do
+  kinds[kind] = function(text) return one[1][text], nil, one[2] end
 end
 
 function kinds.amount(text)
@@ -81,11 +73,6 @@ function kinds.amount(text)
   return amount
 end
 
-function kinds.time(text)
-  if not text:find("^[1-9]%d+$") or #text ~= 13 then return nil, nil, "must be epoch milliseconds of 13 digits" end
-  return tonumber(text)
-end
-
 function kinds.count(text, rule)
   if not text:find("^%d+$") or #text > 9 then return nil, nil, "must be a whole number" end
   local count = tonumber(text)
@@ -94,27 +81,12 @@ function kinds.count(text, rule)
   return count
 end
 
-function kinds.status(text)
-  if not text:find("^%d+$") or #text > 4 then return nil, nil, "must be a status number" end
-  return tonumber(text)
-end
-
 -- The names by which the broker's deposit histories take a state as well.
 local STATES = { SMALL = 1, TIME_DELAY = 2, LARGE_DELAY = 3, PENDING = 4, SUCCESS = 5, AUDITING = 6, REJECTED = 7 }
 
 function kinds.named_status(text)
   if STATES[text] then return STATES[text] end
   return kinds.status(text)
-end
-
-function kinds.flag(text)
-  if text ~= "true" and text ~= "false" then return nil, nil, "must be true or false" end
-  return text
-end
-
-function kinds.md5(text)
-  if #text ~= 32 or text:find("%X") then return nil, nil, "must be an MD5 of 32 hexadecimal digits" end
-  return text:lower()
 end
 
 local function items(text)
@@ -177,7 +149,7 @@ local missing_codes = { subAccount = "730600", note = "730700", permissions = "7
 local special = {
   ["A1 fromAccountType"] = "broker_account_type", ["A1 toAccountType"] = "broker_account_type",
   ["A13 fromAccountType"] = "broker_account_type", ["A13 toAccountType"] = "broker_account_type",
-  ["B8 accountType"] = "spot_only",
+  ["B8 accountType"] = "spot_only", ["C15 toAccountType"] = "identifier_type",
 }
 
 local function rule_of(row, param)

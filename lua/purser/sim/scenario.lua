@@ -241,13 +241,7 @@ function World:deposit(fields)
     account, message = find(self, fields.account)
     if not account then return nil, message end
   end
-  local owner, network, record = deposits.address_of(self, account, fields)
-  if not owner then return nil, network end
-  if record.time and record.time > self:now() then return nil, "the time lies in the future" end
-  local arrived = deposits.arrive(self, owner, network, record)
-  local public = deposits.public(arrived, self)
-  public.id = arrived.id
-  return public
+  return deposits.arrive(self, account, fields)
 end
 
 --- A rebate accrues to a broker. It is a record for A15 and moves no funds.

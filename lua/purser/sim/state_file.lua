@@ -1,9 +1,10 @@
 -- SPDX-License-Identifier: MIT
--- The state of a simulator in a file: lines of JSON, each of which holds a piece, so that a state of any size is
--- written and read within the bounds of one document. The last line says how many there are: a file that was cut is
+-- The state of a simulator in a file: lines of JSON, one for each record of its histories, so that a state of any size
+-- is written and read within the bounds of one document. The last line says how many there are: a file that was cut is
 -- no state.
 --
---   {"at":["concepts","deposits",1],"value":{...}}  what stands at the place that these names and numbers lead to
+--   {"state":{...}}                               all but the histories
+--   {"history":"withdrawals","record":{...}}
 
 local core = require "purser.core"
 local files = require "purser.util.files"
@@ -12,24 +13,13 @@ local plain = require "purser.sim.plain"
 
 local M = {}
 
-local MOST_VALUES = 4000 -- in one line
-
--- Notes how many values each table holds, those of its tables included, up to where it is too large for a line.
-local function weigh(value, weights)
-  if type(value) ~= "table" then return 1 end
-  local sum = 1
-  for _, inner in pairs(value) do sum = sum + weigh(inner, weights) end
-  weights[value] = sum
-  return sum
-end
-
--- Calls emit(at, value) for each piece of a value: the value whole, or the pieces of its members.
-local function split(value, at, weights, emit)
-  if (weights[value] or 1) <= MOST_VALUES then return emit(at, value) end
-  for key, inner in pairs(value) do
-    at[#at + 1] = key
-    split(inner, at, weights, emit)
-    at[#at] = nil
+-- Calls emit(line) for each line of a state but the last.
+local function each_line(state, emit)
+  local rest = {}
+  for name, value in pairs(state) do rest[name] = name ~= "histories" and value or nil end
+  emit { state = rest }
+  for name, records in pairs(state.histories) do
+    for _, record in ipairs(records) do emit { history = name, record = record } end
   end
 end
 
@@ -40,11 +30,9 @@ end
 function M.write(path, state)
   local draft, reason = files.draft(path)
   if not draft then return nil, reason end
-  local weights, count = {}, 0
-  weigh(state, weights)
-  local ok, problem = pcall(split, state, {}, weights, function(at, value)
-    local piece = { at = plain.list(at), value = plain.writable(value) }
-    local written, failure = draft:write(json.encode(piece) .. "\n")
+  local count = 0
+  local ok, problem = pcall(each_line, state, function(line)
+    local written, failure = draft:write(json.encode(plain.writable(line)) .. "\n")
     if not written then error(failure, 0) end
     count = count + 1
   end)
@@ -56,16 +44,15 @@ function M.write(path, state)
   return draft:commit()
 end
 
--- Puts a piece into its place. Returns the state.
-local function put(state, piece)
-  local count = #piece.at
-  if count == 0 then return piece.value end
-  local place = state
-  for i = 1, count - 1 do
-    place[piece.at[i]] = place[piece.at[i]] or {}
-    place = place[piece.at[i]]
+-- Adds what a line holds to a state. Returns the state; nil where the line holds nothing of one.
+local function put(state, line)
+  if type(line.state) == "table" and not state then
+    line.state.histories = {}
+    return line.state
   end
-  place[piece.at[count]] = piece.value
+  if not state or type(line.history) ~= "string" or type(line.record) ~= "table" then return nil end
+  local records = state.histories[line.history] or {}
+  state.histories[line.history], records[#records + 1] = records, line.record
   return state
 end
 
@@ -75,17 +62,16 @@ end
 function M.read(path)
   local file, message, is_missing = files.open(path)
   if not file then return nil, not is_missing and message or nil end
-  local state, count, wrong, is_whole = {}, 0, nil, false
-  for line in file:lines() do
-    local piece, problem, offset = core.decode(line)
-    if type(piece) ~= "table" or is_whole then
+  local state, count, wrong, is_whole = nil, 0, nil, false
+  for text in file:lines() do
+    local line, problem, offset = core.decode(text)
+    if type(line) ~= "table" or is_whole then
       wrong = ("%s at byte %d of line %d"):format(problem or "more text", offset or 0, count + 1)
-    elseif piece.lines then
-      is_whole = piece.lines == count
-    elseif type(piece.at) == "table" and piece.value ~= nil then
-      state = put(state, piece)
+    elseif line.lines then
+      is_whole = line.lines == count
     else
-      wrong = ("line %d holds nothing of it"):format(count + 1)
+      state = put(state, line)
+      wrong = not state and ("line %d holds nothing of it"):format(count + 1) or nil
     end
     if wrong then break end
     count = count + 1

@@ -126,8 +126,8 @@ end
 ---------------------------------------------------------------------------------------------------------- by content
 
 -- Returns the unclaimed records that may be the call's, each { record, place, verdict }, and those that failed; or nil
--- and an error.
-local function candidates_of(question, shown, witnesses)
+-- and an error. Early only those of its window count of which nothing is unlike.
+local function candidates_of(question, shown, witnesses, is_early)
   local reconcile, params, is_planned = question.reconcile, question.intent.params, question.window.is_planned
   local records, judged, may = shown.records, {}, {}
   local of_amount = is_planned and shown.unclaimed[question.row.full_name]
@@ -138,7 +138,9 @@ local function candidates_of(question, shown, witnesses)
     local place = place_of(question, record, witnesses)
     local verdict = place and compare.judge(reconcile, params, record, witnesses, is_planned and "planned"
       or place == "far" and "far" or "near")
-    if verdict and verdict ~= "other" then
+    local counts = verdict and verdict ~= "other"
+    if is_early then counts = (place == "in" or is_planned) and (verdict == "same" or verdict == "may") end
+    if counts then
       if verdict == "same" and M.failing(question, record) == "perhaps" then verdict = "may" end
       may[#may + 1], judged[record] = record, { record = record, place = place, verdict = verdict }
     end
@@ -162,12 +164,9 @@ end
 function M.note_early(question, shown, own)
   -- an id that failed may be taken again, so another record of it may be on its way
   if own and M.failing(question, own) ~= "failed" then note_seen(question, own) end
-  local list, err = candidates_of(question, shown, claims.NONE)
+  local list, err = candidates_of(question, shown, claims.NONE, true)
   if not list then return nil, err end
-  for _, one in ipairs(list) do
-    local is_near = one.place == "in" or question.window.is_planned
-    if is_near and one.verdict ~= "unlike" then note_seen(question, one.record) end
-  end
+  for _, one in ipairs(list) do note_seen(question, one.record) end
 end
 
 -- Returns those of them that a reading does not show.

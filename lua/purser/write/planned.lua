@@ -25,27 +25,37 @@ local M = {}
 ----------------------------------------------------------------------------------------------------------- the rows
 
 --- Returns a time as the rows keep it.
+---@type fun(ms: integer): string
 M.time_text = schema.time_text
 
---- Changes rows: `update(tx, set, where, ...)`. Returns how many.
+--- Changes rows by a condition with `?` for each of the further values. Returns how many.
+---@type fun(tx: table, set: table<string, string>, where: string, ...: string): integer
 M.update = calls.update
 
---- Returns the columns of what becomes of a planned call: `staged(tx, change)`.
+--- Returns the columns of what becomes of a planned call.
+---@type fun(tx: table, change: purser.Stage): table<string, string>
 M.staged = calls.staged
 
 --- Returns the operation of that full name as the client has it, to be read and not changed; nil where there is none.
 ---@param operation string
+---@return table|nil row
 function M.operation(operation) return operations.by_name[operation] end
 
 --- Checks parameters. Returns them as they travel; or nil and an error.
+---@param operation string
+---@param params table
 ---@return table<string, string>|nil values, purser.Error|nil err
 function M.check(operation, params) return validate.check(operations.by_name[operation], params) end
 
 --- Returns a digest of what parameters stand for: other spellings of one payment have the same.
+---@param operation string
+---@param params table<string, string>
 ---@return string
 function M.content(operation, params) return intents.content(operations.by_name[operation], params) end
 
 --- Returns the columns that say what a call is to do.
+---@param operation string
+---@param params table<string, string>
 ---@param key string|nil  the id by which the service distinguishes it
 ---@return table<string, string> columns
 function M.columns(operation, params, key)
@@ -67,6 +77,11 @@ end
 
 --- Returns the first call without a known end that does the same, as its row; nil where there is none. Until the end of
 --- the transaction it stays as it is.
+---@param tx table
+---@param account string
+---@param operation string
+---@param params table<string, string>
+---@return table<string, string>|nil row
 function M.equal_call(tx, account, operation, params)
   return tx:rows("SELECT * FROM purser_calls WHERE digest = $1 AND account = $2 AND " .. schema.UNDECIDED
     .. " ORDER BY CASE WHEN state = 'undecided' THEN 0 ELSE 1 END LIMIT 1" .. calls.for_update[tx.db.name],
@@ -74,8 +89,12 @@ function M.equal_call(tx, account, operation, params)
 end
 
 --- Returns whether a record is known to be that of another call of the account than the one of this row id.
+---@param tx table
+---@param account string
 ---@param id string
+---@param operation string
 ---@param record_id string
+---@return boolean
 function M.is_taken(tx, account, id, operation, record_id)
   local history = intents.makes_in(operations.by_name[operation])
   local owner = calls.owners({ db = tx }, "record_id", account, { record_id }, intents.shown_in(history))[record_id]
@@ -83,6 +102,7 @@ function M.is_taken(tx, account, id, operation, record_id)
 end
 
 --- Returns what names a record; nil where nothing does.
+---@type fun(record: table): string|nil
 M.record_id = intents.id_of
 
 --- Returns the error of what failed in a transaction: an error that it was rejected with as it is.
@@ -95,6 +115,8 @@ end
 
 --- Runs fn(tx) in a transaction of the journal. Returns what it returns; or nil and an error.
 ---@param journal purser.Journal
+---@param fn fun(tx: table): any
+---@return any result, purser.Error|nil err
 function M.within(journal, fn)
   local result, problem = journal.db:transaction(fn)
   if result == nil then return nil, M.error(problem) end
@@ -105,6 +127,8 @@ end
 
 --- Returns whether the client records what it sends in this journal.
 ---@param client purser.Client
+---@param journal purser.Journal
+---@return boolean
 function M.has_journal(client, journal)
   local state = private.state_of(client)
   return state ~= nil and state._journal == journal
@@ -124,28 +148,34 @@ end
 
 --- Returns whether a rejection was for the clock, which is right by now.
 ---@param err purser.Error|nil
+---@return boolean
 function M.was_too_late(err) return err ~= nil and err.code == service_clock.OUTSIDE_WINDOW end
 
 --- Returns for how long at most the client's requests are taken, and how long after a request was stamped its record
 --- must be visible (ms).
+---@param client purser.Client
+---@param delay_ms integer|nil  how long a new record may be missing; the client's
 ---@return integer recv_window, integer visible_ms
-function M.times(client)
+function M.times(client, delay_ms)
   local window = private.state_of(client)._recv_window or 5000
-  return window, reading.visible_ms(window, client:settings().visibility_delay_ms)
+  return window, reading.visible_ms(window, delay_ms or client:settings().visibility_delay_ms)
 end
 
 --- Returns that calls of the client wait for the rate limit, in words; nil where none does, or not for a second.
+---@param client purser.Client
 ---@return string|nil
 function M.wait_text(client)
   local ms = setbacks.room_ms(private.state_of(client))
   return ms and ms >= 1000 and hooks.room_text(ms) or nil
 end
 
---- Returns readings of histories that several questions share: `readings` of client:reconcile's window.
----@param as_of integer|nil  that of all of them (epoch ms); nil: of each its own
+--- Returns readings of histories that several questions share, of one time (epoch ms) or each of its own: `readings` of
+--- client:reconcile's window.
+---@type fun(as_of: integer|nil): table
 M.readings = reading.share
 
---- Returns such readings that are kept, and answer whatever is asked later: `kept_readings(as_of, first, store)`.
+--- Returns such readings that are kept in a store, and answer whatever is asked later of what was made since `first`.
+---@type fun(as_of: integer, first: integer, store: table): table
 M.kept_readings = reading.keep
 
 return M

@@ -2,6 +2,7 @@
 -- The check at sending: what is not in a plan that today's policy accepts is not sent.
 -- make test: 17 s
 
+local approval_rows = require "purser.write.guard.approval_rows"
 local own_journal = require "own_journal"
 local plan_text = require "purser.signed.plan_text"
 local policies = require "policies"
@@ -124,6 +125,30 @@ describe("a call under a policy", function()
     assert(setting.send(row("b", "5")))
   end)
 
+  it("reads no plan but the newest that lets it through", function()
+    local head = { queue = "" }
+    local older = signed({ row("a", "5"), row("b", "6") }, nil, head)
+    local newer, signatures = signed({ row("c", "5"), row("d", "6") }, nil, head)
+    setting.add(older, { sign(older, "alice"), sign(older, "bob") })
+    setting.now = setting.NOW + 1
+    setting.add(newer, signatures)
+    own_journal.within(function(tx) return tx:rows "UPDATE purser_plans SET single = ''" end)
+    local client, read, plan_text_of = assert(setting.client()), {}, approval_rows.plan_text
+    function approval_rows.plan_text(tx, digest) -- luacheck: ignore 122
+      read[#read + 1] = digest
+      return plan_text_of(tx, digest)
+    end
+    local ok, raised = pcall(function()
+      assert(setting.send(row("c", "5"), client))
+      assert(setting.send(row("d", "6"), client))
+      assert.same({ plan_text.digest(newer) }, read)
+      assert(setting.send(row("a", "5"), client))
+      assert.same({ plan_text.digest(newer), plan_text.digest(older) }, read)
+    end)
+    approval_rows.plan_text = plan_text_of -- luacheck: ignore 122
+    if not ok then error(raised, 0) end
+  end)
+
   it("is withdrawn by one person, for good", function()
     local text, signatures = signed { row("a", "5") }
     setting.add(text, signatures)
@@ -211,6 +236,24 @@ describe("a call under a policy", function()
     assert(setting.send(row("a", "10"), client))
     refused("rule", setting.send(row("b", "0.1"), client))
     assert(setting.send(row("c", "10", { address = "TOther" }), client))
+  end)
+
+  it("counts in a sum what was sent before a policy asked for it", function()
+    setting.finish()
+    local all = { name = "all", effect = "allow", approvals = {} }
+    setting.begin { rules = { all } }
+    local client = assert(setting.client())
+    assert(setting.send(row("a", "8"), client))
+    setting.answer = '{"code":10101,"msg":"no funds %d"}'
+    assert.is_nil((setting.send(row("b", "8"), client)))
+    setting.answer = nil
+    local limit = { amount = "10", hours = 24, per = "account" }
+    setting.next_version({ rules = { all, { name = "daily", effect = "forbid", when = { coin = "USDT",
+      sum_over = limit } } } }, "alice", "bob")
+    assert(setting.client()):close()
+    refused("rule", setting.send(row("c", "2.1"), client))
+    assert(setting.send(row("d", "2"), client))
+    refused("rule", setting.send(row("e", "0.1"), client))
   end)
 
   it("asks the service's address book where a rule does", function()

@@ -71,44 +71,28 @@ end
 
 ------------------------------------------------------------------------------------------------------- the simulator
 
-local SUB, OTHER = "driftdesk01", "other@mail.example"
+local SUB, OTHER, FAR = "driftdesk01", "other@mail.example", "TJRyWwFs9wTFGZg3JbrVriFbNfCug5tDeC"
 
--- A record of every kind in the account that reads.
+local to_sub = { toAccount = SUB, fromAccountType = "SPOT", toAccountType = "SPOT", asset = "USDT", amount = "7.5" }
+local withdrawal = { coin = "USDT", netWork = "TRX", address = FAR, amount = "50" }
+
+-- The calls that make a record of every kind in the account that reads.
+local calls = {
+  { "sub_account.create_sub_account", { subAccount = SUB, note = "desk" } },
+  { "sub_account.transfer", to_sub }, { "broker.transfer", to_sub },
+  { "wallet.transfer", { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT", amount = "12.25" } },
+  { "wallet.internal_transfer", { toAccountType = "EMAIL", toAccount = OTHER, asset = "USDT", amount = "3.5" } },
+  { "wallet.convert", { asset = { "DOGE" } } }, { "wallet.withdraw", withdrawal },
+}
+
 local function fill(sim, client, owner)
-  local wallet, sub = client.wallet, client.sub_account
-  assert(sub:create_sub_account { subAccount = SUB, note = "desk" })
   assert(sim:account { name = "Other", role = "user", email = OTHER })
-  for _, group in ipairs { sub, client.broker } do
-    assert(group:transfer { toAccount = SUB, fromAccountType = "SPOT", toAccountType = "SPOT", asset = "USDT",
-      amount = "7.5" })
-  end
-  assert(wallet:transfer { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT", amount = "12.25" })
-  assert(wallet:internal_transfer { toAccountType = "EMAIL", toAccount = OTHER, asset = "USDT", amount = "3.5" })
-  local address = assert(wallet:create_deposit_address { coin = "USDT", network = "Tron(TRC20)" })
-  assert(sim:save_address { account = owner.uid, coin = "USDT", network = "TRX", address = address.address })
-  assert(sim:deposit { account = owner.uid, coin = "USDT", network = "Tron(TRC20)", amount = "20.5" })
-  sim:rebate { account = owner.uid, asset = "USDT", amount = "0.5", type = "spot", time = sim:now() }
-  local dust = assert(wallet:convertible_balances())
-  for _, balance in ipairs(dust) do
-    if not balance.code then
-      assert(wallet:convert { asset = balance.asset })
-      break
-    end
-  end
-end
-
--- Withdraws to an address of somebody else, so that the history shows one that left.
-local function withdraw(sim, client)
-  local other = assert(sim:account { name = "Far", role = "main", balances = { USDT = "1" } })
-  local far = assert(purser.new { base_url = "http://127.0.0.1:1", transport = sim:transport(),
-    api_key = other.api_key, secret_key = other.secret_key, clock = function() return sim:now() end })
-  local address = assert(far.wallet:create_deposit_address { coin = "USDT", network = "Tron(TRC20)" })
-  far:close()
-  local params = { coin = "USDT", netWork = "TRX", address = address.address, amount = "50" }
-  assert(client.wallet:withdraw(params))
+  for _, call in ipairs(calls) do assert(client:call(call[1], call[2])) end
+  assert(sim:save_address { account = owner.uid, coin = "USDT", network = "TRX", address = FAR })
+  assert(sim:deposit { account = owner.uid, coin = "USDT", network = "TRX", amount = "20.5" })
+  assert(sim:rebate { account = owner.uid, asset = "USDT", amount = "0.5", type = "spot" })
   sim:advance(3600000)
-  params.amount = "60" -- and one that has not left
-  assert(client.wallet:withdraw(params))
+  assert(client:call("wallet.withdraw", withdrawal)) -- the first has left, this one has not
 end
 
 local function add_exchange(expected, key, response, rename)
@@ -150,7 +134,6 @@ function M.expected(profile, rename)
       clock = function() return sim:now() end }
     local maker = assert(purser.new(options))
     fill(sim, maker, owner)
-    withdraw(sim, maker)
     options.transport = capture
     local client = assert(purser.new(options))
     local function expect(read)

@@ -50,7 +50,7 @@ function M.policy(tx, account)
   return row and read_policy(row.policy)
 end
 
--- One row for each signature on each plan that a call may be in, oldest first; at least one row.
+-- One row for each signature on each plan that a call may be in, the newest plan first; at least one row.
 local KNOWN = "SELECT (" .. POLICY .. [[) AS policy,
     (SELECT sent_at FROM purser_calls ORDER BY sent_at DESC LIMIT 1) AS newest,
     (SELECT sent_at FROM purser_calls WHERE account = $2 AND destination = $3 AND destination <> '' AND state = 'done'
@@ -59,13 +59,13 @@ local KNOWN = "SELECT (" .. POLICY .. [[) AS policy,
   FROM (SELECT 1 AS one) AS here
     LEFT JOIN purser_plans AS plan ON plan.account = $4 AND plan.queue = $5 AND plan.single IN ('', $6)
     LEFT JOIN purser_statements AS statement ON statement.plan = plan.digest
-  ORDER BY plan.added_at, plan.digest, statement.added_at, statement.id]]
+  ORDER BY plan.added_at DESC, plan.digest, statement.added_at, statement.id]]
 
 ---@class purser.KnownOfCall
 ---@field policy { version: integer, digest: string }|nil
 ---@field newest integer|nil       epoch ms: when the newest call was sent
 ---@field known_since integer|nil  when the destination was first paid, as far as this journal knows
----@field plans { digest: string, added_at: integer, statements: string[] }[]  ids of signatures, oldest first
+---@field plans { digest: string, added_at: integer, statements: string[] }[]  the newest first; ids of signatures
 
 --- Returns all that the journal has to say of a call that is about to be sent.
 ---@return purser.KnownOfCall

@@ -38,26 +38,24 @@ local DAY, SLACK_MS = 86400000, 60000
 
 ------------------------------------------------------------------------------------------------------ at the sending
 
--- Returns what is kept of a plan: its head, when it ends, what each key stands for, and what its signatures say.
+-- Returns a plan as it was signed; one without rows where the text is another.
 local function load_plan(tx, digest)
   local text = approval_rows.plan_text(tx, digest)
-  local plan = text and plan_text.digest(text) == digest and plan_text.read(text)
-  if not plan then return { contents = {} } end
-  local kept = { head = plan.head, ends = plan.ends, rows = #plan.rows, contents = {}, statements = {} }
-  for key, row in pairs(plan.by_key) do kept.contents[key] = plan_text.content(row.operation, row.params) end
-  return kept
+  local plan = text and plan_text.read(text)
+  if not plan or plan.digest ~= digest then return { rows = {}, by_key = {} } end
+  plan.statements = {} -- what its signatures say, by their digests
+  return plan
 end
 
 -- Returns what the signatures on a plan say. Those that this process has not seen yet are read and checked.
-local function statements_of(tx, plan, stored)
-  local list, texts = {}, nil
-  for i, id in ipairs(stored.statements) do
-    if not plan.statements[id] and not texts then
-      texts = {}
-      local text = approval_rows.plan_text(tx, stored.digest)
-      for _, armoured in ipairs(approval_rows.signatures(tx, stored.digest)) do
+local function statements_of(tx, plan, ids)
+  local list, is_read = {}, false
+  for i, id in ipairs(ids) do
+    if not plan.statements[id] and not is_read then
+      is_read = true
+      for _, armoured in ipairs(approval_rows.signatures(tx, plan.digest)) do
         local digest = plan_text.digest(armoured)
-        plan.statements[digest] = plan.statements[digest] or signers.statement(text, armoured)
+        plan.statements[digest] = plan.statements[digest] or signers.statement(plan.text, armoured)
       end
     end
     list[i] = plan.statements[id] or {}
@@ -65,18 +63,17 @@ local function statements_of(tx, plan, stored)
   return list
 end
 
--- Returns what a plan has to say of a call: nil where it is not about it; else a code, or what the signers say.
-local function judge_plan(self, tx, stored, call, key)
-  local plan = self.plans[stored.digest] or load_plan(tx, stored.digest)
-  if (plan.rows or 0) > 1 then self.plans[stored.digest] = plan end -- a single row is not met again
-  if not plan.contents[key] then return nil end
+-- Judges a call by a plan that has its key. Returns a decision; or nil and an error.
+local function judge_by(self, tx, plan, stored, call, row)
   local code = signers.misfit(plan, self, call.queue, call.now)
-  if code then return code end
-  if plan.contents[key] ~= plan_text.content(call.operation, call.params) then return "changed" end
-  local found = signers.of(plan.head, self.chain, statements_of(tx, plan, stored))
-  if found.withdrawn then return "withdrawn", nil, found.withdrawn end
+    or not plan_text.is_of(row, call.operation, call.params) and "changed"
+  if code then return nil, signers.error(code) end
+  local found = signers.of(plan.head, self.chain, statements_of(tx, plan, stored.statements))
+  if found.withdrawn then return nil, signers.error("withdrawn", "by " .. found.withdrawn) end
   call.signed, call.maker, call.waited_ms = found.signed, found.maker, call.now - stored.added_at
-  return nil, rules.decide(self.chain.latest, call)
+  local decision = rules.decide(self.chain.latest, call)
+  decision.signed = found.signed
+  return decision
 end
 
 local function list_of(set) return concat(names_of(set), " ") end
@@ -98,7 +95,7 @@ local function refusal(self, decision, call, key)
     return signers.error("rule", version .. (decision.forbidden[1] and ", " .. concat(decision.forbidden, ", ")
       or " has no rule that allows it"), details)
   end
-  local asked, signed = {}, list_of(call.signed)
+  local asked, signed = {}, list_of(decision.signed or {})
   for i, places in ipairs(decision.asked) do
     asked[i] = decision.unmet[i] .. (places[1] and " (" .. signers.places_text(places) .. ")" or "")
   end
@@ -133,22 +130,23 @@ local function now_of(newest, sent_at)
   if newest <= sent_at + SLACK_MS then return math.max(newest, sent_at) end
 end
 
--- Returns a decision that lets a call through and the plan that it rests on, "" for none; or nil, nil and the last
--- reason against it.
+-- Returns the digest of the newest plan that lets a call through, "" where it needs none; or nil and the reason against
+-- it, that of the newest plan with its key.
 local function find_approval(self, tx, plans, call, key)
-  local last
+  local first, err
   for _, stored in ipairs(plans) do
-    local code, decision, who = judge_plan(self, tx, stored, call, key)
-    if decision and decision.ok then return decision, stored.digest end
-    if decision then last = { decision = decision, signed = call.signed }
-    elseif code then last = { err = signers.error(code, who and "by " .. who or nil) } end
+    local plan = self.plans[stored.digest] or load_plan(tx, stored.digest)
+    if #plan.rows > 1 then self.plans[stored.digest] = plan end -- a single row is not met again
+    local row = plan.by_key[key]
+    local decision, problem
+    if row then decision, problem = judge_by(self, tx, plan, stored, call, row) end
+    if decision and decision.ok then return stored.digest end
+    if not first and not err then first, err = decision, problem end
   end
   call.signed, call.maker, call.waited_ms = {}, nil, nil
   local decision = rules.decide(self.chain.latest, call)
-  if decision.ok then return decision, "" end
-  if not last then last = { decision = decision, signed = {} } end
-  call.signed = last.signed or {}
-  return nil, nil, last.err or refusal(self, last.decision, call, key)
+  if decision.ok then return "" end
+  return nil, err or refusal(self, first or decision, call, key)
 end
 
 -- Returns whether a call pays a saved address; nil where the book is not known, or has it under another network's name.
@@ -171,9 +169,9 @@ local function check(self, tx, intent, row, queue, key)
   if not call.now then return nil, signers.error "clock" end
   call.known_since, call.saved = known.known_since or false, is_saved(self.book, call)
   function call.sum(limit) return approval_rows.sum(tx, account, call, limit) end
-  local decision, plan
-  decision, plan, err = find_approval(self, tx, known.plans, call, key)
-  if not decision then return nil, err end
+  local plan
+  plan, err = find_approval(self, tx, known.plans, call, key)
+  if not plan then return nil, err end
   call.columns = { destination = call.destination, plan = plan, approved_by = list_of(call.signed),
     policy = format("%d", self.chain.latest.version) }
   return call
@@ -286,9 +284,8 @@ function M.new(client_options, base_url)
   if not chain then return nil, message, "install it with `purser policy install`" end
   local self = setmetatable({ folder = folder, account = account, base_url = base_url, chain = chain, plans = {},
     journal = journal }, Approved)
-  local ok
   self.journal_id, message = journal:id()
-  ok, message = self.journal_id, message
+  local ok = self.journal_id
   if ok then
     ok, message = journal.db:transaction(function(tx)
       approval_rows.lock(tx)

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- Rows of a list that may be a mistake: what is found, and what is left alone.
 
-local payments_odd = require "purser.payouts.odd"
+local payments_plan = require "purser.payouts.plan"
 
 local function withdrawal(key, amount, address, more)
   local params = { coin = "USDT", netWork = "TRX", amount = amount, address = address or "T" .. key }
@@ -11,7 +11,7 @@ end
 
 -- The keys of the odd rows of a list, in its order.
 local function odd_of(list, known, paid)
-  payments_odd.find(list, known or {}, paid or {})
+  payments_plan.find_odd(list, known or {}, paid or {})
   local keys = {}
   for i, payment in ipairs(list) do keys[#keys + 1] = payment.odd[1] and list[i].key or nil end
   table.sort(keys)
@@ -46,7 +46,7 @@ describe("rows that may be a mistake", function()
           sent_at = now - 1000 } }
       end
     end }
-    local paid = assert(payments_odd.paid(journal, "treasury", now))
+    local paid = assert(payments_plan.paid_lately(journal, "treasury", now))
     assert.same({ "treasury", now - 7 * 86400000 }, { asked.account, asked.after.intent.sent_at })
     local list = { withdrawal("a", "20", "T"), withdrawal("b", "21", "T"), withdrawal("c", "22", "T") }
     assert.same({ "a", "c" }, odd_of(list, {}, paid))
@@ -54,7 +54,7 @@ describe("rows that may be a mistake", function()
       true)
     assert.same({}, odd_of({ withdrawal("a", "20", "T") }, { a = true }, paid))
     journal.each_entry = function() error("no such table", 0) end
-    assert.same({ nil, "no such table" }, { payments_odd.paid(journal, "treasury", now) })
+    assert.same({ nil, "no such table" }, { payments_plan.paid_lately(journal, "treasury", now) })
   end)
 
   it("are amounts ten times above the next lower one of the asset, where a list has a range", function()
