@@ -4,6 +4,7 @@
 
 local decimal = require "purser.decimal"
 local ledger = require "purser.books.ledger"
+local match = require "purser.books.match"
 local postings = require "purser.books.postings"
 local names_of = require "purser.util.names_of"
 local utc = require "purser.util.utc"
@@ -124,10 +125,7 @@ local function open_of(now, to)
       open[#open + 1] = { rid = row.rid, time = row.time, why = why, row = row }
     end
   end
-  table.sort(open, function(a, b)
-    if a.time ~= b.time then return a.time < b.time end
-    return a.rid < b.rid
-  end)
+  table.sort(open, match.before)
   return open
 end
 
