@@ -29,7 +29,7 @@ local reasons = {
   under_way = "(10) an equal call is still under way, and could have made it as well",
   elsewhere = "(11) the service shows an unclaimed record of equal content at another time, and no record of an "
     .. "answered call shows that its times are right",
-  planned = "(7) the service shows an unclaimed record of equal content, so it may have been made already",
+  planned = "(7) the service shows an unclaimed record that may be of equal content, so it may have been made already",
   misplaced = "(11) the history shows another call of this client at a time at which it was not made, so its "
     .. "record may show any time",
   vanished = "(6) the service showed a record that may be the call's, and shows it no more",
