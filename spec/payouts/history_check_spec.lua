@@ -327,6 +327,24 @@ describe("payments that the journal does not know to be made", function()
     assert.equal(3, at.counted("wallet.internal_transfer", "applied"))
   end)
 
+  it("without ids are made where an earlier run has left a witness that its reading of the history lacks", function()
+    assert(at.sim:account { name = "Payee", role = "main", email = "payee@mail.example" })
+    local function pay(key, amount)
+      local payouts = at.payouts_with { witness = at.path .. ".witness" }
+      assert(payouts:add(key, "wallet.internal_transfer", { toAccountType = "EMAIL", toAccount = "payee@mail.example",
+        asset = "USDT", amount = amount }))
+      local report = assert(payouts:run())
+      payouts.witness_db:close()
+      return report.undecided
+    end
+    assert(at.client.wallet:internal_transfer { toAccountType = "EMAIL", toAccount = "payee@mail.example",
+      asset = "USDT", amount = "10" })
+    at.lose_journal()
+    assert.equal(0, pay("witness", "50"))
+    at.sim:advance(60000)
+    assert.equal(0, pay("near", "12"))
+  end)
+
   it("are blocked when the service does not know the account that their history is asked for", function()
     local payouts = at.payouts_with()
     assert(payouts:add("a", at.TRANSFER, at.move("1", { toAccount = "nobody01" })))

@@ -58,6 +58,17 @@ describe("a call that only its content identifies", function()
     assert.equal("done", with({ moved }, NOW + 9000, { journal = known }))
   end)
 
+  it("has the record of its own time where an earlier equal call, whose record lies before it, is undecided", function()
+    local known = own_calls.new()
+    for id, sent_at in pairs { earlier = NOW - 12000, later = NOW + 5300 } do
+      own_calls.note(known, operations.by_name["wallet.transfer"], { operation = "wallet.transfer", params = move,
+        sent_at = sent_at, recv_window = 5000, id = id }).state = id == "earlier" and "undecided" or "unknown"
+    end
+    local word, answer = with({ moved, changed(moved, { tranId = "t2", timestamp = NOW + 5400 }) }, LATE,
+      { journal = known })
+    assert.same({ "done", "t1" }, { word, answer.record.tranId })
+  end)
+
   it("is another call's where that is known to have made the record", function()
     local known = own_calls.new()
     own_calls.note(known, operations.by_name["wallet.transfer"], { operation = "wallet.transfer", params = move,

@@ -231,7 +231,8 @@ local function renew(self, state, payment)
   local since = state.put_off[payment.key]
   if not since or state.renewed_at >= since then return end
   local witness_at, err = planned.within(self.journal, function(tx)
-    return queue.answered_since(tx, self, payment.operation, state.readings.as_of) or false
+    -- what an earlier run has kept may lack a witness of any time
+    return queue.answered_since(tx, self, payment.operation, state.newest and 0 or state.readings.as_of) or false
   end)
   self.problem = self.problem or err
   if not witness_at then return end

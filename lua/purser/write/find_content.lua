@@ -29,7 +29,7 @@ local reasons = {
   under_way = "(10) an equal call is still under way, and could have made it as well",
   elsewhere = "(11) the service shows an unclaimed record of equal content at another time, and no record of an "
     .. "answered call shows that its times are right",
-  planned = "(7) the service shows an unclaimed record of equal content, so it may have been made already",
+  planned = "(7) the service shows an unclaimed record that may be of equal content, so it may have been made already",
   misplaced = "(11) the history shows another call of this client at a time at which it was not made, so its "
     .. "record may show any time",
   vanished = "(6) the service showed a record that may be the call's, and shows it no more",
@@ -186,17 +186,16 @@ local function shows_id_of(call, record)
   return name ~= nil and call.params[name] ~= nil and record[name] == call.params[name]
 end
 
-local function window_of(question, call)
-  if call == question.intent then
-    if question.window.is_planned then return 1, 0 end -- none that is certain
-    return question.first, question.last
-  end
-  local window = call.recv_window or question.service.recv_window
-  return call.sent_at - question.before, call.sent_at + window + question.later
+-- Returns the times that the record of a call can have, which may be dated `later` than it was accepted.
+local function window_of(question, call, later)
+  local ends = call.sent_at + (call.recv_window or question.service.recv_window) + (later or question.later)
+  if call ~= question.intent then return call.sent_at - question.before, ends end
+  if question.window.is_planned then return 1, 0 end -- none that is certain
+  return question.first, later and not question.window.to and math.min(ends, question.last) or question.last
 end
 
-local function can_have_made(question, call, record)
-  local first, last = window_of(question, call)
+local function can_have_made(question, call, record, later)
+  local first, last = window_of(question, call, later)
   local at = record[question.reconcile.time_member]
   return type(at) ~= "number" or at >= first and at <= last
 end
@@ -226,9 +225,10 @@ local function sorted_calls(question, open)
   return equal, under_way, others
 end
 
--- Gives each record, in the order of their times, to the equal call that can have made it and whose window ends first.
--- Returns the record of the call that is asked about, how many records of its window are nobody's, and those that are
--- another call's.
+-- Gives each record, in the order of their times, to the equal call that can have made it and whose window ends first:
+-- at its time, and what is left as much later as records are. An earlier call, whose own record no reading of this
+-- question shows, would take another's otherwise. Returns the record of the call that is asked about, how many records
+-- of its window are nobody's, and those that are another call's.
 local function assign(question, list, equal)
   local calls = joined({ question.intent }, equal)
   table.sort(calls, function(a, b)
@@ -237,14 +237,18 @@ local function assign(question, list, equal)
   end)
   local time, mine, left, taken, owned = question.reconcile.time_member, nil, 0, {}, {}
   table.sort(list, function(a, b) return (tonumber(a.record[time]) or 0) < (tonumber(b.record[time]) or 0) end)
-  for _, one in ipairs(list) do
-    local owner
-    for _, call in ipairs(calls) do
-      if not owner and not taken[call] and can_have_made(question, call, one.record) then owner = call end
+  local own = {}
+  for _, later in ipairs { reading.AHEAD_MS + question.skew_ms, question.later } do
+    for _, one in ipairs(list) do
+      for _, call in ipairs(calls) do
+        local is_its = not own[one] and not taken[call] and can_have_made(question, call, one.record, later)
+        if is_its then own[one], taken[call] = call, true end
+      end
     end
-    if owner then taken[owner] = true end
-    if owner == question.intent then mine = one.record else owned[one] = owner end
-    if not owner and one.place == "in" then left = left + 1 end
+  end
+  for _, one in ipairs(list) do
+    if own[one] == question.intent then mine = one.record else owned[one] = own[one] end
+    if not own[one] and one.place == "in" then left = left + 1 end
   end
   return mine, left, owned
 end
@@ -288,16 +292,18 @@ local function hidden_calls(question, shown, witnesses)
   return hidden
 end
 
--- Parts the candidates and the hidden calls from those that are each other's: nothing is as late, so an unclaimed
--- record that agrees with an answered call is its, under another id than it was answered with.
+-- Parts the candidates and the hidden calls from those that are each other's: nothing is as late, so the first
+-- unclaimed record that agrees with an answered call is its, under another id than it was answered with. Every question
+-- gives it the same one: a later record may be an equal call's.
 local function without_hidden(question, shown, list, hidden, witnesses)
-  local calls, owned = { newest = hidden.newest }, {}
+  local calls, owned, time = { newest = hidden.newest }, {}, question.reconcile.time_member
+  table.sort(hidden, function(a, b) return a.sent_at < b.sent_at end)
   for _, call in ipairs(hidden) do
     local own
     local is_over = question.service:now() - call.sent_at >= HIDDEN_MS
     for _, record in ipairs(is_over and shown.unclaimed[question.row.full_name](call.params) or {}) do
-      local is_free = not own and not owned[record]
-      if is_free and verdict_of(question, call, record, witnesses) == "same" then own = record end
+      local is_first = not owned[record] and (not own or (tonumber(record[time]) or 0) < (tonumber(own[time]) or 0))
+      if is_first and verdict_of(question, call, record, witnesses) == "same" then own = record end
     end
     if own then owned[own] = true else calls[#calls + 1] = call end
   end
