@@ -7,6 +7,7 @@ package.path = "tools/?.lua;" .. package.path
 local skipped_time = require "skipped_time"
 require("purser.core").sleep_ms = skipped_time.sleep -- a block of Lua waits for no real time
 
+local files = require "files"
 local run = require "docs.run"
 local start = require("service").start
 
@@ -25,9 +26,13 @@ local function world()
   finally(function()
     service.stop()
     for _, suffix in ipairs(fixture and { "", "-wal", "-shm" } or {}) do os.remove(fixture.journal_path .. suffix) end
-    if fixture then os.remove(fixture.keys_path) end
+    if fixture then
+      os.remove(fixture.keys_path)
+      files.remove(fixture.folder)
+    end
   end)
   fixture = run.furnish(service)
+  fixture.folder = files.folder()
   return service, fixture
 end
 

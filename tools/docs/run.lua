@@ -137,8 +137,8 @@ function M.run_sh(block, service, fixture)
   text = ([[purser() { '%s' "$command_line" "$@"; }]]):format(os.getenv "LUA" or "lua5.4") .. "\n" .. text
   local command = ([[command_line=$PWD/bin/purser PURSER_BASE_URL=%s PURSER_API_KEY=%s PURSER_SECRET_KEY=%s
     export command_line PURSER_BASE_URL PURSER_API_KEY PURSER_SECRET_KEY
-    sh -euc %s 2>&1; echo exit $?]]):format(quote(service.url), quote(fixture.main.api_key),
-    quote(fixture.main.secret_key), quote(text))
+    cd %s; sh -euc %s 2>&1; echo exit $?]]):format(quote(service.url), quote(fixture.main.api_key),
+    quote(fixture.main.secret_key), quote(fixture.folder), quote(text))
   local pipe = assert(io.popen(command))
   local output = pipe:read "*a"
   pipe:close()
