@@ -73,7 +73,7 @@ describe("a program that makes one read call", function()
       table.sort(names)
       print(table.concat(names, " "))
     ]]
-    assert.equal("api.operations api.parameters api.profiles api.resolve_profile api.shapes api.text api.wallet "
+    assert.equal("api.operations api.parameters api.profile_rules api.profiles api.shapes api.text api.wallet "
       .. "call.call_options call.clock call.decoders call.pipeline call.rate_limit call.rate_limit.options "
       .. "call.rate_limit.process call.rate_limit.sliding_log call.response call.validate client client.build "
       .. "client.options core module util.archive util.digest util.lazy util.loopback util.names_of "

@@ -7,9 +7,9 @@
 -- room, lines, files, largest file
 local budgets = {
   { "top", 985, 7, 380 },
-  { "api", 1505, 14, 235 },
+  { "api", 1490, 13, 235 },
   { "call", 2640, 20, 295 },
-  { "write", 5390, 18, 455 },
+  { "write", 5430, 18, 455 },
   { "history", 1435, 7, 445 },
   { "transport", 1090, 5, 410 },
   { "util", 2215, 27, 330 },
@@ -17,19 +17,19 @@ local budgets = {
   { "workflow", 1500, 8, 405 },
   { "fleet", 1100, 5, 430 },
   { "monitor", 510, 4, 210 },
-  { "limits", 650, 6, 195 },
+  { "limits", 645, 6, 195 },
   { "nginx", 480, 2, 320 },
   { "hosts", 65, 3, 25 },
   { "recording", 1380, 9, 245 },
-  { "sim", 5210, 30, 365 },
-  { "cli", 5855, 36, 425 },
+  { "sim", 5200, 30, 345 },
+  { "cli", 5870, 36, 425 },
   { "src/core", 6485, 66, 490 },
   { "src/bind", 3180, 29, 400 },
   { "src/embed", 35, 1, 35 },
   { "src/httpd", 965, 6, 475 },
-  { "approvals", 925, 4, 320 }, -- review and check are larger than planned: flags, and a grid of calls
+  { "approvals", 915, 4, 320 },
   { "books", 2540, 15, 285 },
-  { "client", 1140, 9, 310 },
+  { "client", 1135, 8, 310 },
   { "signed", 1155, 6, 320 },
 }
 

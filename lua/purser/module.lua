@@ -9,7 +9,7 @@ local frozen = lazy "purser.util.frozen"
 local limits = lazy "purser.limits"
 local public = lazy "purser.api.public"
 local rate_limit = lazy "purser.call.rate_limit"
-local resolve_profile = lazy "purser.api.resolve_profile"
+local profile_rules = lazy "purser.api.profile_rules"
 local restricted = lazy "purser.client.restricted"
 local sandbox = lazy "purser.client.sandbox"
 local workflow = lazy "purser.workflow"
@@ -76,7 +76,7 @@ end
 ---@param requested string|table|nil
 ---@return table|nil profile, string|nil message
 function M.profile(requested)
-  local profile, message = resolve_profile(requested)
+  local profile, message = profile_rules.resolve(requested)
   return profile and public.copy(profile), message
 end
 

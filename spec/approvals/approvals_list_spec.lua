@@ -112,6 +112,27 @@ describe("a list that two persons sign", function()
     assert.equal("dave", known.withdrawn)
   end)
 
+  it("is said to lack what a sending would, also where only the journal knows", function()
+    files.remove(folder)
+    at.finish()
+    at.begin()
+    folder = policies.folder({ rules = {
+      { name = "known", effect = "allow", when = { known_days = 7 }, approvals = { { group = "finance", count = 1 } } },
+      { name = "new", effect = "allow", unless = { { known_days = 7 } }, approvals = { { group = "treasury",
+        count = 2 } } }, { name = "daily", effect = "forbid", when = { coin = "USDT", sum_over = { amount = "8",
+        hours = 24, per = "account" } } } } }, "alice", "bob")
+    at.client = at.client_with { policy = folder }
+    local text = assert(plan(list(1, 3))) -- 1.5, 2.5 and 3.5
+    local function unmet() return assert(approvals.status { client = at.client })[1].unmet end
+    assert(add(text, { sign(text, "alice") }))
+    assert.same({ ["it waits for approval: policy 1, new (treasury 2); signed by alice"] = 3 }, unmet())
+    assert(add(text, { sign(text, "dave") }))
+    assert.same({}, unmet())
+    assert(at.payouts_with({}):run())
+    assert.equal(3, paid())
+    assert.same({}, unmet()) -- what was paid lacks nothing, though no more may be paid today
+  end)
+
   it("is not added where the policy forbids a row", function()
     files.remove(folder)
     at.finish() -- another journal: this one is under the other policy

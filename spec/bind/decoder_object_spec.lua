@@ -13,7 +13,7 @@ describe("the C code of the decoder", function()
     for name in names:gmatch "%a+" do
       allowed[name] = true
     end
-    for _, object in ipairs { "core/json.o", "core/shape.o", "core/decode.o", "bind/l_decoder.o",
+    for _, object in ipairs { "core/json.o", "core/shape.o", "core/decode.o", "core/walk.o", "bind/l_decoder.o",
       "bind/decoder_type.o" } do
       local symbols, count = assert(io.popen("nm -u " .. build .. "/" .. object)), 0
       for name in symbols:read("*a"):gmatch("U _?([%w_]+)") do

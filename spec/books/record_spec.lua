@@ -85,7 +85,9 @@ describe("A row of the books", function()
 
   it("writes equal records as equal texts, whatever they hold", function()
     local values = { { b = 1, a = "x" }, {}, { a = 'q"', b = { 1, 2 }, c = true }, { z = "", a = 5 },
-      { b = 2, a = "1", c = "5%" }, { b = "2", a = 1, c = "5" }, { a = "\n" } }
+      { b = 2, a = "1", c = "5%" }, { b = "2", a = 1, c = "5" }, { a = "\n" },
+      { [""] = 1, a = 2 }, {}, { a = true } }
+    for i = 1, 80 do values[9]["n" .. i] = i end
     for _, value in ipairs(values) do assert.equal(record.json(value), record.json(value, "kind")) end
     assert.equal('{"a":"x","b":1}', record.json({ b = 1, a = "x" }, "kind"))
   end)

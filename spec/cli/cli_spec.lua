@@ -64,6 +64,23 @@ describe("purser", function()
     assert.matches("^fail  keys", files.read(path)) -- what it found is its result, whatever the code
   end)
 
+  it("leaves it as it was when a list broke off after it had begun", function()
+    local path, own = at.file "the deposits of yesterday", { PURSER_BASE_URL = at.url }
+    for name, value in pairs(at.keys) do own[name] = own[name] or value end
+    for i = 1, 3 do
+      assert(at.world:deposit { account = at.account.uid, coin = "USDT", network = "Tron(TRC20)", amount = "2" .. i })
+    end
+    for _, words in ipairs { { "export", "wallet.deposit_history", "--since", "20d" },
+      { "watch", "deposits", "--since", "1h", "--deadline", "3s", "--poll", "1s" } } do
+      assert(at.world:fault { kind = "reject", operation = "wallet.deposit_history", skip = 1, times = 50 })
+      words[#words + 1], words[#words + 2] = "--output", path
+      local code = command.run(words, own)
+      assert.is_true(code == 1 or code == 3, code)
+      assert.equal("the deposits of yesterday", files.read(path))
+      at.world:disarm()
+    end
+  end)
+
   it("ends with 130 when it is interrupted and with 70 when it fails itself, and says what had happened", function()
     for problem, expected in pairs {
       boom = { 70, "stopped by an error of its own: " }, ["interrupted!"] = { 130, "purser: interrupted; " },

@@ -5,13 +5,13 @@ local command = require "command"
 local core = require "purser.core"
 local doctor = require "purser.cli.doctor"
 local operations = require "purser.api.operations"
-local resolve_profile = require "purser.api.resolve_profile"
+local profile_rules = require "purser.api.profile_rules"
 
 describe("the host that doctor looks at", function()
   local function warning(url, profile)
     local found
     doctor.check_host({ add = function(_, state, topic, text) found = state .. " " .. topic .. ": " .. text end },
-      { profile = assert(resolve_profile(profile)) }, url)
+      { profile = assert(profile_rules.resolve(profile)) }, url)
     return found
   end
 

@@ -6,7 +6,7 @@ local command = require "command"
 local core = require "purser.core"
 local catalogue = require "purser.cli.catalogue"
 local operation = require "purser.cli.operation"
-local resolve_profile = require "purser.api.resolve_profile"
+local profile_rules = require "purser.api.profile_rules"
 
 describe("--dry-run", function()
   local at
@@ -80,7 +80,7 @@ describe("--dry-run", function()
 end)
 
 describe("a request as text", function()
-  local profile = assert(resolve_profile "default")
+  local profile = assert(profile_rules.resolve "default")
   local row = catalogue.by_name["broker.withdraw"]
   local HASH = ("0f"):rep(16)
 

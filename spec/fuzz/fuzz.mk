@@ -7,9 +7,7 @@ FUZZ_SECONDS ?= 60
 FUZZ_CC      ?= clang
 FUZZ_FLAGS   := -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 FUZZ_FLAGS   += -std=c99 -D_POSIX_C_SOURCE=200809L -Isrc/core
-FUZZ_DECODE  := src/core/json.c src/core/shape.c src/core/decode.c
-FUZZ_QUERY   := $(patsubst %,src/core/%.c,layout percent json_write integer buf)
-FUZZ_TEXT    := $(patsubst %,src/core/%.c,address ip key_lines secret secret_text)
+FUZZ_CORE    := $(filter-out src/core/http%,$(wildcard src/core/*.c))
 FUZZ_ANSWER  := $(wildcard src/core/*.c src/bind/*.c)
 FUZZ_RUN      = -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -timeout=10 -print_final_stats=1 \
   -artifact_prefix=build/fuzz/$(@:fuzz-%=%)- build/fuzz/$(@:fuzz-%=%)-corpus
@@ -46,20 +44,11 @@ fuzz-api: build/fuzz/api
 	@mkdir -p $<-corpus
 	$< $(FUZZ_RUN) -len_control=20 -rss_limit_mb=4096
 
-build/fuzz/decode: spec/fuzz/fuzz_decode.c spec/c/sample_plan.h $(FUZZ_DECODE) $(FUZZ_HEADERS)
+build/fuzz/decode build/fuzz/query build/fuzz/text: build/fuzz/%: spec/fuzz/fuzz_%.c $(FUZZ_CORE) $(FUZZ_HEADERS) \
+  spec/c/sample_plan.h spec/c/naive_address.h
 	@tools/setup build fuzz
 	@mkdir -p $(@D)
-	$(FUZZ_CC) $(FUZZ_FLAGS) -o $@ $< $(FUZZ_DECODE)
-
-build/fuzz/query: spec/fuzz/fuzz_query.c $(FUZZ_QUERY) $(FUZZ_HEADERS)
-	@tools/setup build fuzz
-	@mkdir -p $(@D)
-	$(FUZZ_CC) $(FUZZ_FLAGS) -o $@ $< $(FUZZ_QUERY) $(CORE_CFLAGS) $(CORE_LIBS)
-
-build/fuzz/text: spec/fuzz/fuzz_text.c spec/c/naive_address.h $(FUZZ_TEXT) $(FUZZ_HEADERS)
-	@tools/setup build fuzz
-	@mkdir -p $(@D)
-	$(FUZZ_CC) $(FUZZ_FLAGS) -o $@ $< $(FUZZ_TEXT) $(CORE_CFLAGS) $(CORE_LIBS)
+	$(FUZZ_CC) $(FUZZ_FLAGS) -o $@ $< $(FUZZ_CORE) $(CORE_CFLAGS) $(CORE_LIBS)
 
 build/fuzz/answer: spec/fuzz/fuzz_answer.c $(FUZZ_ANSWER) $(FUZZ_HEADERS)
 	@tools/setup build fuzz

@@ -69,6 +69,13 @@ local function traced(fn)
 end
 
 local sim = purser.sim.new { seed = 1 }
+local handle = sim.handle
+function sim.handle(self, request)
+  debug.sethook()
+  local response = handle(self, request)
+  if hooked then debug.sethook(hooked, "c") end
+  return response
+end
 local owner = assert(sim:account { role = "main", balances = { USDT = "1000" } })
 local address = "TSampLeAddressThatNobodyHas1234567"
 assert(sim:save_address { account = owner.uid, coin = "USDT", network = "Tron(TRC20)", address = address })

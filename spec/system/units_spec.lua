@@ -101,7 +101,7 @@ describe("a command line of examples", function()
     assert.matches("new or changed", printed["purser-sync.service"])
     assert.matches("ok%s+key", printed["purser-doctor.service"])
     assert.equal("", printed["purser-sync.cron"])
-    assert.is_string(files.read(folder .. "/alerts.json"))
+    for _, name in ipairs { "alerts.json", "requests.db" } do assert.is_string(files.read(folder .. "/" .. name)) end
     assert.matches("\npurser_oldest_call_seconds", files.read(folder .. "/purser.prom"))
   end)
 end)

@@ -172,7 +172,7 @@ end
 ---@field signatures string[]|nil
 
 --- Gives a payer a plan and signatures on it, also withdrawals; what it had already stays. Returns what is known of the
---- plan then; or nil and an error, and then nothing is added.
+--- plan then; or nil and an error, and then no plan is added.
 ---@param options purser.AddOptions
 ---@return purser.Verified|nil verified, purser.Error|nil err
 function M.add(options)
@@ -203,24 +203,8 @@ end
 
 ---@class purser.PlanStatus: purser.Verified
 ---@field expired boolean
----@field unmet table<string, integer>  rows that wait, by rule and what it asks for
+---@field unmet table<string, integer>  rows that would not be sent now, by the reason
 ---@field rows integer
-
--- Returns how many rows of a plan wait for which rule.
-local function unmet_of(payer, plan, result, now)
-  local found, signed = {}, {}
-  for _, person in ipairs(result.signed) do signed[person] = true end
-  for _, row in ipairs(plan.rows) do
-    local call = rules.call(row.operation, row.params)
-    call.now, call.queue, call.signed, call.maker = now, plan.head.queue, signed, result.made_by
-    local decision = rules.decide(payer.chain.latest, call)
-    for i, name in ipairs(decision.ok and {} or decision.unmet) do
-      local text = name .. ": " .. signers.places_text(decision.asked[i])
-      found[text] = (found[text] or 0) + 1
-    end
-  end
-  return found
-end
 
 --- Returns the plans of an account, newest first: who signed each, and what it lacks; or nil and an error.
 ---@param options purser.PayerOptions
@@ -228,17 +212,12 @@ end
 function M.status(options)
   local kept, payer = plans_of(options, { client = "table" }, "status")
   if not kept then return nil, payer end
-  local stored, message = kept:stored()
+  local now, plans = options.client:now(), {}
+  local stored, message = kept:stored(now)
   if not stored then return bad("journal", tostring(message)) end
-  local plans, now = {}, options.client:now()
-  for _, each in ipairs(stored) do
-    local plan = plan_text.read(each.text)
-    if plan and plan.digest == each.digest then
-      local result = verified(plan, payer.chain, each.signatures)
-      result.expired, result.rows = now >= plan.ends, #plan.rows
-      result.unmet = unmet_of(payer, plan, result, now)
-      plans[#plans + 1] = result
-    end
+  for i, each in ipairs(stored) do
+    plans[i] = verified(each.plan, payer.chain, each.signatures)
+    plans[i].expired, plans[i].rows, plans[i].unmet = now >= each.plan.ends, #each.plan.rows, each.unmet
   end
   return plans
 end

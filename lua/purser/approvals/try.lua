@@ -49,15 +49,26 @@ local function note(world, call, is_done)
   end
 end
 
-local function sum_of(world, call, limit)
-  local total, last = decimal "0", math.floor(call.now / HOUR)
-  local hours = world.sums[limit.coin .. "\n" .. (limit.per == "destination" and call.destination or "")] or {}
-  for hour = last - limit.hours, last do
+local function sum_of_hours(hours, first, last, limit)
+  local total = decimal "0"
+  for hour = first, last do
     for operation, amount in pairs(hours[hour] or {}) do
       if rules.counts(limit, operation) then total = total + amount end
     end
   end
   return total
+end
+
+-- Returns what was sent in the hours of a limit. Calls come by time, so the hours that are over are added up once.
+local function sum_of(world, call, limit)
+  local last, name = math.floor(call.now / HOUR), limit.coin .. "\n"
+    .. (limit.per == "destination" and call.destination or "")
+  local hours, over = world.sums[name] or {}, world.over[limit] or {}
+  world.over[limit] = over
+  if not over[name] or over[name].hour ~= last then
+    over[name] = { hour = last, sum = sum_of_hours(hours, last - limit.hours, last - 1, limit) }
+  end
+  return over[name].sum + sum_of_hours(hours, last, last, limit)
 end
 
 -- Judges a call as nobody's word, then as everybody's, then with all the time there is: what is refused even then no
@@ -93,7 +104,7 @@ end
 
 -- Judges the calls of the journal, oldest first. It raises what the journal raises.
 local function run(trial, given, options, days)
-  local world = { sums = {}, first = {} }
+  local world = { sums = {}, first = {}, over = {} }
   for entry in options.journal:each_entry { account = options.account } do
     local call = next(entry.intent.params) and rules.call(entry.intent.operation, entry.intent.params)
     if call and not SPENT_NOTHING[entry.state] then

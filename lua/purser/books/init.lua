@@ -69,10 +69,11 @@ function M.open(options)
   local self = setmetatable({ store = store, account = account, journal = options.journal,
     pairs = {}, address_coins = options.address_coins or {},
     since = options.since_ms or 180 * sources.DAY, every = options.every_ms or 60000, fee = options.fee,
-    keys = options.keys or {}, identities = {}, addresses = options.addresses or {}, problems = {},
+    keys = options.keys or {}, identities = {}, addresses = options.addresses or {},
     main = { name = "Main", is_main = true, client = options.client } }, Books)
   for _, pair in ipairs(options.pairs or {}) do self.pairs[table.concat(pair, " ", 1, 2)] = pair end
   for text, owner in pairs(options.identities or {}) do self.identities[text] = owner_of(owner) end
+  self.clock = options.client and function() return options.client:now() end or core.now_ms
   self.is_own = function(text) return text and self.identities[tostring(text)] or "" end
   self.asset = function(coin) return owners.asset_of(self, coin) end
   self.by_address = function(deposit)
@@ -208,6 +209,7 @@ function Books:outside(withdrawal) return say(self, "outside", record_of(self, w
 ---@return true|nil done, purser.Error|nil err
 function Books:close_before(ends)
   local time = time_of("ends", ends)
+  if tonumber(time) > self.clock() then fail("ends", "what lies before that day is not over") end
   local last = self.store:rows("SELECT max(ends) AS ends FROM purser_books_period WHERE account = $1", self.account)[1]
   if last.ends and last.ends >= time then fail("ends", ("it is closed up to %s"):format(model.date(last.ends))) end
   self.store:write(function(tx, rev)
@@ -228,8 +230,7 @@ end
 --- Sends the events that are due to the sinks that the books were opened with.
 ---@return integer|nil delivered, integer|purser.Error failed  how many, and how many failed and are sent again
 function Books:deliver()
-  local client = self.main.client
-  return outbox.deliver(self.store, self.senders, client and function() return client:now() end or core.now_ms)
+  return outbox.deliver(self.store, self.senders, self.clock)
 end
 
 --- Returns what waits for each sink: a list of { sink, waiting, parked, oldest, error }.

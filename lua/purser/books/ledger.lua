@@ -144,12 +144,6 @@ local function readings_of(books, rev)
   return by_owner
 end
 
-local function by_order(a, b)
-  if a.time ~= b.time then return a.time < b.time end
-  if a.rid ~= b.rid then return a.rid < b.rid end
-  return (a.order or 0) < (b.order or 0)
-end
-
 --- Returns the books at a revision: entries in order, readings by owner, checks, facts by id, and the last version of
 --- each record.
 ---@param books purser.Books
@@ -164,7 +158,7 @@ function M.at(books, rev)
   local entries = book(books, records, withdrawals, readings, chart)
   local lines, checks = reconcile.lines(entries, readings, chart)
   for _, line in ipairs(lines) do entries[#entries + 1] = line end
-  table.sort(entries, by_order)
+  table.sort(entries, match.before)
   local last, facts = {}, {}
   for i, record in ipairs(records) do
     last[i] = record.versions[#record.versions]

@@ -44,9 +44,11 @@ local function candidates_of(withdrawals, by_place, pair_of, by_tx)
   return of
 end
 
-local function before(a, b)
+--- Tells whether a record or entry stands before another: by time, by id, by what a record went through.
+function M.before(a, b)
   if a.time ~= b.time then return a.time < b.time end
-  return a.rid < b.rid
+  if a.rid ~= b.rid then return a.rid < b.rid end
+  return (a.order or 0) < (b.order or 0)
 end
 
 -- Pairs k equal withdrawals with the k equal deposits that are the only candidates of each of them; k is mostly one.
@@ -65,8 +67,8 @@ local function pair_equals(withdrawal, of, pair)
       if deposit ~= deposits[i] then return false end
     end
   end
-  table.sort(others, before)
-  table.sort(deposits, before)
+  table.sort(others, M.before)
+  table.sort(deposits, M.before)
   for i, other in ipairs(others) do pair(other, deposits[i]) end
   return true
 end
@@ -79,8 +81,8 @@ function M.pairs(withdrawals, deposits, said, outside)
   local function pair(withdrawal, deposit)
     pair_of[withdrawal.rid], pair_of[deposit.rid] = deposit, withdrawal
   end
-  table.sort(deposits, before)
-  table.sort(withdrawals, before)
+  table.sort(deposits, M.before)
+  table.sort(withdrawals, M.before)
   for _, deposit in ipairs(deposits) do
     by_rid[deposit.rid] = deposit
     local place = deposit.asset .. " " .. M.place(deposit)

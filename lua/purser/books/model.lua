@@ -4,6 +4,7 @@
 
 local decimal = require "purser.decimal"
 local ledger = require "purser.books.ledger"
+local match = require "purser.books.match"
 local postings = require "purser.books.postings"
 local names_of = require "purser.util.names_of"
 local utc = require "purser.util.utc"
@@ -86,7 +87,7 @@ local function opening_of(balances, chart, from)
   for _, leg in ipairs(legs_of(against, function(_, amount) return not amount:is_zero() end)) do
     legs[#legs + 1] = leg
   end
-  return { time = from, rid = "", text = "brought forward", legs = legs, is_opening = true }
+  return { time = from, rid = "", text = "brought forward", legs = legs }
 end
 
 -- Which accounts a balance was never read for, of those that hold something or moved.
@@ -121,13 +122,10 @@ local function open_of(now, to)
       or (class == "pending" or class == "sent" or class == "early") and "not final: " .. row.entity .. " in state "
         .. row.state
     if why and row.time < to then
-      open[#open + 1] = { rid = row.rid, time = row.time, why = why, row = row, is_pending = class == "pending" }
+      open[#open + 1] = { rid = row.rid, time = row.time, why = why, row = row }
     end
   end
-  table.sort(open, function(a, b)
-    if a.time ~= b.time then return a.time < b.time end
-    return a.rid < b.rid
-  end)
+  table.sort(open, match.before)
   return open
 end
 

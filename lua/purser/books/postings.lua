@@ -15,8 +15,7 @@ end
 
 --- The names of an account's accounts, made once each.
 function M.chart(account)
-  local chart = { account = account }
-  local owners = {}
+  local chart, owners = {}, {}
   function chart.owner(owner, place)
     local key = owner .. " " .. place
     owners[key] = owners[key] or ("Assets:%s:%s:%s"):format(account, part_of(owner), place)

@@ -109,7 +109,7 @@ function M.measure_fees(entries, readings, chart)
 end
 
 local function line_of(time, text, owner, asset, amount, chart, account)
-  return { time = time, rid = "", seen = time, text = text, owner = owner, is_line = true,
+  return { time = time, rid = "", seen = time, text = text, owner = owner,
     legs = { { account, asset, -amount }, { chart.owner(owner, "Spot"), asset, amount } } }
 end
 

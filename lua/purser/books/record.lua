@@ -31,16 +31,20 @@ end
 
 local layouts = {} -- by kind: the names of all members that its values had so far, and what writes them in order
 
--- The JSON of a value that holds no other; nil for one that does.
+-- The JSON of a value that holds no other; nil for one that does, or whose names no layout takes.
 local function flat(value, kind)
   local known = layouts[kind] or { names = {} }
   for name, member in pairs(value) do
     if type(member) == "table" then return nil end
     if not known.names[name] then known.names[name], known.layout = true, nil end
   end
-  known.layout = known.layout or core.layout({}, names_of(known.names), "object")
-  layouts[kind] = known.layout and known
-  return known.layout and known.layout:body(value)
+  if not known.layout then
+    local went, layout = pcall(core.layout, {}, names_of(known.names), "object")
+    layouts[kind] = went and known or nil
+    if not went then return nil end
+    known.layout = layout
+  end
+  return known.layout:body(value)
 end
 
 --- The JSON of a plain value, the same for equal values. Values of one `kind` have mostly the same members.

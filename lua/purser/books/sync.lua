@@ -25,8 +25,8 @@ local time_text, floor = record.time_text, math.floor
 local function state_of(books, owner, list)
   local state = books.store:rows("SELECT read_to, deep_at FROM purser_books_source WHERE account = $1 AND owner = $2 "
     .. "AND list = $3", books.account, owner.name, list.list)[1] or { read_to = "", deep_at = "" }
-  state.gap = books.store:rows("SELECT starts FROM purser_books_gap WHERE account = $1 AND owner = $2 AND list = $3 "
-    .. "AND ends = '' AND closed_rev = ''", books.account, owner.name, list.list)[1]
+  state.gap = books.store:rows("SELECT starts, why FROM purser_books_gap WHERE account = $1 AND owner = $2 AND "
+    .. "list = $3 AND ends = '' AND closed_rev = ''", books.account, owner.name, list.list)[1]
   return state
 end
 
@@ -35,12 +35,12 @@ local function open_gap(books, tx, owner, list, starts, ends, why, rev)
     $4, $5, $6, $7, '') ON CONFLICT DO NOTHING]], books.account, owner.name, list.list, starts, ends, why, rev())
 end
 
--- Ends the gap of a list that is read again: what lies before the span that was read stays one.
-local function end_gap(books, tx, owner, list, from, rev)
-  local where = "account = $2 AND owner = $3 AND list = $4 AND ends = '' AND closed_rev = ''"
-  tx:rows("UPDATE purser_books_gap SET closed_rev = $1 WHERE " .. where .. " AND starts >= $5", rev(), books.account,
-    owner.name, list.list, from)
-  tx:rows("UPDATE purser_books_gap SET ends = $1 WHERE " .. where, from, books.account, owner.name, list.list)
+-- Ends the gap of a list that is read again. What lies before the span that was read is another one from now on: older
+-- revisions keep theirs.
+local function end_gap(books, tx, owner, list, gap, from, rev)
+  tx:rows("UPDATE purser_books_gap SET closed_rev = $1 WHERE account = $2 AND owner = $3 AND list = $4 AND ends = '' "
+    .. "AND closed_rev = ''", rev(), books.account, owner.name, list.list)
+  if gap.starts < from then open_gap(books, tx, owner, list, gap.starts, from, gap.why, rev) end
 end
 
 -- Says in the run's report that a list cannot be read, and keeps it as a gap, once.
@@ -133,12 +133,11 @@ local function keep(books, owner, list, state, batch, newest)
     books.store:apply(tx, batch, rev)
     if not newest then return end
     local earliest = list.reach and newest.earliest
-    if earliest and state.read_to ~= "" and tonumber(state.read_to) < earliest - MARGIN then
+    if state.gap then -- a list that was never read misses nothing but what it no longer shows
+      end_gap(books, tx, owner, list, state.gap, state.read_to ~= "" and time_text(newest.from or 0) or "", rev)
+    elseif earliest and state.read_to ~= "" and tonumber(state.read_to) < earliest - MARGIN then
       open_gap(books, tx, owner, list, state.read_to, time_text(earliest), "older than the service shows", rev)
     end
-    -- a list that was never read misses nothing but what it no longer shows
-    local from = state.read_to ~= "" and time_text(newest.from or 0) or ""
-    if state.gap then end_gap(books, tx, owner, list, from, rev) end
     if earliest then books.store:lose(tx, batch, time_text(earliest + DAY), rev) end
     tx:rows([[INSERT INTO purser_books_source (account, owner, list, read_to, deep_at) VALUES ($1, $2, $3, $4, $5)
       ON CONFLICT (account, owner, list) DO UPDATE SET read_to = excluded.read_to, deep_at = excluded.deep_at]],
@@ -253,7 +252,7 @@ local function check_key(books, owner, now)
   if not owner.client and not state.gap then
     note_gap(books, owner, KEY, state, now - books.since, { message = "its own key is not at hand" })
   elseif owner.client and state.gap then
-    books.store:write(function(tx, rev) end_gap(books, tx, owner, KEY, "", rev) end)
+    books.store:write(function(tx, rev) end_gap(books, tx, owner, KEY, state.gap, "", rev) end)
   end
 end
 

@@ -126,10 +126,10 @@ function actions.status(payer, _, digest)
   for _, plan in ipairs(plans) do
     if not digest or plan.plan.digest == digest then
       local lacks = {}
-      for text, count in pairs(plan.unmet) do lacks[#lacks + 1] = ("%s for %d rows"):format(text, count) end
+      for text, count in pairs(plan.unmet) do lacks[#lacks + 1] = ("%s (%d rows)"):format(text, count) end
       table.sort(lacks)
       local state = plan.withdrawn and "withdrawn by " .. plan.withdrawn or plan.expired and "expired"
-        or lacks[1] and "waits for " .. table.concat(lacks, "; ") or "approved"
+        or lacks[1] and table.concat(lacks, "; ") or "approved"
       waits = waits or state ~= "approved" and not plan.expired and not plan.withdrawn
       lines[#lines + 1] = json.encode(json.object { { "plan", plan.plan.digest }, { "queue", plan.plan.head.queue },
         { "rows", plan.rows }, { "until", plan.plan.head.not_after }, { "signed", json.list(plan.signed) },

@@ -1,10 +1,11 @@
 -- SPDX-License-Identifier: MIT
 -- The commands. Each has its file: `purser payouts` is purser.cli.payouts, which has grammar(), a table of grammar.lua,
--- and start(options), which returns the exit code. An operation's grammar is made from its row.
+-- and start(options), which returns the exit code, or none for 0. An operation's grammar is made from its row.
 
 local lazy = require "purser.util.lazy"
 local catalogue = lazy "purser.cli.catalogue"
 local connection = lazy "purser.cli.connection"
+local grammar = lazy "purser.cli.grammar"
 local output = lazy "purser.cli.output"
 local values = lazy "purser.cli.values"
 
@@ -213,6 +214,18 @@ local function load_group(group)
   end
 end
 
+-- Returns a hint for a word that is no command, but near one or an option of all commands; or nil.
+local function unknown_command(word)
+  local hint = catalogue.hint(word)
+  grammar.each_option(M.shared(), function(option)
+    if grammar.name_of(option) == "--" .. word then
+      hint = ("%s is an option: it comes after a command, such as purser wallet coins %s"):format(option[1],
+        option[1] .. (grammar.takes(option) and " " .. grammar.takes(option) or ""))
+    end
+  end)
+  return hint
+end
+
 --- The table of all commands.
 ---@return table
 function M.root()
@@ -225,7 +238,7 @@ function M.root()
       return require("purser.cli." .. command[1]).grammar()
     end }
   end
-  return { commands = commands, epilog = EPILOG, unknown = function(word) return catalogue.hint(word) end,
+  return { commands = commands, epilog = EPILOG, unknown = unknown_command,
     text = "Unofficial client for the wallet, sub-account and broker endpoints of the MEXC Spot v3 API (40 "
       .. "operations). Exact amounts; nothing that moves money is sent twice. It does not trade.",
     { "Options", { "--version", "Show the version." } } }

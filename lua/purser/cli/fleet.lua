@@ -186,8 +186,8 @@ function M.start(options)
   local vault, message = vaults.open(options.secrets, { base_url = sources.url,
     read_only = not makes_keys[options.action] })
   if not vault then report.bad_input("the secrets file: %s", message) end
-  local fleet = report.must(fleets.new { client = client, group = declared.group, accounts = declared.accounts,
-    vault = vault })
+  local fleet, err = fleets.new { client = client, group = declared.group, accounts = declared.accounts, vault = vault }
+  if not fleet then report.bad_input("%s: %s", options.declaration, report.sentence(err)) end
   local show_progress, clear = terminal.progress_line()
   activity.on_answer = function(count)
     show_progress(("%d requests, for %d accounts"):format(count, #(declared.accounts or {})))

@@ -5,6 +5,7 @@
 --   { text = "What it does.", epilog = "An example.", arguments = { { "file", "The file." } },
 --     { "Options", { "--cursor", "<file>", "Where it is kept." }, { "--yes", "Do it without asking." } } }
 --
+-- Its `titles` are the columns that it prints, a list or fn(options): --filter and --columns name these alone.
 -- A command with commands below it has `commands` instead, each { name, summary, load = fn() that returns its table }.
 -- An argument is { name, help }, an option { names, "<what>", help }, a flag { names, help }, with these members:
 --   choices    what is taken and nothing else

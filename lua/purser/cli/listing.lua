@@ -15,8 +15,9 @@ local MARGIN_MS = 60000 -- a walk that begins as early as possible begins this m
 local EDGES_MS = 3000   -- of a window, which are asked for, too
 
 local function out_of_reach(row, from)
-  local err = errors.argument("startTime", ("the service reaches back %d days; %s is earlier"):format(
-    row.window.retention_days, values.show_time(from)))
+  local days = row.window.retention_days
+  local err = errors.argument("startTime", ("the service reaches back %d days; %s is earlier; give --since %dd or less")
+    :format(days, values.show_time(from), days))
   err.operation = row.full_name
   return err
 end

@@ -76,15 +76,9 @@ local function say_progress(owner, at, of)
 end
 
 local function show(done, options)
-  if not options.json then
-    return report.write(("owners read: %d; records that are new or changed: %d\n"):format(done.owners, done.changes))
-  end
-  local problems = {}
-  for i, problem in ipairs(done.problems) do
-    problems[i] = json.object { { "owner", problem.owner }, { "list", problem.list }, { "message", problem.message } }
-  end
-  report.write(output.json(json.object { { "owners", done.owners }, { "changes", done.changes },
-    { "problems", json.list(problems) } }))
+  local text = ("owners read: %d; records that are new or changed: %d\n"):format(done.owners, done.changes)
+  report.write(options.json and output.plain_json { owners = done.owners, changes = done.changes,
+    problems = json.list(done.problems) } or text)
 end
 
 -- Reads once. Returns the exit code, and when an owner is due again.

@@ -11,6 +11,7 @@ local output = require "purser.cli.output"
 local plain_text = require "purser.util.plain_text"
 local purser = require "purser"
 local report = require "purser.cli.report"
+local terminal = require "purser.cli.terminal"
 local values = require "purser.cli.values"
 
 local M = {}
@@ -166,7 +167,10 @@ function M.start(options)
   if core.is_terminal(2) then report.note("watching; to stop it changes nothing at the service") end
   while true do
     local event, err = watch:next()
-    if err then return report.failure({ effect = "read" }, {}, err) end
+    if err then
+      terminal.settings.has_output = nil -- it is not whole
+      return report.failure({ effect = "read" }, {}, err)
+    end
     if not event then break end
     report.write(line_of(event, options), options.raw)
     keep(options, event.cursor)

@@ -36,12 +36,11 @@ local lazy = require "purser.util.lazy"
 local options_ = require "purser.client.options"
 local pipeline = require "purser.call.pipeline"
 local rate_limit = require "purser.call.rate_limit"
-local resolve_profile = require "purser.api.resolve_profile"
+local profile_rules = require "purser.api.profile_rules"
 local service_clock = require "purser.call.clock"
 local version = require "purser.version"
 local curl = lazy "purser.transport.curl"
 local guard = lazy "purser.write.guard"
-local proxy = lazy "purser.client.proxy"
 local retry = lazy "purser.call.retry"
 local secrets = lazy "purser.util.secrets"
 
@@ -98,7 +97,7 @@ function M.fill(self, options, open_store)
   self._layouts, self._waits, self._closed, self._signer, self._api_key = {}, false, false, false, false
   self._accounts, self._memory = false, false
   local wrong, hint, option
-  self.profile, wrong, hint = resolve_profile(options.profile)
+  self.profile, wrong, hint = profile_rules.resolve(options.profile)
   if not self.profile then return wrong, hint end
   wrong, option, hint = call_options.check_window(options, self.profile)
   if wrong then return wrong, hint, option end
@@ -109,7 +108,7 @@ function M.fill(self, options, open_store)
   self._origin, self._prefix, hint, option = options_.split_url(url, options.allow_insecure)
   if not self._origin then return self._prefix, hint, option or "base_url" end
   if options.proxy and options.proxy ~= "" then
-    wrong, option, hint = proxy.check(url, options)
+    wrong, option, hint = options_.check_proxy(url, options)
     if wrong then return wrong, hint, option end
   end
   self._user_agent, wrong, hint = user_agent_of(options)

@@ -51,16 +51,11 @@ local function read_reply(socket, depth)
   return list
 end
 
---- Sends the bytes of a command and reads its reply.
-function Connection:send(bytes)
-  local ok, why = self.socket:send(bytes)
+--- Sends a command, which is a list of words, and reads its reply.
+function Connection:ask(...)
+  local ok, why = self.socket:send(M.command { ... })
   if not ok then return nil, why, true end
   return read_reply(self.socket, 1)
-end
-
---- The same with the words of a command.
-function Connection:ask(...)
-  return self:send(M.command { ... })
 end
 
 function Connection:close()

@@ -5,6 +5,7 @@
 local calendar = require "purser.util.calendar"
 local core = require "purser.core"
 local heaps = require "purser.util.heap"
+local utc = require "purser.util.utc"
 
 local M = {}
 
@@ -89,14 +90,12 @@ end
 
 --- A time as the live service writes it: 2023-11-14T22:13:20.000+00:00.
 function M.iso_date(ms)
-  local t = calendar.civil(ms)
-  return ("%04d-%02d-%02dT%02d:%02d:%02d.%03d+00:00"):format(t.year, t.month, t.day, t.hour, t.min, t.sec, ms % 1000)
+  return (utc.text(ms):gsub("Z$", "+00:00"))
 end
 
 --- The day of a time as yyyymmdd, in UTC.
 function M.day_text(ms)
-  local t = calendar.civil(ms)
-  return ("%04d%02d%02d"):format(t.year, t.month, t.day)
+  return (utc.text(ms):sub(1, 10):gsub("%-", ""))
 end
 
 --- 00:00 UTC of the day of a time.

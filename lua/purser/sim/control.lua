@@ -196,9 +196,7 @@ end
 
 for _, row in ipairs(calls) do
   World[row[1]] = function(self, first, second)
-    local body = first
-    if row[3] and type(first) ~= "table" then body = { [row[3]] = first, [row[4] or ""] = second } end
-    return ask(self, row[2], body)
+    return ask(self, row[2], row[3] and { [row[3]] = first, [row[4] or ""] = second } or first)
   end
 end
 

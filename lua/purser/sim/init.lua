@@ -242,6 +242,23 @@ function Sim:visible(last)
   return last and last < seen and last or seen
 end
 
+--- Takes a record out of every history, though what it says happened; with `false` it is shown again. A conversion has
+--- the id of its first coin, a deposit and a rebate that of the method that made it.
+---@param id string
+---@param hidden boolean|nil
+---@return { id: string, hidden: boolean }|nil record, string|nil message
+function Sim:hide(id, hidden)
+  self:run_due()
+  for name in pairs(histories) do
+    local record = self[name].by_id[id]
+    if record then
+      self[name]:hide(record, hidden ~= false)
+      return { id = id, hidden = hidden ~= false }
+    end
+  end
+  return nil, "there is no such record"
+end
+
 --- The full check of the books: every balance, every lock, everything that came in or went out.
 ---@return true|nil, string|nil what_is_wrong
 function Sim:verify()

@@ -18,11 +18,6 @@ local withdrawals = require "purser.sim.withdrawals"
 ---@class purser.Sim
 local World = {}
 
--- The histories of a simulator.
-local histories = {
-  "deposits", "withdrawals", "family_transfers", "wallet_transfers", "internal_transfers", "conversions", "rebates",
-}
-
 local reference = "string or table"
 local time = { 0, option_schema.EXACT, says = "a time in epoch milliseconds" }
 
@@ -278,23 +273,6 @@ function World:trade(fields)
   return accounts.balances(self, account, "SPOT")
 end
 
---- Takes a record out of every history, though what it says happened; with `false` it is shown again. A conversion has
---- the id of its first coin, a deposit and a rebate that of the method that made it.
----@param id string
----@param hidden boolean|nil
----@return { id: string, hidden: boolean }|nil record, string|nil message
-function World:hide(id, hidden)
-  self:run_due()
-  for _, name in ipairs(histories) do
-    local record = self[name].by_id[id]
-    if record then
-      self[name]:hide(record, hidden ~= false)
-      return { id = id, hidden = hidden ~= false }
-    end
-  end
-  return nil, "there is no such record"
-end
-
 --- Saves a withdrawal address in an account's address book.
 ---@param fields purser.SimAddressOptions
 ---@return table|nil address, string|nil message
@@ -305,16 +283,14 @@ function World:save_address(fields)
   return addresses.save(self, account, fields)
 end
 
---- Freezes an account by name or uid, or thaws it: freeze("name"), freeze("name", false), freeze { account =, frozen =
---- }.
----@param requested string|{ account: string, frozen: boolean|nil }
+--- Freezes an account by name or uid, or thaws it: freeze("name"), freeze("name", false).
+---@param name string|{ uid: string|nil, name: string|nil }
 ---@param frozen boolean|nil
 ---@return { uid: string, frozen: boolean }|nil account, string|nil message
-function World:freeze(requested, frozen)
-  if type(requested) ~= "table" or not requested.account then requested = { account = requested, frozen = frozen } end
-  local account, message = account_of(self, "freeze", requested)
+function World:freeze(name, frozen)
+  local account, message = account_of(self, "freeze", { account = name, frozen = frozen })
   if not account then return nil, message end
-  account.frozen = requested.frozen ~= false or nil
+  account.frozen = frozen ~= false or nil
   return { uid = account.uid, frozen = account.frozen == true }
 end
 

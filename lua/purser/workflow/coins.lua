@@ -31,7 +31,7 @@ end
 function M.find(coins, name)
   local coin = coins[name] or type(name) == "string" and coins[name:upper()]
   if coin then return coin end
-  return nil, ("the coin %s does not exist%s; wallet.coins has all"):format(tostring(name), suggest.among(name, coins))
+  return nil, ("the coin %s does not exist%s; see wallet.coins"):format(tostring(name), suggest.among(name, coins))
 end
 
 local function plain(text) return (text:lower():gsub("[^%w]", "")) end

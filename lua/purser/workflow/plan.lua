@@ -119,13 +119,11 @@ local function new_plan(client, operation, given, read_at)
     made_at = read_at, max_age_ms = given.max_age_ms or MAX_AGE_MS, ok = false, state = "new" }, Plan)
 end
 
-local function problem(plan, text, ...)
-  plan.problems[#plan.problems + 1] = select("#", ...) > 0 and text:format(...) or text
-end
+local function add(list, text, ...) list[#list + 1] = select("#", ...) > 0 and text:format(...) or text end
 
-local function warn(plan, text, ...)
-  plan.warnings[#plan.warnings + 1] = select("#", ...) > 0 and text:format(...) or text
-end
+local function problem(plan, ...) add(plan.problems, ...) end
+
+local function warn(plan, ...) add(plan.warnings, ...) end
 
 local function line(plan, name, text, ...) plan.lines[#plan.lines + 1] = { name, text:format(...) } end
 

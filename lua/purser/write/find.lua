@@ -326,7 +326,8 @@ end
 
 -- Returns what the coins themselves say where no batch matches: one that can still be converted was not.
 local function ask_coins(question)
-  local coins, err = question.service:read(operations.by_name[question.reconcile.second_list], {})
+  local function run(...) return question.service:read(...) end
+  local coins, err = reading.all(run, operations.by_name[question.reconcile.second_list], {}, 0, 0)
   if not coins then return nil, err end
   local asked = coins_of(question.intent.params)
   for _, coin in ipairs(coins) do

@@ -4,7 +4,7 @@
 local compare = require "purser.recording.drift.compare"
 local form = require "purser.recording.drift.form"
 local purser = require "purser"
-local resolve_profile = require "purser.api.resolve_profile"
+local profile_rules = require "purser.api.profile_rules"
 
 local function same(name) return name end
 
@@ -58,7 +58,7 @@ describe("a body", function()
 end)
 
 describe("the code of an answer", function()
-  local profile = assert(resolve_profile "default")
+  local profile = assert(profile_rules.resolve "default")
 
   it("is none where the answer is no error", function()
     for _, text in ipairs { "[]", "{}", '{"code":0}', '{"code":"200"}', '{"code":null}', '{"code":false}',

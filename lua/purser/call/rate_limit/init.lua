@@ -17,7 +17,7 @@ local core = require "purser.core"
 local lazy = require "purser.util.lazy"
 local options_ = require "purser.call.rate_limit.options"
 local process = require "purser.call.rate_limit.process"
-local resolve_profile = require "purser.api.resolve_profile"
+local profile_rules = require "purser.api.profile_rules"
 local sliding_log = require "purser.call.rate_limit.sliding_log"
 local blocks = lazy "purser.call.rate_limit.blocks"
 local digest = lazy "purser.util.digest"
@@ -57,7 +57,7 @@ function M.make(options, profile, open)
   local problem, hint = options_.check(options)
   if problem then return nil, problem, hint end
   if options.profile or not profile then
-    profile, problem, hint = resolve_profile(options.profile)
+    profile, problem, hint = profile_rules.resolve(options.profile)
     if not profile then return nil, problem, hint end
   end
   local pools, store

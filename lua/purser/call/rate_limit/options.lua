@@ -4,7 +4,7 @@
 local lazy = require "purser.util.lazy"
 local names_of = require "purser.util.names_of"
 local option_schema = require "purser.util.option_schema"
-local profile_overrides = lazy "purser.api.profile_overrides"
+local profile_rules = lazy "purser.api.profile_rules"
 
 local M = {}
 
@@ -43,7 +43,7 @@ function M.check(options)
       return "rate_limit pools: a pool has no name", "a name is made of letters, digits and _"
     end
     if pool ~= false then
-      problem, _, hint = option_schema.check(pool, profile_overrides.pool_rules, "rate_limit pool option")
+      problem, _, hint = option_schema.check(pool, profile_rules.pool_rules, "rate_limit pool option")
       if problem then return problem, hint end
     end
   end

@@ -12,6 +12,7 @@ local M = {}
 local floor, format, match = math.floor, string.format, string.match
 
 local LOCK, HOUR, KEPT_HOURS = 7078804, 3600000, 32 * 24
+local SPENT_NOTHING = "'planned', 'rejected', 'not_sent', 'not_done'"
 
 --- The statements that make the tables. A sum is of an hour, for the whole account ('') and for each destination.
 M.TABLES = {
@@ -145,7 +146,7 @@ local function count_history(tx, account, asks_sums)
   tx:rows("DELETE FROM purser_sums WHERE account = $1", account)
   for _, row in ipairs(tx:rows([[SELECT id, operation, params, sent_at, destination FROM purser_calls
     WHERE account = $1 AND (destination = '' OR sent_at >= $2)
-    AND state NOT IN ('planned', 'rejected', 'not_sent', 'not_done')]], account, time_text(first))) do
+    AND state NOT IN (]] .. SPENT_NOTHING .. ")", account, time_text(first))) do
     local params = core.decode(row.params)
     local call = type(params) == "table" and next(params) and rules.call(row.operation, params)
     if call and call.destination ~= row.destination then
@@ -206,13 +207,19 @@ function M.signatures(tx, digest)
   return list
 end
 
---- Returns an account's plans with the signatures on each, newest first.
----@return { digest: string, text: string, signatures: string[] }[]
+--- Returns an account's plans, newest first.
+---@return { digest: string, text: string }[]
 function M.stored(tx, account)
-  local list = tx:rows("SELECT digest, text FROM purser_plans WHERE account = $1 ORDER BY added_at DESC, digest",
-    account)
-  for _, plan in ipairs(list) do plan.signatures = M.signatures(tx, plan.digest) end
-  return list
+  return tx:rows("SELECT digest, text FROM purser_plans WHERE account = $1 ORDER BY added_at DESC, digest", account)
+end
+
+local SENT = "SELECT id FROM purser_calls WHERE account = $1 AND state NOT IN (" .. SPENT_NOTHING .. ") AND queue = $2 "
+
+--- Returns whether the call of a plan's row was sent, and may have been executed.
+---@return boolean
+function M.was_sent(tx, account, queue, key, operation)
+  if queue ~= "" then return tx:rows(SENT .. "AND payment = $3", account, queue, key)[1] ~= nil end
+  return tx:rows(SENT .. "AND key = $3 AND key <> '' AND operation = $4", account, queue, key, operation)[1] ~= nil
 end
 
 --- Forgets the sums of hours that no rule can ask for any more.

@@ -261,10 +261,40 @@ function Approved:keep(plan, armoured)
   end)
 end
 
---- Returns the texts of the account's plans with the signatures on each, newest first; or nil and a message.
----@return { digest: string, text: string, signatures: string[] }[]|nil plans, string|nil message
-function Approved:stored()
-  return self.journal.db:transaction(function(tx) return approval_rows.stored(tx, self.account) end)
+-- Returns why rows of a plan that were not sent yet would not be sent now: how many rows, by the reason.
+local function unmet_of(self, tx, plan, now)
+  local unmet, queue = {}, plan.head.queue
+  for _, row in ipairs(plan.rows) do
+    local call, err = true, nil
+    if not approval_rows.was_sent(tx, self.account, queue, row.key, row.operation) then
+      call, err = check(self, tx, { params = row.params, sent_at = now }, operations.by_name[row.operation], queue,
+        row.key)
+    end
+    if not call then unmet[err.message] = (unmet[err.message] or 0) + 1 end
+  end
+  return unmet
+end
+
+---@class purser.StoredPlan
+---@field plan purser.SignedPlan
+---@field signatures string[]
+---@field unmet table<string, integer>  rows that would not be sent at that time, by the reason
+
+--- Returns the account's plans, newest first, judged as a sending at this time would be; or nil and a message.
+---@param now integer  epoch ms
+---@return purser.StoredPlan[]|nil plans, string|nil message
+function Approved:stored(now)
+  return self.journal.db:transaction(function(tx)
+    local list = {}
+    for _, stored in ipairs(approval_rows.stored(tx, self.account)) do
+      local plan = plan_text.read(stored.text)
+      if plan and plan.digest == stored.digest then
+        list[#list + 1] = { plan = plan, signatures = approval_rows.signatures(tx, plan.digest),
+          unmet = unmet_of(self, tx, plan, now) }
+      end
+    end
+    return list
+  end)
 end
 
 --- Makes what checks the calls of a client by the policy in a folder, and writes into the journal which it is. Returns

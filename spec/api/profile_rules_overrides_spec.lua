@@ -2,7 +2,7 @@
 -- The conventions that a user gives: each is checked, and what is taken is the client's own.
 
 local profiles = require "purser.api.profiles"
-local resolve_profile = require "purser.api.resolve_profile"
+local profile_rules = require "purser.api.profile_rules"
 
 local SET = "is no set of texts"
 
@@ -33,7 +33,7 @@ local wrong = {
 describe("a table of conventions", function()
   for i, case in ipairs(wrong) do
     it(("is rejected where one is wrong, and the message names it (%d: %s)"):format(i, case[2]), function()
-      local profile, message, hint = resolve_profile(case[1])
+      local profile, message, hint = profile_rules.resolve(case[1])
       assert.is_nil(profile)
       assert.matches(case[2], message .. "; " .. (hint or ""), 1, true)
     end)
@@ -41,7 +41,8 @@ describe("a table of conventions", function()
 
   it("is taken over, however the table changes later", function()
     local codes, pools = { ["0"] = true }, { ip = { capacity = 7, window_ms = 1000 } }
-    local profile = assert(resolve_profile { success_codes = codes, pools = pools, base_url = "https://a.example" })
+    local profile = assert(profile_rules.resolve { success_codes = codes, pools = pools,
+      base_url = "https://a.example" })
     codes["700002"], pools.ip.capacity, pools.more = true, 1000, {}
     assert.same({ ["0"] = true }, profile.success_codes)
     assert.same({ ip = { capacity = 7, window_ms = 1000 } }, profile.pools)
@@ -49,7 +50,7 @@ describe("a table of conventions", function()
   end)
 
   it("changes what it names and nothing else", function()
-    local profile = assert(resolve_profile { time_path = "/t", weights = { ["wallet.coins"] = 0 } })
+    local profile = assert(profile_rules.resolve { time_path = "/t", weights = { ["wallet.coins"] = 0 } })
     for name, value in pairs(profiles.default) do
       if name ~= "time_path" and name ~= "weights" then assert.equal(value, profile[name], name) end
     end

@@ -1,11 +1,11 @@
 -- SPDX-License-Identifier: MIT
 -- The option `proxy`. build_spec.lua has what purser.new says of one that could read the key.
 
-local proxy_option = require "purser.client.proxy"
+local options = require "purser.client.options"
 
 describe("the form of a proxy", function()
   local function message_of(proxy)
-    local message, option, hint = proxy_option.check("https://service.example", { proxy = proxy })
+    local message, option, hint = options.check_proxy("https://service.example", { proxy = proxy })
     if message then assert.same({ "proxy", true }, { option, hint:find("HOST:PORT", 1, true) ~= nil }) end
     return message
   end

@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- The conventions of a profile that a user gives as a table, checked one by one; profiles.lua lists them.
+-- Profiles as users name them, or give them as tables of conventions: complete, and checked one by one. profiles.lua
+-- lists the conventions.
 
 local lazy = require "purser.util.lazy"
 local option_schema = require "purser.util.option_schema"
@@ -84,21 +85,12 @@ local function copy(codes)
   return own
 end
 
---- A profile that is none of Purser's own: complete, of a table of overrides.
----@param resolve fun(requested: any): table|nil, string|nil  resolve_profile.lua, for its base
----@return table|nil profile, string|nil message, string|nil hint
-function M.resolve(requested, resolve)
-  if type(requested) == "string" then
-    if not profiles[requested] then
-      return nil, ('profile "%s" is not known%s'):format(requested, suggest.among(requested, profiles)),
-        ("there are %s, and a table of conventions"):format(table.concat(names_of(profiles), ", "))
-    end
-    requested = profiles[requested]
-  end
+-- Returns what a table of conventions changes in another profile; or nil, a message and a hint.
+local function changed(requested)
   local message, _, hint = option_schema.check(requested, rules, "profile convention")
   if message then return nil, message, hint end
   local base
-  base, message, hint = resolve(requested.base)
+  base, message, hint = M.resolve(requested.base)
   if not base then return nil, message, hint end
   local profile = {}
   for name, value in pairs(base) do profile[name] = value end
@@ -109,6 +101,17 @@ function M.resolve(requested, resolve)
   end
   profile.base = nil
   return profile
+end
+
+--- Returns the profile that is asked for, complete: a name, or a table that overrides single conventions.
+---@param requested string|table|nil
+---@return table|nil profile, string|nil message, string|nil hint
+function M.resolve(requested)
+  if requested == nil or requested == "default" then return profiles.default end
+  if type(requested) ~= "string" then return changed(requested) end
+  if profiles[requested] then return changed(profiles[requested]) end
+  return nil, ('profile "%s" is not known%s'):format(requested, suggest.among(requested, profiles)),
+    ("there are %s, and a table of conventions"):format(table.concat(names_of(profiles), ", "))
 end
 
 return M
