@@ -92,7 +92,7 @@ local function next_rejected(self, is_idle)
   return table.remove(self.round)
 end
 
---- Lets a payment wait until the others are made, of whatever worker: or for a minute, once there is nothing to send.
+--- Lets a payment wait until the others are made. Those of other workers are waited for as long as a record may need.
 ---@param payment purser.payouts.Payment
 function Run:put_off(payment)
   payment.put_off_at = self.client:now()
@@ -105,7 +105,7 @@ end
 local function next_of_last(self, left)
   local payment, now = self.last[1], self.last[1] and self.client:now()
   if not payment or self.busy > 0 then return nil, nil end
-  local ms = payment.put_off_at + TOGETHER_MS - now
+  local ms = payment.put_off_at + history_check.visible_ms(self) - now
   if left > #self.last and ms > 0 then return nil, ms end
   return table.remove(self.last, 1)
 end
