@@ -36,7 +36,7 @@ end
 local function literal(value)
   if type(value) ~= "table" then return type(value) == "string" and ("%q"):format(value) or tostring(value) end
   local parts = {}
-  for name, member in pairs(value) do parts[#parts + 1] = ("[%q] = %s"):format(name, literal(member)) end
+  for name, member in pairs(value) do parts[#parts + 1] = ("[%s] = %s"):format(literal(name), literal(member)) end
   return "{ " .. table.concat(parts, ", ") .. " }"
 end
 
