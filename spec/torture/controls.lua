@@ -80,7 +80,8 @@ M["ids are made by chance"] = {
   seed = 2,
   changed = {
     { "purser.payouts.add",
-      "values[client_id] = values[client_id] or made_id(self, key)", "values[client_id] = core.random_token(32)" } },
+      "values[client_id] = values[client_id] or made_id(self, key)",
+      [[values[client_id] = require("purser.core").random_token(32)]] } },
   options = { puts_back = true, empties = true, check = true, dies_once_in = 4000, keys = 0 },
 }
 
