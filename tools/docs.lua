@@ -12,6 +12,7 @@ local reference = require "docs.reference"
 local rocks = require "docs.rocks"
 local words = require "docs.words"
 local on_disk = dofile "tools/whole_files.lua"
+local version = dofile "lua/purser/version.lua"
 
 local M = {}
 
@@ -58,6 +59,9 @@ function M.files()
     ["debian/control"] = with_part(on_disk.read("debian/control"), "address", rocks.homepage()),
     ["debian/watch"] = with_part(on_disk.read("debian/watch"), "address", rocks.watch()),
   }
+  for _, rock in ipairs { "purser", "purser-sim-http" } do
+    files[("%s-%s-1.rockspec"):format(rock, version)] = rocks.release(files[rock .. "-scm-1.rockspec"], version)
+  end
   for path, text in pairs(reference.files(meta)) do files[path] = text end
   return files
 end

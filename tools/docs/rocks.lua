@@ -67,4 +67,16 @@ function M.watch()
   return ("%s/ .*/purser-([\\d.]+)\\.tar\\.gz\n"):format(address())
 end
 
+--- Returns the rockspec of a release, made from that of a clone: it names the archive, beside which `make dist` puts it.
+---@param clone string    the text of the clone's
+---@param version string
+---@return string
+function M.release(clone, version)
+  local source = ('source = { url = address .. "/purser-%s.tar.gz", dir = "purser-%s" }'):format(version, version)
+  return (clone:gsub("%-%- A placeholder.-(%-%- made: address)", "%1")
+    :gsub('version = "scm%-1"', ('version = "%s-1"'):format(version))
+    :gsub('"purser == scm%-1"', ('"purser == %s"'):format(version))
+    :gsub("source = [^\n]*", source))
+end
+
 return M
