@@ -248,7 +248,7 @@ describe("the line of the licence", function()
   it("goes after a first line of `#!`, once, and keeps the file's mode", function()
     local folder = files.folder()
     local said = lines_of(([[(exec 2>&1; unset LD_PRELOAD
-      mkdir -p %s/tools && cp tools/spdx %s/tools/ && cd %s && git init -q . &&
+      mkdir -p %s/tools && cp tools/spdx tools/files %s/tools/ && cd %s && git init -q . &&
       printf '#!/bin/sh\necho a\n' >run && chmod 755 run && printf 'int a;\n' >a.c && printf 'return 1\n' >a.lua &&
       printf 'text\n' >a.md && git add . && tools/spdx add && tools/spdx add && tools/spdx check &&
       head -n 3 run a.c a.lua a.md && ls -l run | cut -c1-10)]]):format(folder, folder, folder))
