@@ -67,7 +67,7 @@ function M.watch()
   return ("%s/ .*/purser-([\\d.]+)\\.tar\\.gz\n"):format(address())
 end
 
---- Returns the rockspec of a release, made from that of a clone: it names the archive, beside which `make dist` puts it.
+--- Returns the rockspec of a release, made from that of a clone: it names the archive.
 ---@param clone string    the text of the clone's
 ---@param version string
 ---@return string
