@@ -52,17 +52,21 @@ function methods:work(client, sim)
     if name ~= "wallet.coins" then texts_of(result or {}, secrets) end
     return result, err
   end
+  local function must(name, params)
+    local result, err = call(name, params)
+    return assert(result, tostring(err)) -- the assert of Lua 5.1 takes no other message
+  end
   call "wallet.coins"
-  assert(call("sub_account.create_sub_account", { subAccount = "payroll0001", note = 'for "Anna" in Köln' }))
-  assert(call("sub_account.create_api_key", { subAccount = "payroll0001", note = "anna's key",
-    permissions = "SPOT_ACCOUNT_READ", ip = "203.0.113.77" }))
-  assert(call("sub_account.transfer", { toAccount = "payroll0001", fromAccountType = "SPOT", toAccountType = "SPOT",
-    asset = "USDT", amount = "77.123456" }))
-  assert(call("wallet.transfer", { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT",
-    amount = "66.654321" }))
-  assert(call("wallet.internal_transfer", { toAccountType = "EMAIL", toAccount = "anna@koeln.example", asset = "USDT",
-    amount = "55.654987" }))
-  local address = assert(call("wallet.create_deposit_address", { coin = "USDT", network = "Tron(TRC20)" }))
+  must("sub_account.create_sub_account", { subAccount = "payroll0001", note = 'for "Anna" in Köln' })
+  must("sub_account.create_api_key", { subAccount = "payroll0001", note = "anna's key",
+    permissions = "SPOT_ACCOUNT_READ", ip = "203.0.113.77" })
+  must("sub_account.transfer", { toAccount = "payroll0001", fromAccountType = "SPOT", toAccountType = "SPOT",
+    asset = "USDT", amount = "77.123456" })
+  must("wallet.transfer", { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT",
+    amount = "66.654321" })
+  must("wallet.internal_transfer", { toAccountType = "EMAIL", toAccount = "anna@koeln.example", asset = "USDT",
+    amount = "55.654987" })
+  local address = must("wallet.create_deposit_address", { coin = "USDT", network = "Tron(TRC20)" })
   assert(sim:deposit { account = owner.uid, coin = "USDT", network = "Tron(TRC20)", amount = "1234.567891" })
   sim:advance(3600000)
   call("wallet.withdraw", { coin = "USDT", netWork = "TRX", address = address.address, amount = "44.123987",
@@ -71,9 +75,9 @@ function methods:work(client, sim)
   call("broker.create_api_key", { subAccount = "payroll0002", note = "bob's key", permissions = "SPOT_ACCOUNT_READ" })
   for _, name in ipairs { "wallet.deposit_history", "wallet.withdrawal_history", "wallet.internal_transfer_history",
     "sub_account.list_sub_accounts", "broker.list_sub_accounts", "wallet.convertible_balances" } do
-    assert(call(name))
+    must(name)
   end
-  assert(call("wallet.transfer_history", TYPES))
+  must("wallet.transfer_history", TYPES)
   call("sub_account.balances", { subAccount = "nosuchname0001", accountType = "SPOT" })
   call("wallet.get_transfer", { tranId = "1234567890123456789" })
 end
