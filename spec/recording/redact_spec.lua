@@ -12,6 +12,10 @@ local redaction = require "redaction"
 describe("what stays in a recording", function()
   local redactor = assert(redact.new())
 
+  it("is no name, and its token reads as no word of failure", function()
+    for i = 1, 500 do assert.is_nil(redactor:name("hiddenMemberOfNobody" .. i):lower():match "[aeos]") end
+  end)
+
   it("is a value whose member and form are listed", function()
     local body = '{"coin":"USDT","symbol":"BTCUSDT","network":"Tron(TRC20)","status":5,"fromAccountType":"SPOT",'
       .. '"code":"0","totalCount":7,'
