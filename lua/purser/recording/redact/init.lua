@@ -61,7 +61,7 @@ end
 ---@return string
 function Redactor:name(name)
   if harmless.is_name(name) then return name end
-  -- By chance a token could hold "err" or "msg", and a replay would take it for a word of failure.
+  -- A token could hold "err" or "msg" by chance, and a replay would take it for a word of failure.
   local others = { a = "x", e = "y", o = "w", s = "z", A = "X", E = "Y", O = "W", S = "Z" }
   return (self:token(name):gsub("[aeosAEOS]", others))
 end
