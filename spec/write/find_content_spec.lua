@@ -180,10 +180,44 @@ describe("a record that a call of another content may have made", function()
       sent_at = NOW, recv_window = 5000, id = "other" }, "another form of t1")
     local function asked(at, ...) return look_once("wallet.transfer", move, { ... }, at, { journal = known }) end
     local its = changed(moved, { amount = "2.4" })
-    assert.equal("undecided", asked(NOW + 299000, its).outcome)
+    local answer, _, question = asked(NOW + 299000, its)
+    assert.same({ true }, { question.waits, answer })
     assert.is_nil(asked(NOW + 301000, its))
     assert.equal("t2", asked(NOW + 301000, its, changed(moved, { tranId = "t2" })).record.tranId)
     assert.equal("undecided", asked(NOW + 301000, its, changed(its, { tranId = "t2" })).outcome) -- it made one
+  end)
+
+  it("waits for one that was answered with another id than it shows, until that owns it", function()
+    local known = own_calls.new()
+    own_calls.note(known, operations.by_name["wallet.transfer"], { operation = "wallet.transfer", sent_at = NOW,
+      params = changed(move, { amount = "7" }), recv_window = 5000, id = "other" }, "nobody's id")
+    local function asked(at, amount)
+      return outcome("wallet.transfer", move, { changed(moved, { amount = amount }) }, at, { journal = known })
+    end
+    assert.equal("nothing yet", asked(NOW + 200000, "7"))
+    assert.equal("undecided", asked(NOW + 200000, "8"))
+    local answer, _, question = look_once("wallet.transfer", move, { changed(moved, { amount = "7" }) }, NOW + 200000,
+      { journal = known })
+    assert.same({ true }, { question.waits, answer })
+    answer, _, question = look_once("wallet.transfer", move, { changed(moved, { amount = "7" }) }, NOW + 300000,
+      { journal = known })
+    assert.same({ false }, { question.waits, answer }) -- that is all: not done, then
+  end)
+
+  it("is not late where no other call can have made what agrees with one that was answered with another id", function()
+    for sent, late_ms in pairs { ["7"] = false, ["2"] = 60000 } do
+      local known, measured = own_calls.new(), false
+      function known.note_delay(_, _, ms) measured = ms end
+      local function answered(id, amount, record_id)
+        own_calls.note(known, operations.by_name["wallet.transfer"], { operation = "wallet.transfer", sent_at = NOW,
+          params = changed(move, { amount = amount }), recv_window = 5000, id = id }, record_id)
+      end
+      answered("witness", "9", "t9") -- it proves how amounts are shown
+      answered("other", sent, "nobody's id")
+      look_once("wallet.transfer", changed(move, { amount = "3" }), { changed(moved, { tranId = "t9", amount = "9" }),
+        changed(moved, { amount = "7" }) }, LATE, { journal = known })
+      assert.equal(late_ms, measured, sent)
+    end
   end)
 
   it("is not that of a call whose id it does not show", function()

@@ -100,6 +100,17 @@ describe("wait = false", function()
     assert.equal(1, kept)
     assert.is_nil(assert(reconciled(service, { wait = false }, { id = "i" })).not_before) -- it is late by now
   end)
+
+  it("says so after the deadline, too, while another call may be found to own what is shown", function()
+    local known, other, record = own_calls.new(), {}, { tranId = "t1", status = "SUCCESS", timestamp = NOW + 400 }
+    for name, value in pairs(MOVE) do other[name], record[name] = value, value end
+    other.amount, record.amount = "7", "7"
+    own_calls.note(known, operations.by_name["wallet.transfer"], { operation = "wallet.transfer", params = other,
+      sent_at = NOW, recv_window = 5000, id = "other" })
+    local service = listing_service(function() return { rows = { record }, total = 1 } end, { journal = known })
+    local answer = assert(reconciled(service, { wait = false }, { id = "i" }))
+    assert.same({ "undecided", NOW + 61000, 0 }, { answer.outcome, answer.not_before, service.paused })
+  end)
 end)
 
 describe("the journal", function()

@@ -292,18 +292,24 @@ local function hidden_calls(question, shown, witnesses)
   return hidden
 end
 
--- Parts the candidates and the hidden calls from those that are each other's: nothing is as late, so the first
--- unclaimed record that agrees with an answered call is its, under another id than it was answered with. Every question
--- gives it the same one: a later record may be an equal call's.
-local function without_hidden(question, shown, list, hidden, witnesses)
+-- Parts the candidates and the hidden calls from those that are each other's: the first unclaimed record that agrees
+-- with an answered call is its, under another id than it was answered with, where no call without a known end can have
+-- made it as well, and in any case once no record is as late. Every question gives it the same one: a later record may
+-- be an equal call's.
+local function without_hidden(question, shown, list, hidden, witnesses, open)
   local calls, owned, time = { newest = hidden.newest }, {}, question.reconcile.time_member
+  local rivals = not question.window.is_planned and joined(open, { question.intent })
   table.sort(hidden, function(a, b) return a.sent_at < b.sent_at end)
   for _, call in ipairs(hidden) do
     local own
     local is_over = question.service:now() - call.sent_at >= HIDDEN_MS
-    for _, record in ipairs(is_over and shown.unclaimed[question.row.full_name](call.params) or {}) do
+    for _, record in ipairs((is_over or rivals) and shown.unclaimed[question.row.full_name](call.params) or {}) do
       local is_first = not owned[record] and (not own or (tonumber(record[time]) or 0) < (tonumber(own[time]) or 0))
-      if is_first and verdict_of(question, call, record, witnesses) == "same" then own = record end
+      local function may_own(rival) return (verdict_of(question, rival, record, witnesses) or "other") ~= "other" end
+      if is_first and verdict_of(question, call, record, witnesses) == "same"
+        and (is_over or not any(rivals, may_own)) then
+        own = record
+      end
     end
     if own then owned[own] = true else calls[#calls + 1] = call end
   end
@@ -373,16 +379,20 @@ local function judge_equal(question, parts, open, hidden, witnesses)
   return M.found(question, mine)
 end
 
--- Returns whether each of these records agrees with an open call that can have made it, and that may be found to own it
--- soon: one that was sent just now is not judged by this call's deadline.
-local function may_be_claimed(question, list, open, witnesses)
+-- Returns whether each of these records agrees with another call that can have made it, and that may be found to own it
+-- soon: one that was sent just now is not judged by this call's deadline, and one that was answered owns what agrees
+-- with it once no record is as late.
+local function may_be_claimed(question, list, open, hidden, witnesses)
   local now = question.service:now()
   local deadline = question.window.is_planned and 0 or question.deadline -- of a payment that was never sent: none
+  local function may_claim(call, one)
+    local until_ms = call.answered and call.sent_at + HIDDEN_MS
+      or math.max(deadline, due_at(question, call)) + UNDER_WAY_MS
+    return now < until_ms and verdict_of(question, call, one.record, witnesses) == "same"
+  end
   return not any(list, function(one)
-    return not any(open, function(call)
-      return now < math.max(deadline, due_at(question, call)) + UNDER_WAY_MS
-        and verdict_of(question, call, one.record, witnesses) == "same"
-    end)
+    return not any(open, function(call) return may_claim(call, one) end)
+      and not any(hidden, function(call) return may_claim(call, one) end)
   end)
 end
 
@@ -391,7 +401,7 @@ end
 local function judge_absence(question, shown, parts, open, failed, hidden, witnesses)
   local unlike, is_planned = question.window.was_rejected and {} or parts.unlike, question.window.is_planned
   local doubts = joined(unlike, parts.far)
-  if doubts[1] and not parts.may[1] and may_be_claimed(question, doubts, open, witnesses) then
+  if doubts[1] and not parts.may[1] and may_be_claimed(question, doubts, open, hidden, witnesses) then
     return await_other(question)
   end
   local near = joined(unlike, parts.may)
@@ -445,7 +455,7 @@ function M.judge(question, shown)
   local hidden
   hidden, err = hidden_calls(question, shown, witnesses)
   if not hidden then return nil, err end
-  list, hidden = without_hidden(question, shown, list, hidden, witnesses)
+  list, hidden = without_hidden(question, shown, list, hidden, witnesses, open)
   local parts = part(list)
   local answer = judge_equal(question, parts, open, hidden, witnesses)
   if answer or question.waits then return answer end

@@ -184,14 +184,21 @@ local function ask_once(question)
   return find.missing(question)
 end
 
--- Returns how long to wait for the next reading. Of those before the deadline each waits twice as long as the one
--- before: what the first do not find is rarely found by the next. Those that are shared are made at the same times.
+local LONGEST_PAUSE_MS = 30000 -- between two readings after the deadline
+
+-- Returns how long to wait for the next reading. Each pause is twice as long as the one before, up to the deadline and
+-- again after it: what the first readings do not find is rarely found by the next. Those that are shared are made at
+-- the same times.
 local function pause_before_next(question, now)
-  local left = question.deadline - now
-  local may_wait = question.doubted or question.waits
-  local ms = math.max(1, left > 0 and math.min(question.pause_ms, left) or may_wait and question.poll_ms or 1)
-  question.pause_ms = question.pause_ms * 2
-  if not question.service.readings or left <= 0 then return ms end
+  local left, ms = question.deadline - now, 1
+  if left > 0 then
+    ms, question.pause_ms = math.min(question.pause_ms, left), question.pause_ms * 2
+  elseif question.doubted then
+    ms = question.poll_ms
+  elseif question.waits then
+    ms, question.late_pause_ms = question.late_pause_ms, math.min(question.late_pause_ms * 2, LONGEST_PAUSE_MS)
+  end
+  if not question.service.readings or left <= 0 then return math.max(1, ms) end
   return ms + (question.poll_ms - (now + ms) % question.poll_ms) % question.poll_ms
 end
 
@@ -210,9 +217,9 @@ local function answer_far_ahead(question)
     .. "nothing shows when the record must be visible"):format(math.floor(ahead_ms() / 1000)))
 end
 
-local function too_early(question)
+local function too_early(question, now)
   local early = undecided({}, "it is too early to say that it was not done")
-  early.not_before = question.deadline
+  early.not_before = math.max(question.deadline, now + question.poll_ms)
   return early
 end
 
@@ -225,7 +232,7 @@ local function ask_until_decided(question)
   local far, problem = answer_far_ahead(question)
   if far or problem then return far, problem end
   local incomplete, is_early = 0, M.decides_early(question)
-  question.pause_ms = is_early and question.poll_ms or math.huge
+  question.pause_ms, question.late_pause_ms = is_early and question.poll_ms or math.huge, question.poll_ms
   while true do
     local answer, err
     if is_early or service:now() >= question.deadline then answer, err = ask_once(question) end
@@ -233,7 +240,8 @@ local function ask_until_decided(question)
     incomplete = incomplete + (question.doubted and 1 or 0)
     if answer and not (question.doubted and incomplete < reading.INCOMPLETE_READINGS) then return answer end
     local now = service:now()
-    if question.options.wait == false and now < question.deadline then return too_early(question) end
+    local is_over = now >= question.deadline and not question.waits
+    if question.options.wait == false and not is_over then return too_early(question, now) end
     service:pause(pause_before_next(question, now))
   end
 end
