@@ -266,6 +266,15 @@ end
 
 local HIDDEN_MS = 300000 -- records that are later than this are late beyond measure
 
+-- Measures how late the record of a call appeared that an earlier reading did not show. By a clock that was wrong
+-- nothing is measured.
+local function measure(question, shown, call)
+  question.missed[call.id] = nil
+  if shown.correction == question.service:correction() and question.service:now() >= shown.began then
+    question:raise_delay(math.min(shown.began - call.sent_at, HIDDEN_MS))
+  end
+end
+
 -- Returns the answered calls before the reading whose records it does not show under the ids that were answered; or nil
 -- and an error.
 local function hidden_calls(question, shown, witnesses)
@@ -285,6 +294,7 @@ local function hidden_calls(question, shown, witnesses)
     -- a record that shows the call's own id is its, whatever its answer named
     if ids[call.record_id] or name and ids[call.params[name]] then
       hidden.newest = math.max(hidden.newest, call.sent_at)
+      if question.missed[call.id] then measure(question, shown, call) end
     elseif call.record_id then
       hidden[#hidden + 1] = call
     end
@@ -292,46 +302,36 @@ local function hidden_calls(question, shown, witnesses)
   return hidden
 end
 
--- Parts the candidates and the hidden calls from those that are each other's: the first unclaimed record that agrees
--- with an answered call is its, under another id than it was answered with, where no call without a known end can have
--- made it as well, and in any case once no record is as late. Every question gives it the same one: a later record may
--- be an equal call's.
-local function without_hidden(question, shown, list, hidden, witnesses, open)
+-- Parts the candidates and the hidden calls from those that are each other's: nothing is as late, so the first
+-- unclaimed record that agrees with an answered call is its, under another id than it was answered with. Every question
+-- gives it the same one: a later record may be an equal call's.
+local function without_hidden(question, shown, list, hidden, witnesses)
   local calls, owned, time = { newest = hidden.newest }, {}, question.reconcile.time_member
-  local rivals = not question.window.is_planned and joined(open, { question.intent })
   table.sort(hidden, function(a, b) return a.sent_at < b.sent_at end)
   for _, call in ipairs(hidden) do
     local own
     local is_over = question.service:now() - call.sent_at >= HIDDEN_MS
-    for _, record in ipairs((is_over or rivals) and shown.unclaimed[question.row.full_name](call.params) or {}) do
+    for _, record in ipairs(is_over and shown.unclaimed[question.row.full_name](call.params) or {}) do
       local is_first = not owned[record] and (not own or (tonumber(record[time]) or 0) < (tonumber(own[time]) or 0))
-      local function may_own(rival) return (verdict_of(question, rival, record, witnesses) or "other") ~= "other" end
-      if is_first and verdict_of(question, call, record, witnesses) == "same"
-        and (is_over or not any(rivals, may_own)) then
-        own = record
-      end
+      if is_first and verdict_of(question, call, record, witnesses) == "same" then own = record end
     end
     if own then owned[own] = true else calls[#calls + 1] = call end
   end
   return keep(list, function(one) return not owned[one.record] end), calls
 end
 
--- Waits where the record of another call is missing that was answered longer ago than records may be late: they are
--- later than was believed. Returns an answer where they are late beyond measure.
+-- Waits where the record of another call is missing that was answered longer ago than records may be late: it shows,
+-- once it comes, how late they are. Returns an answer where they are late beyond measure.
 local function judge_lateness(question, shown, hidden)
   local late_ms = 0
   for _, call in ipairs(hidden) do
     local age_ms = shown.began - call.sent_at
     -- one that stays away for so long while later ones are shown says nothing of them: its answer was another call's
-    if age_ms < HIDDEN_MS or call.sent_at >= hidden.newest then late_ms = math.max(late_ms, age_ms) end
+    local counts = age_ms >= question.visible_ms and (age_ms < HIDDEN_MS or call.sent_at >= hidden.newest)
+    if counts then late_ms, question.missed[call.id] = math.max(late_ms, age_ms), true end
   end
-  if late_ms < question.visible_ms then return nil end
-  if late_ms >= HIDDEN_MS then return undecided({}, reasons.hidden) end
-  if shown.correction ~= question.service:correction() or question.service:now() < shown.began then
-    question.waits = true -- by a clock that was wrong nothing is measured
-  else
-    question:raise_delay(late_ms)
-  end
+  question.waits = late_ms > 0
+  return late_ms >= HIDDEN_MS and undecided({}, reasons.hidden) or nil
 end
 
 local UNDER_WAY_MS = 60000 -- how long after the deadline calls are waited for that may own a record
@@ -455,7 +455,7 @@ function M.judge(question, shown)
   local hidden
   hidden, err = hidden_calls(question, shown, witnesses)
   if not hidden then return nil, err end
-  list, hidden = without_hidden(question, shown, list, hidden, witnesses, open)
+  list, hidden = without_hidden(question, shown, list, hidden, witnesses)
   local parts = part(list)
   local answer = judge_equal(question, parts, open, hidden, witnesses)
   if answer or question.waits then return answer end

@@ -80,6 +80,7 @@ end
 ---@field shown purser.evidence.Reading|nil  the last one
 ---@field spelled table<string, string|false>  how the service spells what people spell: see reading.question
 ---@field seen table<string, table>  records that may be the call's, by id, that were shown before the deadline
+---@field missed table<string, boolean>  answered calls, by id, whose records a reading did not show
 local Question = {}
 Question.__index = Question
 
@@ -101,7 +102,7 @@ function M.question(service, row, intent, options, window)
   local skew_ms = options.skew_ms or 5000
   local question = setmetatable({
     service = service, row = row, reconcile = row.reconcile, intent = intent, options = options, spelled = {},
-    window = window or {}, seen = {},
+    window = window or {}, seen = {}, missed = {},
     poll_ms = math.max(1, options.poll_ms or 1000), skew_ms = skew_ms, before = reading.AHEAD_MS + skew_ms,
     claims = claims.new(service, row, intent),
   }, Question)
@@ -124,11 +125,11 @@ function Question:doubt(shown, candidates)
   return answer
 end
 
---- Notes that records are later than was believed, so that there is more to wait for.
+--- Notes that a record was seen to appear so late (ms). Where the call's own may be as late there is more to wait for.
 function Question:raise_delay(late_ms)
   self.service.journal:note_delay(self.row.full_name, late_ms)
-  set_delay(self, 2 * late_ms)
-  self.waits = true
+  set_delay(self, math.max(self.delay_ms, late_ms))
+  self.waits = self.service:now() < self.deadline
 end
 
 --- Returns the earliest time that the history reaches back to; 0 where that is not known.
