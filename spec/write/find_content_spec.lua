@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What one reading says of a call by its content, early and late.
+-- One reading says this of a call by its content, early and late.
 
 local asked_once = require "asked_once"
 local find = require "purser.write.find"
@@ -115,7 +115,8 @@ describe("a call that only its content identifies", function()
         local delay, corrections, known = false, 0, own_calls.new()
         local own = changed(move, { clientTranId = ID })
         own_calls.note(known, operations.by_name["sub_account.transfer"], { operation = "sub_account.transfer",
-          params = changed(own, { clientTranId = "o" }), sent_at = NOW + 10000, recv_window = 5000, id = "other" }, "t7")
+          params = changed(own, { clientTranId = "o" }), sent_at = NOW + 10000, recv_window = 5000,
+          id = "other" }, "t7")
         function known.note_delay(_, _, ms) delay = ms end
         local records = {}
         local _, _, question = look_once("sub_account.transfer", own, records, NOW + 55000, { journal = known,

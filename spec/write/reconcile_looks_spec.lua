@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- How often reconcile looks, which look it believes, and what it does of a key whose secret was lost.
+-- Reconcile looks so often, believes these looks, and does this with a key whose secret was lost.
 
 local errors = require "purser.call.errors"
 local listing_service = require "listing_service"

@@ -180,12 +180,6 @@ local function vanished_from(question, shown)
   return vanished
 end
 
--- Returns whether a record shows the id of a call.
-local function shows_id_of(call, record)
-  local name = operations.by_name[call.operation].reconcile.client_id
-  return name ~= nil and call.params[name] ~= nil and record[name] == call.params[name]
-end
-
 -- Returns the times that the record of a call can have, which may be dated `later` than it was accepted.
 local function window_of(question, call, later)
   local ends = call.sent_at + (call.recv_window or question.service.recv_window) + (later or question.later)
@@ -446,7 +440,7 @@ function M.judge(question, shown)
   local list, failed, open = claimable(question, shown, witnesses)
   if not list then return nil, failed end
   list = keep(list, function(one)
-    return not any(open, function(call) return shows_id_of(call, one.record) end)
+    return not any(open, function(call) return intents.shows_id(call, one.record) end)
   end)
   if shown.incomplete then return question:doubt(shown, records_in(list)) end
   if list[1] and question.claims:has_forgotten(question.first, question.later) then

@@ -139,7 +139,7 @@ function Question:earliest()
     or 0
 end
 
--- How long a history is relied on whose reach is documented nowhere: what others show by default.
+-- A history whose reach is documented nowhere is relied on for so long: others show as much by default.
 local UNDOCUMENTED_REACH_MS = 7 * 86400000
 
 -- Returns whether it is too long ago for the list that would show it.
@@ -164,7 +164,7 @@ end
 
 --------------------------------------------------------------------------------------------------------------- the loop
 
--- How many readings the clock may be set during: a service whose time is another one at each answer sets it at each.
+-- The clock may be set during so many readings: a service whose time is another one at each answer sets it at each.
 local READINGS_WHILE_SET = 10
 
 -- Asks once. Returns a reconciliation; nil where it is to be asked again; or nil and an error.
@@ -203,8 +203,8 @@ local function pause_before_next(question, now)
   return ms + (question.poll_ms - (now + ms) % question.poll_ms) % question.poll_ms
 end
 
--- How far ahead of the clock a call may have been stamped so that it is waited for. What lies further ahead was stamped
--- while a clock was wrong.
+-- A call that was stamped no further ahead of the clock than this is waited for. One that lies further ahead was
+-- stamped while a clock was wrong.
 local MAX_AHEAD_MS = 3600000
 
 -- Returns what to answer of a call that lies too far ahead: the clock here may be the wrong one, and an early question
