@@ -90,6 +90,7 @@ local states = { waiting = true, taken = true, sent = true, done = true, failed 
 ---@class purser.PayoutsReport: purser.QueueCounts
 ---@field undecided_payments purser.Payment[]  those
 ---@field blocked_payments purser.Payment[]  those
+---@field next_due_at integer|nil  epoch ms: none of those that wait, and are not blocked, is due before
 ---@field other_accounts { account: string, payments: integer }[]  who else has payments in a queue of this name
 
 --- Returns how many payments are in each state, and those that need a person.
@@ -100,6 +101,7 @@ function Payouts:report()
     report.undecided_payments = queue.list(tx, self, "undecided")
     report.blocked_payments = queue.list(tx, self, "blocked")
     report.other_accounts = queue.other_accounts(tx, self)
+    report.next_due_at = queue.next_due(tx, self).due_at
     return report
   end)
 end
@@ -184,8 +186,8 @@ local function lock_worker(self)
     hint = "wait until it ends, or give this one a worker name of its own" }
 end
 
---- Works until no payment is left to make: takes, sends, reconciles. Returns the report; or nil and the error that kept
---- it from continuing; then it may be run again.
+--- Works until no payment is left to make, or all that are left are due in more than five minutes: takes, sends,
+--- reconciles. Returns the report; or nil and the error that kept it from continuing; then it may be run again.
 ---@param ... any  none: options belong to payouts.new
 ---@return purser.PayoutsReport|nil report, purser.Error|nil err
 function Payouts:run(...)
