@@ -200,9 +200,9 @@ describe("another look at a payment", function()
     for _, options in ipairs { {}, { force = true } } do
       payouts = payouts_with { queue = options.force and "forced" or "looked for" }
       leave_undecided(false)
-      at.journal.entries = function() return nil, locked end
+      at.journal.db.transaction = function() return nil, locked end
       local put_back, err = payouts:retry("a", options)
-      at.journal.entries = nil
+      at.journal.db.transaction = nil
       assert.same({ nil, locked }, { put_back, err })
       assert.equal("undecided", assert(payouts:find "a").state)
     end

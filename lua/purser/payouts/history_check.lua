@@ -6,12 +6,23 @@
 --
 -- A payment that is left undecided is asked about once more after those that can be paid: their records are witnesses
 -- of how this service shows what is sent, and prove what no record proved before.
+--
+-- The witness file is next to the journal: by it the journal shows that it is the newest. At the end of a run both get
+-- the same random mark; while a worker runs, the file says so. A journal whose mark is that of the file, while no
+-- worker runs, has all that any run wrote: a copy that was made before the last run has another mark. A journal that
+-- was not the newest once, or is new, may lack what was sent before, whatever is added to it later. So the file also
+-- keeps what each history held that was read, until the journal is found not to be the newest again. It is a database
+-- of its own, so that a mark is on disk before the first payment is sent. It must not be copied, kept or restored
+-- together with the journal.
 
+local core = require "purser.core"
+local database = require "purser.util.database"
+local digest = require "purser.util.digest"
 local errors = require "purser.call.errors"
+local json = require "purser.json"
 local planned = require "purser.write.planned"
 local queue = require "purser.payouts.queue"
 local schedule = require "purser.schedule"
-local witness = require "purser.payouts.witness"
 
 local M = {}
 
@@ -88,10 +99,144 @@ function M.ask(self, ask)
   end
 end
 
+------------------------------------------------------------------------------------------------------ the witness file
+
+local tables = {
+  "CREATE TABLE IF NOT EXISTS purser_marks (scope TEXT PRIMARY KEY, mark TEXT NOT NULL)",
+  "CREATE TABLE IF NOT EXISTS purser_runs (scope TEXT NOT NULL, worker TEXT NOT NULL, PRIMARY KEY (scope, worker))",
+  "CREATE TABLE IF NOT EXISTS purser_histories (scope TEXT NOT NULL, history TEXT NOT NULL, content TEXT NOT NULL, "
+    .. "PRIMARY KEY (scope, history))",
+}
+
+local function witness_error(message) return planned.error("the witness file: " .. tostring(message)) end
+
+--- Opens it. Returns nil and a message when it cannot be.
+function M.open_witness(path)
+  local db, message = database.open { sqlite = path }
+  if not db then return nil, message end
+  local ok
+  ok, message = db:transaction(function(tx)
+    for _, sql in ipairs(tables) do tx:rows(sql) end
+    return true
+  end)
+  if ok then return db end
+  db:close()
+  return nil, message
+end
+
+--- Locks the worker's name where there is a witness: what was under way under it is over when a run of that name
+--- begins, and the system unlocks the file when the process ends. Returns a function that unlocks it; or nil and an
+--- error.
+function M.lock_worker(self)
+  if not self.witness_db then return function() end end
+  local name = digest.of("purser worker\n" .. self.worker):sub(1, 16)
+  local unlock, message = database.lock_file(("%s-worker-%s"):format(self.witness_db.files[1].path, name))
+  if unlock then return unlock end
+  if unlock == nil then return nil, witness_error(message) end
+  return nil, errors.new { kind = "workflow", outcome = "not_sent", code = "payouts.worker",
+    message = ('payouts: another run of worker "%s" is under way'):format(self.worker),
+    hint = "wait until it ends, or give this one a worker name of its own" }
+end
+
+-- Returns the name of the mark in the journal.
+local function mark_name(self) return "payouts mark " .. self.scope end
+
+-- Notes in the witness that a run begins. Returns whether the journal is the newest; or nil and an error.
+local function begin_run(self)
+  local journal_id, problem = self.journal:id()
+  if not journal_id then return nil, problem end
+  -- what is marked: one queue of one account in one journal
+  self.scope = digest.of(("%s\n%d:%s%d:%s"):format(journal_id, #self.account, self.account, #self.queue, self.queue))
+  local rows, message = self.journal.db:rows("SELECT value FROM purser_meta WHERE name = $1", mark_name(self))
+  if not rows then return nil, message end
+  local mark = rows[1] and rows[1].value
+  local found
+  found, message = self.witness_db:transaction(function(tx)
+    local kept = tx:rows("SELECT mark FROM purser_marks WHERE scope = $1", self.scope)[1]
+    local running = tx:rows("SELECT worker FROM purser_runs WHERE scope = $1", self.scope)[1]
+    tx:rows("INSERT INTO purser_runs (scope, worker) VALUES ($1, $2) ON CONFLICT DO NOTHING", self.scope, self.worker)
+    return { newest = kept ~= nil and not running and kept.mark == mark }
+  end)
+  if not found then return nil, witness_error(message) end
+  return found.newest
+end
+
+-- Notes in the witness that a run has ended, with a mark, or with none where the next run must look. Returns true; or
+-- nil and a message.
+local function end_run(self, mark)
+  return self.witness_db:transaction(function(tx)
+    if mark then
+      tx:rows("INSERT INTO purser_marks (scope, mark) VALUES ($1, $2) ON CONFLICT (scope) DO UPDATE SET mark = $2",
+        self.scope, mark)
+    else
+      tx:rows("DELETE FROM purser_marks WHERE scope = $1", self.scope)
+    end
+    tx:rows("DELETE FROM purser_runs WHERE scope = $1 AND worker = $2", self.scope, self.worker)
+    return true
+  end)
+end
+
+-- Gives journal and witness the same new mark. Returns true; or nil and a message.
+local function mark_both(self)
+  local mark, message = core.random_token(24)
+  if not mark then return nil, message end
+  local ok
+  ok, message = self.journal.db:transaction(function(tx)
+    tx:rows("INSERT INTO purser_meta (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = $2",
+      mark_name(self), mark)
+    return true
+  end)
+  if not ok then return nil, message end
+  return end_run(self, mark)
+end
+
+-- Forgets what the histories held, of a journal that is not the newest. Returns true; or nil and a message.
+local function forget(self)
+  return self.witness_db:transaction(function(tx)
+    tx:rows("DELETE FROM purser_histories WHERE scope = $1", self.scope)
+    return true
+  end)
+end
+
+-- Returns what of a record is a text, a number or a truth: the rest compares with nothing, and may be large.
+local function plain(record)
+  local kept = {}
+  for name, value in pairs(record) do
+    if type(value) ~= "table" and type(value) ~= "userdata" then kept[name] = value end
+  end
+  return kept
+end
+
+-- Keeps a reading of a history, unless by then something else counts. Returns true; or nil and a message.
+---@param reading purser.evidence.Reading
+---@param counts fun(): boolean  whether it still counts; asked last, when nothing else can be written any more
+local function keep(self, history, reading, counts)
+  local records = json.list {}
+  for i, record in ipairs(reading.records) do records[i] = plain(record) end
+  local text = json.encode { records = records, first = reading.first, last = reading.last, began = reading.began }
+  return self.witness_db:transaction(function(tx)
+    if not counts() then return true end
+    tx:rows([[INSERT INTO purser_histories (scope, history, content) VALUES ($1, $2, $3)
+      ON CONFLICT (scope, history) DO UPDATE SET content = $3]], self.scope, history, text)
+    return true
+  end)
+end
+
+-- Returns the reading of a history that was kept, or nil where none is; nil and a message when it cannot be read.
+local function kept_of(self, history)
+  local rows, message = self.witness_db:rows("SELECT content FROM purser_histories WHERE scope = $1 AND history = $2",
+    self.scope, history)
+  if not rows then return nil, message end
+  local content = rows[1] and core.decode(rows[1].content)
+  if not content then return nil end
+  content.by_id, content.witnesses, content.unclaimed, content.is_kept = {}, {}, {}, true
+  return content
+end
+
 ------------------------------------------------------------------------------------------- what is known of histories
 
 local function fail(self, message)
-  self.problem = self.problem or ("the witness file: " .. tostring(message))
+  self.problem = self.problem or witness_error(message)
 end
 
 local function new_state(self, newest)
@@ -100,7 +245,7 @@ local function new_state(self, newest)
   if newest then state.sent_at = state.sent_at - M.visible_ms(self) end
   self.payouts.history = state
   if self.scope and not newest then
-    local ok, message = witness.forget(self)
+    local ok, message = forget(self)
     if not ok then fail(self, message) end
   end
   return state
@@ -123,13 +268,13 @@ local function readings_of(self, state)
   local store = {}
   function store.load(key)
     if not (self.scope and state.newest) then return nil end
-    local kept, message = witness.kept(self, key)
+    local kept, message = kept_of(self, key)
     if message then fail(self, message) end
     return kept
   end
   function store.save(key, kept)
     if not self.scope then return end
-    local ok, message = witness.keep(self, key, kept, function() return is_of_now(self, state) end)
+    local ok, message = keep(self, key, kept, function() return is_of_now(self, state) end)
     if not ok then fail(self, message) end
   end
   return planned.kept_readings(self.client:now(), self.client:now() - self.look_back_days * DAY, store)
@@ -139,7 +284,7 @@ end
 function M.begin(self)
   if self.history then self.history.rejections, self.history.put_off = {}, {} end
   if not self.witness_db then return nil end
-  local newest, problem = witness.begin(self)
+  local newest, problem = begin_run(self)
   if newest == nil then return problem end
   self.began_newest = newest
   if newest and not self.history then new_state(self, true) end
@@ -149,8 +294,8 @@ end
 function M.finish(self)
   if not self.witness_db then return nil end
   local is_unlooked = self.history_check == "never" and not self.began_newest
-  local ok, message = witness.finish(self, is_unlooked)
-  if not ok then return "the witness file: " .. tostring(message) end
+  local ok, message = (is_unlooked and end_run or mark_both)(self)
+  return not ok and witness_error(message) or nil
 end
 
 -- The pause before the first reading; the reason, which a terminal may cut at its width, begins with how long it takes.

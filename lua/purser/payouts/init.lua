@@ -16,18 +16,17 @@ local add = require "purser.payouts.add"
 local colon = require "purser.util.colon"
 local core = require "purser.core"
 local errors = require "purser.call.errors"
+local history_check = require "purser.payouts.history_check"
 local lazy = require "purser.util.lazy"
 local option_schema = require "purser.util.option_schema"
 local planned = require "purser.write.planned"
 local queue = require "purser.payouts.queue"
 local schedule = require "purser.schedule"
 local worker = require "purser.payouts.worker"
-local lists = lazy "purser.payouts.list"
 local names_of = lazy "purser.util.names_of"
 local plans = lazy "purser.payouts.plan"
 local retry = lazy "purser.payouts.retry"
 local suggest = lazy "purser.util.suggest"
-local witness = lazy "purser.payouts.witness"
 
 ---@class purser.Payouts
 local Payouts = { __name = "purser.payouts" }
@@ -175,17 +174,6 @@ function Payouts:retry_all(keys, options) return retry.retry_all(self, keys, opt
 ---@field rate integer          finished by all workers, per second of this run
 ---@field seconds_left integer|nil
 
--- Locks the worker's name where there is a witness. Returns a function that unlocks it; or nil and an error.
-local function lock_worker(self)
-  if not self.witness_db then return function() end end
-  local unlock, message = witness.lock_worker(self)
-  if unlock then return unlock end
-  if unlock == nil then return nil, planned.error("the witness file: " .. tostring(message)) end
-  return nil, errors.new { kind = "workflow", outcome = "not_sent", code = "payouts.worker",
-    message = ('payouts: another run of worker "%s" is under way'):format(self.worker),
-    hint = "wait until it ends, or give this one a worker name of its own" }
-end
-
 --- Works until no payment is left to make, or all that are left are due in more than five minutes: takes, sends,
 --- reconciles. Returns the report; or nil and the error that kept it from continuing; then it may be run again.
 ---@param ... any  none: options belong to payouts.new
@@ -194,7 +182,7 @@ function Payouts:run(...)
   if select("#", ...) > 0 then
     return nil, errors.argument(nil, "payouts:run takes no arguments", "give the options to payouts.new")
   end
-  local unlock, problem = lock_worker(self)
+  local unlock, problem = history_check.lock_worker(self)
   if not unlock then return nil, problem end
   local ok, report, err = schedule.protect(worker.run, self)
   self.current = nil
@@ -257,7 +245,7 @@ local defaults = {
 ---@param path string
 ---@param operation? string  that of payments without a column `operation`
 ---@return purser.PlannedPayment[]|nil payments, string|nil message
-function M.read(path, operation) return lists.read(path, operation) end
+function M.read(path, operation) return plans.read(path, operation) end
 
 --- Plans a list of payments before it is paid: checks each one, completes the names of networks, and finds what may be
 --- a mistake (equal ones, keys that differ only in case, what was paid in the last 7 days, an amount far above the
@@ -300,7 +288,7 @@ function M.new(options)
         "worker")
     end
     local message
-    self.witness_db, message = witness.open(self.witness)
+    self.witness_db, message = history_check.open_witness(self.witness)
     if not self.witness_db then
       return nil, errors.config("the witness file cannot be opened: " .. message,
         "name the file that was next to this journal, or one that does not exist yet", "witness")

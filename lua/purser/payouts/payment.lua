@@ -107,12 +107,7 @@ end
 -- Finds out about one that an earlier life, or another worker, had sent.
 local function take_over(self)
   local run = self.run
-  local entries, err = run.journal:entries { id = self.id }
-  if not entries then
-    run.problem = err
-    return
-  end
-  local intent, known = entries[1].intent, self.client_id and history_check.look(run, self)
+  local intent, known = queue.intent_of(run, self), self.client_id and history_check.look(run, self)
   if known and known.stage == "done" then -- by an attempt, perhaps, that the journal lacks
     return conclude(self, intent, { outcome = "done", record = known.record })
   elseif self.rejection then
@@ -166,10 +161,8 @@ end
 local function made_all_the_same(self)
   if not self.approved or not self.client_id or not self.intent then return nil end
   local run = self.run
-  local entries = run.journal:entries { id = self.intent }
-  if not entries then return nil end
-  local intent = entries[1].intent
-  intent.id = nil
+  local intent = queue.intent_of(run, self)
+  intent.id = nil -- nothing is written
   local window = history_check.window_of(run, self, intent)
   local answer = run.client:reconcile(intent, run.reconcile_options, window)
   return answer and answer.outcome == "done"

@@ -35,6 +35,9 @@ local OF_QUEUE = "account = ? AND queue = ? AND queue <> ''"
 ---@field client_id string|nil  the id of yours that it was given
 ---@field id string             of its row in the journal
 ---@field intent string|nil     the same, once it was sent
+---@field call_state string     what is known of its latest attempt, as journal:entries has it
+---@field sent_at integer|nil   of that, epoch ms
+---@field recv_window integer   of that
 ---@field attempt integer       how often a request of it was recorded
 ---@field first_sent_at integer|nil  epoch ms
 ---@field content string        a digest of what it is to pay
@@ -52,8 +55,16 @@ local function payment_of(row)
     first_sent_at = tonumber(row.first_sent_at), record_id = row.record_id ~= "" and row.record_id or nil,
     message = message, client_id = row.key ~= "" and row.key or nil, added_at = tonumber(row.added_at),
     approved = row.disowned ~= "", rejection = row.rejected ~= "" and (message or "it was rejected") or nil,
-    content = row.content, worker = row.worker, due_at = tonumber(row.due_at),
+    content = row.content, worker = row.worker, due_at = tonumber(row.due_at), call_state = row.state,
+    sent_at = tonumber(row.sent_at), recv_window = tonumber(row.recv_window),
   }
+end
+
+--- Returns the intent of a payment's latest attempt.
+---@return purser.Intent
+function M.intent_of(self, payment)
+  return { id = payment.id, account = self.account, operation = payment.operation, params = payment.params,
+    sent_at = payment.sent_at, recv_window = payment.recv_window, attempt = payment.attempt }
 end
 
 ------------------------------------------------------------------------------------------------------------- adding

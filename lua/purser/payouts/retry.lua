@@ -23,12 +23,10 @@ local NOT_CHECKED = "; where a person knows that it was not made, the option for
 -- Looks whether a payment was made that was sent. Returns true when it certainly was not; or nil and an error. What
 -- failed was rejected by the service, whose word counts where the look shows no record that may be the payment's.
 local function look(self, payment, readings)
-  local entries, err = self.journal:entries { id = payment.intent }
-  if not entries then return nil, err end
-  local window = history_check.window_of(self, payment, entries[1].intent, readings and readings.as_of)
+  local intent = queue.intent_of(self, payment)
+  local window = history_check.window_of(self, payment, intent, readings and readings.as_of)
   window.readings = readings
-  local answer
-  answer, err = self.client:reconcile(entries[1].intent, self.reconcile_options, window)
+  local answer, err = self.client:reconcile(intent, self.reconcile_options, window)
   if not answer then
     if err.phase == "journal" then return nil, err end
     if payment.state == "failed" and err.kind == "api" and err.outcome == "rejected" then return true end
@@ -49,10 +47,8 @@ end
 -- Ends by a person's word what was undecided: an equal call would be held up by it for ever. Returns true; or nil and
 -- an error.
 local function end_by_hand(self, payment)
-  local entries, err = self.journal:entries { id = payment.intent }
-  if not entries then return nil, err end
-  if entries[1].state ~= "undecided" then return true end
-  local ok, problem = self.journal:reconciled(entries[1].intent, { outcome = "not_done",
+  if payment.call_state ~= "undecided" then return true end
+  local ok, problem = self.journal:reconciled(queue.intent_of(self, payment), { outcome = "not_done",
     reason = "a person said that it was not executed" })
   return ok and true, not ok and planned.error(problem) or nil
 end

@@ -223,12 +223,6 @@ function M.was_sent(tx, account, queue, key, operation)
   return tx:rows(SENT .. "AND key = $3 AND key <> '' AND operation = $4", account, queue, key, operation)[1] ~= nil
 end
 
--- Returns whether a plan lets nothing through any more.
-local function is_over(text, today)
-  local head = core.decode(match(text, "^[^\n]*"))
-  return type(head) ~= "table" or type(head.not_after) ~= "string" or head.not_after < today
-end
-
 --- Forgets the sums of hours that no rule can ask for any more, and plans that are over, with their signatures, unless
 --- a call is kept that one let through.
 ---@param before string  a time as the tables keep it, at least 32 days back
@@ -237,7 +231,7 @@ function M.prune(tx, before)
   local today = sub(utc.text(tx:now()), 1, 10)
   for _, plan in ipairs(tx:rows([[SELECT digest, text FROM purser_plans WHERE added_at < $1
     AND digest NOT IN (SELECT plan FROM purser_calls WHERE plan <> '' AND params <> '{}')]], before)) do
-    if is_over(plan.text, today) then
+    if (match(plan.text, '"not_after":"([^"]*)"') or "") < today then
       tx:rows("DELETE FROM purser_statements WHERE plan = $1", plan.digest)
       tx:rows("DELETE FROM purser_plans WHERE digest = $1", plan.digest)
     end
