@@ -9,7 +9,7 @@ local queue = require "purser.payouts.queue"
 
 local M = {}
 
---- What is wrong with a key that is not what it looks like.
+--- The text for a key that is not what it looks like.
 M.HIDDEN = "the key begins or ends with a blank, or holds characters that cannot be seen; with and without them it "
   .. "would be paid twice"
 

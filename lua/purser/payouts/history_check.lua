@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: MIT
--- What the service already holds of a queue, for a journal that may lack its last commits: one that is new, that was
--- restored, or whose connection was opened again. Before the first payment of a kind is sent, the history that would
--- show it is read once, after a pause that makes everything visible that could have been sent just before. Of each
--- payment the question of client:reconcile is asked: which records of this reading may be of it?
+-- Asks what the service already holds of a queue, for a journal that may lack its last commits: one that is new, that
+-- was restored, or whose connection was opened again. Before the first payment of a kind is sent, the history that
+-- would show it is read once, after a pause that makes everything visible that could have been sent just before. Of
+-- each payment the question of client:reconcile is asked: which records of this reading may be of it?
 --
 -- A payment that is left undecided is asked about once more after those that can be paid: their records are witnesses
 -- of how this service shows what is sent, and prove what no record proved before.
@@ -161,23 +161,8 @@ local function begin_run(self)
   return found.newest
 end
 
--- Notes in the witness that a run has ended, with a mark, or with none where the next run must look. Returns true; or
--- nil and a message.
-local function end_run(self, mark)
-  return self.witness_db:transaction(function(tx)
-    if mark then
-      tx:rows("INSERT INTO purser_marks (scope, mark) VALUES ($1, $2) ON CONFLICT (scope) DO UPDATE SET mark = $2",
-        self.scope, mark)
-    else
-      tx:rows("DELETE FROM purser_marks WHERE scope = $1", self.scope)
-    end
-    tx:rows("DELETE FROM purser_runs WHERE scope = $1 AND worker = $2", self.scope, self.worker)
-    return true
-  end)
-end
-
--- Gives journal and witness the same new mark. Returns true; or nil and a message.
-local function mark_both(self)
+-- Gives the journal a new mark. Returns it; or nil and a message.
+local function mark_journal(self)
   local mark, message = core.random_token(24)
   if not mark then return nil, message end
   local ok
@@ -186,58 +171,22 @@ local function mark_both(self)
       mark_name(self), mark)
     return true
   end)
-  if not ok then return nil, message end
-  return end_run(self, mark)
+  return ok and mark, message
 end
 
--- Forgets what the histories held, of a journal that is not the newest. Returns true; or nil and a message.
-local function forget(self)
-  return self.witness_db:transaction(function(tx)
-    tx:rows("DELETE FROM purser_histories WHERE scope = $1", self.scope)
+-- Ends the run, for the witness cannot be used.
+local function fail(self, message) self.problem = self.problem or witness_error(message) end
+
+-- Changes the witness. A failure ends the run.
+local function write(self, change)
+  local ok, message = self.witness_db:transaction(function(tx)
+    change(tx)
     return true
   end)
-end
-
--- Returns what of a record is a text, a number or a truth: the rest compares with nothing, and may be large.
-local function plain(record)
-  local kept = {}
-  for name, value in pairs(record) do
-    if type(value) ~= "table" and type(value) ~= "userdata" then kept[name] = value end
-  end
-  return kept
-end
-
--- Keeps a reading of a history, unless by then something else counts. Returns true; or nil and a message.
----@param reading purser.evidence.Reading
----@param counts fun(): boolean  whether it still counts; asked last, when nothing else can be written any more
-local function keep(self, history, reading, counts)
-  local records = json.list {}
-  for i, record in ipairs(reading.records) do records[i] = plain(record) end
-  local text = json.encode { records = records, first = reading.first, last = reading.last, began = reading.began }
-  return self.witness_db:transaction(function(tx)
-    if not counts() then return true end
-    tx:rows([[INSERT INTO purser_histories (scope, history, content) VALUES ($1, $2, $3)
-      ON CONFLICT (scope, history) DO UPDATE SET content = $3]], self.scope, history, text)
-    return true
-  end)
-end
-
--- Returns the reading of a history that was kept, or nil where none is; nil and a message when it cannot be read.
-local function kept_of(self, history)
-  local rows, message = self.witness_db:rows("SELECT content FROM purser_histories WHERE scope = $1 AND history = $2",
-    self.scope, history)
-  if not rows then return nil, message end
-  local content = rows[1] and core.decode(rows[1].content)
-  if not content then return nil end
-  content.by_id, content.witnesses, content.unclaimed, content.is_kept = {}, {}, {}, true
-  return content
+  if not ok then fail(self, message) end
 end
 
 ------------------------------------------------------------------------------------------- what is known of histories
-
-local function fail(self, message)
-  self.problem = self.problem or witness_error(message)
-end
 
 local function new_state(self, newest)
   local state = { connection = self.journal.db.handle, newest = newest, sent_at = self.client:now(), rejections = {},
@@ -245,8 +194,7 @@ local function new_state(self, newest)
   if newest then state.sent_at = state.sent_at - M.visible_ms(self) end
   self.payouts.history = state
   if self.scope and not newest then
-    local ok, message = forget(self)
-    if not ok then fail(self, message) end
+    write(self, function(tx) tx:rows("DELETE FROM purser_histories WHERE scope = $1", self.scope) end)
   end
   return state
 end
@@ -263,20 +211,42 @@ local function is_of_now(self, state)
   return self.history == state and state.connection == self.journal.db.handle
 end
 
--- Returns the readings of the histories, which are kept next to the journal where that has a witness.
+-- Returns what of a record is a text, a number or a truth: the rest compares with nothing, and may be large.
+local function plain(record)
+  local kept = {}
+  for name, value in pairs(record) do
+    if type(value) ~= "table" and type(value) ~= "userdata" then kept[name] = value end
+  end
+  return kept
+end
+
+-- Returns the readings of the histories, which the witness keeps.
 local function readings_of(self, state)
-  local store = {}
-  function store.load(key)
-    if not (self.scope and state.newest) then return nil end
-    local kept, message = kept_of(self, key)
-    if message then fail(self, message) end
-    return kept
+  local db, store = self.scope and self.witness_db, {}
+
+  function store.load(history)
+    if not (db and state.newest) then return nil end
+    local rows, message = db:rows("SELECT content FROM purser_histories WHERE scope = $1 AND history = $2", self.scope,
+      history)
+    if not rows then fail(self, message) end
+    local reading = rows and rows[1] and core.decode(rows[1].content) or nil
+    if not reading then return nil end
+    reading.by_id, reading.witnesses, reading.unclaimed, reading.is_kept = {}, {}, {}, true
+    return reading
   end
-  function store.save(key, kept)
-    if not self.scope then return end
-    local ok, message = keep(self, key, kept, function() return is_of_now(self, state) end)
-    if not ok then fail(self, message) end
+
+  function store.save(history, reading)
+    if not db then return end
+    local records = json.list {}
+    for i, record in ipairs(reading.records) do records[i] = plain(record) end
+    local text = json.encode { records = records, first = reading.first, last = reading.last, began = reading.began }
+    write(self, function(tx)
+      if not is_of_now(self, state) then return end -- asked last, when nothing else can be written any more
+      tx:rows([[INSERT INTO purser_histories (scope, history, content) VALUES ($1, $2, $3)
+        ON CONFLICT (scope, history) DO UPDATE SET content = $3]], self.scope, history, text)
+    end)
   end
+
   return planned.kept_readings(self.client:now(), self.client:now() - self.look_back_days * DAY, store)
 end
 
@@ -290,15 +260,29 @@ function M.begin(self)
   if newest and not self.history then new_state(self, true) end
 end
 
---- Notes that a run has ended well. Returns nothing, or a problem.
+--- Notes that a run has ended well, with a mark; with none where it did not look, so that the next one must. Returns
+--- nothing, or a problem.
 function M.finish(self)
   if not self.witness_db then return nil end
-  local is_unlooked = self.history_check == "never" and not self.began_newest
-  local ok, message = (is_unlooked and end_run or mark_both)(self)
-  return not ok and witness_error(message) or nil
+  local mark = false
+  if self.history_check ~= "never" or self.began_newest then
+    local message
+    mark, message = mark_journal(self)
+    if not mark then return message end
+  end
+  write(self, function(tx)
+    if mark then
+      tx:rows("INSERT INTO purser_marks (scope, mark) VALUES ($1, $2) ON CONFLICT (scope) DO UPDATE SET mark = $2",
+        self.scope, mark)
+    else
+      tx:rows("DELETE FROM purser_marks WHERE scope = $1", self.scope)
+    end
+    tx:rows("DELETE FROM purser_runs WHERE scope = $1 AND worker = $2", self.scope, self.worker)
+  end)
+  return self.problem
 end
 
--- The pause before the first reading; the reason, which a terminal may cut at its width, begins with how long it takes.
+-- Pauses before the first reading; the reason, which a terminal may cut at its width, begins with how long it takes.
 local function await_visibility(self, state)
   while state.sleep_ms > 0 and not self.stopping and not self.problem do
     self.waiting_for = ("%d s until all that was sent before is visible; the journal cannot show that it is the newest")

@@ -31,7 +31,7 @@ local function again(self, message, ms)
   return { stage = "waiting", due_in = math.floor(ms or backoff(self)), message = message }
 end
 
--- What becomes of the payment: one function a state of its call.
+-- Returns what becomes of the payment: one function a state of its call.
 local after = {}
 
 function after.done() return { stage = "done" } end

@@ -2,7 +2,7 @@
 -- A queue is the journal's rows with its name: adding, taking with a lease, and what becomes of a payment. Every
 -- function runs within a transaction, so that any number of workers can take from one queue and no payment has two of
 -- them. `self` is the queue of an account: { queue =, account = }, and of a worker { worker =, lease_ms = } as well.
--- What ends an attempt is written by the journal, with what becomes of the payment.
+-- The journal writes what ends an attempt, with what becomes of the payment.
 
 local core = require "purser.core"
 local planned = require "purser.write.planned"

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- What a person does with a payment that stands: it is put back, dropped or replaced, once another look shows that it
--- was not made.
+-- Does what a person decides about a payment that stands: puts it back, drops or replaces it, once another look shows
+-- that it was not made.
 
 local add = require "purser.payouts.add"
 local errors = require "purser.call.errors"
