@@ -41,10 +41,7 @@ function M.sleep(self, ms)
 end
 
 --- Returns how long after a request was stamped its record must be visible (ms).
-function M.visible_ms(self)
-  local delay_ms = self.reconcile_options and self.reconcile_options.visibility_delay_ms
-  return select(2, planned.times(self.client, delay_ms))
-end
+function M.visible_ms(self) return select(2, planned.times(self.client)) end
 
 -- Returns the earliest time that is looked at in the history that would show a payment.
 local function earliest(self, payment, now)
@@ -316,7 +313,7 @@ local function answer_of(self, state, payment)
     sent_at = state.sent_at, recv_window = planned.times(self.client) }
   local window = { readings = state.readings, is_planned = true, to = state.readings.as_of,
     since = earliest(self, payment, self.client:now()) }
-  local answer, err = M.ask(self, function() return self.client:reconcile(intent, self.reconcile_options, window) end)
+  local answer, err = M.ask(self, function() return self.client:reconcile(intent, nil, window) end)
   if err then state.rejections[key] = err.message end
   if not answer or not answer.incomplete then return answer, state.rejections[key] end
   self.problem = errors.new { kind = "workflow", outcome = "not_sent", code = "payouts.history", message =

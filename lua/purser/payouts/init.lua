@@ -219,8 +219,6 @@ end
 ---@field idle_ms integer|nil     pause between two looks for work. Default: 100
 ---@field progress fun(progress: purser.PayoutsProgress)|nil  called now and then
 ---@field progress_ms integer|nil how often. Default: 500
----@field reconcile { visibility_delay_ms: integer|nil, skew_ms: integer|nil, poll_ms: integer|nil }|nil  see
---- client:reconcile
 ---@field history_check "unless_newest"|"never"|nil  whether a journal is compared with the histories first. Default:
 --- "unless_newest"
 ---@field witness string|nil      a file that shows later whether the journal is the newest; needs `worker`
@@ -232,9 +230,8 @@ local rules = {
   client = "table", journal = "table", queue = "string", worker = "string", concurrency = whole,
   lease_ms = { 1, queue.MAX_LEASE_MS }, witness = "string", look_back_days = DAYS,
   history_check = { "unless_newest", "never" },
-  attempts = whole, retry_ms = whole, idle_ms = whole, progress = "function", progress_ms = whole, reconcile = "table",
+  attempts = whole, retry_ms = whole, idle_ms = whole, progress = "function", progress_ms = whole,
 }
-local look_rules = { visibility_delay_ms = { 0 }, skew_ms = { 0 }, poll_ms = { 0 } } -- a queue always waits
 local defaults = {
   queue = "default", concurrency = 16, lease_ms = 60000, attempts = 20, retry_ms = 250, idle_ms = 100,
   progress_ms = 500, look_back_days = 90, history_check = "unless_newest",
@@ -263,16 +260,13 @@ function M.plan(client, payments, options) return plans.plan(client, payments, o
 ---@return purser.Payouts|nil payouts, purser.Error|nil err
 function M.new(options)
   local problem, option, hint = option_schema.check(options, rules, "payouts option")
-  if not problem then
-    problem, option, hint = option_schema.check(options.reconcile or {}, look_rules, "reconcile option of payouts")
-  end
   for _, name in ipairs { "queue", "worker" } do
     if not problem and options[name] == "" then
       problem, option, hint = ('payouts option "%s" is empty'):format(name), name, "give a name, or leave it out"
     end
   end
   if problem then return nil, errors.config(problem, hint, option) end
-  local self = { clock = core.monotonic_ms }
+  local self = {}
   for name, value in pairs(defaults) do self[name] = value end
   for name, value in pairs(options) do self[name] = value end
   if not self.client or not self.journal then
@@ -299,7 +293,6 @@ function M.new(options)
     if not name then return nil, errors.config("no name could be made for the worker: " .. message) end
     self.worker = name
   end
-  self.reconcile_options, self.reconcile = self.reconcile, nil
   self.has_own_account = self.client:settings().account ~= nil -- otherwise it is that of its API key
   self.account = self.client:account()
   return setmetatable(self, Payouts)

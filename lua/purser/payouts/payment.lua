@@ -95,7 +95,7 @@ local function reconcile(self, intent)
   local run = self.run
   local window = self.window or { readings = run.readings, payment = self }
   local _, err = history_check.ask(run, function()
-    return run.client:reconcile(intent, run.reconcile_options, window)
+    return run.client:reconcile(intent, nil, window)
   end)
   if not err then return end
   -- an account that the service does not know, say, is the reason that it gave for the payment, too
@@ -164,7 +164,7 @@ local function made_all_the_same(self)
   local intent = queue.intent_of(run, self)
   intent.id = nil -- nothing is written
   local window = history_check.window_of(run, self, intent)
-  local answer = run.client:reconcile(intent, run.reconcile_options, window)
+  local answer = run.client:reconcile(intent, nil, window)
   return answer and answer.outcome == "done"
     and { stage = "done", record_id = planned.record_id(answer.record) } or nil
 end

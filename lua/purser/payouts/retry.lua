@@ -26,7 +26,7 @@ local function look(self, payment, readings)
   local intent = queue.intent_of(self, payment)
   local window = history_check.window_of(self, payment, intent, readings and readings.as_of)
   window.readings = readings
-  local answer, err = self.client:reconcile(intent, self.reconcile_options, window)
+  local answer, err = self.client:reconcile(intent, nil, window)
   if not answer then
     if err.phase == "journal" then return nil, err end
     if payment.state == "failed" and err.kind == "api" and err.outcome == "rejected" then return true end

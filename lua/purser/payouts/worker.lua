@@ -108,7 +108,7 @@ end
 
 -- Fills the hand. Returns how much work is left.
 local function refill(self)
-  local now = self.clock()
+  local now = core.monotonic_ms()
   if now < self.refill_at then return self.left end
   local took, left = self.journal.db:transaction(function(tx)
     if self.hand[1] then return {} end -- while this task waited for the connection another one took payments
@@ -241,10 +241,10 @@ end
 -- under the worker's name and is not in this run's hands was left by another run of that name: the lease must end, so
 -- that it is taken over.
 local function attend(self, tasks)
-  local renew_at, report_at = self.clock() + self.lease_ms / 3, 0
+  local renew_at, report_at = core.monotonic_ms() + self.lease_ms / 3, 0
   local working = at_work(self, tasks)
   while working[1] do
-    local now = self.clock()
+    local now = core.monotonic_ms()
     if now >= renew_at then
       renew_at = now + self.lease_ms / 3
       local has_payments = self.busy > 0 or self.hand[1] or waiting_for_looks(self) > 0
