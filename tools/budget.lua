@@ -13,7 +13,7 @@ local budgets = {
   { "history", 1435, 7, 445 },
   { "transport", 1090, 5, 410 },
   { "util", 2215, 27, 330 },
-  { "payouts", 2345, 8, 475 },
+  { "payouts", 2325, 8, 475 },
   { "workflow", 1500, 8, 405 },
   { "fleet", 1090, 5, 420 },
   { "monitor", 510, 4, 210 },

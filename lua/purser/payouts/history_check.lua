@@ -43,33 +43,28 @@ end
 --- Returns how long after a request was stamped its record must be visible (ms).
 function M.visible_ms(self) return select(2, planned.times(self.client)) end
 
+local function reconcile_of(payment) return planned.operation(payment.operation).reconcile end
+
 -- Returns the earliest time that is looked at in the history that would show a payment.
 local function earliest(self, payment, now)
-  local lookup = planned.operation(payment.operation).reconcile.lookup
+  local lookup = reconcile_of(payment).lookup
   return math.max(now - self.look_back_days * DAY, self.client:earliest(lookup, now) or 0)
 end
 
---- Returns since when attempts of a payment may have been made: that the journal does not know, too, where a payment
---- carries an id and no history check showed them.
----@param now integer
-function M.since(self, payment, now)
-  local first = payment.first_sent_at or now
-  if payment.client_id and self.history_check == "never" then
-    -- a look does not begin where a history is about to end
-    first = math.min(first, math.max(payment.added_at, earliest(self, payment, now) + 2 * HOUR))
-  end
-  return math.floor(first)
-end
-
---- Returns the window of all attempts of a payment: up to the question, where it carries an id.
+--- Returns the window of all attempts of a payment: up to the question, where it carries an id; that the journal does
+--- not know, too, where no history check showed them.
 ---@param intent purser.Intent  of the latest
 ---@param as_of integer|nil  the time of the question, epoch ms; now
 ---@return purser.reconcile.Window window
 function M.window_of(self, payment, intent, as_of)
   local now = as_of or self.client:now()
+  local since = math.min(payment.first_sent_at or now, intent.sent_at)
+  if payment.client_id and self.history_check == "never" then
+    -- a look does not begin where a history is about to end
+    since = math.min(since, math.max(payment.added_at, earliest(self, payment, now) + 2 * HOUR))
+  end
   -- the service's own word: only what may be an attempt with this id contradicts it, not any record that nobody claims
-  return { since = math.min(M.since(self, payment, now), intent.sent_at), to = payment.client_id and now or nil,
-    was_rejected = payment.rejection ~= nil }
+  return { since = math.floor(since), to = payment.client_id and now or nil, was_rejected = payment.rejection ~= nil }
 end
 
 --- Returns whether an error concerns all calls alike, so that retrying without a change is of no use.
@@ -292,10 +287,10 @@ end
 
 ------------------------------------------------------------------------------------------------------- the question
 
---- Returns what is equal for payments that one history shows.
-function M.history_of(payment)
+-- Returns what is equal for payments that one history shows.
+local function history_of(payment)
   local parts = { payment.operation }
-  for _, name in ipairs(planned.operation(payment.operation).reconcile.copy_params or {}) do
+  for _, name in ipairs(reconcile_of(payment).copy_params or {}) do
     parts[#parts + 1] = tostring(payment.params[name])
   end
   return table.concat(parts, "\n")
@@ -307,7 +302,7 @@ local READABLE = 'make the history readable, or set history_check = "never" wher
 -- Returns the answer of the histories; nil and why they cannot be asked for this payment; or nothing where the run
 -- ends.
 local function answer_of(self, state, payment)
-  local key = M.history_of(payment)
+  local key = history_of(payment)
   if state.rejections[key] then return nil, state.rejections[key] end
   local intent = { operation = payment.operation, params = payment.params, account = self.account,
     sent_at = state.sent_at, recv_window = planned.times(self.client) }
@@ -318,7 +313,7 @@ local function answer_of(self, state, payment)
   if not answer or not answer.incomplete then return answer, state.rejections[key] end
   self.problem = errors.new { kind = "workflow", outcome = "not_sent", code = "payouts.history", message =
     ("payouts: whether payments were made before cannot be looked for in %s: %s; they were not sent")
-    :format(planned.operation(payment.operation).reconcile.lookup, answer.reason),
+    :format(reconcile_of(payment).lookup, answer.reason),
     hint = READABLE }
 end
 
@@ -334,7 +329,7 @@ end
 
 -- Returns the change of a payment that the answer means; nil where nothing keeps it from being paid.
 local function judge(self, state, payment, answer, rejection)
-  local reconcile = planned.operation(payment.operation).reconcile
+  local reconcile = reconcile_of(payment)
   if answer and answer.outcome == "done" then
     return { stage = "done", record_id = planned.record_id(answer.record) or "", record = answer.record }
   elseif payment.approved or not answer and not rejection or answer and answer.outcome == "not_done" then
@@ -372,7 +367,7 @@ end
 --- or a change for queue.move; `is_put_off` of one to be asked about later. To be asked before it is sent; the run may
 --- have ended by then (self.stopping, self.problem).
 function M.look(self, payment)
-  local reconcile = planned.operation(payment.operation).reconcile
+  local reconcile = reconcile_of(payment)
   -- a conversion pays nobody, and converts only what is left
   if self.history_check == "never" or reconcile.strategy == "conversion" then return nil end
   while not self.stopping and not self.problem do

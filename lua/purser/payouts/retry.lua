@@ -77,14 +77,13 @@ local function act(self, key, options, may, change, readings)
   return planned.within(self.journal, function(tx) return change(tx, payment, approved) end)
 end
 
-local function put_back(self, key, options, readings)
+--- Puts a payment back.
+---@param readings purser.evidence.Readings|nil  that several share
+function M.retry(self, key, options, readings)
   return act(self, key, options, queue.STOPPED, function(tx, payment, approved)
     return queue.put_back(tx, self, payment, approved)
   end, readings)
 end
-
---- Puts a payment back.
-function M.retry(self, key, options) return put_back(self, key, options) end
 
 --- Gives a payment up; the arguments and results are those of retry.
 function M.drop(self, key, options)
@@ -108,11 +107,12 @@ function M.retry_all(self, keys, options)
   local readings, done, others = planned.readings(self.client:now()), {}, {}
   for _, key in ipairs(keys) do
     local payment = planned.within(self.journal, function(tx) return queue.find(tx, self, key) or false end)
-    local since = payment and payment.intent and history_check.since(self, payment, readings.as_of)
-    if since then readings:expect(since) end
+    if payment and payment.intent then
+      readings:expect(history_check.window_of(self, payment, queue.intent_of(self, payment), readings.as_of).since)
+    end
   end
   for _, key in ipairs(keys) do
-    local ok, err = put_back(self, key, options, readings)
+    local ok, err = M.retry(self, key, options, readings)
     if ok then done[#done + 1] = key else others[key] = err or false end
   end
   return done, others
