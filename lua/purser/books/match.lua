@@ -48,7 +48,7 @@ end
 function M.before(a, b)
   if a.time ~= b.time then return a.time < b.time end
   if a.rid ~= b.rid then return a.rid < b.rid end
-  return (a.order or 0) < (b.order or 0)
+  return ((a.row or a).rev or "") < ((b.row or b).rev or "")
 end
 
 -- Pairs k equal withdrawals with the k equal deposits that are the only candidates of each of them; k is mostly one.

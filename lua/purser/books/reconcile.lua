@@ -34,7 +34,7 @@ local function moves_of(entries, readings, chart)
       if owner then
         local key, list = owner .. entry.rid, readings[owner]
         local number = first_reading(list, function(reading)
-          return entry.rev <= reading.rev and entry.seen <= reading.at
+          return entry.row.rev <= reading.rev and entry.row.seen <= reading.at
         end)
         local dated = first_reading(list, function(reading) return entry.time < reading.began end)
         local floor = least[key] or 1 -- the numbers of a record's entries never go back
@@ -109,7 +109,7 @@ function M.measure_fees(entries, readings, chart)
 end
 
 local function line_of(time, text, owner, asset, amount, chart, account)
-  return { time = time, rid = "", seen = time, text = text, owner = owner,
+  return { time = time, rid = "", text = text, owner = owner,
     legs = { { account, asset, -amount }, { chart.owner(owner, "Spot"), asset, amount } } }
 end
 

@@ -108,7 +108,7 @@ local identities = { deposit = "time asset amount network address memo tx",
   withdrawal = "sid time asset amount address",
   transfer = "sid time asset amount from_owner from_place to_owner to_place", rebate = "time client_id asset batch",
   internal_transfer = "sid time asset amount batch address", conversion = "sid time asset amount", sub_account = "sid",
-  api_key = "sid", address = "to_owner asset network address memo", status = "to_owner" }
+  api_key = "sid", address = "from_owner to_owner asset network address memo", status = "to_owner", call = "sid" }
 for entity, names in pairs(identities) do
   identities[entity] = {}
   for name in names:gmatch "%S+" do table.insert(identities[entity], name) end
@@ -185,12 +185,23 @@ end
 function shapes.address(record, context)
   local address, memo = address_of(record)
   return { asset = context.asset(record.coin), network = text_of(record.network), address = address, memo = memo,
-    to_owner = context.to }
+    from_owner = context.from, to_owner = context.to }
 end
 
 function shapes.status(record, context) return { state = text_of(record.status), to_owner = context.to } end
 
-local of_states = { sub_account = true, api_key = true, address = true, status = true } -- and not of payments
+-- A call is an entry of the journal; batch is its operation.
+function shapes.call(entry, context)
+  local intent = entry.intent
+  local params = intent.params
+  return { sid = text_of(intent.id), time = time_of(intent.sent_at), state = entry.state, batch = intent.operation,
+    asset = text_of(params.asset or params.coin), amount = M.amount(params.amount),
+    address = text_of(params.address or params.toAccount), memo = text_of(params.memo),
+    client_id = text_of(params.withdrawOrderId or params.clientTranId), from_owner = context.is_own(intent.account) }
+end
+
+-- They show what is so now, and no payment.
+local of_states = { sub_account = true, api_key = true, address = true, status = true, call = true }
 
 local classes = {
   deposit = { ["5"] = "done", ["7"] = "void", ["8"] = "void", ["9"] = "early", ["10"] = "void", ["12"] = "void" },

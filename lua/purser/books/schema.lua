@@ -18,7 +18,7 @@ M.columns = { "rid", "account", "owner", "entity", "sid", "twin", "n", "time", "
 
 --- One table holds every kind of record, and each kind has a view of its own.
 M.entities = { "deposit", "withdrawal", "transfer", "internal_transfer", "conversion", "rebate", "sub_account",
-  "api_key", "address", "status" }
+  "api_key", "address", "status", "call" }
 
 --- The condition of a record that may still change.
 M.OPEN = "class IN ('pending', 'sent', 'early')"
@@ -27,7 +27,7 @@ M.OPEN = "class IN ('pending', 'sent', 'early')"
 local tables = {
   { "meta", "name value", 1 },
   { "record", table.concat(M.columns, " "), 1 },
-  { "change", "rid n rev body", 2 }, -- what a record was before; body is its row as JSON
+  { "change", "rid n rev body raw", 2 }, -- what a record was before: body has the columns that were other, as JSON
   { "source", "account owner list read_to deep_at", 3 }, -- how far a list of an owner was read
   { "owner", "account owner due every hot_until", 2 }, -- when it is due, and how often it is read
   -- what could not be read, from when to when ('' where it goes on); closed_rev '' while it is one

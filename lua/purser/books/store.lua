@@ -92,14 +92,14 @@ end
 
 -- Keeps what a row was, and puts the members of `new` in its place.
 local function replace(self, tx, rid, new, batch, rev)
-  local old, row = tx:rows("SELECT * FROM purser_books_record WHERE rid = $1", rid)[1], {}
-  local kept = {}
-  for _, name in ipairs(columns) do kept[name], row[name] = old[name], new[name] or old[name] end
-  tx:rows("INSERT INTO purser_books_change (rid, n, rev, body) VALUES ($1, $2, $3, $4)", rid, old.n, old.rev,
-    record.json(kept, "row"))
+  local old, row, was = tx:rows("SELECT * FROM purser_books_record WHERE rid = $1", rid)[1], {}, {}
+  for _, name in ipairs(columns) do row[name] = new[name] or old[name] end
   row.rid, row.n, row.rev, row.first_rev = rid, ("%d"):format(tonumber(old.n) + 1), rev(), old.first_rev
   row.seen, row.twin, row.time = batch.asked_at, old.twin, old.time
   row.booked = row.state == old.state and old.booked or new.updated or batch.asked_at
+  for _, name in ipairs(columns) do was[name] = name ~= "raw" and row[name] ~= old[name] and old[name] or nil end
+  tx:rows("INSERT INTO purser_books_change (rid, n, rev, body, raw) VALUES ($1, $2, $3, $4, $5)", rid, old.n, old.rev,
+    record.json(was, "row"), old.raw)
   tx:rows(UPDATE, values_of(row, 2, rid))
   deliver(self, tx, row, old)
   batch.changes = batch.changes + 1
