@@ -48,8 +48,8 @@ describe("reconcile.lines", function()
     late.at, late.began = time(2, 1000), time(2, 1000)
     -- the balance shows it a second before the record does
     assert.same({ time(1) .. " opening 100" }, lines({ entry(2, "5", { seen = time(2, 1500), rev = time(9) },
-      { time = time(2, 1500) }) }, { reading(1, "USDT=100"), late, { began = time(2, 2000), at = time(2, 2000), rev = time(9),
-      totals = { USDT = decimal "105" } } }))
+      { time = time(2, 1500) }) }, { reading(1, "USDT=100"), late, { began = time(2, 2000), at = time(2, 2000),
+      rev = time(9), totals = { USDT = decimal "105" } } }))
   end)
 
   it("counts a record that shows up late by its own time", function()
