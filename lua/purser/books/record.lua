@@ -16,17 +16,12 @@ local M = {}
 --- A time as the tables keep it.
 function M.time_text(ms) return ("%013d"):format(ms) end
 
--- The value with the members of each object in order, so that equal values have equal texts.
-local function sorted(value)
+-- A copy of a value in which an empty table is an object.
+local function marked(value)
   if type(value) ~= "table" or value == json.null then return value end
-  if value[1] ~= nil then
-    local list = {}
-    for i, item in ipairs(value) do list[i] = sorted(item) end
-    return json.list(list)
-  end
-  local members = {}
-  for i, name in ipairs(names_of(value)) do members[i] = { name, sorted(value[name]) } end
-  return json.object(members)
+  local copy = {}
+  for name, member in pairs(value) do copy[name] = marked(member) end
+  return next(copy) == nil and json.object {} or copy
 end
 
 local layouts = {} -- by kind: the names of all members that its values had so far, and what writes them in order
@@ -49,7 +44,7 @@ end
 
 --- The JSON of a plain value, the same for equal values. Values of one `kind` have mostly the same members.
 function M.json(value, kind)
-  return kind and flat(value, kind) or json.encode(sorted(value))
+  return kind and flat(value, kind) or json.encode(marked(value))
 end
 
 -- An amount without zeros at its end, also where it came with an exponent; "" for what is no number.

@@ -66,13 +66,16 @@ end
 
 local LOCK = 7254201 -- of PostgreSQL's advisory locks: one program at a time makes the tables
 
---- Makes the tables where they are missing. Returns true; or nil and a message.
-function M.make(db)
+M.NONE = "there are none yet, and a sync makes them"
+
+--- Makes the tables where they are missing and may be made. Returns true; or nil and a message.
+function M.make(db, may_make)
   local is_server = db.name == "postgresql"
   local find = is_server and "SELECT tablename AS name FROM pg_tables WHERE schemaname = current_schema() "
     .. "AND tablename = 'purser_books_meta'"
     or "SELECT name FROM sqlite_master WHERE name = 'purser_books_meta'"
   local found = db:rows(find)
+  if found and not found[1] and not may_make then return nil, M.NONE end
   if not found or not found[1] then
     local made, message = db:transaction(function(tx)
       tx:lock(LOCK)

@@ -179,16 +179,13 @@ local function by_signature(a, b) return record.signature(a) < record.signature(
 
 -- Compares what is shown of one identity with what is known of it: unchanged ones first, the rest in order.
 local function compare(self, tx, group, find, batch, rev)
-  local row = group[1]
-  row.rid, row.twin = record.rid(row, 1), "1"
-  if #group == 1 and not find(row.rid) then return insert(self, tx, row, batch, rev) end
-  local olds, changed, twin = {}, {}, 1
-  local old = find(record.rid(group[1], twin))
-  while old do
-    olds[twin], twin = old, twin + 1
-    old = find(record.rid(group[1], twin))
-  end
-  table.sort(group, by_signature)
+  local olds, changed, old = {}, {}, nil
+  repeat
+    old = find(record.rid(group[1], #olds + 1))
+    olds[#olds + 1] = old
+  until not old
+  local twin = #olds
+  if #group > 1 then table.sort(group, by_signature) end
   for _, one in ipairs(group) do
     local same
     for i = 1, #olds do
@@ -200,7 +197,8 @@ local function compare(self, tx, group, find, batch, rev)
     if olds[i] then
       update(self, tx, olds[i], one, batch, rev)
     else
-      one.rid, one.twin, twin = record.rid(one, twin), ("%d"):format(twin), twin + 1
+      twin = twin + 1
+      one.rid, one.twin = record.rid(one, twin), ("%d"):format(twin)
       insert(self, tx, one, batch, rev)
     end
   end
@@ -244,13 +242,17 @@ function Store:each(account, entity)
   end
 end
 
---- Opens the books: { sqlite = path } or { postgresql = {...} }. Returns nil and a message when it cannot.
+--- Opens the books: { sqlite = path } or { postgresql = {...} }; who has no `client` to read with finds them or none.
+--- Returns nil and a message when it cannot.
 function M.open(options)
+  local file = options.client or not options.sqlite or io.open(options.sqlite)
+  if not file then return nil, schema.NONE end
+  if io.type(file) then file:close() end
   local db, message = database.open { sqlite = options.sqlite, postgresql = options.postgresql,
     lock_timeout_ms = 10000 }
   if not db then return nil, message end
   local ok
-  ok, message = schema.make(db)
+  ok, message = schema.make(db, options.client ~= nil)
   if not ok then return nil, message end
   return setmetatable({ db = db, sinks = {} }, Store)
 end
