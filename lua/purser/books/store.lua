@@ -179,9 +179,9 @@ local function by_signature(a, b) return record.signature(a) < record.signature(
 
 -- Compares what is shown of one identity with what is known of it: unchanged ones first, the rest in order.
 local function compare(self, tx, group, find, batch, rev)
-  local olds, changed, old = {}, {}, nil
+  local olds, changed = {}, {}
   repeat
-    old = find(record.rid(group[1], #olds + 1))
+    local old = find(record.rid(group[1], #olds + 1))
     olds[#olds + 1] = old
   until not old
   local twin = #olds
