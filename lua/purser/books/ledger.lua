@@ -82,24 +82,21 @@ end
 
 -- Matches both sides, and says of each record where its counterpart stands. Returns the withdrawals: { row, fact }.
 local function match_sides(books, records, by_rid, said, rev)
-  local withdrawals, deposits, sent = {}, {}, {}
+  local sides, sent = { withdrawal = {}, deposit = {} }, {}
   for _, record in ipairs(records) do
     local row = record.versions[#record.versions]
-    local class = postings.class_of(row)
-    local side = class ~= "unreadable" and class ~= "void" and (row.entity == "withdrawal" and withdrawals
-      or row.entity == "deposit" and deposits)
-    if side then side[#side + 1] = row end
+    local side, class = sides[row.entity], postings.class_of(row)
+    if side and class ~= "unreadable" and class ~= "void" then side[#side + 1] = row end
   end
-  local pair_of, candidates = match.pairs(withdrawals, deposits, said.match, said.outside)
-  local own = own_places(books, deposits, rev)
-  for _, side in ipairs { withdrawals, deposits } do
+  local pair_of, candidates = match.pairs(sides.withdrawal, sides.deposit, said.match, said.outside)
+  local own = own_places(books, sides.deposit, rev)
+  for _, side in pairs(sides) do
     for _, row in ipairs(side) do
-      local fact = by_rid[row.rid].fact
-      fact.pair, fact.candidates = pair_of[row.rid] and pair_of[row.rid].rid, candidates[row.rid]
-      fact.transit = fact.pair ~= nil
+      local fact, pair = by_rid[row.rid].fact, pair_of[row.rid]
+      fact.pair, fact.candidates, fact.transit = pair and pair.rid, candidates[row.rid], pair ~= nil
     end
   end
-  for i, row in ipairs(withdrawals) do
+  for i, row in ipairs(sides.withdrawal) do
     local fact, fee = by_rid[row.rid].fact, decimal(row.fee)
     fact.transit = not said.outside[row.rid] and (fact.transit or own[match.place(row)] == true)
     if not fee or fee:is_zero() then fact.inside = false

@@ -28,7 +28,7 @@ local tables = {
   { "meta", "name value", 1 },
   { "record", table.concat(M.columns, " "), 1 },
   { "change", "rid n rev body raw", 2 }, -- what a record was before: body has the columns that were other, as JSON
-  { "source", "account owner list read_to deep_at", 3 }, -- how far a list of an owner was read
+  { "source", "account owner list read_to", 3 }, -- how far a list of an owner was read
   { "owner", "account owner due every hot_until", 2 }, -- when it is due, and how often it is read
   -- what could not be read, from when to when ('' where it goes on); closed_rev '' while it is one
   { "gap", "account owner list starts rev ends why closed_rev", 5 },

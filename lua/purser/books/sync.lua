@@ -11,7 +11,7 @@ local M = {}
 
 local HOUR, DAY, WEEK = sources.HOUR, sources.DAY, sources.WEEK
 local MARGIN = 5 * 60000        -- of a reach: time goes on while lists are read
-local DEEP = 3 * HOUR           -- how often more than the newest is read again
+local DEEP = 3 * HOUR           -- in each such part of a day more than the newest is read again, once
 local LONGEST = 6 * HOUR        -- between two readings of an owner of whom nothing is new
 local ROUNDS = 3                -- so often a list is read again because the balance moved meanwhile
 local BATCH = 1000              -- rows that are written at once
@@ -23,8 +23,8 @@ local time_text, floor = record.time_text, math.floor
 
 -- Returns how far a list was read; `gap` where it cannot be, `earliest` where the service shows no more.
 local function state_of(books, owner, list, now)
-  local state = books.store:rows("SELECT read_to, deep_at FROM purser_books_source WHERE account = $1 AND owner = $2 "
-    .. "AND list = $3", books.account, owner.name, list.list)[1] or { read_to = "", deep_at = "" }
+  local state = books.store:rows("SELECT read_to FROM purser_books_source WHERE account = $1 AND owner = $2 "
+    .. "AND list = $3", books.account, owner.name, list.list)[1] or { read_to = "" }
   state.gap = books.store:rows("SELECT starts, why FROM purser_books_gap WHERE account = $1 AND owner = $2 AND "
     .. "list = $3 AND ends = '' AND closed_rev = ''", books.account, owner.name, list.list)[1]
   state.earliest = list.reach and now - list.reach + MARGIN
@@ -60,9 +60,9 @@ end
 local function spans_of(books, source, list, state, now)
   if list.is_state then return { { to = now, is_newest = true } } end
   local earliest = state.earliest or 0
-  local is_deep = state.deep_at == "" or now - tonumber(state.deep_at) >= DEEP
   local from, spans = math.max(earliest, now - books.since), {}
   if state.read_to ~= "" then
+    local is_deep = floor(tonumber(state.read_to) / DEEP) < floor(now / DEEP)
     local back = is_deep and math.max(list.back, WEEK) or list.back
     from = floor(math.max(earliest, math.min(tonumber(state.read_to) - HOUR, now - back)))
     for _, row in ipairs(is_deep and books.store:rows("SELECT time FROM purser_books_record WHERE source = $1 AND "
@@ -75,7 +75,7 @@ local function spans_of(books, source, list, state, now)
   end
   repeat
     local to = math.min(now, floor(from) + (list.window or now))
-    spans[#spans + 1] = { from = floor(from), to = to, is_newest = true, is_deep = is_deep and to == now }
+    spans[#spans + 1] = { from = floor(from), to = to, is_newest = true }
     from = to + 1
   until to == now
   return spans
@@ -133,7 +133,7 @@ local function records_of(owner, list, span)
 end
 
 -- Writes rows of a span; of the newest with how far the list is read, so that a run that is killed goes on from there.
-local function keep(books, owner, list, state, batch, span, is_last)
+local function keep(books, owner, list, state, batch, span)
   local read_to = list.is_state and batch.asked_at or batch.to
   books.store:write(function(tx, rev)
     books.store:apply(tx, batch, rev)
@@ -144,10 +144,9 @@ local function keep(books, owner, list, state, batch, span, is_last)
       open_gap(books, tx, owner, list, state.read_to, time_text(state.earliest), "older than the service shows", rev)
     end
     if state.earliest then books.store:lose(tx, batch, time_text(state.earliest + DAY), rev) end
-    if span.is_deep and is_last then state.deep_at = batch.asked_at end
-    tx:rows([[INSERT INTO purser_books_source (account, owner, list, read_to, deep_at) VALUES ($1, $2, $3, $4, $5)
-      ON CONFLICT (account, owner, list) DO UPDATE SET read_to = excluded.read_to, deep_at = excluded.deep_at]],
-      books.account, owner.name, list.list, read_to, state.deep_at)
+    tx:rows([[INSERT INTO purser_books_source (account, owner, list, read_to) VALUES ($1, $2, $3, $4)
+      ON CONFLICT (account, owner, list) DO UPDATE SET read_to = excluded.read_to]], books.account, owner.name,
+      list.list, read_to)
   end)
   if span.is_newest then state.gap, state.read_to = nil, read_to end
 end
@@ -159,9 +158,9 @@ local function read_span(books, owner, list, state, source, span, result)
     asset = books.asset, is_own = books.is_own }
   local rows, from, last = {}, span.from and time_text(span.from) or "", ""
   if list.shows_days then from = nil end -- and no time of the day, so that nothing can be missing from a span
-  local function write(to, is_last)
+  local function write(to)
     local batch = { rows = rows, source = source, asked_at = asked_at, from = from, to = to }
-    keep(books, owner, list, state, batch, span, is_last)
+    keep(books, owner, list, state, batch, span)
     result.changes, result.is_open = result.changes + batch.changes, result.is_open or batch.is_open
     rows, from = {}, from and time_text(tonumber(to) + 1)
   end
@@ -178,7 +177,7 @@ local function read_span(books, owner, list, state, source, span, result)
     end
     if row and row.time > last then last = row.time end
   end
-  write(span.from and time_text(span.to) or "9", true)
+  write(span.from and time_text(span.to) or "9")
 end
 
 --- Reads what is due of a list. Adds what came to `result`: changes, is_open. Returns whether it could.
