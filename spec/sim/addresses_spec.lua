@@ -50,8 +50,8 @@ describe("the form of an address", function()
   it("that the simulator draws fits its own network, and has a memo where one is needed", function()
     for seed = 1, 3 do
       local sim = purser.sim.new { seed = seed }
-      local owner = sim.accounts.by_uid[assert(sim:account {}).uid]
-      local neighbour = sim.accounts.by_uid[assert(sim:account {}).uid]
+      local owner = sim.accounts.by_id[assert(sim:account {}).uid]
+      local neighbour = sim.accounts.by_id[assert(sim:account {}).uid]
       for _, coin in pairs(coins.by_name) do
         for _, chain in ipairs(coin.networks) do
           local record = addresses.of_account(sim, owner, chain)
@@ -100,8 +100,8 @@ end)
 describe("a saved address", function()
   it("counts for its coin, network, address and memo alone", function()
     local sim = purser.sim.new {}
-    local who = sim.accounts.by_uid[assert(sim:account {}).uid]
-    local other = sim.accounts.by_uid[assert(sim:account {}).uid]
+    local who = sim.accounts.by_id[assert(sim:account {}).uid]
+    local other = sim.accounts.by_id[assert(sim:account {}).uid]
     local place = "G" .. ("A"):rep(55)
     assert(addresses.save(sim, who, { coin = "XLM", network = "Stellar(XLM)", address = place, memo = "7" }))
     local lumens, tron = coins.network("XLM", "XLM", true), coins.network("TRX", "TRX", true)

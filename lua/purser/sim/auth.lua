@@ -14,18 +14,15 @@ local function whole(text)
   return text and #text <= 15 and text:find("^%d+$") and tonumber(text) or nil
 end
 
--- Returns the tools that check a key's requests; made at its first use, never part of a snapshot.
-local function tools_of(sim, key)
-  local tools = sim.key_tools[key.api_key]
-  if not tools then
-    local signer = assert(core.signer("hmac-sha256", key.secret_key))
-    tools = { signer = signer, permissions = {}, ips = key.ip and {} or nil }
-    for _, name in ipairs(rules.items(key.permissions)) do tools.permissions[name] = true end
-    for _, ip in ipairs(key.ip and rules.items(key.ip) or {}) do tools.ips[ip:lower()] = true end
-    sim.key_tools[key.api_key] = tools
-  end
-  return tools
+local signers = setmetatable({}, { __mode = "k" }) -- by key; made at its first use
+
+local function signer_of(key)
+  signers[key] = signers[key] or assert(core.signer("hmac-sha256", key.secret_key))
+  return signers[key]
 end
+
+-- Tells whether a list, which is a text with commas, has an item.
+local function has(list, item) return ("," .. list .. ","):find("," .. item .. ",", 1, true) ~= nil end
 
 local function check_content_type(request)
   if request.method == "GET" then return true end
@@ -36,7 +33,7 @@ end
 local function find_key(sim, request)
   local api_key = request.headers[sim.profile.key_header:lower()]
   if not api_key or not accounts.is_api_key(api_key) then return nil, "700001" end
-  local key = sim.keys.by_key[api_key]
+  local key = sim.keys.by_id[api_key]
   if not key then return nil, "10072" end
   if accounts.days_left(sim, key) == 0 then return nil, "10072", "The key has ended" end
   return key
@@ -144,11 +141,11 @@ function M.diagnose(signer, signature, query, body, path, profile)
   end
 end
 
-local function check_signature(sim, tools, signed, request, signature)
+local function check_signature(sim, signer, signed, request, signature)
   local sent = request_parser.unescape(signature)
-  if sent and sent == tools.signer:sign(signed) then return true end
+  if sent and sent == signer:sign(signed) then return true end
   local shown = mask(signed)
-  local received, mistake = M.diagnose(tools.signer, sent or "", signed, request.body or "",
+  local received, mistake = M.diagnose(signer, sent or "", signed, request.body or "",
     request.target:match("^[^?]*"), sim.profile)
   return nil, "700002", "Signature for this request is not valid. The service signs this text: " .. shown, {
     expected = shown, received = received and mask(received), mistake = mistake,
@@ -157,7 +154,7 @@ end
 
 -- Checks that the account behind the key may call the operation at all.
 local function check_account(sim, row, account)
-  local parent = account.parent and sim.accounts.by_uid[account.parent] or account
+  local parent = account.parent and sim.accounts.by_id[account.parent] or account
   if account.frozen then return nil, "730100" end
   if row.group == "broker" and parent.role ~= "broker" then return nil, "730603" end
   if row.signer == "main" and account.parent then
@@ -183,17 +180,16 @@ function M.check(sim, row, request, query_text)
   if not signature or signature == "" then
     return nil, "700004", ("Mandatory parameter '%s' was not sent"):format(sim.profile.signature_name)
   end
-  local tools = tools_of(sim, key)
   local ok, shown
   ok, code, message = check_time(sim, query)
   if not ok then return nil, code, message end
-  ok, code, message, shown = check_signature(sim, tools, signed, request, signature)
+  ok, code, message, shown = check_signature(sim, signer_of(key), signed, request, signature)
   if not ok then return nil, code, message, shown end
-  if tools.ips and not tools.ips[(request.ip or ""):lower()] then return nil, "700006" end
-  local account = sim.accounts.by_uid[key.uid]
+  if key.ip and not has(key.ip:lower(), (request.ip or ""):lower()) then return nil, "700006" end
+  local account = sim.accounts.by_id[key.uid]
   ok, code, message = check_account(sim, row, account)
   if not ok then return nil, code, message end
-  if row.permission and not tools.permissions[row.permission] then
+  if row.permission and not has(key.permissions, row.permission) then
     return nil, "700007", ("The key lacks the permission %s"):format(row.permission)
   end
   return account, query

@@ -75,7 +75,7 @@ local function latest(records, limit, shape)
 end
 
 local function name_of(sim, uid)
-  local account = sim.accounts.by_uid[uid]
+  local account = sim.accounts.by_id[uid]
   return account.name or accounts.display_name(account)
 end
 
@@ -131,14 +131,12 @@ end
 
 local function list_keys(sim, limit)
   local list = {}
-  for _, account in ipairs(sim.accounts.list) do
-    for _, key in ipairs(sim.keys.by_uid[account.uid] or {}) do
-      list[#list + 1] = {
-        time = key.created, account = name_of(sim, key.uid), permissions = key.permissions, ip = key.ip,
-        key = key.api_key:sub(1, 5) .. "…" .. key.api_key:sub(-2), note = key.note, order = #list,
-        days_left = accounts.days_left(sim, key),
-      }
-    end
+  for i, key in ipairs(sim.keys.all) do
+    list[i] = {
+      time = key.time, account = name_of(sim, key.uid), permissions = key.permissions, ip = key.ip,
+      key = key.api_key:sub(1, 5) .. "…" .. key.api_key:sub(-2), note = key.note, order = i,
+      days_left = accounts.days_left(sim, key),
+    }
   end
   return newest(list, limit, "order")
 end

@@ -7,7 +7,16 @@ local history = require "purser.sim.history"
 local ledger = require "purser.sim.ledger"
 local prng = require "purser.sim.prng"
 
-local M = { histories = { conversions = function(record) return record.uid end } }
+local M = { histories = { conversions = {
+  keys = function(record) return record.uid end,
+  moves = function(record, move)
+    local place = ledger.place(record.uid, "SPOT")
+    for _, detail in ipairs(record.details) do
+      move(detail.asset, decimal(detail.amount), place, ledger.WORLD)
+      move(coins.PLATFORM_TOKEN, decimal(detail.convert), ledger.WORLD, place)
+    end
+  end,
+} } }
 
 -- Platform tokens for one USDT: the inverse of the catalogue's price of 2.5, exact.
 local TOKENS_PER_USDT, FEE_RATE, STEP, LARGEST = "0.4", "0.02", "0.00000001", "5"
@@ -51,13 +60,12 @@ end
 local function convert(sim, account, values)
   local place = ledger.place(account.uid, "SPOT")
   local total, fees = decimal(0), decimal(0)
-  local answer, details = { successList = {}, failedList = {} }, {}
+  local answer, details, taken = { successList = {}, failedList = {} }, {}, {}
   for _, asset in ipairs(values.asset) do
-    local balance = sim.ledger:balance(place, asset)
+    local balance = taken[asset] and decimal(0) or sim.ledger:balance(place, asset)
     local offer, code, message = quote(asset, balance)
     if offer then
-      assert(sim.ledger:move(asset, balance, place, ledger.WORLD))
-      assert(sim.ledger:move(coins.PLATFORM_TOKEN, offer.convert, ledger.WORLD, place))
+      taken[asset] = true
       total, fees = total:add(offer.convert), fees:add(offer.fee)
       answer.successList[#answer.successList + 1] = asset
       details[#details + 1] = {
@@ -70,7 +78,7 @@ local function convert(sim, account, values)
   end
   answer.totalConvert, answer.convertFee = tostring(total), tostring(fees)
   if #details > 0 then
-    sim.conversions:add {
+    sim.conversions:enter {
       id = details[1].id, uid = account.uid, time = sim:now(), total = answer.totalConvert, fee = answer.convertFee,
       details = details,
     }
@@ -88,16 +96,6 @@ end
 local function batches(sim, account, values)
   local records, total = sim.conversions:list(sim, account.uid, values.startTime, values.endTime, values, public)
   return history.page_result(records, total, values)
-end
-
---- Calls found(asset, amount) for each side of a conversion: what the outside world got by it.
-function M.each_outside(sim, found)
-  for _, batch in ipairs(sim.conversions.all) do
-    for _, detail in ipairs(batch.details) do
-      found(detail.asset, decimal(detail.amount))
-      found(coins.PLATFORM_TOKEN, decimal(detail.convert):negate())
-    end
-  end
 end
 
 M.handlers = { C12 = list, C13 = convert, C14 = batches }

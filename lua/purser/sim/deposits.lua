@@ -12,16 +12,20 @@ local coins = require "purser.sim.coins"
 local ledger = require "purser.sim.ledger"
 local prng = require "purser.sim.prng"
 
-local M = { histories = {
-  deposits = function(record) return record.uid, record.parent and "of " .. record.parent end,
-} }
-
 local SMALL, PENDING, SUCCESS, EARLY, LAST = 1, 4, 5, 9, 12
 
-local function credit(sim, record, at)
-  record.status, record.updated = SUCCESS, at
-  assert(sim.ledger:move(record.coin, decimal(record.amount), ledger.WORLD, ledger.place(record.uid, "SPOT")))
-end
+local M = { histories = { deposits = {
+  keys = function(record) return record.uid, record.parent and "of " .. record.parent end,
+  moves = function(record, move)
+    local state = record.status == SUCCESS and "free" or record.status == EARLY and "locked"
+    if record.inside or not state then return end
+    move(record.coin, decimal(record.amount), ledger.WORLD, ledger.place(record.uid, "SPOT", state))
+  end,
+  due = function(sim, id, at) -- the last confirmation has come
+    local record = sim.deposits.by_id[id]
+    if not record.held then sim.deposits:change(record, { status = SUCCESS, updated = at }) end
+  end,
+} } }
 
 local function is_small(network, amount)
   return amount:compare(decimal(network.public.withdrawMin):mul("0.01")) < 0
@@ -50,51 +54,23 @@ function M.arrive(sim, account, fields)
   if account then at = addresses.of_account(sim, account, network)
   else at = addresses.find(sim, network, fields.address or "", fields.memo) end
   if not at then return nil, "the address (with its memo) belongs to no account for this coin and network" end
-  local record = sim.deposits:add(new_record(sim, sim.accounts.by_uid[at.uid], network, {
+  local record = sim.deposits:add(new_record(sim, sim.accounts.by_id[at.uid], network, {
     amount = tostring(amount), address = at.address, memo = at.memo, tx_id = fields.tx_id, time = fields.time,
   }))
   local due = record.time + record.needed * record.block_ms
   if is_small(network, amount) then record.status = SMALL
-  elseif due <= sim:now() then credit(sim, record, due)
-  else sim.schedule:add(due, "deposit", record.id) end
+  else sim.schedule:add(due, "deposits", record.id) end
+  sim:run_due()
   local public = M.public(record, sim)
   public.id = record.id
   return public
 end
 
---- A deposit from another account of the platform: its value has been moved already.
+--- A deposit from another account of the platform: the withdrawal moved its value.
 function M.arrive_inside(sim, account, network, fields)
   local record = sim.deposits:add(new_record(sim, account, network, fields))
   record.status, record.inside = SUCCESS, true
   return record
-end
-
---- The scheduled moment: the last confirmation has come.
-function M.due(sim, id, at)
-  local record = sim.deposits.by_id[id]
-  if not record.held then credit(sim, record, at) end
-end
-
--- Where the funds of a deposit are in a state; nil where the account does not have them.
-local function place_in(record, status)
-  if status == SUCCESS then return ledger.place(record.uid, "SPOT") end
-  if status == EARLY then return ledger.place(record.uid, "SPOT", "locked") end
-end
-
---- Calls found(uid, "SPOT", asset, amount) for each deposit that was credited early: its funds are locked.
-function M.each_lock(sim, found)
-  for _, record in ipairs(sim.deposits.all) do
-    if record.status == EARLY then found(record.uid, "SPOT", record.coin, decimal(record.amount)) end
-  end
-end
-
---- Calls found(asset, amount) for each deposit: what the outside world got by it, which is negative.
-function M.each_outside(sim, found)
-  for _, record in ipairs(sim.deposits.all) do
-    if place_in(record, record.status) and not record.inside then
-      found(record.coin, decimal(record.amount):negate())
-    end
-  end
 end
 
 local function confirmations(record, now)
@@ -122,11 +98,9 @@ function M.set(sim, id, status)
     return nil, "the states of deposits are 1 to 12"
   end
   if record.inside then return nil, "the deposit came from an account of the platform" end
-  local from, to = place_in(record, record.status) or ledger.WORLD, place_in(record, status) or ledger.WORLD
-  if from ~= to and not sim.ledger:move(record.coin, decimal(record.amount), from, to) then
+  if not sim.deposits:change(record, { status = status, updated = sim:now(), held = true }) then
     return nil, "the funds of the deposit were spent since"
   end
-  record.status, record.updated, record.held = status, sim:now(), true
   return M.public(record, sim)
 end
 

@@ -19,8 +19,8 @@ end
 
 -- The key of that name, when it is one of the account or of its sub-accounts; or nil, code.
 local function find_key(sim, account, api_key)
-  local key = sim.keys.by_key[api_key]
-  local owner = key and sim.accounts.by_uid[key.uid]
+  local key = sim.keys.by_id[api_key]
+  local owner = key and sim.accounts.by_id[key.uid]
   if not owner or owner.uid ~= account.uid and owner.parent ~= account.uid then return nil, "730706" end
   return key
 end
@@ -31,7 +31,7 @@ local function public(sim, key)
   local days = accounts.days_left(sim, key)
   return {
     note = key.note, accessKey = key.api_key, status = "VALID", permissions = key.permissions,
-    ipWhiteList = key.ip or "", createTime = clock.iso_date(key.created), remainingValidity = days or FOR_EVER,
+    ipWhiteList = key.ip or "", createTime = clock.iso_date(key.time), remainingValidity = days or FOR_EVER,
   }
 end
 
@@ -47,7 +47,6 @@ local function change_key(sim, account, values)
   local key, code = find_key(sim, account, values.apiKey)
   if not key then return nil, code end
   key.ip, key.note = values.ipWhiteList, values.note or key.note
-  sim.key_tools[key.api_key] = nil
   return public(sim, key)
 end
 

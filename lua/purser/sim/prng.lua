@@ -21,8 +21,10 @@ M.BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 M.BECH32 = "023456789acdefghjklmnpqrstuvwxyz"
 M.LETTERS_AND_DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 
---- A generator for `seed` (an integer). `salt`, a text, gives independent sequences under one seed.
-function M.new(seed, salt)
+--- A generator for `seed` (an integer), which is plain data; or that of a snapshot. `salt`, a text, gives independent
+--- sequences under one seed.
+function M.new(seed, salt, saved)
+  if saved then return setmetatable(saved, Dice) end
   local state = seed % MODULUS
   for i = 1, #(salt or "") do state = (state * 31 + salt:byte(i)) % MODULUS end
   local dice = setmetatable({ state = state == 0 and 1 or state }, Dice)

@@ -162,10 +162,10 @@ end
 
 -- An operation with the faults around it.
 local function answer_operation(sim, row, request, query_text, facts)
-  local response = faults.before(sim.fault_state, row, request)
+  local response = faults.before(sim, row, request)
   if not response then
     response = execute(sim, row, request, query_text, facts)
-    response = faults.after(sim.fault_state, row, request, response)
+    response = faults.after(sim, row, request, response)
   else
     facts.outcome, facts.code = "fault", response.code
   end
@@ -177,7 +177,7 @@ end
 -- The answer to a request that is above the rate limit, or nil.
 local function answer_above_limit(sim, row, request, facts)
   if not sim.rate_limit_state then return nil end
-  local key = sim.keys.by_key[request.headers[sim.profile.key_header:lower()]]
+  local key = sim.keys.by_id[request.headers[sim.profile.key_header:lower()]]
   local status, seconds = rate_limit.arrive(sim.rate_limit_state, row, request.ip or "127.0.0.1", key and key.uid,
     sim:now())
   if not status then return nil end

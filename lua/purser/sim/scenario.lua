@@ -7,7 +7,6 @@ local option_schema = require "purser.util.option_schema"
 local core = require "purser.core"
 local decimal = require "purser.decimal"
 local deposits = require "purser.sim.deposits"
-local ledger = require "purser.sim.ledger"
 local rebates = require "purser.sim.rebates"
 local rules = require "purser.sim.rules"
 local prng = require "purser.sim.prng"
@@ -61,7 +60,6 @@ local time = { 0, option_schema.EXACT, says = "a time in epoch milliseconds" }
 ---@field type string|nil  "spot" or "futures"
 ---@field uid string|nil   the user who brought it
 ---@field time integer|nil  epoch ms. Default: now
----@field grows boolean|nil  adds to the rebate of the same day, user, asset and type
 
 ---@class purser.SimTradeOptions
 ---@field account string|table
@@ -88,7 +86,6 @@ local rules_of = {
   },
   rebate = {
     account = reference, asset = "string", amount = "string or number", type = "string", uid = "string", time = time,
-    grows = "boolean",
   },
   trade = { account = reference, changes = "table" },
   save_address = { account = reference, coin = "string", network = "string", address = "string", memo = "string" },
@@ -103,8 +100,8 @@ end
 --- Finds an account by its uid, its name, or a table with one of them.
 local function find(sim, requested)
   if type(requested) == "table" then requested = requested.uid or requested.name end
-  if sim.accounts.by_uid[requested] then return sim.accounts.by_uid[requested] end
-  for _, account in ipairs(sim.accounts.list) do
+  if sim.accounts.by_id[requested] then return sim.accounts.by_id[requested] end
+  for _, account in ipairs(sim.accounts.all) do
     if requested ~= nil and account.name == requested then return account end
   end
   return nil, ("there is no account %s"):format(tostring(requested))
@@ -117,7 +114,7 @@ local function account_of(sim, what, fields)
   return find(sim, fields.account)
 end
 
--- Reads a map of amounts as decimals: from 0 on, unless they are changes. Returns nil and a message where it is none.
+-- Reads a map of amounts as texts: from 0 on, unless they are changes. Returns nil and a message where it is none.
 local function read_amounts(amounts, are_changes)
   local read = {}
   for asset, text in pairs(amounts or {}) do
@@ -126,27 +123,16 @@ local function read_amounts(amounts, are_changes)
       return nil, ("the %s of %s must be the text of a decimal%s, under the coin's name"):format(
         are_changes and "change" or "balance", tostring(asset), are_changes and "" or " from 0 on")
     end
-    read[asset] = amount
+    read[asset] = tostring(amount)
   end
   return read
-end
-
--- Gives an account these amounts, or takes those that are negative.
-local function grant(sim, account, business, amounts)
-  local place = ledger.place(account.uid, business)
-  for asset, amount in pairs(amounts) do
-    local is_taken = amount:sign() < 0
-    assert(sim.ledger:move(asset, is_taken and amount:negate() or amount, is_taken and place or ledger.WORLD,
-      is_taken and ledger.WORLD or place))
-    sim.granted[asset] = tostring(decimal(sim.granted[asset] or "0"):add(amount))
-  end
 end
 
 -- Returns what is wrong with the names of a new account, or nil: two with one name of it would be mixed up.
 local function check_identity(sim, fields)
   local uid, password = fields.uid, fields.funds_password
   if uid and not uid:find("^%w+$") then return "uid must be letters and digits" end
-  if uid and sim.accounts.by_uid[uid] then return "that uid is taken" end
+  if uid and sim.accounts.by_id[uid] then return "that uid is taken" end
   if fields.email and accounts.by_identifier(sim, "EMAIL", fields.email) then return "that email is taken" end
   if fields.mobile and accounts.by_identifier(sim, "MOBILE", fields.mobile, "") then return "that mobile is taken" end
   if password and (#password ~= 32 or password:find("%X")) then
@@ -173,7 +159,7 @@ end
 -- Returns what is wrong with a key that is given, or nil. A secret that is not given is drawn.
 local function check_key(sim, api_key, secret_key)
   if api_key and not accounts.is_api_key(api_key) then return "api_key must be 8 to 64 letters and digits" end
-  if api_key and sim.keys.by_key[api_key] then return "that api_key is taken" end
+  if api_key and sim.keys.by_id[api_key] then return "that api_key is taken" end
   if not secret_key then return nil end
   local signer, message = core.signer("hmac-sha256", secret_key)
   if not signer then return "secret_key cannot be used: " .. message end
@@ -214,8 +200,8 @@ function World:account(fields)
     funds_password = fields.funds_password and fields.funds_password:lower(),
     saved_addresses_only = fields.saved_addresses_only,
   })
-  grant(self, account, "SPOT", spot)
-  grant(self, account, "FUTURES", futures)
+  self.grants:enter { uid = account.uid, business = "SPOT", amounts = spot }
+  self.grants:enter { uid = account.uid, business = "FUTURES", amounts = futures }
   local key = accounts.add_key(self, account, {
     permissions = permissions or rules.all_permissions, ip = ip, note = "first key",
     api_key = fields.api_key, secret_key = fields.secret_key,
@@ -250,7 +236,7 @@ function World:rebate(fields)
   if not fields.asset or not amount then return nil, "a rebate needs an asset and the text of an amount" end
   return rebates.public(rebates.add(self, broker, {
     asset = fields.asset, amount = tostring(amount), type = fields.type, time = fields.time,
-    uid = fields.uid or self.dice:text(8, prng.DIGITS), grows = fields.grows,
+    uid = fields.uid or self.dice:text(8, prng.DIGITS),
   }))
 end
 
@@ -264,12 +250,8 @@ function World:trade(fields)
   changes, message = read_amounts(fields.changes, true)
   if not changes then return nil, message end
   self:run_due()
-  for asset, amount in pairs(changes) do
-    if self.ledger:balance(ledger.place(account.uid, "SPOT"), asset):add(amount):sign() < 0 then
-      return nil, "the account has less " .. asset
-    end
-  end
-  grant(self, account, "SPOT", changes)
+  local granted, asset = self.grants:enter { uid = account.uid, business = "SPOT", amounts = changes }
+  if not granted then return nil, "the account has less " .. asset end
   return accounts.balances(self, account, "SPOT")
 end
 
@@ -328,7 +310,7 @@ end
 function World:state()
   self:run_due()
   local list = {}
-  for i, account in ipairs(self.accounts.list) do
+  for i, account in ipairs(self.accounts.all) do
     list[i] = {
       uid = account.uid, role = account.role, name = account.name, email = account.email, parent = account.parent,
       frozen = account.frozen == true, spot = accounts.balances(self, account, "SPOT"),

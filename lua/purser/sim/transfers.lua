@@ -16,13 +16,35 @@ local function direction(parent, from, to, from_type, to_type)
   return table.concat({ parent, from, to, from_type, to_type }, "|")
 end
 
-local M = { histories = {
-  family_transfers = function(record)
-    return direction(record.parent, record.from, record.to, record.from_type, record.to_type)
-  end,
-  wallet_transfers = function(record) return direction(record.uid, "", "", record.from_type, record.to_type) end,
-  internal_transfers = function(record) return record.from, record.to end,
-} }
+local M = {}
+
+M.histories = {
+  family_transfers = {
+    keys = function(record)
+      return direction(record.parent, record.from, record.to, record.from_type, record.to_type)
+    end,
+    moves = function(record, move)
+      move(record.asset, decimal(record.amount), ledger.place(record.from, record.from_type),
+        ledger.place(record.to, record.to_type))
+    end,
+  },
+  wallet_transfers = {
+    keys = function(record) return direction(record.uid, "", "", record.from_type, record.to_type) end,
+    moves = function(record, move)
+      if record.status == "FAILED" then return end
+      move(record.asset, decimal(record.amount), ledger.place(record.uid, record.from_type),
+        record.status == "WAIT" and ledger.place(record.uid, record.from_type, "locked")
+        or ledger.place(record.uid, record.to_type))
+    end,
+    due = function(sim, id) M.finish(sim, id, "SUCCESS") end,
+  },
+  internal_transfers = {
+    keys = function(record) return record.from, record.to end,
+    moves = function(record, move)
+      move(record.asset, decimal(record.amount), ledger.place(record.from, "SPOT"), ledger.place(record.to, "SPOT"))
+    end,
+  },
+}
 
 -- The next transfer id: digits alone, and more of them than a floating-point number can hold; or 32 hexadecimal digits
 -- in the live form. `is_number`: of an operation that has no such ids.
@@ -67,20 +89,17 @@ local function transfer(sim, parent, values, row)
   if own_id and sim.options.repeated_ids == "reject" and sim.family_transfers.used[own_id] then
     return nil, rules.bad_value(row), "clientTranId was used before"
   end
-  if not sim.ledger:move(values.asset, values.amount, ledger.place(from.uid, values.fromAccountType),
-    ledger.place(to.uid, values.toAccountType)) then
-    return nil, "10101"
-  end
-  local record = sim.family_transfers:add {
+  local record = sim.family_transfers:enter {
     parent = parent.uid, id = next_id(sim, row.id == "B6"), client_id = client_id, own_id = own_id,
     asset = values.asset, amount = tostring(values.amount), from = from.uid, to = to.uid,
     from_type = values.fromAccountType, to_type = values.toAccountType, status = "SUCCESS", time = sim:now(),
   }
+  if not record then return nil, "10101" end
   return { tranId = record.id }
 end
 
 local function public_family(record, sim)
-  local by_uid = sim.accounts.by_uid
+  local by_uid = sim.accounts.by_id
   return {
     tranId = record.id, fromAccount = accounts.display_name(by_uid[record.from]),
     toAccount = accounts.display_name(by_uid[record.to]), clientTranId = record.client_id, asset = record.asset,
@@ -102,24 +121,11 @@ local function family_history(sim, parent, values)
     requested and function(record) return record.client_id == requested end)
 end
 
-local function wallet_places(record)
-  return ledger.place(record.uid, record.from_type), ledger.place(record.uid, record.from_type, "locked"),
-    ledger.place(record.uid, record.to_type)
-end
-
 --- Ends a waiting C9 transfer: "SUCCESS" pays it, "FAILED" gives it back. Nothing happens when it does not wait.
 function M.finish(sim, id, status)
   local record = sim.wallet_transfers.by_id[id]
   if not record or record.status ~= "WAIT" then return nil, "there is no such waiting transfer" end
-  local source, locked, target = wallet_places(record)
-  record.status = status
-  assert(sim.ledger:move(record.asset, decimal(record.amount), locked, status == "SUCCESS" and target or source))
-  return true
-end
-
---- The scheduled moment of a waiting transfer.
-function M.due(sim, id)
-  M.finish(sim, id, "SUCCESS")
+  return sim.wallet_transfers:change(record, { status = status })
 end
 
 -- C9
@@ -132,16 +138,13 @@ local function wallet_transfer(sim, account, values, row)
     return nil, rules.bad_value(row), "The futures business of the account is not enabled"
   end
   local wait = sim.options.transfer_wait_ms
-  local record = {
-    uid = account.uid, asset = values.asset, amount = tostring(values.amount), from_type = values.fromAccountType,
-    to_type = values.toAccountType, status = wait > 0 and "WAIT" or "SUCCESS", time = sim:now(),
+  local record = sim.wallet_transfers:enter {
+    uid = account.uid, id = next_id(sim), asset = values.asset, amount = tostring(values.amount),
+    from_type = values.fromAccountType, to_type = values.toAccountType, status = wait > 0 and "WAIT" or "SUCCESS",
+    time = sim:now(),
   }
-  local source, locked, target = wallet_places(record)
-  if wait > 0 then target = locked end
-  if not sim.ledger:move(record.asset, values.amount, source, target) then return nil, "10101" end
-  record.id = next_id(sim)
-  sim.wallet_transfers:add(record)
-  if wait > 0 then sim.schedule:add(record.time + wait, "transfer", record.id) end
+  if not record then return nil, "10101" end
+  if wait > 0 then sim.schedule:add(record.time + wait, "wallet_transfers", record.id) end
   return { tranId = record.id }
 end
 
@@ -165,7 +168,7 @@ end
 local function visible_one(sim, records, id, first, last)
   local record = records.by_id[id]
   last = sim:visible(last)
-  return record and not record.hidden and (not first or record.time >= first) and (not last or record.time <= last)
+  return record and (not first or record.time >= first) and (not last or record.time <= last)
     and record or nil
 end
 
@@ -183,22 +186,19 @@ local function internal_transfer(sim, account, values)
   if payee.frozen then return nil, "730100" end
   if payee.uid == account.uid then return nil, "33333", "The transfer has the same source and destination" end
   if not coins.by_name[values.asset] then return nil, "10232" end
-  if not sim.ledger:move(values.asset, values.amount, ledger.place(account.uid, "SPOT"),
-    ledger.place(payee.uid, "SPOT")) then
-    return nil, "10101"
-  end
-  local record = sim.internal_transfers:add {
+  local record = sim.internal_transfers:enter {
     id = next_id(sim), from = account.uid, to = payee.uid, asset = values.asset,
     amount = tostring(values.amount), to_type = values.toAccountType, to_account = values.toAccount,
     status = "SUCCESS", time = sim:now(),
   }
+  if not record then return nil, "10101" end
   return { tranId = record.id }
 end
 
 local function public_internal(record, sim)
   return {
     tranId = record.id, asset = record.asset, amount = record.amount, toAccountType = record.to_type,
-    toAccount = record.to_account, fromAccount = accounts.display_name(sim.accounts.by_uid[record.from]),
+    toAccount = record.to_account, fromAccount = accounts.display_name(sim.accounts.by_id[record.from]),
     status = record.status, timestamp = record.time,
   }
 end
@@ -221,12 +221,5 @@ M.handlers = {
   A13 = transfer, B6 = transfer, A1 = family_history, B7 = family_history, C9 = wallet_transfer, C10 = wallet_history,
   C11 = wallet_one, C15 = internal_transfer, C16 = internal_history,
 }
-
---- Calls found(uid, business, asset, amount) for each waiting transfer: its funds are locked.
-function M.each_lock(sim, found)
-  for _, record in ipairs(sim.wallet_transfers.all) do
-    if record.status == "WAIT" then found(record.uid, record.from_type, record.asset, decimal(record.amount)) end
-  end
-end
 
 return M

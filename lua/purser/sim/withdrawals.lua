@@ -15,8 +15,6 @@ local ledger = require "purser.sim.ledger"
 local rules = require "purser.sim.rules"
 local prng = require "purser.sim.prng"
 
-local M = { histories = { withdrawals = function(record) return record.uid end } }
-
 local APPLIED, PACKAGING, CONFIRMING, SUCCESS, CANCELLED = 1, 5, 6, 7, 9
 
 -- The way of a withdrawal: the state after this one, and how long after applying it begins (ms).
@@ -40,57 +38,48 @@ local function net_of(record)
   return record.fee_inside and amount:sub(record.fee) or amount
 end
 
--- The two places that a withdrawal's funds are at, of the account or of its record.
-local function places(owner)
-  return ledger.place(owner.uid, "SPOT"), ledger.place(owner.uid, "SPOT", "locked")
-end
-
--- Where the funds of a withdrawal are, with their amounts: with who gets it and the world, or with the account.
-local function funds_in(record, where)
-  local free, locked = places(record)
-  if where ~= "sent" then return { { where == "back" and free or locked, total_of(record) } } end
-  local payee = record.to_uid and ledger.place(record.to_uid, "SPOT") or ledger.WORLD
-  return { { payee, net_of(record) }, { ledger.WORLD, decimal(record.fee) } }
-end
-
--- Puts a withdrawal into a state, and its funds where that state has them, by way of the lock. Returns nil where they
--- came back and were spent since.
+-- Puts a withdrawal into a state, and its funds where that state has them. Returns nil where they came back and were
+-- spent since.
 local function enter(sim, record, status, at)
-  local from, to, _, locked = place_of[record.status], place_of[status], places(record)
-  for _, part in ipairs(from ~= to and from ~= "locked" and funds_in(record, from) or {}) do
-    if not sim.ledger:move(record.coin, part[2], part[1], locked) then return nil end
-  end
-  for _, part in ipairs(from ~= to and to ~= "locked" and funds_in(record, to) or {}) do
-    assert(sim.ledger:move(record.coin, part[2], locked, part[1]))
-  end
-  if from ~= to then record.tx_id = to == "sent" and sim.dice:text(64, prng.HEX) or nil end
-  record.status, record.updated = status, at
-  return true
+  local is_sent = place_of[status] == "sent" and place_of[record.status] ~= "sent"
+  return sim.withdrawals:change(record, { status = status, updated = at,
+    tx_id = is_sent and sim.dice:text(64, prng.HEX) or nil })
 end
 
 -- The deposit of a withdrawal to an account of the platform.
 local function arrive_inside(sim, record, at)
   local network = coins.network(record.coin, record.network)
-  deposits.arrive_inside(sim, sim.accounts.by_uid[record.to_uid], network, { amount = tostring(net_of(record)),
+  deposits.arrive_inside(sim, sim.accounts.by_id[record.to_uid], network, { amount = tostring(net_of(record)),
     address = record.address, memo = record.memo, tx_id = record.tx_id, time = at })
 end
 
 local function confirmed_at(record) return record.updated + record.needed * record.block_ms end
 
---- The scheduled moment: on to the next state.
-function M.due(sim, id, at)
-  local record = sim.withdrawals.by_id[id]
-  if record.held then return end
-  local step = next_state[record.status]
-  if record.status == CONFIRMING then
-    enter(sim, record, SUCCESS, at)
-    if record.to_uid then arrive_inside(sim, record, at) end
-  elseif step then
-    enter(sim, record, step[1], at)
-    sim.schedule:add(record.status == CONFIRMING and confirmed_at(record) or record.time + next_state[record.status][2],
-      "withdrawal", id)
-  end -- cancelled or failed meanwhile: nothing more happens
-end
+local M = { histories = { withdrawals = {
+  keys = function(record) return record.uid end,
+  moves = function(record, move)
+    local where, free = place_of[record.status], ledger.place(record.uid, "SPOT")
+    if where == "locked" then
+      move(record.coin, total_of(record), free, ledger.place(record.uid, "SPOT", "locked"))
+    elseif where == "sent" then
+      move(record.coin, net_of(record), free, record.to_uid and ledger.place(record.to_uid, "SPOT") or ledger.WORLD)
+      move(record.coin, decimal(record.fee), free, ledger.WORLD)
+    end
+  end,
+  due = function(sim, id, at) -- on to the next state
+    local record = sim.withdrawals.by_id[id]
+    local step = next_state[record.status]
+    if record.held then return end
+    if record.status == CONFIRMING then
+      enter(sim, record, SUCCESS, at)
+      if record.to_uid then arrive_inside(sim, record, at) end
+    elseif step then
+      enter(sim, record, step[1], at)
+      sim.schedule:add(record.status == CONFIRMING and confirmed_at(record)
+        or record.time + next_state[record.status][2], "withdrawals", id)
+    end -- cancelled or failed meanwhile: nothing more happens
+  end,
+} } }
 
 -- Each check answers code and message when the withdrawal cannot be; the first that does ends it.
 local function check_network(row, network, values)
@@ -150,17 +139,15 @@ local function apply(sim, account, values, row, network)
   if inside and values.amount:compare(fee) <= 0 then
     return nil, rules.bad_value(row), "The amount does not cover the fee of " .. fee
   end
-  local free, locked = places(account)
-  local total = inside and values.amount or values.amount:add(fee)
-  if not sim.ledger:move(network.coin, total, free, locked) then return nil, "10101" end
   local destination = addresses.find(sim, network, values.address, values.memo)
-  local record = sim.withdrawals:add {
-    uid = account.uid, id = sim.dice:text(32, prng.HEX), order_id = order_id, own_id = own_id, coin = network.coin,
+  local record = sim.withdrawals:enter({
+    uid = account.uid, order_id = order_id, own_id = own_id, coin = network.coin,
     network = network.long, address = values.address, memo = values.memo, amount = amount, fee = fee,
     fee_inside = inside or nil, remark = values.remark, status = APPLIED, time = sim:now(), updated = sim:now(),
     block_ms = network.block_ms, to_uid = destination and destination.uid, needed = network.public.minConfirm,
-  }
-  sim.schedule:add(record.time + next_state[APPLIED][2], "withdrawal", record.id)
+  }, function() return sim.dice:text(32, prng.HEX) end)
+  if not record then return nil, "10101" end
+  sim.schedule:add(record.time + next_state[APPLIED][2], "withdrawals", record.id)
   return { id = record.id }
 end
 
@@ -183,7 +170,7 @@ local function withdraw_sub(sim, account, values, row)
     if address then values.address, values.memo = address, memo end
   end
   if values.password then
-    local expected = account.funds_password or sim.accounts.by_uid[account.parent].funds_password
+    local expected = account.funds_password or sim.accounts.by_id[account.parent].funds_password
     if expected and expected ~= values.password then return nil, "730002", "The funds password is wrong" end
   elseif not addresses.is_saved(sim, account, network, values.address, values.memo) then
     return nil, "10212"
@@ -209,14 +196,14 @@ local function confirmations(record, now)
 end
 
 local function public(record, sim)
-  local coin = coins.by_name[record.coin]
+  local coin, tx_id = coins.by_name[record.coin], place_of[record.status] == "sent" and record.tx_id or nil
   return {
-    id = record.id, withdrawOrderId = record.order_id, txId = record.tx_id, coin = record.coin,
+    id = record.id, withdrawOrderId = record.order_id, txId = tx_id, coin = record.coin,
     network = record.network, netWork = coins.short_id(record.coin, record.network),
     address = record.address, amount = record.amount,
     transferType = record.to_uid and 1 or 0, status = record.status,
     transactionFee = record.fee, confirmNo = confirmations(record, sim:now()), applyTime = record.time,
-    updateTime = record.updated, remark = record.remark, memo = record.memo, transHash = record.tx_id,
+    updateTime = record.updated, remark = record.remark, memo = record.memo, transHash = tx_id,
     coinId = coin.id, vcoinId = coin.id,
   }
 end
@@ -252,21 +239,5 @@ local function list(sim, account, values)
 end
 
 M.handlers = { C2 = withdraw, C17 = withdraw, A12 = withdraw_sub, C3 = cancel, C5 = list }
-
---- Calls found(uid, "SPOT", asset, amount) for each withdrawal that has not been sent: its funds are locked.
-function M.each_lock(sim, found)
-  for _, record in ipairs(sim.withdrawals.all) do
-    if M.can_fail(record) then found(record.uid, "SPOT", record.coin, total_of(record)) end
-  end
-end
-
---- Calls found(asset, amount) for each withdrawal that was sent: what the outside world got by it.
-function M.each_outside(sim, found)
-  for _, record in ipairs(sim.withdrawals.all) do
-    if place_of[record.status] == "sent" then
-      found(record.coin, record.to_uid and decimal(record.fee) or net_of(record):add(record.fee))
-    end
-  end
-end
 
 return M
