@@ -8,6 +8,7 @@ local clock = require "purser.sim.clock"
 local decimal = require "purser.decimal"
 local history = require "purser.sim.history"
 local ledger = require "purser.sim.ledger"
+local option_schema = require "purser.util.option_schema"
 local prng = require "purser.sim.prng"
 
 local MAX_KEYS = 30 -- of an account
@@ -37,6 +38,24 @@ function M.add(sim, fields)
   end
   fields.time = sim:now()
   return sim.accounts:add(fields)
+end
+
+--- The account of a uid, of a name, or of a table with one of them; or nil and what is wrong.
+function M.find(sim, requested)
+  if type(requested) == "table" then requested = requested.uid or requested.name end
+  if sim.accounts.by_id[requested] then return sim.accounts.by_id[requested] end
+  for _, account in ipairs(sim.accounts.all) do
+    if requested ~= nil and account.name == requested then return account end
+  end
+  return nil, ("there is no account %s"):format(tostring(requested))
+end
+
+--- Checks the fields of a method of the simulator, and finds the account that they name. Returns it, or nil and what is
+--- wrong.
+function M.named(sim, method, fields, rules)
+  local message = option_schema.text(fields, rules, method .. " field")
+  if message then return nil, message end
+  return M.find(sim, fields.account)
 end
 
 --- The sub-account of that name of a parent, or nil, code.

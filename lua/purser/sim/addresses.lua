@@ -2,6 +2,7 @@
 -- Addresses: their form on each chain, the deposit addresses that accounts have, and the withdrawal addresses they
 -- saved.
 
+local accounts = require "purser.sim.accounts"
 local coins = require "purser.sim.coins"
 local core = require "purser.core"
 local history = require "purser.sim.history"
@@ -113,14 +114,32 @@ local function list(sim, account, values)
   return found
 end
 
---- Saves a withdrawal address: { coin, network, address, memo }. Returns the record, or nil and what is wrong.
-function M.save(sim, account, fields)
+---@class purser.Sim
+local methods = {}
+M.methods = methods
+
+---@class purser.SimAddressOptions
+---@field account string|table
+---@field coin string
+---@field network string  long name or short id
+---@field address string
+---@field memo string|nil
+
+local rules = { account = "string or table", coin = "string", network = "string", address = "string", memo = "string" }
+
+--- Saves a withdrawal address in an account's address book.
+---@param fields purser.SimAddressOptions
+---@return table|nil address, string|nil message
+function methods:save_address(fields)
+  local account, message = accounts.named(self, "save_address", fields, rules)
+  if not account then return nil, message end
+  if not fields.address then return nil, "a saved address needs an address" end
   local network = coins.network(fields.coin, fields.network, true)
   if not network then return nil, "the coin or its network does not exist" end
   if not M.is_valid(network, fields.address) then return nil, "the address does not fit the network" end
-  return sim.saved_addresses:add {
+  return self.saved_addresses:add {
     uid = account.uid, coin = network.coin, network = network.long, address = fields.address, addressTag = fields.memo,
-    memo = fields.memo, time = sim:now(),
+    memo = fields.memo, time = self:now(),
   }
 end
 

@@ -5,12 +5,15 @@
 -- minimum is 1, small, and stays so: it is never credited. sim:set_deposit puts a deposit into any of the states 1 to
 -- 12, where it stays. Its funds are free in state 5, locked in state 9 (credited early), and not there in the others.
 
+local accounts = require "purser.sim.accounts"
 local addresses = require "purser.sim.addresses"
 local decimal = require "purser.decimal"
 local history = require "purser.sim.history"
 local coins = require "purser.sim.coins"
 local ledger = require "purser.sim.ledger"
+local option_schema = require "purser.util.option_schema"
 local prng = require "purser.sim.prng"
+local states = require "purser.api.states"
 
 local SMALL, PENDING, SUCCESS, EARLY, LAST = 1, 4, 5, 9, 12
 
@@ -40,28 +43,60 @@ local function new_record(sim, account, network, fields)
   }
 end
 
---- A deposit arrives at an address, that of `account` where there is one: the fields of sim:deposit. One whose time is
---- past may be complete at once. Returns it as histories show it, with its id; or nil and what is wrong.
-function M.arrive(sim, account, fields)
+---@class purser.Sim
+local methods = {}
+M.methods = methods
+
+---@class purser.SimDepositOptions  of an account, or to an address
+---@field account string|table|nil
+---@field address string|nil
+---@field memo string|nil
+---@field coin string
+---@field network string|nil
+---@field amount string|integer
+---@field tx_id string|nil
+---@field time integer|nil  epoch ms: one that arrived then
+
+local rules = {
+  account = "string or table", address = "string", coin = "string", network = "string", amount = "string or number",
+  memo = "string", tx_id = "string", time = { 0, option_schema.EXACT, says = "a time in epoch milliseconds" },
+}
+
+-- The address that a deposit arrives at: that of its account, or the one that it names.
+local function address_of(sim, network, fields)
+  if fields.account and fields.address then return nil, "give the account or the address of a deposit, not both" end
+  if fields.account then
+    local account, message = accounts.find(sim, fields.account)
+    return account and addresses.of_account(sim, account, network), message
+  end
+  return addresses.find(sim, network, fields.address or "", fields.memo),
+    "the address (with its memo) belongs to no account for this coin and network"
+end
+
+--- A deposit arrives. Returns it as histories show it, with its `id`; or nil and what is wrong.
+---@param fields purser.SimDepositOptions
+---@return table|nil deposit, string|nil message
+function methods:deposit(fields)
+  local message = option_schema.text(fields, rules, "deposit field")
+  if message then return nil, message end
+  self:run_due()
   local network = coins.network(fields.coin, fields.network, true)
   if not network then return nil, "the coin or its network does not exist" end
   local amount = decimal(fields.amount)
   if type(fields.amount) ~= "string" or not amount or amount:sign() <= 0 then
     return nil, "the amount must be the text of a positive decimal"
   end
-  if fields.time and fields.time > sim:now() then return nil, "the time lies in the future" end
+  if fields.time and fields.time > self:now() then return nil, "the time lies in the future" end
   local at
-  if account then at = addresses.of_account(sim, account, network)
-  else at = addresses.find(sim, network, fields.address or "", fields.memo) end
-  if not at then return nil, "the address (with its memo) belongs to no account for this coin and network" end
-  local record = sim.deposits:add(new_record(sim, sim.accounts.by_id[at.uid], network, {
+  at, message = address_of(self, network, fields)
+  if not at then return nil, message end
+  local record = self.deposits:add(new_record(self, self.accounts.by_id[at.uid], network, {
     amount = tostring(amount), address = at.address, memo = at.memo, tx_id = fields.tx_id, time = fields.time,
   }))
-  local due = record.time + record.needed * record.block_ms
   if is_small(network, amount) then record.status = SMALL
-  else sim.schedule:add(due, "deposits", record.id) end
-  sim:run_due()
-  local public = M.public(record, sim)
+  else self.schedule:add(record.time + record.needed * record.block_ms, "deposits", record.id) end
+  self:run_due()
+  local public = M.public(record, self)
   public.id = record.id
   return public
 end
@@ -89,19 +124,24 @@ function M.public(record, sim)
   }
 end
 
---- Puts a deposit into a state (1 to 12), and its funds where that state has them. It stays there. Returns the deposit
---- as histories show it, or nil and why not.
-function M.set(sim, id, status)
-  local record = sim.deposits.by_id[id]
+--- Puts a deposit into a state: its id, and the state's number (1 to 12) or name, and its funds where that state has
+--- them. It stays there until it is put into another. Returns the deposit as histories show it; nil and why not.
+---@param id string|integer
+---@param status integer|string
+---@return table|nil deposit, string|nil message
+function methods:set_deposit(id, status)
+  self:run_due()
+  local record = self.deposits.by_id[id]
   if not record then return nil, "there is no such deposit" end
-  if type(status) ~= "number" or status % 1 ~= 0 or status < SMALL or status > LAST then
+  status = states.number("deposit", status) or tonumber(status)
+  if not status or status % 1 ~= 0 or status < SMALL or status > LAST then
     return nil, "the states of deposits are 1 to 12"
   end
   if record.inside then return nil, "the deposit came from an account of the platform" end
-  if not sim.deposits:change(record, { status = status, updated = sim:now(), held = true }) then
+  if not self.deposits:change(record, { status = status, updated = self:now(), held = true }) then
     return nil, "the funds of the deposit were spent since"
   end
-  return M.public(record, sim)
+  return M.public(record, self)
 end
 
 --- The filter of a history by coin and status, or nil when neither is asked for.

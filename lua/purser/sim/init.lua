@@ -38,24 +38,23 @@ local transport = lazy "purser.sim.transport"
 ---@class purser.modules.sim
 local M = {}
 
--- The parts of the service: each has handlers by operation id, and rows of what its records are (purser.sim.history).
--- The records are all that a simulator keeps of them.
+---@class purser.Sim
+local Sim = {}
+local meta = { __index = Sim, __name = "purser.sim" }
+
+-- The parts of the service: each has handlers by operation id, rows of what its records are (purser.sim.history), and
+-- methods of the simulator. The records are all that a simulator keeps of them.
 local rows = {}
-for _, part in ipairs { coins, live, accounts, addresses, deposits, withdrawals, transfers, conversions, rebates } do
-  for id, handler in pairs(part.handlers) do requests.handlers[id] = handler end
+local parts = { coins, live, accounts, addresses, deposits, withdrawals, transfers, conversions, rebates, faults, scenario }
+for _, part in ipairs(parts) do
+  for id, handler in pairs(part.handlers or {}) do requests.handlers[id] = handler end
   for name, row in pairs(part.histories or {}) do rows[name] = row end
+  for name, method in pairs(part.methods or {}) do Sim[name] = method end
 end
 
 for _, row in ipairs(purser.operations) do
   assert(requests.handlers[row.id], row.id .. ": the simulator lacks it")
 end
-
----@class purser.Sim
-local Sim = {}
-for _, methods in ipairs { scenario, faults.methods } do
-  for name, method in pairs(methods) do Sim[name] = method end
-end
-local meta = { __index = Sim, __name = "purser.sim" }
 
 ---@class purser.SimOptions
 ---@field seed integer|nil        one seed replays a run. Default: 1

@@ -2,8 +2,8 @@
 -- A small seeded generator of integers and texts, the same on every Lua: one seed replays one run.
 --
 -- Lehmer's generator modulo 2^31 - 1: each product stays below 2^46, so it is exact where numbers are doubles. It
--- decides which faults happen, how answers are shuffled, and the keys, addresses and ids of the simulator, which are
--- worth nothing anywhere else.
+-- decides which faults happen, and the keys, addresses and ids of the simulator, which are worth nothing anywhere
+-- else.
 
 local MODULUS, FACTOR = 2147483647, 16807 -- each number is below the modulus
 
@@ -50,15 +50,6 @@ function Dice:text(length, alphabet)
     bytes[i] = alphabet:sub(at, at)
   end
   return table.concat(bytes)
-end
-
---- Puts a list into another order, in place.
-function Dice:shuffle(list)
-  for i = #list, 2, -1 do
-    local j = self:roll(i)
-    list[i], list[j] = list[j], list[i]
-  end
-  return list
 end
 
 return M

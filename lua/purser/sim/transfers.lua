@@ -16,9 +16,14 @@ local function direction(parent, from, to, from_type, to_type)
   return table.concat({ parent, from, to, from_type, to_type }, "|")
 end
 
-local M = {}
+-- Ends a waiting C9 transfer: "SUCCESS" pays it, "FAILED" gives it back.
+local function finish(sim, id, status)
+  local record = sim.wallet_transfers.by_id[id]
+  if not record or record.status ~= "WAIT" then return nil, "there is no such waiting transfer" end
+  return sim.wallet_transfers:change(record, { status = status })
+end
 
-M.histories = {
+local M = { histories = {
   family_transfers = {
     keys = function(record)
       return direction(record.parent, record.from, record.to, record.from_type, record.to_type)
@@ -36,7 +41,7 @@ M.histories = {
         record.status == "WAIT" and ledger.place(record.uid, record.from_type, "locked")
         or ledger.place(record.uid, record.to_type))
     end,
-    due = function(sim, id) M.finish(sim, id, "SUCCESS") end,
+    due = function(sim, id) finish(sim, id, "SUCCESS") end,
   },
   internal_transfers = {
     keys = function(record) return record.from, record.to end,
@@ -44,7 +49,7 @@ M.histories = {
       move(record.asset, decimal(record.amount), ledger.place(record.from, "SPOT"), ledger.place(record.to, "SPOT"))
     end,
   },
-}
+} }
 
 -- The next transfer id: digits alone, and more of them than a floating-point number can hold; or 32 hexadecimal digits
 -- in the live form. `is_number`: of an operation that has no such ids.
@@ -53,6 +58,14 @@ local function next_id(sim, is_number)
   local digits = ("%d%06d"):format(sim:now(), number % 1000000)
   if is_number or not sim.is_live then return digits end
   return core.md5_hex(("%d %s"):format(sim.seed, digits))
+end
+
+-- Makes the record of a transfer. Returns the answer to it; or nil and the code where the funds are not there.
+local function enter(sim, records, values, record)
+  record.asset, record.amount, record.time = values.asset, tostring(values.amount), sim:now()
+  record.status = record.status or "SUCCESS"
+  if not records:enter(record) then return nil, "10101" end
+  return { tranId = record.id }
 end
 
 -- One side of a family transfer: the parent when no name is given. Returns nil, code, message when it cannot take part.
@@ -89,13 +102,10 @@ local function transfer(sim, parent, values, row)
   if own_id and sim.options.repeated_ids == "reject" and sim.family_transfers.used[own_id] then
     return nil, rules.bad_value(row), "clientTranId was used before"
   end
-  local record = sim.family_transfers:enter {
-    parent = parent.uid, id = next_id(sim, row.id == "B6"), client_id = client_id, own_id = own_id,
-    asset = values.asset, amount = tostring(values.amount), from = from.uid, to = to.uid,
-    from_type = values.fromAccountType, to_type = values.toAccountType, status = "SUCCESS", time = sim:now(),
-  }
-  if not record then return nil, "10101" end
-  return { tranId = record.id }
+  return enter(sim, sim.family_transfers, values, {
+    parent = parent.uid, id = next_id(sim, row.id == "B6"), client_id = client_id, own_id = own_id, from = from.uid,
+    to = to.uid, from_type = values.fromAccountType, to_type = values.toAccountType,
+  })
 end
 
 local function public_family(record, sim)
@@ -121,11 +131,16 @@ local function family_history(sim, parent, values)
     requested and function(record) return record.client_id == requested end)
 end
 
---- Ends a waiting C9 transfer: "SUCCESS" pays it, "FAILED" gives it back. Nothing happens when it does not wait.
-function M.finish(sim, id, status)
-  local record = sim.wallet_transfers.by_id[id]
-  if not record or record.status ~= "WAIT" then return nil, "there is no such waiting transfer" end
-  return sim.wallet_transfers:change(record, { status = status })
+---@class purser.Sim
+local methods = {}
+M.methods = methods
+
+--- Ends a transfer that waits (option transfer_wait_ms) as failed; its funds come back.
+---@param id string
+---@return any ended, string|nil message
+function methods:fail_transfer(id)
+  self:run_due()
+  return finish(self, id, "FAILED")
 end
 
 -- C9
@@ -138,14 +153,12 @@ local function wallet_transfer(sim, account, values, row)
     return nil, rules.bad_value(row), "The futures business of the account is not enabled"
   end
   local wait = sim.options.transfer_wait_ms
-  local record = sim.wallet_transfers:enter {
-    uid = account.uid, id = next_id(sim), asset = values.asset, amount = tostring(values.amount),
-    from_type = values.fromAccountType, to_type = values.toAccountType, status = wait > 0 and "WAIT" or "SUCCESS",
-    time = sim:now(),
-  }
-  if not record then return nil, "10101" end
-  if wait > 0 then sim.schedule:add(record.time + wait, "wallet_transfers", record.id) end
-  return { tranId = record.id }
+  local answer, code = enter(sim, sim.wallet_transfers, values, {
+    uid = account.uid, id = next_id(sim), from_type = values.fromAccountType, to_type = values.toAccountType,
+    status = wait > 0 and "WAIT" or "SUCCESS",
+  })
+  if answer and wait > 0 then sim.schedule:add(sim:now() + wait, "wallet_transfers", answer.tranId) end
+  return answer, code
 end
 
 local function public_wallet(record)
@@ -186,13 +199,10 @@ local function internal_transfer(sim, account, values)
   if payee.frozen then return nil, "730100" end
   if payee.uid == account.uid then return nil, "33333", "The transfer has the same source and destination" end
   if not coins.by_name[values.asset] then return nil, "10232" end
-  local record = sim.internal_transfers:enter {
-    id = next_id(sim), from = account.uid, to = payee.uid, asset = values.asset,
-    amount = tostring(values.amount), to_type = values.toAccountType, to_account = values.toAccount,
-    status = "SUCCESS", time = sim:now(),
-  }
-  if not record then return nil, "10101" end
-  return { tranId = record.id }
+  return enter(sim, sim.internal_transfers, values, {
+    id = next_id(sim), from = account.uid, to = payee.uid, to_type = values.toAccountType,
+    to_account = values.toAccount,
+  })
 end
 
 local function public_internal(record, sim)

@@ -14,6 +14,7 @@ local history = require "purser.sim.history"
 local ledger = require "purser.sim.ledger"
 local rules = require "purser.sim.rules"
 local prng = require "purser.sim.prng"
+local states = require "purser.api.states"
 
 local APPLIED, PACKAGING, CONFIRMING, SUCCESS, CANCELLED = 1, 5, 6, 7, 9
 
@@ -211,23 +212,31 @@ end
 --- Tells whether a withdrawal can still fail: its funds have not left.
 function M.can_fail(record) return place_of[record.status] == "locked" end
 
---- Puts a withdrawal into a state (1 to 10), and its funds where that state has them. It stays there: no timer moves it
---- on. Returns the withdrawal as histories show it, or nil and why not.
-function M.set(sim, id, status)
-  local record = sim.withdrawals.by_id[id]
+---@class purser.Sim
+local methods = {}
+M.methods = methods
+
+--- Puts a withdrawal into a state: its id, and the state's number (1 to 10) or name. See set_deposit.
+---@param id string|integer
+---@param status integer|string
+---@return table|nil withdrawal, string|nil message
+function methods:set_withdrawal(id, status)
+  self:run_due()
+  local record = self.withdrawals.by_id[id]
   if not record then return nil, "there is no such withdrawal" end
+  status = states.number("withdrawal", status) or tonumber(status)
   if not place_of[status] then return nil, "the states of withdrawals are 1 to 10" end
   local arrives = record.to_uid and status == SUCCESS and record.status ~= SUCCESS
   if record.to_uid and status ~= record.status and (record.status == SUCCESS
     or record.status == CONFIRMING and not arrives) then
     return nil, "the withdrawal was paid to an account of the platform"
   end
-  if not enter(sim, record, status, sim:now()) then
+  if not enter(self, record, status, self:now()) then
     return nil, "the funds of the withdrawal came back and were spent since"
   end
   record.held = true
-  if arrives then arrive_inside(sim, record, sim:now()) end
-  return public(record, sim)
+  if arrives then arrive_inside(self, record, self:now()) end
+  return public(record, self)
 end
 
 -- C5
