@@ -45,7 +45,9 @@ local meta = { __index = Sim, __name = "purser.sim" }
 -- The parts of the service: each has handlers by operation id, rows of what its records are (purser.sim.history), and
 -- methods of the simulator. The records are all that a simulator keeps of them.
 local rows = {}
-local parts = { coins, live, accounts, addresses, deposits, withdrawals, transfers, conversions, rebates, faults, scenario }
+local parts = {
+  coins, live, accounts, addresses, deposits, withdrawals, transfers, conversions, rebates, faults, scenario,
+}
 for _, part in ipairs(parts) do
   for id, handler in pairs(part.handlers or {}) do requests.handlers[id] = handler end
   for name, row in pairs(part.histories or {}) do rows[name] = row end
