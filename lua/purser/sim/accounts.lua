@@ -10,6 +10,7 @@ local history = require "purser.sim.history"
 local ledger = require "purser.sim.ledger"
 local option_schema = require "purser.util.option_schema"
 local prng = require "purser.sim.prng"
+local rejection = require "purser.sim.rejection"
 
 local MAX_KEYS = 30 -- of an account
 
@@ -58,11 +59,13 @@ function M.named(sim, method, fields, rules)
   return M.find(sim, fields.account)
 end
 
---- The sub-account of that name of a parent, or nil, code.
+--- The sub-account of that name of a parent, or nil.
+function M.sub_of(sim, parent, name) return sim.accounts:of(sub_key(parent.uid, name))[1] end
+
+--- The sub-account of that name of a parent; rejects a request that names none.
 function M.sub(sim, parent, name)
-  local sub = sim.accounts:of(sub_key(parent.uid, name))[1]
-  if not sub then return nil, "140001", ("The sub-account %s does not exist"):format(name) end
-  return sub
+  local sub = M.sub_of(sim, parent, name)
+  return sub or rejection.raise("140001", ("The sub-account %s does not exist"):format(name))
 end
 
 --- The main account that an identifier stands for. `kind` is EMAIL, UID or MOBILE.
@@ -85,10 +88,10 @@ function M.has_futures(sim, account)
 end
 
 local function create_sub(sim, account, values)
-  if M.sub(sim, account, values.subAccount) then return nil, "730101" end
+  if M.sub_of(sim, account, values.subAccount) then rejection.raise "730101" end
   local max = sim.options.max_sub_accounts
   if max > 0 and #sim.accounts:of("of " .. account.uid) >= max then
-    return nil, "730002", ("At most %d sub-accounts can be created (max_sub_accounts)"):format(max)
+    rejection.raise("730002", ("At most %d sub-accounts can be created (max_sub_accounts)"):format(max))
   end
   local sub = M.add(sim, {
     role = "sub", parent = account.uid, name = values.subAccount, note = values.note, funds_password = values.password,
@@ -125,9 +128,7 @@ end
 -- The handler of an operation on the parameter `subAccount`: handle(sim, sub, values).
 local function on_sub(handle)
   return function(sim, account, values)
-    local sub, code, message = M.sub(sim, account, values.subAccount)
-    if not sub then return nil, code, message end
-    return handle(sim, sub, values)
+    return handle(sim, M.sub(sim, account, values.subAccount), values)
   end
 end
 
@@ -136,7 +137,7 @@ local status = on_sub(function(_, sub) return { status = sub.frozen and "2" or "
 
 -- A14
 local enable_futures = on_sub(function(sim, sub)
-  if sub.frozen then return nil, "140002" end
+  if sub.frozen then rejection.raise "140002" end
   sub.futures = true
   return { subAccount = sub.name, isFuturesEnabled = true, timestamp = ("%d"):format(sim:now()) }
 end)
@@ -186,8 +187,8 @@ end
 
 -- A5, B3
 local create_key = on_sub(function(sim, sub, values)
-  if sub.frozen then return nil, "140002" end
-  if #sim.keys:of(sub.uid) >= MAX_KEYS then return nil, "730705" end
+  if sub.frozen then rejection.raise "140002" end
+  if #sim.keys:of(sub.uid) >= MAX_KEYS then rejection.raise "730705" end
   local key = M.add_key(sim, sub, values)
   return {
     subAccount = sub.name, note = key.note, apiKey = key.api_key, secretKey = key.secret_key,
@@ -207,7 +208,7 @@ end)
 -- A7, B5
 local delete_key = on_sub(function(sim, sub, values)
   local key = sim.keys.by_id[values.apiKey]
-  if not key or key.uid ~= sub.uid then return nil, "730706" end
+  if not key or key.uid ~= sub.uid then rejection.raise "730706" end
   sim.keys:remove(key)
   return { subAccount = sub.name }
 end)

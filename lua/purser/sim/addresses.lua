@@ -7,6 +7,7 @@ local coins = require "purser.sim.coins"
 local core = require "purser.core"
 local history = require "purser.sim.history"
 local prng = require "purser.sim.prng"
+local rejection = require "purser.sim.rejection"
 
 local function owner_key(uid, coin, network) return uid .. "|" .. coin .. "|" .. network end
 
@@ -84,28 +85,24 @@ function M.find(sim, network, address, memo)
   return sim.deposit_addresses:of(owner_key(address .. ":" .. (memo or ""), network.coin, network.long))[1]
 end
 
---- A coin's network by its long name, or its first one; or nil, code, message.
+--- A coin's network by its long name, or its first one; rejects a request that names none.
 function M.find_network(coin, name)
+  coins.check(coin)
   local known = coins.by_name[coin]
-  if not known then return nil, "10232", ("The coin %s does not exist"):format(coin) end
-  local network = known.by_long[name or known.networks[1].long]
-  if not network then return nil, "10232", ("The network %s of %s does not exist"):format(name, coin) end
-  return network
+  return known.by_long[name or known.networks[1].long]
+    or rejection.raise("10232", ("The network %s of %s does not exist"):format(name, coin))
 end
 
 local function create(sim, account, values)
-  local network, code, message = M.find_network(values.coin, values.network)
-  if not network then return nil, code, message end
+  local network = M.find_network(values.coin, values.network)
   if not network.public.depositEnable then
-    return nil, "10216", "Deposits of this coin on this network are suspended"
+    rejection.raise("10216", "Deposits of this coin on this network are suspended")
   end
   return public(M.of_account(sim, account, network, sim.is_live))
 end
 
 local function list(sim, account, values)
-  local network, code, message = M.find_network(values.coin, values.network)
-  if not network then return nil, code, message end
-  local found = {}
+  local network, found = M.find_network(values.coin, values.network), {}
   for _, each in ipairs(values.network and { network } or coins.by_name[values.coin].networks) do
     for _, record in ipairs(sim.deposit_addresses:of(owner_key(account.uid, each.coin, each.long))) do
       found[#found + 1] = public(record)

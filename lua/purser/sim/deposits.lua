@@ -155,29 +155,27 @@ function M.filter(values)
 end
 
 local function list(sim, key, values, first, last)
-  if values.coin and not coins.by_name[values.coin] then return nil, "10232" end
+  if values.coin then coins.check(values.coin) end
   return sim.deposits:list(sim, key, first, last, values, M.public, M.filter(values))
 end
 
 -- C4
 local function own_history(sim, account, values)
-  local first, last, message = history.seven_days(sim:now(), values)
-  if not first then return nil, last, message end
-  return list(sim, account.uid, values, first, last)
+  return (list(sim, account.uid, values, history.seven_days(sim:now(), values)))
 end
 
 -- A10
 local function sub_history(sim, account, values)
-  local records, code = list(sim, account.uid, values, history.ten_days(sim:now(), values))
-  for _, record in ipairs(records or {}) do record.status = ("%d"):format(record.status) end
-  return records, code
+  local records = list(sim, account.uid, values, history.ten_days(sim:now(), values))
+  for _, record in ipairs(records) do record.status = ("%d"):format(record.status) end
+  return records
 end
 
 -- A11
 local function all_history(sim, account, values)
-  local records, code = list(sim, "of " .. account.uid, values, history.three_days(sim:now(), values))
-  for _, record in ipairs(records or {}) do record.addressTag = nil end
-  return records, code
+  local records = list(sim, "of " .. account.uid, values, history.three_days(sim:now(), values))
+  for _, record in ipairs(records) do record.addressTag = nil end
+  return records
 end
 
 M.handlers = { C4 = own_history, A10 = sub_history, A11 = all_history }

@@ -9,6 +9,7 @@
 
 local clock = require "purser.sim.clock"
 local ledger = require "purser.sim.ledger"
+local rejection = require "purser.sim.rejection"
 
 local M = {}
 
@@ -157,15 +158,14 @@ end
 local SEVEN_DAYS, NINETY_DAYS = 7 * clock.DAY, 90 * clock.DAY
 
 --- C4, C5: 7 days by default and at most, up to 90 days back. A bound that is not given is 7 days from the one that is.
----@return integer|nil first, integer|string last_or_code, string|nil message
 function M.seven_days(now, values)
   local first, last = values.startTime, values.endTime
   if first and not last then last = math.min(now, first + SEVEN_DAYS) end
   last = last or now
   first = first or last - SEVEN_DAYS
-  if first < now - NINETY_DAYS then return nil, "400", "start time cannot be earlier than 90 days" end
+  if first < now - NINETY_DAYS then rejection.raise("400", "start time cannot be earlier than 90 days") end
   if last - first > SEVEN_DAYS then
-    return nil, "33333", "The interval between startTime and endTime is at most 7 days"
+    rejection.raise("33333", "The interval between startTime and endTime is at most 7 days")
   end
   return first, last
 end
@@ -186,7 +186,7 @@ end
 function M.six_months(now, values)
   local reach = clock.months_before(now, 6)
   if values.startTime and values.startTime < reach then
-    return nil, "33333", "Only the most recent 6 months can be queried"
+    rejection.raise("33333", "Only the most recent 6 months can be queried")
   end
   local last = values.endTime or now
   return math.max(values.startTime or (values.endTime and reach or now - SEVEN_DAYS), reach), last

@@ -63,7 +63,7 @@ local function parent_problem(sim, fields)
   local parent, message = accounts.find(sim, fields.parent)
   if not parent then return "a sub-account needs its parent: " .. message end
   if not fields.name then return "a sub-account needs a name" end
-  return accounts.sub(sim, parent, fields.name) and "that name is taken" or nil
+  return accounts.sub_of(sim, parent, fields.name) and "that name is taken" or nil
 end
 
 local function amounts_problem(amounts, are_changes)

@@ -9,6 +9,7 @@ local core = require "purser.core"
 local decimal = require "purser.decimal"
 local history = require "purser.sim.history"
 local ledger = require "purser.sim.ledger"
+local rejection = require "purser.sim.rejection"
 local rules = require "purser.sim.rules"
 
 -- The list that a transfer of a family belongs to: who to whom, and between which business accounts.
@@ -60,25 +61,21 @@ local function next_id(sim, is_number)
   return core.md5_hex(("%d %s"):format(sim.seed, digits))
 end
 
--- Makes the record of a transfer. Returns the answer to it; or nil and the code where the funds are not there.
+-- Makes the record of a transfer, and returns the answer to it.
 local function enter(sim, records, values, record)
+  coins.check(values.asset)
   record.asset, record.amount, record.time = values.asset, tostring(values.amount), sim:now()
   record.status = record.status or "SUCCESS"
-  if not records:enter(record) then return nil, "10101" end
+  if not records:enter(record) then rejection.raise "10101" end
   return { tranId = record.id }
 end
 
--- One side of a family transfer: the parent when no name is given. Returns nil, code, message when it cannot take part.
+-- One side of a family transfer: the parent when no name is given.
 local function side(sim, parent, name, business, row)
-  local account = parent
-  if name then
-    local code, message
-    account, code, message = accounts.sub(sim, parent, name)
-    if not account then return nil, code, message end
-    if account.frozen then return nil, "140002" end
-  end
+  local account = name and accounts.sub(sim, parent, name) or parent
+  if name and account.frozen then rejection.raise "140002" end
   if business == "FUTURES" and not accounts.has_futures(sim, account) then
-    return nil, rules.bad_value(row), ("The futures business of %s is not enabled"):format(account.name)
+    rejection.raise(rules.bad_value(row), ("The futures business of %s is not enabled"):format(account.name))
   end
   return account
 end
@@ -86,21 +83,18 @@ end
 -- A13, B6
 local function transfer(sim, parent, values, row)
   if not values.fromAccount and not values.toAccount then
-    return nil, "700004", "fromAccount or toAccount must be sent, but both were empty/null"
+    rejection.raise("700004", "fromAccount or toAccount must be sent, but both were empty/null")
   end
-  local from, code, message = side(sim, parent, values.fromAccount, values.fromAccountType, row)
-  if not from then return nil, code, message end
-  local to
-  to, code, message = side(sim, parent, values.toAccount, values.toAccountType, row)
-  if not to then return nil, code, message end
+  local from = side(sim, parent, values.fromAccount, values.fromAccountType, row)
+  local to = side(sim, parent, values.toAccount, values.toAccountType, row)
   if from == to and values.fromAccountType == values.toAccountType then
-    return nil, rules.bad_value(row), "The transfer has the same source and destination"
+    rejection.raise(rules.bad_value(row), "The transfer has the same source and destination")
   end
-  if not coins.by_name[values.asset] then return nil, "10232" end
+  coins.check(values.asset)
   local client_id = values.clientTranId
   local own_id = client_id and parent.uid .. "|" .. client_id
   if own_id and sim.options.repeated_ids == "reject" and sim.family_transfers.used[own_id] then
-    return nil, rules.bad_value(row), "clientTranId was used before"
+    rejection.raise(rules.bad_value(row), "clientTranId was used before")
   end
   return enter(sim, sim.family_transfers, values, {
     parent = parent.uid, id = next_id(sim, row.id == "B6"), client_id = client_id, own_id = own_id, from = from.uid,
@@ -120,15 +114,12 @@ end
 
 -- A1, B7: an account that is not named is the parent.
 local function family_history(sim, parent, values)
-  local from, to, code, message = parent, parent, nil, nil
-  if values.fromAccount then from, code, message = accounts.sub(sim, parent, values.fromAccount) end
-  if not from then return nil, code, message end
-  if values.toAccount then to, code, message = accounts.sub(sim, parent, values.toAccount) end
-  if not to then return nil, code, message end
+  local from = values.fromAccount and accounts.sub(sim, parent, values.fromAccount) or parent
+  local to = values.toAccount and accounts.sub(sim, parent, values.toAccount) or parent
   local requested = values.clientTranId
   local key = direction(parent.uid, from.uid, to.uid, values.fromAccountType, values.toAccountType)
-  return sim.family_transfers:list(sim, key, values.startTime, values.endTime, values, public_family,
-    requested and function(record) return record.client_id == requested end)
+  return (sim.family_transfers:list(sim, key, values.startTime, values.endTime, values, public_family,
+    requested and function(record) return record.client_id == requested end))
 end
 
 ---@class purser.Sim
@@ -146,19 +137,19 @@ end
 -- C9
 local function wallet_transfer(sim, account, values, row)
   if values.fromAccountType == values.toAccountType then
-    return nil, "33333", "fromAccountType and toAccountType are the same"
+    rejection.raise("33333", "fromAccountType and toAccountType are the same")
   end
-  if not coins.by_name[values.asset] then return nil, "10232" end
+  coins.check(values.asset)
   if not accounts.has_futures(sim, account) then
-    return nil, rules.bad_value(row), "The futures business of the account is not enabled"
+    rejection.raise(rules.bad_value(row), "The futures business of the account is not enabled")
   end
   local wait = sim.options.transfer_wait_ms
-  local answer, code = enter(sim, sim.wallet_transfers, values, {
+  local answer = enter(sim, sim.wallet_transfers, values, {
     uid = account.uid, id = next_id(sim), from_type = values.fromAccountType, to_type = values.toAccountType,
     status = wait > 0 and "WAIT" or "SUCCESS",
   })
-  if answer and wait > 0 then sim.schedule:add(sim:now() + wait, "wallet_transfers", answer.tranId) end
-  return answer, code
+  if wait > 0 then sim.schedule:add(sim:now() + wait, "wallet_transfers", answer.tranId) end
+  return answer
 end
 
 local function public_wallet(record)
@@ -170,8 +161,7 @@ end
 
 -- C10
 local function wallet_history(sim, account, values)
-  local first, last, message = history.six_months(sim:now(), values)
-  if not first then return nil, last, message end
+  local first, last = history.six_months(sim:now(), values)
   local key = direction(account.uid, "", "", values.fromAccountType, values.toAccountType)
   local records, total = sim.wallet_transfers:list(sim, key, first, last, values, public_wallet)
   return { rows = records, total = total }
@@ -188,17 +178,18 @@ end
 -- C11
 local function wallet_one(sim, account, values)
   local record = visible_one(sim, sim.wallet_transfers, values.tranId, clock.months_before(sim:now(), 6))
-  if not record or record.uid ~= account.uid then return nil, "22222" end
+  if not record or record.uid ~= account.uid then rejection.raise "22222" end
   return public_wallet(record)
 end
 
 -- C15
 local function internal_transfer(sim, account, values)
   local payee = accounts.by_identifier(sim, values.toAccountType, values.toAccount, values.areaCode)
-  if not payee then return nil, "22222", "The user does not exist" end
-  if payee.frozen then return nil, "730100" end
-  if payee.uid == account.uid then return nil, "33333", "The transfer has the same source and destination" end
-  if not coins.by_name[values.asset] then return nil, "10232" end
+  if not payee then rejection.raise("22222", "The user does not exist") end
+  if payee.frozen then rejection.raise "730100" end
+  if payee.uid == account.uid then
+    rejection.raise("33333", "The transfer has the same source and destination")
+  end
   return enter(sim, sim.internal_transfers, values, {
     id = next_id(sim), from = account.uid, to = payee.uid, to_type = values.toAccountType,
     to_account = values.toAccount,

@@ -12,6 +12,7 @@ local decimal = require "purser.decimal"
 local deposits = require "purser.sim.deposits"
 local history = require "purser.sim.history"
 local ledger = require "purser.sim.ledger"
+local rejection = require "purser.sim.rejection"
 local rules = require "purser.sim.rules"
 local prng = require "purser.sim.prng"
 local states = require "purser.api.states"
@@ -82,31 +83,31 @@ local M = { histories = { withdrawals = {
   end,
 } } }
 
--- Each check answers code and message when the withdrawal cannot be; the first that does ends it.
 local function check_network(row, network, values)
   local bad = rules.bad_value(row)
-  if not network.public.withdrawEnable then return bad, "Withdrawals of this coin on this network are suspended" end
-  if values.contractAddress and values.contractAddress:lower() ~= network.public.contract:lower() then
-    return bad, "contractAddress is not that of the coin on this network"
+  if not network.public.withdrawEnable then
+    rejection.raise(bad, "Withdrawals of this coin on this network are suspended")
   end
-end
-
-local function check_destination(row, network, values)
-  local bad = rules.bad_value(row)
-  if not addresses.is_valid(network, values.address) then return bad, "The address does not fit the network" end
-  if network.memo and not values.memo then return "700004", "Mandatory parameter 'memo' was not sent" end
+  if values.contractAddress and values.contractAddress:lower() ~= network.public.contract:lower() then
+    rejection.raise(bad, "contractAddress is not that of the coin on this network")
+  end
+  if not addresses.is_valid(network, values.address) then
+    rejection.raise(bad, "The address does not fit the network")
+  end
+  if network.memo and not values.memo then rejection.lacks "memo" end
   if values.memo and not addresses.is_valid_memo(network, values.memo) then
-    return bad, "The memo does not fit the network"
+    rejection.raise(bad, "The memo does not fit the network")
   end
 end
 
 local function check_amount(row, network, values)
   local bad, limits, amount = rules.bad_value(row), network.public, values.amount
-  local min, max = limits.withdrawMin, limits.withdrawMax
-  if amount:compare(min) < 0 then return bad, "The amount is below the minimum of " .. min end
-  if amount:compare(max) > 0 then return bad, "The amount is above the maximum of " .. max end
-  local step = limits.withdrawIntegerMultiple
-  if step and amount:round_down_to(step) ~= amount then return bad, "The amount is no multiple of " .. step end
+  local min, max, step = limits.withdrawMin, limits.withdrawMax, limits.withdrawIntegerMultiple
+  if amount:compare(min) < 0 then rejection.raise(bad, "The amount is below the minimum of " .. min) end
+  if amount:compare(max) > 0 then rejection.raise(bad, "The amount is above the maximum of " .. max) end
+  if step and amount:round_down_to(step) ~= amount then
+    rejection.raise(bad, "The amount is no multiple of " .. step)
+  end
 end
 
 -- A12 checks its own; C2 and C17 do where the account, or else the simulator, takes saved addresses only.
@@ -114,7 +115,7 @@ local function check_saved(sim, account, values, row, network)
   local only = account.saved_addresses_only
   if only == nil then only = sim.options.saved_addresses_only end
   if only and row.group == "wallet" and not addresses.is_saved(sim, account, network, values.address, values.memo) then
-    return "10212"
+    rejection.raise "10212"
   end
 end
 
@@ -125,56 +126,52 @@ end
 
 -- Applies for a withdrawal from `account` over `network`.
 local function apply(sim, account, values, row, network)
-  local code, message = check_network(row, network, values)
-  if not code then code, message = check_destination(row, network, values) end
-  if not code then code, message = check_saved(sim, account, values, row, network) end
-  if not code then code, message = check_amount(row, network, values) end
-  if code then return nil, code, message end
-  local order_id = values.withdrawOrderId
+  check_network(row, network, values)
+  check_saved(sim, account, values, row, network)
+  check_amount(row, network, values)
+  local order_id, bad = values.withdrawOrderId, rules.bad_value(row)
   local own_id = order_id and account.uid .. "|" .. order_id
   if own_id and sim.withdrawals.used[own_id] and sim.options.repeated_ids == "reject" then
-    return nil, rules.bad_value(row), "withdrawOrderId was used before"
+    rejection.raise(bad, "withdrawOrderId was used before")
   end
-  local amount, fee = tostring(values.amount), network.public.withdrawFee
-  local inside = fee_is_inside(sim, values)
+  local fee, inside = network.public.withdrawFee, fee_is_inside(sim, values)
   if inside and values.amount:compare(fee) <= 0 then
-    return nil, rules.bad_value(row), "The amount does not cover the fee of " .. fee
+    rejection.raise(bad, "The amount does not cover the fee of " .. fee)
   end
   local destination = addresses.find(sim, network, values.address, values.memo)
   local record = sim.withdrawals:enter({
-    uid = account.uid, order_id = order_id, own_id = own_id, coin = network.coin,
-    network = network.long, address = values.address, memo = values.memo, amount = amount, fee = fee,
+    uid = account.uid, order_id = order_id, own_id = own_id, coin = network.coin, network = network.long,
+    address = values.address, memo = values.memo, amount = tostring(values.amount), fee = fee,
     fee_inside = inside or nil, remark = values.remark, status = APPLIED, time = sim:now(), updated = sim:now(),
     block_ms = network.block_ms, to_uid = destination and destination.uid, needed = network.public.minConfirm,
   }, function() return sim.dice:text(32, prng.HEX) end)
-  if not record then return nil, "10101" end
+  if not record then rejection.raise "10101" end
   sim.schedule:add(record.time + next_state[APPLIED][2], "withdrawals", record.id)
   return { id = record.id }
 end
 
 -- C2 names the network by its short id, C17 by its long name. Without one the coin's first network is meant.
 local function withdraw(sim, account, values, row)
+  coins.check(values.coin)
   local coin, name = coins.by_name[values.coin], values.netWork or values.network
-  local known = coin and (row.id == "C2" and coin.by_short or coin.by_long)
-  local network = coin and (name and known[name] or not name and coin.networks[1])
-  if not network then return nil, "10232" end
-  return apply(sim, account, values, row, network)
+  local network = coin[row.id == "C2" and "by_short" or "by_long"][name or ""]
+  if not network and name then rejection.raise "10232" end
+  return apply(sim, account, values, row, network or coin.networks[1])
 end
 
 -- A12 has no memo: an address that needs one carries it as a suffix. Without the funds password the address has to be
 -- in the address book.
 local function withdraw_sub(sim, account, values, row)
-  local network, code, message = addresses.find_network(values.coin, values.network)
-  if not network then return nil, code, message end
+  local network = addresses.find_network(values.coin, values.network)
   if network.memo then
     local address, memo = values.address:match("^(.-):(.+)$")
     if address then values.address, values.memo = address, memo end
   end
   if values.password then
     local expected = account.funds_password or sim.accounts.by_id[account.parent].funds_password
-    if expected and expected ~= values.password then return nil, "730002", "The funds password is wrong" end
+    if expected and expected ~= values.password then rejection.raise("730002", "The funds password is wrong") end
   elseif not addresses.is_saved(sim, account, network, values.address, values.memo) then
-    return nil, "10212"
+    rejection.raise "10212"
   end
   return apply(sim, account, values, row, network)
 end
@@ -185,7 +182,7 @@ local function cancel(sim, account, values)
   local record = sim.withdrawals.by_id[values.id]
   if not record or record.uid ~= account.uid then return { id = values.id } end
   if record.status >= PACKAGING and record.status ~= CANCELLED then
-    return nil, "730000", "The withdrawal can no longer be cancelled"
+    rejection.raise("730000", "The withdrawal can no longer be cancelled")
   end
   if record.status ~= CANCELLED then enter(sim, record, CANCELLED, sim:now()) end
   return { id = record.id }
@@ -241,10 +238,9 @@ end
 
 -- C5
 local function list(sim, account, values)
-  if values.coin and not coins.by_name[values.coin] then return nil, "10232" end
-  local first, last, message = history.seven_days(sim:now(), values)
-  if not first then return nil, last, message end
-  return sim.withdrawals:list(sim, account.uid, first, last, values, public, deposits.filter(values))
+  if values.coin then coins.check(values.coin) end
+  local first, last = history.seven_days(sim:now(), values)
+  return (sim.withdrawals:list(sim, account.uid, first, last, values, public, deposits.filter(values)))
 end
 
 M.handlers = { C2 = withdraw, C17 = withdraw, A12 = withdraw_sub, C3 = cancel, C5 = list }
