@@ -236,7 +236,7 @@ describe("arming", function()
     assert.matches('option "drip_ms" is 0; it must be a whole number of milliseconds from 1',
       message { kind = "slow", drip_ms = 0 }, 1, true)
     assert.matches('option "delay_ms" is 1.5; it must be a whole number of milliseconds from 0',
-      message { kind = "slow", delay_ms = "1.5" }, 1, true)
+      message { kind = "slow", delay_ms = 1.5 }, 1, true)
     assert.matches('lost_answer option "when" is "before"; it must be after',
       message { kind = "lost_answer", when = "before" }, 1, true)
     assert.matches('garbage option "form" is "mud"; it must be one of html', message { kind = "garbage", form = "mud" },

@@ -21,8 +21,8 @@ local M = { histories = { conversions = {
 -- Platform tokens for one USDT: the inverse of the catalogue's price of 2.5, exact.
 local TOKENS_PER_USDT, FEE_RATE, STEP, LARGEST = "0.4", "0.02", "0.00000001", "5"
 
--- Returns the offer for a balance: { usdt, convert (after fee), fee }, or nil, code, message and, where there is a
--- price, the offer that is not made.
+-- Returns the offer for a balance, { usdt, convert (after fee), fee }, where there is a price; and the code and message
+-- for which it is not made.
 local function quote(asset, balance)
   local coin = coins.by_name[asset]
   if not coin then return nil, "30024", "The coin does not exist" end
@@ -33,8 +33,8 @@ local function quote(asset, balance)
   local gross = usdt:mul(TOKENS_PER_USDT):round_down_to(STEP)
   local fee = gross:mul(FEE_RATE):round_down_to(STEP)
   local offer = { usdt = usdt, convert = gross:sub(fee), fee = fee }
-  if usdt:compare(LARGEST) > 0 then return nil, "30022", "The balance is worth more than 5 USDT", offer end
-  if offer.convert:is_zero() then return nil, "30021", "The balance is too small", offer end
+  if usdt:compare(LARGEST) > 0 then return offer, "30022", "The balance is worth more than 5 USDT" end
+  if offer.convert:is_zero() then return offer, "30021", "The balance is too small" end
   return offer
 end
 
@@ -44,11 +44,10 @@ local function list(sim, account)
   for _, asset in ipairs(sim.ledger:assets(place)) do
     if asset ~= coins.PLATFORM_TOKEN then
       local balance = sim.ledger:balance(place, asset)
-      local offer, code, message, estimate = quote(asset, balance)
-      local shown = offer or estimate
+      local offer, code, message = quote(asset, balance)
       found[#found + 1] = {
-        convertPlatformToken = shown and tostring(shown.convert) or "0",
-        convertUsdt = shown and tostring(shown.usdt:round_down_to(STEP)) or "0", balance = tostring(balance),
+        convertPlatformToken = offer and tostring(offer.convert) or "0",
+        convertUsdt = offer and tostring(offer.usdt:round_down_to(STEP)) or "0", balance = tostring(balance),
         asset = asset, code = code, message = message,
       }
     end
@@ -58,26 +57,24 @@ end
 
 -- C13: each coin stands for itself; those that cannot be converted are listed with their reason.
 local function convert(sim, account, values)
-  local place = ledger.place(account.uid, "SPOT")
-  local total, fees = decimal(0), decimal(0)
-  local answer, details, taken = { successList = {}, failedList = {} }, {}, {}
+  local place, total, fees, taken = ledger.place(account.uid, "SPOT"), decimal(0), decimal(0), {}
+  local answer, details = { successList = {}, failedList = {} }, {}
   for _, asset in ipairs(values.asset) do
     local balance = taken[asset] and decimal(0) or sim.ledger:balance(place, asset)
     local offer, code, message = quote(asset, balance)
-    if offer then
-      taken[asset] = true
-      total, fees = total:add(offer.convert), fees:add(offer.fee)
+    if code then
+      answer.failedList[#answer.failedList + 1] = { asset = asset, message = message, code = code }
+    else
+      taken[asset], total, fees = true, total:add(offer.convert), fees:add(offer.fee)
       answer.successList[#answer.successList + 1] = asset
       details[#details + 1] = {
         id = sim.dice:text(32, prng.HEX), convert = tostring(offer.convert),
         fee = tostring(offer.fee), amount = tostring(balance), time = sim:now(), asset = asset,
       }
-    else
-      answer.failedList[#answer.failedList + 1] = { asset = asset, message = message, code = code }
     end
   end
   answer.totalConvert, answer.convertFee = tostring(total), tostring(fees)
-  if #details > 0 then
+  if details[1] then
     sim.conversions:enter {
       id = details[1].id, uid = account.uid, time = sim:now(), total = answer.totalConvert, fee = answer.convertFee,
       details = details,

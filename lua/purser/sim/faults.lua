@@ -151,18 +151,12 @@ local function fail(message, ...)
   error("purser.sim: fault: " .. message:format(...), 0)
 end
 
--- The number that a text of digits stands for, whatever the locale: a fraction comes as text through JSON.
-local function number_of(text)
-  local whole, places = text:match("^(%d+)%.?(%d*)$")
-  if not whole or #whole + #places > 15 then return nil end
-  return places == "" and tonumber(whole) or tonumber(whole .. places) / 10 ^ #places
-end
-
--- A value as it was meant: a code may be a number, and a number may come as its text.
-local function read_value(name, value, rule)
+-- A value as it was meant: a code may be a number, and a probability comes as text through JSON, in any locale.
+local function read_value(name, value)
   if name == "code" and type(value) == "number" then return ("%d"):format(value) end
-  local is_number = rule == "number" or type(rule) == "table" and type(rule[1]) == "number"
-  return is_number and type(value) == "string" and number_of(value) or value
+  if name ~= "probability" or type(value) ~= "string" then return value end
+  local whole, places = value:match "^([01])%.?(%d*)$"
+  return whole and #places <= 14 and tonumber(whole .. places) / 10 ^ #places or value
 end
 
 local rows = purser.operations
@@ -198,7 +192,7 @@ local function check_fault(spec)
   for _, some in ipairs { common_rules, kind.rules } do
     for name, rule in pairs(some) do rules[name] = rule end
   end
-  for name, value in pairs(spec) do fault[name] = read_value(name, value, rules[name]) end
+  for name, value in pairs(spec) do fault[name] = read_value(name, value) end
   check_options(fault, rules, spec.kind .. " option")
   fault.when = fault.when or kind.when[1]
   if fault.status and not titles[fault.status] then fail("status is not 500, 502 or 503") end
