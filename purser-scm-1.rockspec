@@ -286,6 +286,7 @@ build = {
     ["purser.sim.rate_limit"] = "lua/purser/sim/rate_limit.lua",
     ["purser.sim.rebates"] = "lua/purser/sim/rebates.lua",
     ["purser.sim.rehearsal"] = "lua/purser/sim/rehearsal.lua",
+    ["purser.sim.rejection"] = "lua/purser/sim/rejection.lua",
     ["purser.sim.render"] = "lua/purser/sim/render.lua",
     ["purser.sim.request_parser"] = "lua/purser/sim/request_parser.lua",
     ["purser.sim.requests"] = "lua/purser/sim/requests.lua",
