@@ -96,7 +96,7 @@ local known_tables = {
     .. "AND table_schema = current_schema()",
 }
 
--- A witness (purser.payouts.witness) must not be kept with the journal that it speaks for.
+-- A witness (purser.payouts.history_check) must not be kept with the journal that it speaks for.
 local WITNESS = "SELECT name FROM sqlite_master WHERE name = 'purser_marks'"
 
 local LOCK = 7078801
