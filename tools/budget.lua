@@ -9,7 +9,7 @@ local budgets = {
   { "top", 985, 7, 380 },
   { "api", 1490, 13, 235 },
   { "call", 2640, 20, 295 },
-  { "write", 5430, 18, 455 },
+  { "write", 5406, 18, 455 },
   { "history", 1435, 7, 445 },
   { "transport", 1090, 5, 410 },
   { "util", 2215, 27, 330 },
@@ -22,15 +22,15 @@ local budgets = {
   { "hosts", 65, 3, 25 },
   { "recording", 1385, 9, 245 },
   { "sim", 5200, 30, 345 },
-  { "cli", 5870, 36, 425 },
+  { "cli", 5806, 36, 425 },
   { "src/core", 6485, 66, 490 },
   { "src/bind", 3180, 29, 400 },
   { "src/embed", 35, 1, 35 },
   { "src/httpd", 965, 6, 475 },
-  { "approvals", 915, 4, 320 },
+  { "approvals", 880, 4, 320 },
   { "books", 2540, 15, 285 },
   { "client", 1135, 8, 310 },
-  { "signed", 1155, 6, 320 },
+  { "signed", 1200, 6, 320 },
 }
 
 local lines_of = dofile("tools/whole_files.lua").lines_of

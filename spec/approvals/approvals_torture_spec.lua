@@ -40,7 +40,7 @@ end
 local function sent(where)
   local journal = assert(purser.journal.open(where))
   local rows = assert(journal.db:rows "SELECT * FROM purser_calls WHERE sent_at <> '' AND queue <> ''")
-  local sums = assert(journal.db:rows "SELECT destination, amount FROM purser_sums")
+  local sums = assert(journal.db:rows "SELECT place, amount FROM purser_sums")
   journal:close()
   return rows, sums
 end
@@ -64,7 +64,7 @@ local function check(where, workers, seed)
     total = total + planned.params.amount
   end
   for _, sum in ipairs(sums) do
-    if sum.destination == "" then summed = summed + sum.amount end
+    if sum.place == "" then summed = summed + sum.amount end
   end
   assert.equal(tostring(total), tostring(summed)) -- each call counts once, however often it was tried
   print(("# %d payments, %d kills, %d requests"):format(PAYMENTS, result.kills, result.requests))
