@@ -101,7 +101,7 @@ describe("a plan that was signed", function()
     local windows = text:gsub("\n", "\r\n")
     fails("changed", "made again it has other bytes", add(windows, policies.approve(windows)))
     fails("signature", "not over this plan", add(text, policies.approve(windows)))
-    fails("signature", "as `ssh%-keygen %-Y sign` writes it", add(text, { (policies.approve(text)[1]:gsub("\n",
+    fails("signature", "^signature 1: this is no signature as `ssh%-keygen %-Y sign` writes it", add(text, { (policies.approve(text)[1]:gsub("\n",
       "\r\n")) }))
     assert.equal(0, select(2, run()))
   end)

@@ -33,8 +33,9 @@ end
 describe("the signers of a plan", function()
   it("are persons, each once, and not its maker", function()
     assert.same({ signed = { alice = true, dave = true }, maker = "carol", problems = {
-      { code = "same_person", person = "alice" }, { code = "maker", person = "carol" }, { code = "stranger" },
-      { code = "maker", person = "alice" }, { code = "stranger" } } },
+      { code = "same_person", person = "alice", number = 3 }, { code = "maker", person = "carol", number = 4 },
+      { code = "stranger", number = 5 }, { code = "maker", person = "alice", number = 6 },
+      { code = "stranger", number = 8 } } },
       of("alice", "dave", "alice", "carol", "eve", "alice made-", "carol made-", "bob"))
   end)
 

@@ -114,7 +114,7 @@ function actions.status(client, _, digest)
 end
 
 function M.start(options)
-  if not connection.policy(options) then report.bad_input "approvals: give --policy FOLDER" end
+  if not connection.policy(options) then report.bad_input "approvals: give --policy FOLDER, or set PURSER_POLICY" end
   local client, _, sources = connection.open(options)
   if not sources.journal then report.bad_input "approvals: give --journal FILE of the payer" end
   local code = actions[options.action](client, options)

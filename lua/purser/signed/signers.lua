@@ -101,6 +101,7 @@ end
 
 ---@class purser.UselessSignature
 ---@field code string         signature, stranger, maker or same_person
+---@field number integer      which of the signatures it is
 ---@field person string|nil
 ---@field message string|nil  why the text is no signature at all
 
@@ -117,7 +118,7 @@ end
 ---@return purser.Signers
 function M.of(head, chain, statements)
   local found = { signed = {}, problems = {} }
-  for _, statement in ipairs(statements) do
+  for i, statement in ipairs(statements) do
     local kind, person, code = statement.kind, chain.latest.by_key[statement.key or ""], nil
     if kind == "withdraw" then person = person or chain.ever[statement.key] end
     if not kind then code = "signature"
@@ -128,7 +129,7 @@ function M.of(head, chain, statements)
     elseif found.signed[person] then code = "same_person"
     else found.signed[person] = true end
     if code then
-      found.problems[#found.problems + 1] = { code = code, person = person, message = statement.message }
+      found.problems[#found.problems + 1] = { code = code, person = person, number = i, message = statement.message }
     end
   end
   return found

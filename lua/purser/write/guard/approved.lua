@@ -215,7 +215,10 @@ function Approved:examine(text, armoured, now)
   local verified = signers.verified(plan, self.chain, armoured)
   verified.is_kept = kept[1] ~= nil
   for _, problem in ipairs(verified.problems) do
-    if problem.code == "signature" or problem.code == "stranger" then return nil, problem.code, problem.message end
+    if problem.code == "signature" or problem.code == "stranger" then
+      return nil, problem.code, format("signature %d: %s", problem.number, problem.message
+        or signers.error(problem.code).message)
+    end
   end
   return verified
 end
