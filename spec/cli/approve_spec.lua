@@ -43,6 +43,13 @@ describe("purser approve", function()
     end
   end)
 
+  it("does not read records that are none", function()
+    files.write(folder .. "/records", '{"params":{"amount":"5"},"at":1}\n7\n')
+    local code, _, err = run(plan, "--key", ssh_keys.path "alice", "--sum", "31", "--records", folder .. "/records")
+    assert.equal(2, code)
+    assert.matches("records: line 2 is no payment", err)
+  end)
+
   it("signs nothing for another sum, another file or another kind of key", function()
     for expected, words in pairs {
       ["not the sum of USDT TRX"] = { plan, "--key", ssh_keys.path "alice", "--sum", "30.5" },

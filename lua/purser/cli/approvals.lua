@@ -45,8 +45,14 @@ end
 
 -- Returns what the reader signed before, as lines of JSON in a file of theirs; nil where there is none.
 local function records_of(path)
-  local text, known = path and files.read(path), {}
-  for line in (text or ""):gmatch "[^\n]+" do known[#known + 1] = core.decode(line) end
+  local known = {}
+  for line in (path and files.read(path) or ""):gmatch "[^\n]+" do
+    local row = core.decode(line)
+    if type(row) ~= "table" or type(row.params) ~= "table" or type(row.at) ~= "number" then
+      report.bad_input("%s: line %d is no payment that was signed", path, #known + 1)
+    end
+    known[#known + 1] = row
+  end
   return known[1] and known or nil
 end
 
