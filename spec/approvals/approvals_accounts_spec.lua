@@ -73,7 +73,8 @@ describe("two accounts of one machine", function()
         { "alice", json.list { public(APPROVER) } } } }, { "groups", json.object { { "approvers", json.list { "alice",
         "carol" } } } }, { "change", json.object { { "approvals", one } } }, { "rules", json.list { json.object {
         { "name", "all" }, { "effect", "allow" }, { "approvals", one } } } } }))
-    must(APPROVER, "purser policy sign ../exchange/first.json --key key --name alice")
+    must(APPROVER, "purser policy sign ../exchange/first.json --key key --name alice && "
+      .. "chmod a+r ../exchange/first.json.alice.sig")
     local install = "purser policy install ../exchange/first.json ../exchange/first.json.alice.sig"
     assert.are_not.equal(0, (as(MAKER, install))) -- the folder is root's
     ok("cd %s/exchange && %s ../bin/purser policy install first.json first.json.alice.sig --policy ../policy "
@@ -105,7 +106,8 @@ describe("two accounts of one machine", function()
     assert.matches("did not replace", out)
     assert.equal(0, sent())
 
-    must(APPROVER, "purser approve ../exchange/june.plan --key key --sum 20 --name alice")
+    must(APPROVER, "purser approve ../exchange/june.plan --key key --sum 20 --name alice && "
+      .. "chmod a+r ../exchange/june.plan.alice.sig")
     assert.are_not.equal(0, (as(MAKER, "cat ../nobody/.purser-signed")))
     must(MAKER, "purser approvals add ../exchange/june.plan ../exchange/june.plan.alice.sig")
     for _ = 1, 2 do

@@ -75,8 +75,7 @@ function M.write_plan(options, at, payments)
 end
 
 --- Shows a plan.
-function M.show(options, path)
-  local text = M.read(path, "payouts show: the file of the plan")
+function M.show(options, text)
   local journal = options.journal and M.journal(options.journal)
   local review = report.must(purser.approvals.show(text, { known = records_of(options.records), now = core.now_ms(),
     journal = journal, policy = connection.policy(options), html = options.html ~= nil or nil }))

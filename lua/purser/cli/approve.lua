@@ -11,6 +11,7 @@ local lazy = require "purser.util.lazy"
 local plan_text = require "purser.signed.plan_text"
 local report = require "purser.cli.report"
 local signers = require "purser.signed.signers"
+local sshsig = require "purser.signed.sshsig"
 local terminal = require "purser.cli.terminal"
 local values = require "purser.cli.values"
 local decimal = lazy "purser.decimal"
@@ -34,15 +35,22 @@ function M.grammar()
   }
 end
 
---- Lets ssh-keygen sign a file for a purpose, and moves the signature to `target`. Returns the signature.
-function M.sign(path, key, namespace, target)
-  os.remove(path .. ".sig")
-  local ok = os.execute(("ssh-keygen -Y sign -f %s -n %s %s >&2"):format(values.shell_word(key), namespace,
-    values.shell_word(path)))
-  local text = files.read(path .. ".sig")
-  if ok ~= true and ok ~= 0 or not text then report.bad_input "ssh-keygen did not sign; nothing was written" end
-  report.must(os.rename(path .. ".sig", target))
-  return text
+--- Lets ssh-keygen sign a text for a purpose, and writes the signature to `target`. It signs a copy that nobody else can
+--- change, and not the file that the text was read from: who can write there could exchange it after it was shown.
+function M.sign(text, key, namespace, target)
+  local copy = os.tmpname()
+  report.must(files.replace(copy, text))
+  local pipe = assert(io.popen(("ssh-keygen -Y sign -f %s -n %s < %s"):format(values.shell_word(key), namespace,
+    values.shell_word(copy))))
+  local armoured = pipe:read "*a"
+  pipe:close()
+  os.remove(copy)
+  if armoured == "" then report.bad_input "ssh-keygen did not sign; nothing was written" end
+  local signature = sshsig.read(armoured)
+  if not signature or not sshsig.verify(signature, namespace, text) then
+    report.bad_input "the signature is none that Purser takes; make a key with `ssh-keygen -t ed25519`"
+  end
+  report.must(files.replace(target, armoured))
 end
 
 -- Returns the largest sum of a plan, and what it is of.
@@ -83,16 +91,12 @@ function M.start(options)
   local text = approvals.read(options.plan)
   local plan = report.must(plan_text.read(text))
   options.records = options.records or (os.getenv "HOME" or ".") .. "/.purser-signed"
-  approvals.show(options, options.plan)
+  approvals.show(options, text)
   confirm(options, plan.head.sums)
   local kind = options.withdraw and "withdraw" or options.made and "made" or "approve"
   local target = ("%s.%s%s.sig"):format(options.plan, options.name or os.getenv "USER" or "signed",
     kind ~= "approve" and "." .. kind or "")
-  local signature = M.sign(options.plan, options.key, signers.NAMESPACES[kind], target)
-  if signers.statement(text, signature).kind ~= kind then
-    os.remove(target)
-    report.bad_input "the signature is none that Purser takes; make a key with `ssh-keygen -t ed25519`"
-  end
+  M.sign(text, options.key, signers.NAMESPACES[kind], target)
   if kind == "approve" and not remember(options.records, plan) then
     report.say("%s cannot be written: the next plan shows these as new", options.records)
   end

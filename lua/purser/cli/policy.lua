@@ -88,7 +88,7 @@ function actions.sign(options, text)
   if not options.key then report.bad_input "policy sign: give --key FILE" end
   report.must(policy.read(text))
   local target = ("%s.%s.sig"):format(options.file, options.name or os.getenv "USER" or "signed")
-  approve.sign(options.file, options.key, policy_chain.NAMESPACE, target)
+  approve.sign(text, options.key, policy_chain.NAMESPACE, target)
   report.note("signed: %s", target)
 end
 
