@@ -35,8 +35,8 @@ function M.grammar()
   }
 end
 
---- Lets ssh-keygen sign a text for a purpose, and writes the signature to `target`. It signs a copy that nobody else can
---- change, and not the file that the text was read from: who can write there could exchange it after it was shown.
+--- Lets ssh-keygen sign a text for a purpose, and writes the signature to `target`. It signs a copy that nobody else
+--- can change, and not the file that the text was read from: who can write there could exchange it after it was shown.
 function M.sign(text, key, namespace, target)
   local copy = os.tmpname()
   report.must(files.replace(copy, text))

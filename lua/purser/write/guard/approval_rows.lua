@@ -16,12 +16,13 @@ local floor, format, match, sub = math.floor, string.format, string.match, strin
 local LOCK, HOUR, KEPT_HOURS = 7078804, 3600000, 32 * 24
 local SPENT_NOTHING = "'planned', 'rejected', 'not_sent', 'not_done'"
 
---- The statements that make the tables. A sum is of an hour, for the whole account ('') and for each place.
+--- The statements that make the tables. The text of a plan may be megabytes, so it stands last: SQLite reads all that
+--- stands before a column. A sum is of an hour, for the whole account ('') and for each place.
 M.TABLES = {
   [[CREATE TABLE purser_policies (account TEXT NOT NULL, version TEXT NOT NULL, digest TEXT NOT NULL,
     added_at TEXT NOT NULL, PRIMARY KEY (account, version))]],
   [[CREATE TABLE purser_plans (digest TEXT PRIMARY KEY, account TEXT NOT NULL, queue TEXT NOT NULL,
-    single TEXT NOT NULL, text TEXT NOT NULL, added_at TEXT NOT NULL)]],
+    single TEXT NOT NULL, added_at TEXT NOT NULL, text TEXT NOT NULL)]],
   "CREATE INDEX purser_plans_queue ON purser_plans (account, queue, single)",
   [[CREATE TABLE purser_statements (plan TEXT NOT NULL, id TEXT NOT NULL, text TEXT NOT NULL, added_at TEXT NOT NULL,
     PRIMARY KEY (plan, id))]],
@@ -226,7 +227,7 @@ local SENT = "SELECT id FROM purser_calls WHERE account = $1 AND state NOT IN ("
 --- Returns whether the call of a plan's row was sent, and may have been executed.
 ---@return boolean
 function M.was_sent(tx, account, queue, key, operation)
-  if queue ~= "" then return tx:rows(SENT .. "AND payment = $3", account, queue, key)[1] ~= nil end
+  if queue ~= "" then return tx:rows(SENT .. "AND queue <> '' AND payment = $3", account, queue, key)[1] ~= nil end
   return tx:rows(SENT .. "AND key = $3 AND key <> '' AND operation = $4", account, queue, key, operation)[1] ~= nil
 end
 
