@@ -69,6 +69,23 @@ describe("a call that only its content identifies", function()
     assert.same({ "done", "t1" }, { word, answer.record.tranId })
   end)
 
+  -- Two equal calls half a minute apart, both executed, of a service that shows whole minutes. The later one was said
+  -- not to be done: the earlier took its record, for its own lies too early for both.
+  it("is undecided where an earlier equal call may have taken its record, by times cut to minutes", function()
+    local known = own_calls.new()
+    local row = operations.by_name["wallet.transfer"]
+    local function cut(at) return at - at % 60000 end
+    own_calls.note(known, row, { operation = "wallet.transfer", params = move, sent_at = NOW - 30000,
+      recv_window = 5000, id = "earlier" }).state = "undecided"
+    own_calls.note(known, row, { operation = "wallet.transfer", params = changed(move, { amount = "7" }),
+      sent_at = cut(NOW) + 63000, recv_window = 5000, id = "witness" }, "t3")
+    local first, second, witness = changed(moved, { tranId = "t1", timestamp = cut(NOW - 30000) }),
+      changed(moved, { tranId = "t2", timestamp = cut(NOW) }),
+      changed(moved, { tranId = "t3", amount = "7", timestamp = cut(NOW) + 60000 })
+    assert.equal("undecided", with({ first, second, witness }, WAITED, { journal = known }))
+    assert.equal("nothing yet", with({ witness }, WAITED, { journal = known }))
+  end)
+
   it("is another call's where that is known to have made the record", function()
     local known = own_calls.new()
     own_calls.note(known, operations.by_name["wallet.transfer"], { operation = "wallet.transfer", params = move,
