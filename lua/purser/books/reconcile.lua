@@ -25,11 +25,11 @@ end
 local function knows(reading, entry) return entry.row.rev <= reading.rev and entry.row.seen <= reading.at end
 local function began_after(reading, entry) return entry.time < reading.began end
 
--- Sums what moved on the owners' spot accounts by owner, reading and asset: a leg belongs to the first reading that knew
--- it. One of a record that showed up late belongs to the reading whose balance moved by its amount; where none did, to
--- that of its own time. `each(owner, number, leg, entry)` is told of each.
+-- Sums what moved on the owners' spot accounts by owner, reading and asset: a leg belongs to the first reading that
+-- knew it. One of a record that showed up late belongs to the reading whose balance moved by its amount; where none
+-- did, to that of its own time. `each(owner, number, leg, entry)` is told of each.
 local function moved(entries, readings, chart, each)
-  local owner_of, sums, late, least = {}, {}, {}, {}
+  local owner_of, sums, late, least, rid = {}, {}, {}, {}, nil
   for owner in pairs(readings) do
     sums[owner], owner_of[chart.owner(owner, "Spot")], owner_of[chart.owner(owner, "Leaving")] = {}, owner, owner
   end
@@ -40,14 +40,14 @@ local function moved(entries, readings, chart, each)
     if each then each(owner, number, leg, entry) end
   end
   for _, entry in ipairs(entries) do
+    if entry.rid ~= rid then rid, least = entry.rid, {} end -- the numbers of a record's entries never go back
     for _, leg in ipairs(entry.legs) do
       local owner = owner_of[leg[1]]
       if owner then
-        local key, list = owner .. entry.rid, readings[owner]
-        local floor = least[key] or 1 -- the numbers of a record's entries never go back
+        local floor, list = least[owner] or 1, readings[owner]
         local number = math.max(floor, first_reading(list, knows, entry))
         local dated = math.max(floor, first_reading(list, began_after, entry))
-        least[key] = math.min(dated, number)
+        least[owner] = math.min(dated, number)
         if dated >= number then put(owner, number, leg, entry)
         else late[#late + 1] = { owner = owner, leg = leg, entry = entry, from = dated, to = number } end
       end

@@ -158,27 +158,29 @@ function M.csv(statement)
   return table.concat(out)
 end
 
-local function legs_json(legs)
+-- An object as a line, its last member the legs.
+local function line_with(members, name, legs)
   local list = {}
   for i, leg in ipairs(legs) do
-    list[i] = json.object { { "account", leg[1] }, { "asset", leg[2] }, { "amount", leg[3] } }
+    list[i] = ('{"account":%s,"asset":%s,"amount":"%s"}'):format(json.encode(leg[1]), json.encode(leg[2]), leg[3])
   end
-  return json.list(list)
+  local line = json.encode(json.object(members)):sub(1, -2)
+  return ('%s%s"%s":[%s]}\n'):format(line, #members > 0 and "," or "", name, table.concat(list, ","))
 end
 
---- An object a line: the statement, each entry, and the closing balances.
+--- Writes an object a line: the statement, each entry, and the closing balances.
 function M.jsonl(statement)
   local out = { json.encode(json.object { { "account", statement.account }, { "from", model.date(statement.from) },
-    { "to", model.date(statement.to) }, { "rev", statement.rev }, { "remarks", json.list(M.remarks(statement)) } }) }
+    { "to", model.date(statement.to) }, { "rev", statement.rev }, { "remarks", json.list(M.remarks(statement)) } }),
+    "\n" }
   for _, entry in ipairs(statement.entries) do
     local members = { { "date", model.date(entry.time) }, { "time", entry.time }, { "rid", entry.rid },
       { "text", entry.text }, { "pending", entry.is_pending or false } }
     for _, tag in ipairs(tags_of(entry)) do members[#members + 1] = { tag[1], tag[2] } end
-    members[#members + 1] = { "postings", legs_json(entry.legs) }
-    out[#out + 1] = json.encode(json.object(members))
+    out[#out + 1] = line_with(members, "postings", entry.legs)
   end
-  out[#out + 1] = json.encode(json.object { { "closing", legs_json(statement.closing) } })
-  return table.concat(out, "\n") .. "\n"
+  out[#out + 1] = line_with({}, "closing", statement.closing)
+  return table.concat(out)
 end
 
 --- The page for people.
