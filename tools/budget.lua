@@ -6,31 +6,31 @@
 
 -- room, lines, files, largest file
 local budgets = {
-  { "top", 985, 7, 380 },
+  { "top", 1000, 7, 380 },
   { "api", 1490, 13, 235 },
-  { "call", 2640, 20, 295 },
+  { "call", 2645, 20, 295 },
   { "write", 5430, 18, 455 },
   { "history", 1435, 7, 445 },
   { "transport", 1090, 5, 410 },
-  { "util", 2215, 27, 330 },
+  { "util", 2220, 27, 330 },
   { "payouts", 2400, 10, 350 },
   { "workflow", 1500, 8, 405 },
   { "fleet", 1100, 5, 430 },
   { "monitor", 510, 4, 210 },
-  { "limits", 645, 6, 195 },
+  { "limits", 655, 6, 195 },
   { "nginx", 480, 2, 320 },
   { "hosts", 65, 3, 25 },
   { "recording", 1385, 9, 245 },
-  { "sim", 5200, 30, 345 },
+  { "sim", 5205, 30, 345 },
   { "cli", 5870, 36, 425 },
   { "src/core", 6485, 66, 490 },
   { "src/bind", 3180, 29, 400 },
   { "src/embed", 35, 1, 35 },
   { "src/httpd", 965, 6, 475 },
-  { "approvals", 915, 4, 320 },
+  { "approvals", 920, 4, 320 },
   { "books", 2540, 15, 285 },
   { "client", 1135, 8, 310 },
-  { "signed", 1155, 6, 320 },
+  { "signed", 1160, 6, 320 },
 }
 
 local lines_of = dofile("tools/whole_files.lua").lines_of
