@@ -287,6 +287,7 @@ local read_file = object_of {
 ---@field asks_book boolean|nil  a rule asks for the service's address book
 
 local function read(text)
+  if type(text) ~= "string" then wrong("it is a %s, and no text", type(text)) end
   local given, message = files.rules_of("the policy", text)
   if not given then wrong("%s", (gsub(message, "^the policy: ", ""))) end
   local policy = read_file(given, "the policy")
