@@ -76,6 +76,9 @@ function M.plan(options)
   end
   local rows = {}
   for i, each in ipairs(options.payments or {}) do
+    if type(each) ~= "table" then
+      return nil, errors.argument("payments", ("payment %d of the list is a %s"):format(i, type(each)))
+    end
     local params
     params, err = payouts.params(account, queue, each.key, each.operation, each.params)
     if not params then return nil, err end
@@ -102,6 +105,9 @@ function M.show(text, options) return review.show(text, options) end
 ---@param folder string        of the policy
 ---@return purser.Verified|nil verified, purser.Error|nil err
 function M.verify(text, signatures, folder)
+  if not option_schema.matches(signatures, option_schema.TEXTS) then
+    return nil, errors.argument("signatures", "the signatures are no plain list of texts")
+  end
   local plan, message = plan_text.read(text)
   if not plan then return bad("changed", message) end
   local chain
@@ -124,8 +130,15 @@ end
 ---@param options purser.AddOptions
 ---@return purser.Verified|nil verified, purser.Error|nil err
 function M.add(options)
+<<<<<<< HEAD
   local plans, err = plans_of(options, { client = "table", plan = "string", signatures = "table" }, "add")
   if not plans then return nil, err end
+=======
+  local plans, payer = plans_of(options, { client = "table", plan = "string", signatures = option_schema.TEXTS }, "add")
+  if not plans then return nil, payer end
+  local plan, message = plan_text.read(options.plan or "")
+  if not plan then return bad("changed", message) end
+>>>>>>> main
   local signatures = options.signatures or {}
   local known, code, message = plans:examine(options.plan or "", signatures, options.client:now())
   if not known then return bad(code, message) end

@@ -9,10 +9,11 @@ local M = {}
 
 local NARROW, HELP_AT = 60, 28 -- columns; where a help begins
 
--- Adds a text as lines of at most `width` columns: each of its lines keeps what it is indented by, and `hang` more.
+-- Adds a text as lines of at most `width` columns: each of its lines keeps what it is indented by (also
+-- by the number of an entry), and `hang` more.
 local function add(out, text, width, indent, hang)
   for line in (text .. "\n"):gmatch "([^\n]*)\n" do
-    local own = width >= NARROW and line:match "^  [^ ]+ .-   +" or line:match "^ *"
+    local own = width >= NARROW and line:match "^  [^ ]+ .-   +" or line:match "^ *%d+%. " or line:match "^ *"
     local before, after = (" "):rep(indent) .. own, (" "):rep(indent + #own + (hang or 0))
     for i, part in ipairs(terminal.parts(line:sub(#own + 1), width - #after)) do
       out[#out + 1] = ((i == 1 and before or after) .. part):gsub(" +$", "")

@@ -19,11 +19,11 @@ local ACTIONS = { "check", "try", "sign", "install", "signers" }
 function M.grammar()
   return {
     text = "The policy that says who has to approve what.\n"
-      .. "  check FILE [--against OLD]   rules that never match, and what it loosens\n"
-      .. "  try FILE --journal J         run it over what was really paid\n"
-      .. "  sign FILE --key KEY          sign it with ssh-keygen\n"
-      .. "  install FILE SIG... --policy FOLDER   make it the next version\n"
-      .. "  signers FILE                 an allowed_signers file for ssh-keygen -Y verify",
+      .. "  check FILE            rules that never match; with --against OLD what it loosens\n"
+      .. "  try FILE              run it over what was really paid, as --journal has it\n"
+      .. "  sign FILE             sign it with ssh-keygen and --key\n"
+      .. "  install FILE SIG...   make it the next version in the folder --policy\n"
+      .. "  signers FILE          an allowed_signers file for ssh-keygen -Y verify",
     arguments = { { "action", "check, try, sign, install or signers.", choices = ACTIONS },
       { "file", "The file of the policy." },
       { "signatures", "install: files of signatures.", optional = true, many = true } },

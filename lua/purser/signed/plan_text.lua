@@ -166,6 +166,7 @@ function M.digest(text) return (gsub(assert(core.sha256(text)), ".", hex)) end
 
 -- The objects of the lines; a line that is none ends the reading.
 local function objects_of(text)
+  if type(text) ~= "string" then wrong("it is a %s, and no text", type(text)) end
   if #text > M.MAX_BYTES then wrong("it is larger than %d MiB", M.MAX_BYTES / 1024 / 1024) end
   local list = {}
   for line in gmatch(text, "([^\n]*)\n") do

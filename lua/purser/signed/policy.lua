@@ -284,6 +284,7 @@ local read_file = object_of {
 ---@field asks_sums boolean|nil  a rule asks what was sent in some hours
 
 local function read(text)
+  if type(text) ~= "string" then wrong("it is a %s, and no text", type(text)) end
   local given, message = files.rules_of("the policy", text)
   if not given then wrong("%s", (gsub(message, "^the policy: ", ""))) end
   local policy = read_file(given, "the policy")
