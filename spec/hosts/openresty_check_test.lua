@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 -- The transport for nginx inside a real nginx: the whole check of a transport, and nothing in the clear.
--- make test-all: 15 s, waits
+-- make test-all: 9 s, waits
 
 local check = require "transport_check"
 local files = require "files"
