@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What might make reconcile say "not done" of a payment that was made, or "done" of one that was not.
+-- These might make reconcile say "not done" of a payment that was made, or "done" of one that was not.
 
 local errors = require "purser.call.errors"
 local purser = require "purser"
