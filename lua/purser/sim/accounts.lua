@@ -87,16 +87,24 @@ function M.has_futures(sim, account)
   return account.futures == true
 end
 
+-- A sub-account as each answer shows it, which has some of this.
+local function public(sub)
+  return {
+    subAccount = sub.name, note = sub.note, timestamp = sub.time, createTime = sub.time, uid = sub.uid,
+    isFreeze = sub.frozen == true,
+  }
+end
+
+-- A2, B1
 local function create_sub(sim, account, values)
   if M.sub_of(sim, account, values.subAccount) then rejection.raise "730101" end
   local max = sim.options.max_sub_accounts
   if max > 0 and #sim.accounts:of("of " .. account.uid) >= max then
     rejection.raise("730002", ("At most %d sub-accounts can be created (max_sub_accounts)"):format(max))
   end
-  local sub = M.add(sim, {
+  return public(M.add(sim, {
     role = "sub", parent = account.uid, name = values.subAccount, note = values.note, funds_password = values.password,
-  })
-  return { subAccount = sub.name, note = sub.note, timestamp = sub.time }
+  }))
 end
 
 -- The records of a list that are visible now and pass a filter, each as `show` shows it, oldest first.
@@ -108,18 +116,9 @@ local function visible_of(sim, list, show, passes)
   return found
 end
 
--- A3
-local function broker_list(sim, account, values)
-  return history.cut(visible_of(sim, sim.accounts:of("of " .. account.uid), function(sub)
-    return { subAccount = sub.name, note = sub.note, timestamp = sub.time }
-  end, function(sub) return not values.subAccount or sub.name == values.subAccount end), values)
-end
-
--- B2
-local function family_list(sim, account, values)
-  return history.cut(visible_of(sim, sim.accounts:of("of " .. account.uid), function(sub)
-    return { subAccount = sub.name, isFreeze = sub.frozen == true, createTime = sub.time, uid = sub.uid }
-  end, function(sub)
+-- A3, B2
+local function list(sim, account, values)
+  return history.cut(visible_of(sim, sim.accounts:of("of " .. account.uid), public, function(sub)
     return (not values.subAccount or sub.name == values.subAccount)
       and (not values.isFreeze or (values.isFreeze == "true") == (sub.frozen == true))
   end), values)
@@ -185,25 +184,24 @@ function M.add_key(sim, account, fields)
   }
 end
 
+local function public_key(key)
+  return {
+    note = key.note, apiKey = key.api_key, permissions = key.permissions, ip = key.ip or "", createTime = key.time,
+  }
+end
+
 -- A5, B3
 local create_key = on_sub(function(sim, sub, values)
   if sub.frozen then rejection.raise "140002" end
   if #sim.keys:of(sub.uid) >= MAX_KEYS then rejection.raise "730705" end
   local key = M.add_key(sim, sub, values)
-  return {
-    subAccount = sub.name, note = key.note, apiKey = key.api_key, secretKey = key.secret_key,
-    permissions = key.permissions, ip = key.ip or "", createTime = key.time,
-  }
+  local made = public_key(key)
+  made.subAccount, made.secretKey = sub.name, key.secret_key
+  return made
 end)
 
 -- A6, B4
-local list_keys = on_sub(function(sim, sub)
-  return visible_of(sim, sim.keys:of(sub.uid), function(key)
-    return {
-      note = key.note, apiKey = key.api_key, permissions = key.permissions, ip = key.ip or "", createTime = key.time,
-    }
-  end)
-end)
+local list_keys = on_sub(function(sim, sub) return visible_of(sim, sim.keys:of(sub.uid), public_key) end)
 
 -- A7, B5
 local delete_key = on_sub(function(sim, sub, values)
@@ -214,7 +212,7 @@ local delete_key = on_sub(function(sim, sub, values)
 end)
 
 M.handlers = {
-  A2 = create_sub, B1 = create_sub, A3 = broker_list, B2 = family_list, A4 = status, A14 = enable_futures,
+  A2 = create_sub, B1 = create_sub, A3 = list, B2 = list, A4 = status, A14 = enable_futures,
   B8 = balances, A5 = create_key, B3 = create_key, A6 = list_keys, B4 = list_keys, A7 = delete_key, B5 = delete_key,
 }
 

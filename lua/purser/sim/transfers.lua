@@ -61,6 +61,17 @@ local function next_id(sim, is_number)
   return core.md5_hex(("%d %s"):format(sim.seed, digits))
 end
 
+-- A transfer as histories and answers show it, each what it has of it.
+local function public(record, sim)
+  local by_uid = sim.accounts.by_id
+  return {
+    tranId = record.id, clientTranId = record.client_id, asset = record.asset, amount = record.amount,
+    fromAccountType = record.from_type, toAccountType = record.to_type, status = record.status,
+    fromAccount = record.from and accounts.display_name(by_uid[record.from]), timestamp = record.time,
+    toAccount = record.to_account or record.to and accounts.display_name(by_uid[record.to]),
+  }
+end
+
 -- Makes the record of a transfer, and returns the answer to it.
 local function enter(sim, records, values, record)
   coins.check(values.asset)
@@ -102,23 +113,13 @@ local function transfer(sim, parent, values, row)
   })
 end
 
-local function public_family(record, sim)
-  local by_uid = sim.accounts.by_id
-  return {
-    tranId = record.id, fromAccount = accounts.display_name(by_uid[record.from]),
-    toAccount = accounts.display_name(by_uid[record.to]), clientTranId = record.client_id, asset = record.asset,
-    amount = record.amount, fromAccountType = record.from_type, toAccountType = record.to_type, status = record.status,
-    timestamp = record.time,
-  }
-end
-
 -- A1, B7: an account that is not named is the parent.
 local function family_history(sim, parent, values)
   local from = values.fromAccount and accounts.sub(sim, parent, values.fromAccount) or parent
   local to = values.toAccount and accounts.sub(sim, parent, values.toAccount) or parent
   local requested = values.clientTranId
   local key = direction(parent.uid, from.uid, to.uid, values.fromAccountType, values.toAccountType)
-  return (sim.family_transfers:list(sim, key, values.startTime, values.endTime, values, public_family,
+  return (sim.family_transfers:list(sim, key, values.startTime, values.endTime, values, public,
     requested and function(record) return record.client_id == requested end))
 end
 
@@ -152,18 +153,11 @@ local function wallet_transfer(sim, account, values, row)
   return answer
 end
 
-local function public_wallet(record)
-  return {
-    tranId = record.id, asset = record.asset, amount = record.amount, fromAccountType = record.from_type,
-    toAccountType = record.to_type, status = record.status, timestamp = record.time,
-  }
-end
-
 -- C10
 local function wallet_history(sim, account, values)
   local first, last = history.six_months(sim:now(), values)
   local key = direction(account.uid, "", "", values.fromAccountType, values.toAccountType)
-  local records, total = sim.wallet_transfers:list(sim, key, first, last, values, public_wallet)
+  local records, total = sim.wallet_transfers:list(sim, key, first, last, values, public)
   return { rows = records, total = total }
 end
 
@@ -179,7 +173,7 @@ end
 local function wallet_one(sim, account, values)
   local record = visible_one(sim, sim.wallet_transfers, values.tranId, clock.months_before(sim:now(), 6))
   if not record or record.uid ~= account.uid then rejection.raise "22222" end
-  return public_wallet(record)
+  return public(record, sim)
 end
 
 -- C15
@@ -196,14 +190,6 @@ local function internal_transfer(sim, account, values)
   })
 end
 
-local function public_internal(record, sim)
-  return {
-    tranId = record.id, asset = record.asset, amount = record.amount, toAccountType = record.to_type,
-    toAccount = record.to_account, fromAccount = accounts.display_name(sim.accounts.by_id[record.from]),
-    status = record.status, timestamp = record.time,
-  }
-end
-
 -- C16
 local function internal_history(sim, account, values)
   local first, last = history.default_seven_days(sim:now(), values)
@@ -211,9 +197,9 @@ local function internal_history(sim, account, values)
   if values.tranId then
     local record = visible_one(sim, sim.internal_transfers, values.tranId, first, last)
     local is_own = record and (record.from == account.uid or record.to == account.uid)
-    records, total = history.cut({ is_own and public_internal(record, sim) or nil }, values), is_own and 1 or 0
+    records, total = history.cut({ is_own and public(record, sim) or nil }, values), is_own and 1 or 0
   else
-    records, total = sim.internal_transfers:list(sim, account.uid, first, last, values, public_internal)
+    records, total = sim.internal_transfers:list(sim, account.uid, first, last, values, public)
   end
   return history.page_result(records, total, values)
 end
