@@ -41,7 +41,7 @@ function M.add(sim, fields)
   return sim.accounts:add(fields)
 end
 
---- The account of a uid, of a name, or of a table with one of them; or nil and what is wrong.
+--- Returns the account of a uid, of a name, or of a table with one of them; or nil and what is wrong.
 function M.find(sim, requested)
   if type(requested) == "table" then requested = requested.uid or requested.name end
   if sim.accounts.by_id[requested] then return sim.accounts.by_id[requested] end
@@ -59,23 +59,23 @@ function M.named(sim, method, fields, rules)
   return M.find(sim, fields.account)
 end
 
---- The sub-account of that name of a parent, or nil.
+--- Returns the sub-account of that name of a parent, or nil.
 function M.sub_of(sim, parent, name) return sim.accounts:of(sub_key(parent.uid, name))[1] end
 
---- The sub-account of that name of a parent; rejects a request that names none.
+--- Returns the sub-account of that name of a parent; rejects a request that names none.
 function M.sub(sim, parent, name)
   local sub = M.sub_of(sim, parent, name)
   return sub or rejection.raise("140001", ("The sub-account %s does not exist"):format(name))
 end
 
---- The main account that an identifier stands for. `kind` is EMAIL, UID or MOBILE.
+--- Returns the main account that an identifier stands for. `kind` is EMAIL, UID or MOBILE.
 function M.by_identifier(sim, kind, identifier, area_code)
   if kind == "EMAIL" then identifier = identifier:lower() end
   if kind == "MOBILE" then identifier = area_code .. identifier end
   return sim.accounts:of(kind .. " " .. identifier)[1]
 end
 
---- The name of a main account in the records of transfers.
+--- Returns the name of a main account in the records of transfers.
 function M.display_name(account)
   return account.parent and account.name or account.email or account.mobile or account.uid
 end
@@ -87,7 +87,7 @@ function M.has_futures(sim, account)
   return account.futures == true
 end
 
--- A sub-account as each answer shows it, which has some of this.
+-- Returns a sub-account as each answer shows it, which has some of this.
 local function public(sub)
   return {
     subAccount = sub.name, note = sub.note, timestamp = sub.time, createTime = sub.time, uid = sub.uid,
@@ -107,7 +107,7 @@ local function create_sub(sim, account, values)
   }))
 end
 
--- The records of a list that are visible now and pass a filter, each as `show` shows it, oldest first.
+-- Returns the records of a list that are visible now and pass a filter, each as `show` shows it, oldest first.
 local function visible_of(sim, list, show, passes)
   local found, seen = {}, sim:visible()
   for _, record in ipairs(list) do
@@ -124,7 +124,7 @@ local function list(sim, account, values)
   end), values)
 end
 
--- The handler of an operation on the parameter `subAccount`: handle(sim, sub, values).
+-- Returns the handler of an operation on the parameter `subAccount`: handle(sim, sub, values).
 local function on_sub(handle)
   return function(sim, account, values)
     return handle(sim, M.sub(sim, account, values.subAccount), values)
@@ -144,7 +144,7 @@ end)
 -- B8
 local balances = on_sub(function(sim, sub, values) return M.balances(sim, sub, values.accountType) end)
 
---- The balances of an account that are not zero: { asset, free, locked } each.
+--- Returns the balances of an account that are not zero: { asset, free, locked } each.
 function M.balances(sim, account, business)
   local free, locked = ledger.place(account.uid, business), ledger.place(account.uid, business, "locked")
   local names, found = {}, {}
@@ -168,7 +168,8 @@ function M.is_api_key(text)
   return text:find("^%w+$") ~= nil and #text >= 8 and #text <= 64
 end
 
---- The days that a key has left, rounded up: nil for one that does not end, which has an IP list; 0 when it has ended.
+--- Returns the days that a key has left, rounded up: nil for one that does not end, which has an IP list; 0 when it has
+--- ended.
 function M.days_left(sim, key)
   local days = sim.options.key_days
   if key.ip or days == 0 then return nil end

@@ -18,7 +18,7 @@ local function account_of(sim, account)
   }
 end
 
--- The key of that name, when it is one of the account or of its sub-accounts.
+-- Returns the key of that name, when it is one of the account or of its sub-accounts.
 local function find_key(sim, account, api_key)
   local key = sim.keys.by_id[api_key]
   local owner = key and sim.accounts.by_id[key.uid]
@@ -85,7 +85,7 @@ local market = {
   end,
 }
 
---- The answer to a GET of market data, as JSON text; nil where there is none on that path.
+--- Returns the answer to a GET of market data, as JSON text; nil where there is none on that path.
 function M.market(sim, path)
   return market[path] and market[path](sim)
 end

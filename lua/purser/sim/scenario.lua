@@ -148,7 +148,7 @@ function methods:freeze(name, frozen)
   return { uid = account.uid, frozen = account.frozen == true }
 end
 
---- Everyone with everything they have, for people to look at.
+--- Returns everyone with everything they have, for people to look at.
 ---@return { now: integer, accounts: table[] }
 function methods:state()
   self:run_due()

@@ -12,7 +12,7 @@ local ledger = require "purser.sim.ledger"
 local rejection = require "purser.sim.rejection"
 local rules = require "purser.sim.rules"
 
--- The list that a transfer of a family belongs to: who to whom, and between which business accounts.
+-- Returns the list that a transfer of a family belongs to: who to whom, and between which business accounts.
 local function direction(parent, from, to, from_type, to_type)
   return table.concat({ parent, from, to, from_type, to_type }, "|")
 end
@@ -52,8 +52,8 @@ local M = { histories = {
   },
 } }
 
--- The next transfer id: digits alone, and more of them than a floating-point number can hold; or 32 hexadecimal digits
--- in the live form. `is_number`: of an operation that has no such ids.
+-- Returns the next transfer id: digits alone, and more of them than a floating-point number can hold; or 32 hexadecimal
+-- digits in the live form. `is_number`: of an operation that has no such ids.
 local function next_id(sim, is_number)
   local number = 1 + #sim.family_transfers.all + #sim.wallet_transfers.all + #sim.internal_transfers.all
   local digits = ("%d%06d"):format(sim:now(), number % 1000000)
@@ -61,7 +61,7 @@ local function next_id(sim, is_number)
   return core.md5_hex(("%d %s"):format(sim.seed, digits))
 end
 
--- A transfer as histories and answers show it, each what it has of it.
+-- Returns a transfer as histories and answers show it, each what it has of it.
 local function public(record, sim)
   local by_uid = sim.accounts.by_id
   return {
@@ -81,7 +81,7 @@ local function enter(sim, records, values, record)
   return { tranId = record.id }
 end
 
--- One side of a family transfer: the parent when no name is given.
+-- Returns one side of a family transfer: the parent when no name is given.
 local function side(sim, parent, name, business, row)
   local account = name and accounts.sub(sim, parent, name) or parent
   if name and account.frozen then rejection.raise "140002" end
@@ -161,7 +161,7 @@ local function wallet_history(sim, account, values)
   return { rows = records, total = total }
 end
 
--- The transfer of that id when it is one of `records`, lies in the window and is shown; or nil.
+-- Returns the transfer of that id when it is one of `records`, lies in the window and is shown; or nil.
 local function visible_one(sim, records, id, first, last)
   local record = records.by_id[id]
   last = sim:visible(last)

@@ -29,7 +29,7 @@ local place_of = {
   "locked", "locked", "locked", "locked", "locked", "sent", "sent", "back", "back", [10] = "locked",
 }
 
--- The amount that the account pays, and the one that arrives at the address.
+-- Returns the amount that the account pays, and the one that arrives at the address.
 local function total_of(record)
   local amount = decimal(record.amount)
   return record.fee_inside and amount or amount:add(record.fee)
@@ -48,7 +48,7 @@ local function enter(sim, record, status, at)
     tx_id = is_sent and sim.dice:text(64, prng.HEX) or nil })
 end
 
--- The deposit of a withdrawal to an account of the platform.
+-- Returns the deposit of a withdrawal to an account of the platform.
 local function arrive_inside(sim, record, at)
   local network = coins.network(record.coin, record.network)
   deposits.arrive_inside(sim, sim.accounts.by_id[record.to_uid], network, { amount = tostring(net_of(record)),

@@ -19,7 +19,7 @@ local M = {}
 local Result = {}
 Result.__index = Result
 
--- A finding once, however many records show it.
+-- Adds a finding once, however many records show it.
 function Result:add(operation, kind, path, expected, found)
   local key = table.concat({ operation, kind, path, found }, "\0")
   if self.seen[key] then return end
@@ -64,7 +64,7 @@ local function shown_name(redactor)
   end
 end
 
---- A transport that keeps the last response for `compare`, and hands on nothing but reads.
+--- Returns a transport that keeps the last response for `compare`, and hands on nothing but reads.
 ---@param inner purser.Transport
 ---@return purser.Transport capture
 function M.capture(inner) return reads.capture(inner) end

@@ -32,7 +32,7 @@ M.list = {
   { "live.uid", live = true },
 }
 
---- The reads that the profile of a client allows.
+--- Returns the reads that the profile of a client allows.
 ---@param client purser.Client
 function M.of(client)
   local list = {}
@@ -42,7 +42,7 @@ function M.of(client)
   return list
 end
 
---- A transport that keeps the last response, and hands on nothing but reads.
+--- Returns a transport that keeps the last response, and hands on nothing but reads.
 function M.capture(inner)
   local capture = { last = nil }
   function capture:send(request)
@@ -107,7 +107,7 @@ local function add_exchange(expected, key, response, rename)
   if type(value) == "table" and value.code ~= nil then known.codes[tostring(value.code)] = true end
 end
 
---- The key of what a read is compared with.
+--- Returns the key of what a read is compared with.
 function M.key(read) return (read.probe and "probe " or "") .. read[1] end
 
 -- The forms of the simulator's answers, and an error as the service's web server writes it.
