@@ -75,20 +75,20 @@ end
 ---@field transfer_wait_ms integer|nil             how long a transfer waits. Default: 0
 
 local whole = { 0, option_schema.EXACT }
-local rules_of_options = {
-  seed = { -option_schema.EXACT, option_schema.EXACT }, start_time = whole, clock = { "virtual", "real" },
-  variant = { "document", "live" }, profile = "string or table", record_requests = whole,
-  rate_limit = "boolean or string or table", repeated_ids = { "execute", "reject" }, fee = { "on_top", "inside" },
-  saved_addresses_only = "boolean", max_sub_accounts = whole, key_days = whole, visibility_delay_ms = whole,
-  transfer_wait_ms = whole,
+
+-- Option -> what it may be, and its default. Of what the interface leaves open, each is the value that is hardest on a
+-- client.
+local options_of = {
+  seed = { { -option_schema.EXACT, option_schema.EXACT }, 1 }, start_time = { whole },
+  clock = { { "virtual", "real" }, "virtual" }, variant = { { "document", "live" } }, profile = { "string or table" },
+  record_requests = { whole, 100 }, rate_limit = { "boolean or string or table" },
+  repeated_ids = { { "execute", "reject" }, "execute" }, fee = { { "on_top", "inside" }, "on_top" },
+  saved_addresses_only = { "boolean", false }, max_sub_accounts = { whole, 30 }, key_days = { whole, 90 },
+  visibility_delay_ms = { whole, 0 }, transfer_wait_ms = { whole, 0 },
 }
 
--- Of what the interface leaves open, each default is the value that is hardest on a client.
-local defaults = {
-  seed = 1, clock = "virtual", record_requests = 100,
-  repeated_ids = "execute", fee = "on_top", saved_addresses_only = false,
-  max_sub_accounts = 30, key_days = 90, visibility_delay_ms = 0, transfer_wait_ms = 0,
-}
+local rules_of_options = {}
+for name, option in pairs(options_of) do rules_of_options[name] = option[1] end
 
 -- Returns the profile of the option `rate_limit`: the simulator's own, another one, or one with these pools.
 local function limits_of(profile, requested)
@@ -103,8 +103,8 @@ local function build(options, saved)
   if not wrong then profile, wrong = purser.profile(options.profile) end
   if profile then limits, wrong = limits_of(profile, options.rate_limit) end
   if not limits then error("purser.sim: " .. wrong, 0) end
-  for name, default in pairs(defaults) do
-    if options[name] == nil then options[name] = default end
+  for name, option in pairs(options_of) do
+    if options[name] == nil then options[name] = option[2] end
   end
   local sim = setmetatable({
     options = options, profile = profile, is_live = options.variant == "live", seed = options.seed,

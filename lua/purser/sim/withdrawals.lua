@@ -110,15 +110,6 @@ local function check_amount(row, network, values)
   end
 end
 
--- A12 checks its own; C2 and C17 do where the account, or else the simulator, takes saved addresses only.
-local function check_saved(sim, account, values, row, network)
-  local only = account.saved_addresses_only
-  if only == nil then only = sim.options.saved_addresses_only end
-  if only and row.group == "wallet" and not addresses.is_saved(sim, account, network, values.address, values.memo) then
-    rejection.raise "10212"
-  end
-end
-
 local function fee_is_inside(sim, values)
   if values.includeFee then return values.includeFee == "true" end
   return sim.options.fee == "inside"
@@ -127,7 +118,10 @@ end
 -- Applies for a withdrawal from `account` over `network`.
 local function apply(sim, account, values, row, network)
   check_network(row, network, values)
-  check_saved(sim, account, values, row, network)
+  if sim.options.saved_addresses_only and row.group == "wallet"
+    and not addresses.is_saved(sim, account, network, values.address, values.memo) then
+    rejection.raise "10212" -- A12 has a rule of its own
+  end
   check_amount(row, network, values)
   local order_id, bad = values.withdrawOrderId, rules.bad_value(row)
   local own_id = order_id and account.uid .. "|" .. order_id
