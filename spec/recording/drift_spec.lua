@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- A service that answers as the simulator does shows no difference; each way in which an
 -- answer can differ is found and named; the report holds no value of an answer.
--- make test: 25 s
+-- make test: 8 s
 
 local drift = require "purser.recording.drift"
 local purser = require "purser"

@@ -79,7 +79,7 @@ function M.compare(client, capture, profile)
   if not redactor then return nil, message end
   local result = setmetatable({ findings = {}, skipped = {}, seen = {}, compared = 0, redactor = redactor,
     rename = shown_name(redactor), rows = purser.operations }, Result)
-  local expected = reads.expected(profile, result.rename)
+  local expected = reads.expected(profile)
   for _, read in ipairs(reads.of(client)) do
     capture.last = nil
     local value, err = reads.run(client, read)
