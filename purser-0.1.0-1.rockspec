@@ -239,6 +239,7 @@ build = {
     ["purser.monitor.conditions"] = "lua/purser/monitor/conditions.lua",
     ["purser.monitor"] = "lua/purser/monitor/init.lua",
     ["purser.monitor.metrics"] = "lua/purser/monitor/metrics.lua",
+    ["purser.nginx.cosocket"] = "lua/purser/nginx/cosocket.lua",
     ["purser.nginx.openresty"] = "lua/purser/nginx/openresty.lua",
     ["purser.payouts.add"] = "lua/purser/payouts/add.lua",
     ["purser.payouts.history_check"] = "lua/purser/payouts/history_check.lua",

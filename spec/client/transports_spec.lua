@@ -16,7 +16,7 @@ describe("purser.transport", function()
   end)
 
   it("says which transports there are when asked for another", function()
-    for wrong, hint in pairs { mutli = 'did you mean "multi"', nope = "there are curl, multi, openresty" } do
+    for wrong, hint in pairs { mutli = 'did you mean "multi"', nope = "there are cosocket, curl, multi, openresty" } do
       local ok, message = pcall(function() return purser.transport[wrong] {} end)
       assert.is_false(ok)
       assert.matches('transports_spec.lua:%d+: purser.transport has no "' .. wrong .. '"', message)
