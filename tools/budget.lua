@@ -27,10 +27,10 @@ local budgets = {
   { "src/bind", 3180, 29, 400 },
   { "src/embed", 35, 1, 35 },
   { "src/httpd", 965, 6, 475 },
-  { "approvals", 915, 4, 320 },
+  { "approvals", 880, 4, 320 },
   { "books", 2575, 15, 290 },
   { "client", 1135, 8, 310 },
-  { "signed", 1155, 6, 320 },
+  { "signed", 1200, 6, 320 },
 }
 
 local lines_of = dofile("tools/whole_files.lua").lines_of

@@ -169,7 +169,9 @@ local function reject(plan)
     payments_plan.lines(plan.payments, "problems"), is_doubtful and "; --unchecked takes addresses as they are" or "")
 end
 
-function actions.show(options) return approvals.show(options, options.subject) end
+function actions.show(options)
+  return approvals.show(options, approvals.read(options.subject, "payouts show: the file of the plan"))
+end
 
 function actions.plan(options)
   if not options.subject then report.bad_input "payouts plan: the file is missing; give FILE.csv" end
