@@ -47,18 +47,6 @@ local argnames = {
   permissions = "<names>", ips = "<addresses>", coins = "<coins>", md5 = "<source>", choice = "<choice>",
   client_id = "<id>", area_code = "<digits>", address = "<address>", memo = "<text>",
 }
-local COINS = { "USDT", "USDC", "BTC", "ETH", "MX", "SOL", "XRP", "DOGE", "TRX", "LTC" }
-local NETWORKS = { "TRX", "ETH", "BSC", "SOL", "MATIC", "ARB", "OP", "BTC", "LTC", "DOGE", "XRP", "XLM", "TONCOIN",
-  "ADA" }
-local suggested = { coin = COINS, asset = COINS, network = NETWORKS, netWork = NETWORKS }
-
--- Returns what completion offers for a parameter: the names of its states come with their numbers.
-local function values_of(param)
-  if param[2] ~= "status" and param[2] ~= "named_status" then return param.values or suggested[param[1]] end
-  local list = {}
-  for i, state in ipairs(param.values or {}) do list[i], list[#param.values + i] = state, ("%d"):format(i) end
-  return list
-end
 
 local function add_parameter(group, param)
   if param.plain then
@@ -71,7 +59,7 @@ local function add_parameter(group, param)
   end
   group[#group + 1] = { "--" .. param[1], argnames[param[2]] or "<text>",
     catalogue.rule(param):gsub("^%l", string.upper) .. ".", target = "param_" .. param[1], required = param.required,
-    values = values_of(param),
+    values = param.values,
     -- what is wrong with a number the call says, as it does for a program
     convert = function(text) return text end,
     choices = param[2] == "choice" and param.values or param[2] == "flag" and { "true", "false" } or nil }
@@ -177,10 +165,8 @@ function M.of_operation(row)
     text = row.summary .. (effects[row.effect] or "") .. "\n" .. facts(row), row = row, unknown = member_hint(row),
     epilog = ("Example: %s\nMore: purser operations %s; docs/%s"):format(example_of(row), row.full_name,
       row.live and "live.md" or "operations-" .. row.group:gsub("_", "-") .. ".md"),
-    parameters, own_options(row), output.group { row_of = function() return row end,
-      has_columns = true, filters = not row.result.record },
+    parameters, own_options(row), output.group(output.members(row), { is_record = row.result.record }),
     row.effect ~= "read" and connection.safety or { "Safety" }, connection.service, connection.messages,
-    titles = output.members(row),
   }
 end
 
@@ -247,8 +233,7 @@ end
 --- The options of all commands, which may stand before the command.
 ---@return table
 function M.shared()
-  return { output.group { has_columns = true, filters = true }, connection.safety, connection.service,
-    connection.messages }
+  return { output.group {}, connection.safety, connection.service, connection.messages }
 end
 
 return M

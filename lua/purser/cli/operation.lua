@@ -93,7 +93,7 @@ end
 
 -- Prints a plan, and ends the command.
 local function show_plan(plan, fields, options)
-  local text = output.rows({ "what", "text" }, fields, options)
+  local text = output.rows({ "what", "text" }, fields, { format = options.format, raw = options.raw })
   if options.format == "table" then
     text = (tostring(plan) .. "\n"):gsub("[^\n]+", function(line) return terminal.fold(line, 11) end)
   elseif options.format == "json" then

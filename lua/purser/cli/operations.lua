@@ -22,7 +22,7 @@ function M.grammar()
     text = "List the operations, or show everything about one.",
     arguments = { { "word", "Name or id (wallet withdraw, C2), or a word that its facts contain.", many = true,
       values = catalogue.names(function() return true end) } },
-    output.group { filters = true }, connection.messages, titles = TITLES,
+    output.group(TITLES), connection.messages,
   }
 end
 
@@ -103,7 +103,7 @@ local function list_of(list, options)
       permission = row.permission, weight = row.weight, row = row }
   end
   if options.format == "json" then
-    records = output.passing(records, options)
+    records = output.passing(TITLES, records, options)
     for i, record in ipairs(records) do records[i] = whole(record.row) end
     return output.plain_json(records, "  ")
   end

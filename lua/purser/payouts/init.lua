@@ -13,7 +13,7 @@
 -- number of workers share a queue.
 
 local add = require "purser.payouts.add"
-local colon = require "purser.util.colon"
+local views = require "purser.util.views"
 local core = require "purser.core"
 local errors = require "purser.call.errors"
 local lazy = require "purser.util.lazy"
@@ -315,6 +315,6 @@ function M.new(options)
   return setmetatable(self, Payouts)
 end
 
-colon.check(Payouts, "payouts")
+views.check_colon(Payouts, "payouts")
 
 return M
