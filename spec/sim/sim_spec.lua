@@ -80,7 +80,7 @@ describe("a run of the simulator", function()
     assert(sim:deposit { account = accounts.house.uid, coin = "USDT", network = "TRX", amount = "5" })
     local snapshot = sim:snapshot()
     snapshot.clock.latest = snapshot.clock.latest - HOUR -- as if it had been taken an hour ago
-    for _, item in ipairs(snapshot.schedule.items) do item.at = item.at - HOUR end
+    for _, item in ipairs(snapshot.histories.schedule) do item.at = item.at - HOUR end
     local before = core.now_ms()
     sim = purser.sim.restore(snapshot)
     assert.is_true(sim:now() >= before + 5000)

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What is written is read in pages, by an index.
+-- Entries are read in pages, by an index.
 
 local own = require "own_journal"
 local purser = require "purser"

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What became of a call whose answer was lost: every operation that is not a read, executed and not executed.
+-- Calls whose answers were lost: every operation that is not a read, executed and not executed.
 
 local purser = require "purser"
 local operations = require "purser.api.operations"
@@ -443,7 +443,7 @@ describe("the error of an unknown outcome", function()
 end)
 
 describe("a request that somebody else sends", function()
-  -- What another program does with a prepared request; the answer is lost or garbled on the way.
+  -- Does what another program does with a prepared request; the answer is lost or garbled on the way.
   local function send(request, row)
     return sim:transport():send { method = request.method, base_url = "http://localhost",
       target = request.url:match "^http://localhost(.*)$", headers = request.headers, body = request.body,

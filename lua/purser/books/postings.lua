@@ -31,59 +31,57 @@ function M.chart(account)
   return chart
 end
 
--- Each position adds legs by `put(account, asset, amount)`. facts: `inside`, `transit`.
+-- Each position is a list of legs: { account, asset, amount }. sum: `amount`, `fee`, `got`; facts: `inside`, `transit`.
 local positions = {}
 
-function positions.deposit(row, class, facts, chart, put)
-  if class ~= "done" and class ~= "early" or row.to_owner == "" then return end
-  put(chart.owner(row.to_owner, "Spot"), row.asset, row.amount)
-  put(facts.transit and chart.transit or chart.outside, row.asset, -row.amount)
+function positions.deposit(row, sum, class, facts, chart)
+  if class ~= "done" and class ~= "early" or row.to_owner == "" then return {} end
+  return { { chart.owner(row.to_owner, "Spot"), row.asset, sum.amount },
+    { facts.transit and chart.transit or chart.outside, row.asset, -sum.amount } }
 end
 
-function positions.withdrawal(row, class, facts, chart, put)
-  if class == "void" then return end
-  local fee = row.fee or decimal(0)
-  local total = facts.inside and row.amount or row.amount + fee
-  put(chart.owner(row.from_owner, "Spot"), row.asset, -total)
-  if class == "pending" then return put(chart.owner(row.from_owner, "Leaving"), row.asset, total) end
-  put(facts.transit and chart.transit or chart.outside, row.asset, total - fee)
-  put(chart.withdrawal_fees, row.asset, fee)
+function positions.withdrawal(row, sum, class, facts, chart)
+  if class == "void" then return {} end
+  local total = facts.inside and sum.amount or sum.amount + sum.fee
+  local from = { chart.owner(row.from_owner, "Spot"), row.asset, -total }
+  if class == "pending" then return { from, { chart.owner(row.from_owner, "Leaving"), row.asset, total } } end
+  return { from, { facts.transit and chart.transit or chart.outside, row.asset, total - sum.fee },
+    { chart.withdrawal_fees, row.asset, sum.fee } }
 end
 
-function positions.transfer(row, class, _, chart, put)
+function positions.transfer(row, sum, class, _, chart)
   -- no operation shows a futures balance, so nothing of one is held against Leaving
-  if class == "void" or class == "pending" and row.from_place ~= "Spot" then return end
-  put(chart.owner(row.from_owner, row.from_place), row.asset, -row.amount)
-  if class == "pending" then return put(chart.owner(row.from_owner, "Leaving"), row.asset, row.amount) end
-  put(chart.owner(row.to_owner, row.to_place), row.asset, row.amount)
+  if class == "void" or class == "pending" and row.from_place ~= "Spot" then return {} end
+  return { { chart.owner(row.from_owner, row.from_place), row.asset, -sum.amount },
+    { class == "pending" and chart.owner(row.from_owner, "Leaving") or chart.owner(row.to_owner, row.to_place),
+      row.asset, sum.amount } }
 end
 
-function positions.internal_transfer(row, class, _, chart, put)
-  if class == "void" or row.from_owner == "" and row.to_owner == "" then return end
-  put(row.from_owner ~= "" and chart.owner(row.from_owner, "Spot") or chart.outside, row.asset, -row.amount)
-  if class == "pending" and row.from_owner ~= "" then
-    return put(chart.owner(row.from_owner, "Leaving"), row.asset, row.amount)
-  end
-  put(row.to_owner ~= "" and chart.owner(row.to_owner, "Spot") or chart.outside, row.asset, row.amount)
+function positions.internal_transfer(row, sum, class, _, chart)
+  if class == "void" or row.from_owner == "" and row.to_owner == "" then return {} end
+  local function side(owner, place) return owner == "" and chart.outside or chart.owner(owner, place) end
+  local is_leaving = class == "pending" and row.from_owner ~= ""
+  return { { side(row.from_owner, "Spot"), row.asset, -sum.amount },
+    { is_leaving and side(row.from_owner, "Leaving") or side(row.to_owner, "Spot"), row.asset, sum.amount } }
 end
 
-function positions.conversion(row, class, _, chart, put)
-  if class ~= "done" then return end
-  local spot, fee = chart.owner(row.owner, "Spot"), row.fee or decimal(0)
-  put(spot, row.asset, -row.amount)
-  put(chart.conversion, row.asset, row.amount)
-  put(chart.conversion, row.got_asset, -(row.got + fee))
-  put(chart.conversion_fees, row.got_asset, fee)
-  put(spot, row.got_asset, row.got)
+function positions.conversion(row, sum, class, _, chart)
+  if class ~= "done" then return {} end
+  local spot = chart.owner(row.owner, "Spot")
+  return { { spot, row.asset, -sum.amount }, { chart.conversion, row.asset, sum.amount },
+    { chart.conversion, row.got_asset, -(sum.got + sum.fee) }, { chart.conversion_fees, row.got_asset, sum.fee },
+    { spot, row.got_asset, sum.got } }
 end
 
-function positions.rebate(row, class, _, chart, put)
-  if class ~= "done" then return end
-  put(chart.rebates, row.asset, row.amount)
-  put(chart.income, row.asset, -row.amount)
+function positions.rebate(row, sum, class, _, chart)
+  if class ~= "done" then return {} end
+  return { { chart.rebates, row.asset, sum.amount }, { chart.income, row.asset, -sum.amount } }
 end
 
---- Tells whether a kind of record moves money.
+-- Its record will move the money.
+function positions.call() return {} end
+
+--- Tells whether a kind of record stands in a statement.
 function M.moves(entity) return positions[entity] ~= nil end
 
 local words = {
@@ -105,34 +103,30 @@ M.class_of = class_of
 
 -- The legs that lead from one position to the next, in the order of the accounts' names.
 local function difference(old, new)
-  local legs, keys = {}, {}
-  for key, leg in pairs(new) do
-    local amount = old[key] and leg[3] - old[key][3] or leg[3]
-    if not amount:is_zero() then keys[#keys + 1], legs[key] = key, { leg[1], leg[2], amount } end
+  local by_key, keys, legs = {}, {}, {}
+  local function put(leg, amount)
+    local key = leg[1] .. "\30" .. leg[2]
+    local known = by_key[key]
+    if not known then keys[#keys + 1] = key end
+    by_key[key] = { leg[1], leg[2], known and known[3] + amount or amount }
   end
-  for key, leg in pairs(old) do
-    if not new[key] and not leg[3]:is_zero() then keys[#keys + 1], legs[key] = key, { leg[1], leg[2], -leg[3] } end
-  end
+  for _, leg in ipairs(new) do put(leg, leg[3]) end
+  for _, leg in ipairs(old) do put(leg, -leg[3]) end
   table.sort(keys)
-  for i, key in ipairs(keys) do keys[i] = legs[key] end
-  return keys
+  for _, key in ipairs(keys) do legs[#legs + 1] = not by_key[key][3]:is_zero() and by_key[key] or nil end
+  return legs
 end
+
+local ZERO = decimal(0)
 
 local function position_of(row, facts, chart)
-  local position, class = {}, class_of(row)
-  if class == "unreadable" then return position end
-  local amounts = setmetatable({ amount = decimal(row.amount), fee = decimal(row.fee), got = decimal(row.got) },
-    { __index = row })
-  positions[row.entity](amounts, class, facts, chart, function(account, asset, amount)
-    local key = account .. "\30" .. asset
-    local held = position[key]
-    position[key] = { account, asset, held and held[3] + amount or amount }
-  end)
-  return position
+  local class = class_of(row)
+  if class == "unreadable" then return {} end
+  local sum = { amount = decimal(row.amount), fee = decimal(row.fee) or ZERO, got = decimal(row.got) }
+  return positions[row.entity](row, sum, class, facts, chart)
 end
 
---- Returns the entries of one record's versions, oldest first: { time, seen, rid, text, is_pending, row, legs }, each
---- leg { account, asset, amount }.
+--- Returns the entries of one record's versions, oldest first: { time, rid, text, is_pending, row, legs, fact }.
 function M.entries(versions, facts, chart)
   local entries, position, time = {}, {}, ""
   for _, row in ipairs(versions) do
@@ -141,7 +135,7 @@ function M.entries(versions, facts, chart)
     time = row.booked > time and row.booked or time
     if #legs > 0 then
       local class = class_of(row)
-      entries[#entries + 1] = { time = time, seen = row.seen, rev = row.rev, rid = row.rid, row = row, legs = legs,
+      entries[#entries + 1] = { time = time, rid = row.rid, row = row, legs = legs, fact = facts,
         text = words[row.entity][class] or row.entity, is_pending = class == "pending" }
     end
     position = new

@@ -34,7 +34,7 @@ local function moves_of(entries, readings, chart)
       if owner then
         local key, list = owner .. entry.rid, readings[owner]
         local number = first_reading(list, function(reading)
-          return entry.rev <= reading.rev and entry.seen <= reading.at
+          return entry.row.rev <= reading.rev and entry.row.seen <= reading.at
         end)
         local dated = first_reading(list, function(reading) return entry.time < reading.began end)
         local floor = least[key] or 1 -- the numbers of a record's entries never go back
@@ -108,9 +108,12 @@ function M.measure_fees(entries, readings, chart)
   end
 end
 
+-- An entry that no record is behind: `account` against what an owner holds. An opening stands before the records of its
+-- time, a difference behind them.
 local function line_of(time, text, owner, asset, amount, chart, account)
-  return { time = time, rid = "", seen = time, text = text, owner = owner,
-    legs = { { account, asset, -amount }, { chart.owner(owner, "Spot"), asset, amount } } }
+  local spot = chart.owner(owner, "Spot")
+  return { time = time, rid = (account == chart.opening and "!" or "~") .. spot .. " " .. asset, text = text,
+    owner = owner, asset = asset, amount = amount, legs = { { account, asset, -amount }, { spot, asset, amount } } }
 end
 
 -- The lines of one owner: the opening, and a day's difference at its last quiet reading.
@@ -138,7 +141,7 @@ local function owner_lines(owner, readings, sums, first, chart, lines, checks)
     if not day.sum:is_zero() then
       local line = line_of(day.at, "not explained by any record", owner, day.asset, day.sum, chart,
         chart.unexplained(owner))
-      line.is_unexplained, line.since, line.asset, line.amount = true, day.since, day.asset, day.sum
+      line.is_unexplained, line.since = true, day.since
       lines[#lines + 1] = line
     end
   end
@@ -156,9 +159,6 @@ function M.lines(entries, readings, chart)
   end
   for owner, list in pairs(readings) do
     owner_lines(owner, list, sums[owner] or {}, first, chart, lines, checks)
-  end
-  for _, line in ipairs(lines) do -- an opening stands before the records of its time, a difference behind them
-    line.rid = (line.is_unexplained and "~" or "!") .. line.legs[2][1] .. " " .. line.legs[2][2]
   end
   return lines, checks
 end

@@ -141,15 +141,18 @@ end
 local COLUMNS = { "date", "time", "id", "kind", "text", "state", "account", "asset", "amount", "service_id", "tx",
   "address", "memo", "fee" }
 
---- A line a posting.
+--- Writes a line a posting.
 function M.csv(statement)
   local out = { csv.line(COLUMNS) }
   for _, entry in ipairs(statement.entries) do
     local row = entry.row or {}
+    local front = csv.line { model.date(entry.time), entry.time, entry.rid, row.entity or "line", entry.text,
+      row.state or "" }
+    local back = csv.line { row.sid, row.tx, row.address, row.memo, entry.fact and entry.fact.is_assumed and "assumed"
+      or "", n = 5 }
     for _, leg in ipairs(entry.legs) do
-      out[#out + 1] = csv.line({ model.date(entry.time), entry.time, entry.rid, row.entity or "line",
-        entry.text, row.state, leg[1], leg[2], tostring(leg[3]), row.sid, row.tx, row.address, row.memo,
-        entry.fact and entry.fact.is_assumed and "assumed" or "", n = #COLUMNS }, { is_number = { [9] = true } })
+      out[#out + 1] = ("%s,%s,%s,%s"):format(front:sub(1, -2), csv.line({ leg[1], leg[2] }):sub(1, -2),
+        tostring(leg[3]), back)
     end
   end
   return table.concat(out)

@@ -147,6 +147,20 @@ local function check_permissions(findings, client)
   return spent
 end
 
+--- Asks once for transfers between accounts and names none. As documented that means the parent on both sides, so there
+--- are none; a service that shows those of all sub-accounts may be asked so.
+---@param findings table  add(state, topic, text, cure)
+---@param client purser.Client
+function M.check_transfers(findings, client)
+  local found = client:call("sub_account.transfer_history", { fromAccountType = "SPOT", toAccountType = "SPOT",
+    limit = 1 })
+  if found then
+    findings:add("ok", "transfers", found[1] and "asked without names, the history shows those of all sub-accounts"
+      or "asked without names, the history shows none; `purser sync` asks for each sub-account")
+  end
+  return 1
+end
+
 local FOR_EVER, SOON_DAYS = -999, 14
 
 local function check_validity(findings, key)
@@ -243,7 +257,9 @@ local function examine(findings, options)
   if offset then
     check_clock(findings, offset, span, options.recv_window or 5000)
     local spent = check_permissions(findings, client)
-    if findings.code == report.DONE then spent = spent + check_record(findings, client) end
+    if findings.code == report.DONE then
+      spent = spent + M.check_transfers(findings, client) + check_record(findings, client)
+    end
     check_weights(findings, client, spent + 1, sources.profile or "default")
   end
 end

@@ -11,6 +11,7 @@ local output = require "purser.cli.output"
 local payments_plan = require "purser.cli.payments_plan"
 local report = require "purser.cli.report"
 local terminal = require "purser.cli.terminal"
+local utc = require "purser.util.utc"
 local values = require "purser.cli.values"
 local purser = lazy "purser"
 
@@ -218,7 +219,7 @@ local function show_counts(counts, options)
   report.write(output.plain_json(made, "  "))
 end
 
--- The exit code that the state of a queue asks for. A run leaves nothing to make but what is blocked.
+-- Returns the exit code that the state of a queue asks for.
 local function code_of(counts)
   if counts.undecided + counts.sent > 0 then return report.UNKNOWN end
   if counts.failed > 0 then return report.REJECTED end
@@ -231,6 +232,10 @@ local function finish(at, counts, options)
     local list = state == "blocked" and counts.blocked_payments or counts[state] > 0 and at.queue:list(state) or {}
     for _, line in ipairs(payments_plan.outcomes(state, list)) do report.say("%s", line) end
   end
+  if counts.next_due_at then
+    report.note("%d wait, and the next is due at %s: `%s` makes it then", counts.waiting - counts.blocked,
+      utc.text(counts.next_due_at), next_command(options, "run"))
+  end
   if counts.failed + counts.undecided > 0 then
     report.note("next: correct it with `%s`, or give it up with `%s`; `%s` sends it as it is. Pay none of these under "
       .. "another key before", next_command(options, "replace KEY FILE"), next_command(options, "drop KEY"),
@@ -238,7 +243,8 @@ local function finish(at, counts, options)
   elseif counts.done + counts.dropped == counts.total then
     report.note("all %d payments are made; `%s` lists them", counts.total, next_command(options, "report"))
   end
-  return code_of(counts)
+  local code = code_of(counts)
+  return code == report.DONE and counts.next_due_at and report.NOT_SENT or code
 end
 
 ------------------------------------------------------------------------------------------------------------- paying

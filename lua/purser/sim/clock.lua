@@ -16,25 +16,18 @@ local START = 1700000000000
 local Clock = {}
 Clock.__index = Clock
 
+--- A clock, which is plain data; or that of a snapshot: a real one went on while nothing ran.
 ---@param mode "virtual"|"real"
 ---@param start integer|nil  epoch milliseconds
-function M.new(mode, start)
+---@param saved table|nil
+function M.new(mode, start, saved)
+  if saved then return setmetatable(saved, Clock) end
   local clock = setmetatable({ mode = mode, latest = start or START, offset = 0 }, Clock)
   if mode == "real" then
     clock.offset = start and start - core.now_ms() or 0
     clock.latest = start or core.now_ms()
   end
   return clock
-end
-
-function M.restore(state)
-  local clock = M.new(state.mode, state.latest)
-  if state.offset then clock.offset = state.offset end -- a real clock went on while nothing ran
-  return clock
-end
-
-function Clock:snapshot()
-  return { mode = self.mode, latest = self:now(), offset = self.mode == "real" and self.offset or nil }
 end
 
 function Clock:now()
@@ -57,10 +50,13 @@ end
 local Schedule = {}
 Schedule.__index = Schedule
 
---- A schedule: empty, or that of a snapshot.
-function M.schedule(state)
-  local schedule = setmetatable({ heap = {}, added = state and state.added or 0 }, Schedule)
-  for _, item in ipairs(state and state.items or {}) do heaps.push(schedule.heap, item) end
+--- A schedule: empty, or with the items of a snapshot.
+function M.schedule(items)
+  local schedule = setmetatable({ heap = {}, added = 0 }, Schedule)
+  for _, item in ipairs(items or {}) do
+    heaps.push(schedule.heap, item)
+    schedule.added = math.max(schedule.added, item.order)
+  end
   return schedule
 end
 
@@ -74,8 +70,6 @@ function Schedule:take(now)
   local top = self.heap[1]
   return top and top.at <= now and heaps.pop(self.heap) or nil
 end
-
-function Schedule:snapshot() return { items = self.heap, added = self.added } end
 
 local weekdays = { "Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat" }
 local months = { "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec" }

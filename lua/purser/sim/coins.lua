@@ -4,6 +4,8 @@
 -- A network row reads: netWork (short id), fee, minimum, confirmations, and what differs from the ordinary: `max`,
 -- `step` (withdrawIntegerMultiple), `contract`, `deposit = false`, `withdraw = false`, `tip`.
 
+local rejection = require "purser.sim.rejection"
+
 local chains = {
   BTC = { name = "Bitcoin(BTC)", form = "bitcoin", block_ms = 600000 },
   ETH = { name = "Ethereum(ERC20)", form = "evm", block_ms = 12000 },
@@ -114,6 +116,11 @@ end
 function M.network(coin, name, any)
   local entry = M.by_name[coin]
   return entry and (entry.by_long[name] or any and entry.by_short[name]) or nil
+end
+
+--- Rejects a request about a coin that is not in the catalogue.
+function M.check(coin)
+  if not M.by_name[coin] then rejection.raise("10232", ("The coin %s does not exist"):format(coin)) end
 end
 
 --- The short id of a coin's network with that long name; nil where there is none.

@@ -67,15 +67,15 @@ local function numbered_requests(sim)
   return list
 end
 
--- The last `limit` records of a history, newest first, each as `shape` shows it.
+-- The last `limit` records, newest first, each as `shape` shows it.
 local function latest(records, limit, shape)
   local list = {}
-  for i = #records.all, math.max(1, #records.all - limit + 1), -1 do list[#list + 1] = shape(records.all[i]) end
+  for i = #records, math.max(1, #records - limit + 1), -1 do list[#list + 1] = shape(records[i]) end
   return list
 end
 
 local function name_of(sim, uid)
-  local account = sim.accounts.by_uid[uid]
+  local account = sim.accounts.by_id[uid]
   return account.name or accounts.display_name(account)
 end
 
@@ -87,23 +87,6 @@ local function chain_record(sim, kind, record, facts)
   return facts
 end
 
-local function list_deposits(sim, limit)
-  return latest(sim.deposits, limit, function(record)
-    local public = deposits.public(record, sim)
-    return chain_record(sim, "deposit", record, {
-      confirmations = public.confirmTimes .. " of " .. public.unlockConfirm,
-    })
-  end)
-end
-
-local function list_withdrawals(sim, limit)
-  return latest(sim.withdrawals, limit, function(record)
-    return chain_record(sim, "withdrawal", record, {
-      fee = record.fee, order_id = record.order_id, can_fail = withdrawals.can_fail(record),
-    })
-  end)
-end
-
 local function transfer_of(sim, record)
   local from, to = name_of(sim, record.from or record.uid), name_of(sim, record.to or record.uid)
   return {
@@ -113,34 +96,15 @@ local function transfer_of(sim, record)
   }
 end
 
--- Sorts a list, the newest first, and cuts it at `limit`. Of one time the greatest `order` is first.
-local function newest(list, limit, order)
-  table.sort(list, function(a, b) return a.time > b.time or a.time == b.time and a[order] > b[order] end)
-  for i = #list, limit + 1, -1 do list[i] = nil end
-  return list
-end
-
--- Three kinds of transfers, each in order of time.
+-- Three kinds of transfers, each in order of time. Of one time the greatest id is the newest.
 local function list_transfers(sim, limit)
   local list, shape = {}, function(record) return transfer_of(sim, record) end
-  for _, records in ipairs { sim.family_transfers, sim.wallet_transfers, sim.internal_transfers } do
-    for _, transfer in ipairs(latest(records, limit, shape)) do list[#list + 1] = transfer end
+  for _, transfers in ipairs { sim.family_transfers, sim.wallet_transfers, sim.internal_transfers } do
+    for _, transfer in ipairs(latest(transfers.all, limit, shape)) do list[#list + 1] = transfer end
   end
-  return newest(list, limit, "id")
-end
-
-local function list_keys(sim, limit)
-  local list = {}
-  for _, account in ipairs(sim.accounts.list) do
-    for _, key in ipairs(sim.keys.by_uid[account.uid] or {}) do
-      list[#list + 1] = {
-        time = key.created, account = name_of(sim, key.uid), permissions = key.permissions, ip = key.ip,
-        key = key.api_key:sub(1, 5) .. "…" .. key.api_key:sub(-2), note = key.note, order = #list,
-        days_left = accounts.days_left(sim, key),
-      }
-    end
-  end
-  return newest(list, limit, "order")
+  table.sort(list, function(a, b) return a.time > b.time or a.time == b.time and a.id > b.id end)
+  for i = #list, limit + 1, -1 do list[i] = nil end
+  return list
 end
 
 --- The latest records of each kind, newest first, `limit` at most. A key's secret is never among them, and of the key
@@ -150,8 +114,25 @@ end
 ---@return { deposits: table[], withdrawals: table[], transfers: table[], keys: table[] }
 function M.latest(sim, limit)
   return {
-    deposits = list_deposits(sim, limit), withdrawals = list_withdrawals(sim, limit),
-    transfers = list_transfers(sim, limit), keys = list_keys(sim, limit),
+    deposits = latest(sim.deposits.all, limit, function(record)
+      local public = deposits.public(record, sim)
+      return chain_record(sim, "deposit", record, {
+        confirmations = public.confirmTimes .. " of " .. public.unlockConfirm,
+      })
+    end),
+    withdrawals = latest(sim.withdrawals.all, limit, function(record)
+      return chain_record(sim, "withdrawal", record, {
+        fee = record.fee, order_id = record.order_id, can_fail = withdrawals.can_fail(record),
+      })
+    end),
+    transfers = list_transfers(sim, limit),
+    keys = latest(sim.keys.all, limit, function(key)
+      return {
+        time = key.time, account = name_of(sim, key.uid), permissions = key.permissions, ip = key.ip,
+        key = key.api_key:sub(1, 5) .. "…" .. key.api_key:sub(-2), note = key.note,
+        days_left = accounts.days_left(sim, key),
+      }
+    end),
   }
 end
 

@@ -24,7 +24,7 @@ local M = {}
 local calls = {
   { "account", "POST /sim/accounts" }, { "deposit", "POST /sim/deposits" }, { "rebate", "POST /sim/rebates" },
   { "trade", "POST /sim/trades" }, { "save_address", "POST /sim/saved-addresses" },
-  { "hide", "POST /sim/hidden", "id", "hidden" }, { "freeze", "POST /sim/freeze", "account", "frozen" },
+  { "freeze", "POST /sim/freeze", "account", "frozen" },
   { "fail_transfer", "POST /sim/failures", "transfer" },
   { "set_deposit", "POST /sim/states", "deposit", "status" },
   { "set_withdrawal", "POST /sim/states", "withdrawal", "status" },

@@ -6,6 +6,7 @@ local accounts = require "purser.sim.accounts"
 local clock = require "purser.sim.clock"
 local coins = require "purser.sim.coins"
 local json = require "purser.json"
+local rejection = require "purser.sim.rejection"
 
 local M = {}
 
@@ -17,11 +18,11 @@ local function account_of(sim, account)
   }
 end
 
--- The key of that name, when it is one of the account or of its sub-accounts; or nil, code.
+-- The key of that name, when it is one of the account or of its sub-accounts.
 local function find_key(sim, account, api_key)
-  local key = sim.keys.by_key[api_key]
-  local owner = key and sim.accounts.by_uid[key.uid]
-  if not owner or owner.uid ~= account.uid and owner.parent ~= account.uid then return nil, "730706" end
+  local key = sim.keys.by_id[api_key]
+  local owner = key and sim.accounts.by_id[key.uid]
+  if not owner or owner.uid ~= account.uid and owner.parent ~= account.uid then rejection.raise "730706" end
   return key
 end
 
@@ -31,23 +32,19 @@ local function public(sim, key)
   local days = accounts.days_left(sim, key)
   return {
     note = key.note, accessKey = key.api_key, status = "VALID", permissions = key.permissions,
-    ipWhiteList = key.ip or "", createTime = clock.iso_date(key.created), remainingValidity = days or FOR_EVER,
+    ipWhiteList = key.ip or "", createTime = clock.iso_date(key.time), remainingValidity = days or FOR_EVER,
   }
 end
 
 -- L2
 local function key_of(sim, account, values)
-  local key, code = find_key(sim, account, values.accessKey)
-  if not key then return nil, code end
-  return public(sim, key)
+  return public(sim, find_key(sim, account, values.accessKey))
 end
 
 -- L3
 local function change_key(sim, account, values)
-  local key, code = find_key(sim, account, values.apiKey)
-  if not key then return nil, code end
+  local key = find_key(sim, account, values.apiKey)
   key.ip, key.note = values.ipWhiteList, values.note or key.note
-  sim.key_tools[key.api_key] = nil
   return public(sim, key)
 end
 

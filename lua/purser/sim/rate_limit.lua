@@ -9,7 +9,7 @@ local M = {}
 
 local FIRST_BAN_MS, MAX_BAN_MS, TOLERATED = 120000, 3 * 86400000, 2
 
---- The state of a simulator's rate limit: the pools and the weights of a profile, and nothing counted yet.
+--- The state of a simulator's rate limit, plain data: the pools and the weights of a profile, and nothing counted yet.
 function M.new(profile)
   return { pools = profile.pools, weights = profile.weights, logs = {}, addresses = {} }
 end
@@ -105,14 +105,6 @@ function M.report(state)
   for key, log in pairs(state.logs) do pools[key] = { peak = log.peak, total = log.total, rejected = log.rejected } end
   for ip, address in pairs(state.addresses) do bans[ip] = address.bans end
   return { pools = pools, bans = bans }
-end
-
---- The state, plain data.
-function M.snapshot(state) return { logs = state.logs, addresses = state.addresses } end
-
---- Puts a snapshot's state into a new one.
-function M.restore(state, snapshot)
-  state.logs, state.addresses = snapshot.logs, snapshot.addresses
 end
 
 return M

@@ -99,11 +99,13 @@ end
 local CONTENT = { "uid", "from", "to", "coin", "asset", "amount", "network", "address", "memo", "from_type", "to_type",
   "total" }
 
+local PAYMENTS = { "withdrawals", "family_transfers", "wallet_transfers", "internal_transfers", "conversions" }
+
 -- The payments of a simulator: how often each was made, by its content.
 local function payments_of(sim)
   local counts = {}
-  for name, records in pairs(sim:snapshot().histories) do
-    for _, record in ipairs(name ~= "deposits" and name ~= "rebates" and records or {}) do
+  for _, name in ipairs(PAYMENTS) do
+    for _, record in ipairs(sim[name].all) do
       local parts = {}
       for _, member in ipairs(CONTENT) do parts[#parts + 1] = record[member] and tostring(record[member]) end
       local content = ("%s %s"):format(name:gsub("_", " "):gsub("s$", ""), table.concat(parts, " "))

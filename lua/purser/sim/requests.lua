@@ -12,11 +12,12 @@ local live = require "purser.sim.live"
 local plain_text = require "purser.util.plain_text"
 local purser = require "purser"
 local rate_limit = require "purser.sim.rate_limit"
+local rejection = require "purser.sim.rejection"
 local render = require "purser.sim.render"
 local request_parser = require "purser.sim.request_parser"
 local rules = require "purser.sim.rules"
 
--- Operation id -> handler(sim, account, values, row): a result, or nil, code, message.
+-- Operation id -> handler(sim, account, values, row): returns the result, or raises a rejection.
 local M = { handlers = {} }
 
 ------------------------------------------------------------------------------------------------------------- the log
@@ -118,30 +119,23 @@ local function headers_of(sim)
   return { ["Content-Type"] = "application/json", Date = sim.date_text }
 end
 
--- Runs one operation. Returns its result; or nil, code, message and, for a wrong signature, the texts (see auth.check).
+-- Runs one operation. Returns its result, or raises a rejection.
 local function perform(sim, row, request, query_text)
-  local account, query, message, signed = auth.check(sim, row, request, query_text)
-  if not account then return nil, query, message, signed end
-  local texts, code
-  texts, code, message = request_parser.parameters(row, query, request.body or "", sim.profile)
-  if not texts then return nil, code, message end
-  local values
-  values, code, message = rules.check(row, texts, sim.is_live)
-  if not values then return nil, code, message end
-  return M.handlers[row.id](sim, account, values, row)
+  local account, query = auth.check(sim, row, request, query_text)
+  local texts = request_parser.parameters(row, query, request.body or "", sim.profile)
+  return M.handlers[row.id](sim, account, rules.check(row, texts, sim.is_live), row)
 end
 
 local function execute(sim, row, request, query_text, facts)
-  local result, code, message, signed = perform(sim, row, request, query_text)
+  local result, rejected = rejection.catch(perform, sim, row, request, query_text)
   local response = { headers = headers_of(sim) }
   if result then
     facts.outcome = "applied"
     response.status, response.body = 200, render.answer(row, result, sim.is_live)
   else
-    code = render.code(code, sim.is_live, row)
-    facts.outcome, facts.code, facts.signed = "rejected", code, signed
-    response.status, response.body = render.rejection(code, message, sim.is_live, row)
-    response.code = code
+    response.code = render.code(rejected.code, sim.is_live, row)
+    facts.outcome, facts.code, facts.signed = "rejected", response.code, rejected.signed
+    response.status, response.body = render.rejection(response.code, rejected.message, sim.is_live, row)
   end
   return response
 end
@@ -162,10 +156,10 @@ end
 
 -- An operation with the faults around it.
 local function answer_operation(sim, row, request, query_text, facts)
-  local response = faults.before(sim.fault_state, row, request)
+  local response = faults.before(sim, row, request)
   if not response then
     response = execute(sim, row, request, query_text, facts)
-    response = faults.after(sim.fault_state, row, request, response)
+    response = faults.after(sim, row, request, response)
   else
     facts.outcome, facts.code = "fault", response.code
   end
@@ -177,7 +171,7 @@ end
 -- The answer to a request that is above the rate limit, or nil.
 local function answer_above_limit(sim, row, request, facts)
   if not sim.rate_limit_state then return nil end
-  local key = sim.keys.by_key[request.headers[sim.profile.key_header:lower()]]
+  local key = sim.keys.by_id[request.headers[sim.profile.key_header:lower()]]
   local status, seconds = rate_limit.arrive(sim.rate_limit_state, row, request.ip or "127.0.0.1", key and key.uid,
     sim:now())
   if not status then return nil end

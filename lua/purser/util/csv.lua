@@ -44,8 +44,11 @@ function M.line(values, options)
   local cells, is_number = {}, options and options.is_number or {}
   for i = 1, values.n or #values do
     local text = values[i] == nil and "" or tostring(values[i])
-    if not (options and options.raw) then text = harmless(text, is_number[i] or type(values[i]) == "number") end
-    cells[i] = quoted(text)
+    if not text:find "^[A-Za-z0-9._:/()]*$" then -- most need no escape, no mark and no quotes
+      if not (options and options.raw) then text = harmless(text, is_number[i] or type(values[i]) == "number") end
+      text = quoted(text)
+    end
+    cells[i] = text
   end
   return table.concat(cells, ",") .. "\n"
 end

@@ -122,6 +122,7 @@ end
 ---@return string
 function M.clean(text, max_bytes)
   local max = max_bytes or math.huge
+  if #text <= max and not text:find("[^ -~]") then return text end
   local pieces, is_run, size, at = {}, {}, 0, 1
   while at <= #text do
     local odd = text:find("[^ -~]", at)

@@ -180,12 +180,6 @@ local function vanished_from(question, shown)
   return vanished
 end
 
--- Returns whether a record shows the id of a call.
-local function shows_id_of(call, record)
-  local name = operations.by_name[call.operation].reconcile.client_id
-  return name ~= nil and call.params[name] ~= nil and record[name] == call.params[name]
-end
-
 -- Returns the times that the record of a call can have, which may be dated `later` than it was accepted.
 local function window_of(question, call, later)
   local ends = call.sent_at + (call.recv_window or question.service.recv_window) + (later or question.later)
@@ -266,6 +260,15 @@ end
 
 local HIDDEN_MS = 300000 -- records that are later than this are late beyond measure
 
+-- Measures how late the record of a call appeared that an earlier reading did not show. By a clock that was wrong
+-- nothing is measured.
+local function measure(question, shown, call)
+  question.missed[call.id] = nil
+  if shown.correction == question.service:correction() and question.service:now() >= shown.began then
+    question:raise_delay(math.min(shown.began - call.sent_at, HIDDEN_MS))
+  end
+end
+
 -- Returns the answered calls before the reading whose records it does not show under the ids that were answered; or nil
 -- and an error.
 local function hidden_calls(question, shown, witnesses)
@@ -285,6 +288,7 @@ local function hidden_calls(question, shown, witnesses)
     -- a record that shows the call's own id is its, whatever its answer named
     if ids[call.record_id] or name and ids[call.params[name]] then
       hidden.newest = math.max(hidden.newest, call.sent_at)
+      if question.missed[call.id] then measure(question, shown, call) end
     elseif call.record_id then
       hidden[#hidden + 1] = call
     end
@@ -310,22 +314,18 @@ local function without_hidden(question, shown, list, hidden, witnesses)
   return keep(list, function(one) return not owned[one.record] end), calls
 end
 
--- Waits where the record of another call is missing that was answered longer ago than records may be late: they are
--- later than was believed. Returns an answer where they are late beyond measure.
+-- Waits where the record of another call is missing that was answered longer ago than records may be late: it shows,
+-- once it comes, how late they are. Returns an answer where they are late beyond measure.
 local function judge_lateness(question, shown, hidden)
   local late_ms = 0
   for _, call in ipairs(hidden) do
     local age_ms = shown.began - call.sent_at
     -- one that stays away for so long while later ones are shown says nothing of them: its answer was another call's
-    if age_ms < HIDDEN_MS or call.sent_at >= hidden.newest then late_ms = math.max(late_ms, age_ms) end
+    local counts = age_ms >= question.visible_ms and (age_ms < HIDDEN_MS or call.sent_at >= hidden.newest)
+    if counts then late_ms, question.missed[call.id] = math.max(late_ms, age_ms), true end
   end
-  if late_ms < question.visible_ms then return nil end
-  if late_ms >= HIDDEN_MS then return undecided({}, reasons.hidden) end
-  if shown.correction ~= question.service:correction() or question.service:now() < shown.began then
-    question.waits = true -- by a clock that was wrong nothing is measured
-  else
-    question:raise_delay(late_ms)
-  end
+  question.waits = late_ms > 0
+  return late_ms >= HIDDEN_MS and undecided({}, reasons.hidden) or nil
 end
 
 local UNDER_WAY_MS = 60000 -- how long after the deadline calls are waited for that may own a record
@@ -373,16 +373,20 @@ local function judge_equal(question, parts, open, hidden, witnesses)
   return M.found(question, mine)
 end
 
--- Returns whether each of these records agrees with an open call that can have made it, and that may be found to own it
--- soon: one that was sent just now is not judged by this call's deadline.
-local function may_be_claimed(question, list, open, witnesses)
+-- Returns whether each of these records agrees with another call that can have made it, and that may be found to own it
+-- soon: one that was sent just now is not judged by this call's deadline, and one that was answered owns what agrees
+-- with it once no record is as late.
+local function may_be_claimed(question, list, open, hidden, witnesses)
   local now = question.service:now()
   local deadline = question.window.is_planned and 0 or question.deadline -- of a payment that was never sent: none
+  local function may_claim(call, one)
+    local until_ms = call.answered and call.sent_at + HIDDEN_MS
+      or math.max(deadline, due_at(question, call)) + UNDER_WAY_MS
+    return now < until_ms and verdict_of(question, call, one.record, witnesses) == "same"
+  end
   return not any(list, function(one)
-    return not any(open, function(call)
-      return now < math.max(deadline, due_at(question, call)) + UNDER_WAY_MS
-        and verdict_of(question, call, one.record, witnesses) == "same"
-    end)
+    return not any(open, function(call) return may_claim(call, one) end)
+      and not any(hidden, function(call) return may_claim(call, one) end)
   end)
 end
 
@@ -391,7 +395,7 @@ end
 local function judge_absence(question, shown, parts, open, failed, hidden, witnesses)
   local unlike, is_planned = question.window.was_rejected and {} or parts.unlike, question.window.is_planned
   local doubts = joined(unlike, parts.far)
-  if doubts[1] and not parts.may[1] and may_be_claimed(question, doubts, open, witnesses) then
+  if doubts[1] and not parts.may[1] and may_be_claimed(question, doubts, open, hidden, witnesses) then
     return await_other(question)
   end
   local near = joined(unlike, parts.may)
@@ -436,7 +440,7 @@ function M.judge(question, shown)
   local list, failed, open = claimable(question, shown, witnesses)
   if not list then return nil, failed end
   list = keep(list, function(one)
-    return not any(open, function(call) return shows_id_of(call, one.record) end)
+    return not any(open, function(call) return intents.shows_id(call, one.record) end)
   end)
   if shown.incomplete then return question:doubt(shown, records_in(list)) end
   if list[1] and question.claims:has_forgotten(question.first, question.later) then

@@ -43,7 +43,7 @@ local function examine(result, client, read, value, err, response, expected)
   local code = compare.code_of(response, client.profile)
   if code then
     local why = compare.code(add, code, known, read)
-    compare.body(add, response.body, expected.error.forms, nil, result.rename)
+    compare.body(add, response.body, expected.error.form, nil, result.rename)
     known = read.probe and known or expected.error
     compare.head(add, response, content_type, known)
     if why then skip(result, read, why) else result.compared = result.compared + 1 end
@@ -52,7 +52,7 @@ local function examine(result, client, read, value, err, response, expected)
   result.compared = result.compared + 1
   if read.probe then add("other code", "code", "a rejection", "none") end
   compare.head(add, response, content_type, known)
-  if not read.probe then compare.body(add, response.body, known.forms, row, result.rename) end
+  if not read.probe then compare.body(add, response.body, known.form, row, result.rename) end
   if not value and err then add("unreadable", "answer", "a result", "an error of kind " .. err.kind) end
 end
 

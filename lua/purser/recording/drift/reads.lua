@@ -98,12 +98,10 @@ end
 local function add_exchange(expected, key, response, rename)
   local known = expected[key]
   if not known then
-    known = { forms = {}, statuses = {}, codes = {} }
+    known = { form = {}, statuses = {}, codes = {} }
     expected[key] = known
   end
-  local own = form.new()
-  form.add(own, response.body, rename)
-  known.forms[#known.forms + 1] = own
+  form.learn(known.form, form.of(response.body, rename))
   known.statuses[response.status] = true
   local value = core.decode(response.body)
   if type(value) == "table" and value.code ~= nil then known.codes[tostring(value.code)] = true end
@@ -116,7 +114,7 @@ function M.key(read) return (read.probe and "probe " or "") .. read[1] end
 local variants = { "document", "live" }
 local WEB_ERROR = '{"success":false,"code":10101,"message":"no","_extend":null,"traceId":"7f000001-0"}'
 
---- Returns the simulator's answers to every read: key -> { forms = one a variant, statuses =, codes = }. The key
+--- Returns the simulator's answers to every read: key -> { form =, statuses =, codes = }. The key
 --- "error" has every form of an error.
 ---@param profile string|nil
 ---@param rename fun(name: string): string

@@ -56,14 +56,14 @@ function Redactor:value(name, text, beside)
   return self:token(text)
 end
 
+-- A token could hold "err" or "msg" by chance, and a replay would take it for a word of failure.
+local IN_NAMES = { a = "x", e = "y", o = "w", s = "z", A = "X", E = "Y", O = "W", S = "Z" }
+
 --- The name of a member or parameter as it may be kept.
 ---@param name string
 ---@return string
 function Redactor:name(name)
-  if harmless.is_name(name) then return name end
-  -- A token could hold "err" or "msg" by chance, and a replay would take it for a word of failure.
-  local others = { a = "x", e = "y", o = "w", s = "z", A = "X", E = "Y", O = "W", S = "Z" }
-  return (self:token(name):gsub("[aeosAEOS]", others))
+  return harmless.is_name(name) and name or (self:token(name):gsub("%a", IN_NAMES))
 end
 
 local function names_of(object)
@@ -73,23 +73,18 @@ local function names_of(object)
 end
 
 local function redact_node(self, node, name, beside)
-  if node.type == "string" then
-    local kept = self:value(name, node.text, beside)
-    if kept ~= node.text then node.text, node.raw = kept, json.encode(kept)
-    else node.raw = json.encode(node.text) end
-  elseif node.type == "number" then
+  if node.type == "string" or node.type == "number" then
     node.text = self:value(name, node.text, beside)
-    node.raw = node.text
+    node.raw = node.type == "number" and node.text or json.encode(node.text)
   end
   if node.raw then return end
   beside = node.type == "object" and names_of(node) or beside
-  for i = 1, #node do
+  for _, item in ipairs(node) do
     if node.type == "object" then
-      local member = node[i]
-      redact_node(self, member[2], member[1], beside)
-      member[1] = self:name(member[1])
+      redact_node(self, item[2], item[1], beside)
+      item[1] = self:name(item[1])
     else
-      redact_node(self, node[i], name, beside)
+      redact_node(self, item, name, beside)
     end
   end
 end
@@ -154,18 +149,15 @@ end
 ---@param headers string|table<string, string>|nil
 ---@return table<string, string>
 function Redactor:headers(headers)
-  local list, kept = {}, {}
-  if type(headers) == "table" then
-    for name, value in pairs(headers) do list[#list + 1] = { tostring(name), tostring(value) } end
-  else
-    for name, value in tostring(headers or ""):gmatch "([^\r\n:]+):[ \t]*([^\r\n]*)" do
-      list[#list + 1] = { name, value }
-    end
+  local kept = {}
+  local function keep(name, value)
+    local stays = harmless.header(name:lower(), value)
+    if stays then kept[name:lower()] = stays == true and value or self:token(value) end
   end
-  for _, header in ipairs(list) do
-    local name = header[1]:lower()
-    local stays = harmless.header(name, header[2])
-    if stays then kept[name] = stays == true and header[2] or self:token(header[2]) end
+  if type(headers) == "table" then
+    for name, value in pairs(headers) do keep(tostring(name), tostring(value)) end
+  else
+    for name, value in tostring(headers or ""):gmatch "([^\r\n:]+):[ \t]*([^\r\n]*)" do keep(name, value) end
   end
   return kept
 end

@@ -6,10 +6,11 @@
 local core = require "purser.core"
 local decimal = require "purser.decimal"
 local rules = require "purser.signed.rules"
+local utc = require "purser.util.utc"
 
 local M = {}
 
-local floor, format, match = math.floor, string.format, string.match
+local floor, format, match, sub = math.floor, string.format, string.match, string.sub
 
 local LOCK, HOUR, KEPT_HOURS = 7078804, 3600000, 32 * 24
 local SPENT_NOTHING = "'planned', 'rejected', 'not_sent', 'not_done'"
@@ -222,10 +223,19 @@ function M.was_sent(tx, account, queue, key, operation)
   return tx:rows(SENT .. "AND key = $3 AND key <> '' AND operation = $4", account, queue, key, operation)[1] ~= nil
 end
 
---- Forgets the sums of hours that no rule can ask for any more.
+--- Forgets the sums of hours that no rule can ask for any more, and plans that are over, with their signatures, unless
+--- a call is kept that one let through.
 ---@param before string  a time as the tables keep it, at least 32 days back
 function M.prune(tx, before)
   tx:rows("DELETE FROM purser_sums WHERE hour < $1", hour_text(tonumber(before)))
+  local today = sub(utc.text(tx:now()), 1, 10)
+  for _, plan in ipairs(tx:rows([[SELECT digest, text FROM purser_plans WHERE added_at < $1
+    AND digest NOT IN (SELECT plan FROM purser_calls WHERE plan <> '' AND params <> '{}')]], before)) do
+    if (match(plan.text, '"not_after":"([^"]*)"') or "") < today then
+      tx:rows("DELETE FROM purser_statements WHERE plan = $1", plan.digest)
+      tx:rows("DELETE FROM purser_plans WHERE digest = $1", plan.digest)
+    end
+  end
 end
 
 return M
