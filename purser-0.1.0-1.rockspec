@@ -303,7 +303,6 @@ build = {
     ["purser.transport.sinks"] = "lua/purser/transport/sinks.lua",
     ["purser.util.archive"] = "lua/purser/util/archive.lua",
     ["purser.util.csv"] = "lua/purser/util/csv.lua",
-    ["purser.util.database.generations"] = "lua/purser/util/database/generations.lua",
     ["purser.util.database"] = "lua/purser/util/database/init.lua",
     ["purser.util.database.postgresql"] = "lua/purser/util/database/postgresql.lua",
     ["purser.util.database.sqlite"] = "lua/purser/util/database/sqlite.lua",

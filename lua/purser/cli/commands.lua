@@ -79,7 +79,6 @@ local function own_options(row)
   elseif catalogue.network_param(row) then
     add("--unchecked", "Send the network as typed, without looking its name up.")
   end
-  if row.by_name.page then add("--all", "Fetch every page.") end
   if catalogue.creates_key(row) then
     add("--show-secret", "Print the new key's secretKey, which the service shows this once.")
     add("--secret-file", "<file>", "Write the new key's secretKey to a new file that you alone can read.")
@@ -103,9 +102,12 @@ local effects = {
 local function facts(row)
   local parts = { row.id .. " " .. row.method .. " " .. row.path }
   if row.permission then parts[#parts + 1] = "permission " .. row.permission end
+  if row.signer == "sub" then parts[#parts + 1] = "signed by the sub-account's own key" end
   if row.weight then parts[#parts + 1] = "weight " .. ("%d"):format(row.weight) end
   if row.deprecated then parts[#parts + 1] = "deprecated: use " .. row.deprecated:gsub("%.", " ") end
-  return table.concat(parts, ", ") .. "."
+  local form = row.result.list and "a list of" or row.result.record and "one record:" or "a page of"
+  return ("%s.\nResult: %s %s.%s"):format(table.concat(parts, ", "), form, table.concat(output.members(row), ", "),
+    row.effect ~= "read" and "\nOutcome unknown: " .. catalogue.advice(row) .. "." or "")
 end
 
 local samples = {
@@ -163,8 +165,8 @@ function M.of_operation(row)
   for _, param in ipairs(row.params) do add_parameter(parameters, param) end
   return {
     text = row.summary .. (effects[row.effect] or "") .. "\n" .. facts(row), row = row, unknown = member_hint(row),
-    epilog = ("Example: %s\nMore: purser operations %s; docs/%s"):format(example_of(row), row.full_name,
-      row.live and "live.md" or "operations-" .. row.group:gsub("_", "-") .. ".md"),
+    epilog = ("Example: %s\nMore: docs/%s.md"):format(example_of(row),
+      row.live and "live" or "operations-" .. row.group:gsub("_", "-")),
     parameters, own_options(row), output.group(output.members(row), { is_record = row.result.record }),
     row.effect ~= "read" and connection.safety or { "Safety" }, connection.service, connection.messages,
   }
