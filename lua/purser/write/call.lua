@@ -35,8 +35,8 @@ require "purser.call.record"
 require "purser.call.retry"
 require "purser.call.unsigned"
 require "purser.codes"
-require "purser.util.calendar"
 require "purser.util.suggest"
+require "purser.util.utc"
 assert(operations.list)
 
 local M = {}
