@@ -70,6 +70,44 @@ describe("a call that only its content identifies", function()
     assert.same({ "done", "t1" }, { word, answer.record.tranId })
   end)
 
+  -- Two equal calls half a minute apart, both executed, of a service that shows whole minutes. The later one was said
+  -- not to be done: the earlier took its record, for its own lies too early for both.
+  it("is undecided where an earlier equal call may have taken its record, by times cut to minutes", function()
+    local known = own_calls.new()
+    local row = operations.by_name["wallet.transfer"]
+    local function cut(at) return at - at % 60000 end
+    own_calls.note(known, row, { operation = "wallet.transfer", params = move, sent_at = NOW - 30000,
+      recv_window = 5000, id = "earlier" }).state = "undecided"
+    own_calls.note(known, row, { operation = "wallet.transfer", params = changed(move, { amount = "7" }),
+      sent_at = cut(NOW) + 63000, recv_window = 5000, id = "witness" }, "t3")
+    local first, second, witness = changed(moved, { tranId = "t1", timestamp = cut(NOW - 30000) }),
+      changed(moved, { tranId = "t2", timestamp = cut(NOW) }),
+      changed(moved, { tranId = "t3", amount = "7", timestamp = cut(NOW) + 60000 })
+    assert.equal("undecided", with({ first, second, witness }, WAITED, { journal = known }))
+    assert.equal("nothing yet", with({ witness }, WAITED, { journal = known }))
+  end)
+
+  -- A call that was not executed was said to be done: where records show amounts less a fee, and ids cut, neither was
+  -- compared, and any record of the coin passed for its own.
+  it("is done by a record that differs as those of answered calls do, and by no other", function()
+    local function with_witness(operation, params, fields, record)
+      local known, row = own_calls.new(), operations.by_name[operation]
+      own_calls.note(known, row, { operation = operation, params = changed(params, { amount = "7", clientTranId =
+        params.clientTranId and ("w"):rep(32) }), sent_at = NOW - 9000, recv_window = 5000, id = "witness" }, "t3")
+      local shown = changed(params, { tranId = "t1", status = "SUCCESS", timestamp = NOW + 400 })
+      return (outcome(operation, params, { changed(shown, record), changed(shown, changed({ tranId = "t3", amount = "7",
+        timestamp = NOW - 8000 }, fields)) }, LATE, { journal = known }))
+    end
+    for amount, word in pairs { ["1.9"] = "done", ["1.7"] = "undecided", ["2"] = "done", ["2.1"] = "undecided" } do
+      assert.equal(word, with_witness("wallet.transfer", move, { amount = "6.9" }, { amount = amount }), amount)
+    end
+    local own = changed(move, { clientTranId = ID, toAccount = "Desk" })
+    for id, word in pairs { [ID:sub(1, 9)] = "done", [("z"):rep(9)] = "undecided" } do
+      assert.equal(word, with_witness("sub_account.transfer", own, { clientTranId = ("w"):rep(9) },
+        { clientTranId = id }), id)
+    end
+  end)
+
   it("is another call's where that is known to have made the record", function()
     local known = own_calls.new()
     own_calls.note(known, operations.by_name["wallet.transfer"], { operation = "wallet.transfer", params = move,

@@ -118,8 +118,10 @@ local function place_of(question, record, witnesses)
   if question.window.is_planned or type(at) ~= "number" then return "far" end
   if at >= question.first and at <= question.last then return witnesses.misplaced and "near" or "in" end
   if at >= question.first - SLACK_MS and at <= question.last + SLACK_MS then return "near" end
-  if witnesses.in_time and not witnesses.misplaced then return nil end
-  return at >= question.first - M.SHIFTED_MS and at <= question.last + M.SHIFTED_MS and "far" or nil
+  -- where times are right, an equal call that can have made a record near this window has its own no farther away
+  local is_proved, by = witnesses.in_time and not witnesses.misplaced, M.SHIFTED_MS
+  if is_proved then by = 2 * SLACK_MS + question.visible_ms + question.later end
+  return at >= question.first - by and at <= question.last + by and "far" or nil
 end
 
 ---------------------------------------------------------------------------------------------------------- by content
@@ -353,6 +355,7 @@ local function judge_equal(question, parts, open, hidden, witnesses)
     return not is_blocked
   end)
   local mine, left, owned = assign(question, free, equal)
+  question.gave = next(owned) ~= nil
   local function is_left(one) return not owned[one] end
   parts.may, parts.far = keep(parts.may, is_left), keep(parts.far, is_left)
   if left > 0 then return undecided(records_in(parts.same), reasons.many) end

@@ -71,6 +71,7 @@ local rules = { visibility_delay_ms = { 0 }, skew_ms = { 0 }, poll_ms = { 0 }, w
 ---@field late boolean        that time has come
 ---@field doubted boolean     this reading did not show all there is
 ---@field waits boolean       there is more to wait for
+---@field gave boolean        records that agree with it were given to equal calls
 ---@field shown purser.evidence.Reading|nil  the last one
 ---@field spelled table<string, string|false>  how the service spells what people spell: see reading.question
 ---@field seen table<string, table>  records that may be the call's, by id, that were shown before the deadline
@@ -107,7 +108,8 @@ end
 
 --- Begins another reading.
 function Question:begin()
-  self.late, self.doubted, self.waits, self.shown = self.service:now() >= self.deadline, false, false, nil
+  self.late, self.doubted, self.waits, self.gave = self.service:now() >= self.deadline, false, false, false
+  self.shown = nil
 end
 
 --- Returns the answer of a reading that did not show all there is.

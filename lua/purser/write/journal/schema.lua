@@ -54,7 +54,7 @@ M.UNDECIDED = "state IN ('open', 'unknown', 'undecided')"
 -- A key has one row, a payment has one row, and a record has one owner: whoever comes second finds the first, in
 -- whatever process.
 local indexes = {
-  "CREATE UNIQUE INDEX purser_calls_key ON purser_calls (account, key, operation) WHERE key <> ''",
+  "CREATE UNIQUE INDEX purser_calls_key ON purser_calls (key, operation, account) WHERE key <> ''",
   "CREATE UNIQUE INDEX purser_calls_payment ON purser_calls (account, queue, payment) WHERE queue <> ''",
   "CREATE UNIQUE INDEX purser_calls_record ON purser_calls (account, record_id, history) WHERE record_id <> '' "
     .. "AND history <> ''",
