@@ -239,9 +239,8 @@ local function conclude(self, fn)
     if getmetatable(counted) ~= Failure then error(counted, 0) end
     message = counted.problem
   end
-  local undone, why = self:rows "ROLLBACK"
+  local undone, why = self:rows "ROLLBACK" -- SQLite undoes some by itself
   self.busy = false
-  -- SQLite undoes some by itself
   if not undone and not why:find("no transaction is active", 1, true) then drop(self) end
   return nil, message
 end
