@@ -20,8 +20,20 @@ describe("purser.books", function()
     end
   end)
 
-  it("needs a client to read, and none for the rest", function()
-    local books = assert(purser.books.open { sqlite = files.new_path() })
+  -- Books that were made, and are open without a client.
+  local function without_client()
+    local path = files.new_path()
+    books_world.open(books_world.new(), { sqlite = path }):close()
+    return assert(purser.books.open { sqlite = path })
+  end
+
+  it("needs a client to read and to make books, and none for the rest", function()
+    local path = files.new_path()
+    local none, why = purser.books.open { sqlite = path }
+    assert.is_nil(none)
+    assert.truthy(why.message:find("there are none yet", 1, true))
+    assert.is_nil((io.open(path)))
+    local books = without_client()
     local report, err = books:sync()
     assert.is_nil(report)
     assert.truthy(err.message:find("without a client", 1, true))
@@ -47,7 +59,7 @@ describe("purser.books", function()
   end)
 
   it("says which times, formats and ids it does not take", function()
-    local books = assert(purser.books.open { sqlite = files.new_path() })
+    local books = without_client()
     local span = { from = "2023-01-01", to = "2023-02-01" }
     for expected, make in pairs {
       ["from is no time"] = function() return books:statement { from = "soon", to = "2023-02-01" } end,

@@ -7,6 +7,8 @@ local owners = require "purser.books.owners"
 local purser = require "purser"
 local simulated = require "simulated"
 
+local SAVED = "TXbuy5rFPKWTMsHX6XgYoTTyEBRKoPf7aJ"
+
 describe("The owners of the books", function()
   after_each(files.remove_kept)
 
@@ -36,12 +38,14 @@ describe("The owners of the books", function()
     local world = books_world.new { role = "broker" }
     local address = assert(world.clients.desk1.wallet:create_deposit_address { coin = "USDT",
       network = "Tron(TRC20)" }).address
+    assert(world.sim:save_address { account = world.main.uid, coin = "USDT", network = "TRX", address = SAVED })
     local books = books_world.open(world, { address_coins = { "USDT" } })
     assert.same({}, assert(books:sync()).problems)
     local function column(sql) return table.concat(books_world.column(books, sql), ", ") end
     local keys = "SELECT to_owner || ' ' || sid || ' ' || missing_since AS value FROM purser_books_api_key"
     assert.equal("Sub-desk1 " .. world.subs.desk1.api_key .. " ", column(keys))
-    assert.equal("Sub-desk1 " .. address, column "SELECT to_owner || ' ' || address AS value FROM purser_books_address")
+    local addresses = "SELECT from_owner || '>' || to_owner || ' ' || address AS value FROM purser_books_address "
+    assert.equal("Main> " .. SAVED .. ", >Sub-desk1 " .. address, column(addresses .. "ORDER BY to_owner"))
     assert.equal("Sub-desk1 1", column "SELECT to_owner || ' ' || state AS value FROM purser_books_status")
     local raw = column "SELECT raw AS value FROM purser_books_api_key"
     assert.falsy(raw:find(world.subs.desk1.secret_key, 1, true))
@@ -76,6 +80,42 @@ describe("The owners of the books", function()
     for entry in journal:each_entry() do ids[entry.intent.operation] = entry.intent.params.withdrawOrderId end
     local text = assert(books:statement { from = "2023-11-01", to = "2023-12-01" })
     assert.truthy(text:find("  ; client-id: " .. ids["wallet.withdraw"], 1, true))
+    journal:close()
+    books:close()
+  end)
+
+  it("show what the journal has under way, until a record shows it or the journal knows its end", function()
+    local world = books_world.new()
+    local journal = assert(purser.journal.open { sqlite = files.new_path() })
+    local books = books_world.open(world, { journal = journal })
+    local params = { coin = "USDT", netWork = "TRX", amount = "20", withdrawOrderId = "invoice1", address = SAVED }
+    local intents = {}
+    local function send(operation, values, account)
+      intents[operation] = { operation = operation, params = values, sent_at = world.sim:now(), recv_window = 5000,
+        account = account or world.client:account(), id = operation }
+      assert(journal:begin(intents[operation], purser.operations[operation]))
+    end
+    local function open()
+      local lines = {}
+      for _, one in ipairs(select(2, assert(books:statement { from = "2023-11-01", to = "2023-12-01" })).open) do
+        lines[#lines + 1] = ("%s %s %s"):format(one.row.amount, one.row.from_owner, one.why)
+      end
+      return table.concat(lines, "\n")
+    end
+    send("wallet.withdraw", params)
+    world.sim:advance(1)
+    send("wallet.transfer", { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT", amount = "5" }, "x")
+    assert(books:sync())
+    local text = assert(books:statement { from = "2023-11-01", to = "2023-12-01" })
+    local withdrawn = "20 Main the journal has its call of wallet.withdraw (open), and no record shows it yet"
+    local moved = "5  the journal has its call of wallet.transfer (open), and no record shows it yet"
+    assert.equal(withdrawn .. "\n" .. moved, open())
+    assert.truthy(text:find("of 2023-11-14, 20 USDT: the journal has its call", 1, true))
+    assert(world.client.wallet:withdraw(params)) -- it arrives, though nobody learns that
+    assert(journal:finish(intents["wallet.transfer"], nil, { outcome = "rejected", message = "no" }))
+    world.sim:advance(3600000)
+    assert(books:sync())
+    assert.equal("", open())
     journal:close()
     books:close()
   end)

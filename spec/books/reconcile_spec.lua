@@ -16,10 +16,12 @@ local function reading(days, ...)
   return { began = time(days), at = time(days), rev = ("%012d"):format(days * 10), totals = totals }
 end
 
-local function entry(days, amount, more)
-  local made = { time = time(days), seen = time(days), rev = ("%012d"):format(math.floor(days * 10)),
-    rid = more and more.rid or tostring(days), fact = {}, row = { entity = "deposit", class = "done" },
-    legs = { { chart.owner("Main", "Spot"), "USDT", decimal(amount) } } }
+-- An entry of that day. `row` has what its record is beyond a credited deposit that was seen at once.
+local function entry(days, amount, row, more)
+  local made = { time = time(days), rid = tostring(days), fact = {}, row = { entity = "deposit", class = "done",
+    seen = time(days), rev = ("%012d"):format(math.floor(days * 10)) },
+    legs = { { chart.owner("Main", "Spot"), "USDT", amount } } }
+  for name, value in pairs(row or {}) do made.row[name] = value end
   for name, value in pairs(more or {}) do made[name] = value end
   return made
 end
@@ -45,9 +47,9 @@ describe("reconcile.lines", function()
     local late = reading(2, "USDT=105")
     late.at, late.began = time(2, 1000), time(2, 1000)
     -- the balance shows it a second before the record does
-    assert.same({ time(1) .. " opening 100" }, lines({ entry(2, "5", { time = time(2, 1500), seen = time(2, 1500),
-      rev = time(9) }) }, { reading(1, "USDT=100"), late, { began = time(2, 2000), at = time(2, 2000), rev = time(9),
-      totals = { USDT = decimal "105" } } }))
+    assert.same({ time(1) .. " opening 100" }, lines({ entry(2, "5", { seen = time(2, 1500), rev = time(9) },
+      { time = time(2, 1500) }) }, { reading(1, "USDT=100"), late, { began = time(2, 2000), at = time(2, 2000),
+      rev = time(9), totals = { USDT = decimal "105" } } }))
   end)
 
   it("counts a record that shows up late by its own time", function()
@@ -68,8 +70,8 @@ describe("reconcile.measure_fees", function()
   local function measured(fees, beyond)
     local entries, total = {}, decimal(0)
     for i, fee in ipairs(fees) do
-      entries[i] = entry(1.5, "-20", { rid = "w" .. i, fact = { is_unknown = true },
-        row = { entity = "withdrawal", class = "done", fee = fee } })
+      entries[i] = entry(1.5, "-20", { entity = "withdrawal", fee = fee }, { rid = "w" .. i,
+        fact = { is_unknown = true } })
       total = total + "20"
     end
     reconcile.measure_fees(entries, { Main = { reading(1, "USDT=1000"),

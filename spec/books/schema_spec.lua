@@ -10,7 +10,8 @@ describe("The tables of the books", function()
 
   it("are made once, with a view for each kind of record", function()
     local db = assert(database.open { sqlite = files.new_path() })
-    assert.is_true(schema.make(db))
+    assert.same({ nil, schema.NONE }, { schema.make(db) })
+    assert.is_true(schema.make(db, true))
     assert.is_true(schema.make(db))
     for _, entity in ipairs(schema.entities) do
       assert.same({}, db:rows("SELECT * FROM purser_books_" .. entity))
@@ -20,7 +21,7 @@ describe("The tables of the books", function()
 
   it("are not used where they are of another version", function()
     local db = assert(database.open { sqlite = files.new_path() })
-    assert(schema.make(db))
+    assert(schema.make(db, true))
     assert(db:rows "UPDATE purser_books_meta SET value = '2' WHERE name = 'version'")
     local made, message = schema.make(db)
     assert.is_nil(made)

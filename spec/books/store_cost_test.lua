@@ -57,7 +57,7 @@ describe("The books of many records", function()
     local ours = seconds(function() assert(books:sync()) end)
     local rows = books.store:rows "SELECT * FROM purser_books_record"
     assert.equal(COUNT, #rows)
-    local plain, marks = assert(stores.open { sqlite = files.new_path() }), {}
+    local plain, marks = assert(stores.open { sqlite = files.new_path(), client = true }), {}
     for i in ipairs(schema.columns) do marks[i] = "$" .. i end
     local sql = ("INSERT INTO purser_books_record (%s) VALUES (%s)"):format(table.concat(schema.columns, ", "),
       table.concat(marks, ", "))

@@ -20,7 +20,7 @@ describe("The store of the books", function()
   local store, at
 
   before_each(function()
-    store, at = assert(stores.open { sqlite = files.new_path() }), 1700000000000
+    store, at = assert(stores.open { sqlite = files.new_path(), client = true }), 1700000000000
   end)
   after_each(function()
     store:close()

@@ -36,6 +36,11 @@ local function sync(books)
   return report
 end
 
+local function requests(world)
+  local count = world.sim:counts()["wallet.deposit_history"]
+  return count and count.received or 0
+end
+
 local function states(books, entity)
   return books_world.column(books, "SELECT owner || ' ' || amount || ' ' || class AS value FROM purser_books_" .. entity
     .. " ORDER BY owner, amount, twin")
@@ -112,6 +117,62 @@ describe("books:sync", function()
       books:close()
     end
     assert.is_true(killed > 100)
+  end)
+
+  it("goes on where its last transaction ended, and asks for no window twice", function()
+    local world = books_world.new { subs = 0 }
+    for day = 1, 85, 4 do deposit(world, "5", nil, { time = world.sim:now() - day * DAY }) end
+    local function asked(books)
+      local before = requests(world)
+      local report = books:sync()
+      return requests(world) - before, report
+    end
+    local books = books_world.open(world)
+    local whole, kills = asked(books), 0
+    local expected = books_world.dump(books)
+    books:close()
+    assert.is_true(whole >= 13)
+    repeat
+      local path = files.new_path()
+      kills = kills + 1
+      books = books_world.open(world, { sqlite = path })
+      local writes = 0
+      books.store.write = function(store, fn)
+        getmetatable(store).write(store, fn)
+        writes = writes + 1
+        if writes == kills then error("killed", 0) end
+      end
+      local before, report = asked(books)
+      books:close()
+      books = books_world.open(world, { sqlite = path })
+      local after = asked(books)
+      assert.equal(expected, books_world.dump(books))
+      books:close()
+      -- the window that was read last is asked for again, as is the last week where the list was whole
+      assert.is_true(report ~= nil or before + after <= whole + 2, ("%d: %d, then %d"):format(kills, before, after))
+    until report
+    assert.is_true(kills > 20)
+  end)
+
+  it("keeps a gap and goes on from what was read, where a list fails in the middle", function()
+    local world = books_world.new { subs = 0 }
+    local books = books_world.open(world)
+    sync(books)
+    world.sim:advance(200 * DAY)
+    world.sim:fault { kind = "reject", code = "700007", operation = "wallet.deposit_history", skip = 5, times = 1 }
+    assert.equal(1, #assert(books:sync()).problems)
+    local function gaps()
+      return books_world.column(books, "SELECT why || ' ' || ends AS value FROM purser_books_gap WHERE "
+        .. "list = 'deposit' AND closed_rev = '' ORDER BY starts")
+    end
+    assert.equal(2, #gaps())
+    assert.truthy(gaps()[1]:find("^older than the service shows %d+$"))
+    assert.falsy(gaps()[2]:find "%d$")
+    local before = requests(world)
+    sync(books)
+    assert.is_true(requests(world) - before <= 11)
+    assert.equal(1, #gaps())
+    books:close()
   end)
 
   it("does not put an older answer in the place of a newer one", function()

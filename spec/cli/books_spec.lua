@@ -30,6 +30,11 @@ describe("purser books", function()
     assert.same({ 0, "", "" }, { run("settle", deposit:sub(1, 12), "success") })
     assert.equal(0, (run("outside", withdrawal)))
     assert.equal(0, (run("match", withdrawal, deposit)))
+    for _, words in ipairs { { "settle", deposit }, { "close" }, { "gaps", "x" }, { "outside", deposit, deposit } } do
+      local code, _, err = run(words[1], words[2], words[3])
+      assert.equal(2, code)
+      assert.matches("`purser books " .. words[1] .. "` takes ", err, 1, true)
+    end
     assert.equal(2, (run("match", deposit, withdrawal)))
     assert.equal(2, (run("settle", withdrawal, "success"))) -- it is final by itself
     local code, out = run "gaps"

@@ -36,6 +36,20 @@ describe("the host that doctor looks at", function()
   end)
 end)
 
+describe("the history of transfers that doctor asks without names", function()
+  it("shows those of all sub-accounts, none, or is not this key's", function()
+    local function said(list)
+      local found = ""
+      local function add(_, state, topic, text) found = ("%s %s: %s"):format(state, topic, text) end
+      doctor.check_transfers({ add = add }, { call = function() return list end })
+      return found
+    end
+    assert.matches("^ok transfers: .* shows those of all", said { { tranId = "1" } })
+    assert.matches("^ok transfers: .* shows none", said {})
+    assert.equal("", said(nil))
+  end)
+end)
+
 describe("purser doctor", function()
   local service, account
 
@@ -61,7 +75,7 @@ describe("purser doctor", function()
   it("finds nothing wrong where nothing is", function()
     local code, findings, out = run_doctor { PURSER_API_KEY = account.api_key, PURSER_SECRET_KEY = account.secret_key }
     assert.equal(0, code)
-    for _, topic in ipairs { "keys", "service", "tls", "clock", "key", "permissions", "weights" } do
+    for _, topic in ipairs { "keys", "service", "tls", "clock", "key", "permissions", "transfers", "weights" } do
       assert.equal("ok", findings[topic].state, topic)
     end
     assert.is_nil(out:find(account.secret_key, 1, true))
@@ -112,7 +126,7 @@ describe("purser doctor", function()
     assert.is_truthy(findings.key.cure:find("secret key is not the one", 1, true))
     code, findings = run_doctor { PURSER_API_KEY = "mx0unknown", PURSER_SECRET_KEY = "wrong" }
     assert.equal(1, code)
-    assert.is_truthy(findings.key.cure:find("does not know this API key", 1, true))
+    assert.is_truthy(findings.key.cure:find("check the API key", 1, true))
   end)
 
   it("finds a key that is bound to another address", function()

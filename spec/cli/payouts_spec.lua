@@ -96,6 +96,21 @@ describe("purser payouts", function()
     assert.matches("others may still be waiting", select(2, purser "--help"), 1, true)
   end)
 
+  it("exits with 3 where a run leaves a payment to a later one, and says when that is due", function()
+    local journal = folder .. "/later.journal"
+    local path = list("later", "key,fromAccountType,toAccountType,asset,amount\nl-1,SPOT,FUTURES,USDT,4\n")
+    keys.PURSER_SECRET_KEY, keys.right = "wrong", keys.PURSER_SECRET_KEY
+    local given = { "--journal", journal, "--account", "treasury", "--yes" }
+    purser(path, "--operation", "wallet.transfer", unpack(given))
+    keys.PURSER_SECRET_KEY = keys.right
+    local opened = assert(require("purser").journal.open { sqlite = journal })
+    assert(opened.db:rows("UPDATE purser_calls SET due_at = $1", ("%013d"):format(core.now_ms() + 3600000)))
+    opened:close()
+    local code, _, err = purser("run", unpack(given))
+    assert.equal(3, code, err)
+    assert.matches("1 wait, and the next is due at %d+%-%d%d%-%d%dT", err)
+  end)
+
   it("names file, line and key of every mistake at once, and sends nothing", function()
     local path = list("wrong", "key,coin,network,address,amount\na,USDT,TRX," .. TRON .. ',"1,5"\nb,USDT,,' .. TRON
       .. ",20\nc,USDT,TRX," .. TRON .. ",20\n")

@@ -171,9 +171,8 @@ describe("a fleet", function()
   it("rotates keys without an IP list before they end, and no others", function()
     local sim, fleet, client = world()
     assert(fleet:apply())
-    local parent = sim.keys.by_uid[sim.accounts.list[1].uid][1]
+    local parent = sim.keys.all[1]
     parent.ip = "127.0.0.1"
-    sim.key_tools[parent.api_key] = nil
     sim:advance(75 * DAY)
     assert.same({}, assert(fleet:rotate { ends_within_ms = 14 * DAY }))
     sim:advance(2 * DAY)
@@ -276,9 +275,8 @@ describe("a fleet", function()
   it("rotates keys by the days that the service has on record", function()
     local sim, fleet, client = world { profile = { live_operations = true } }
     assert(fleet:apply())
-    local parent = sim.keys.by_uid[sim.accounts.list[1].uid][1]
+    local parent = sim.keys.all[1]
     parent.ip = "127.0.0.1"
-    sim.key_tools[parent.api_key] = nil
     sim:advance(77 * DAY)
     sim:fault { kind = "reset", when = "before", operation = "live.api_key", times = 9 }
     local done, err = fleet:rotate { ends_within_ms = 14 * DAY }

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What a queue is asked by mistake gets an error, and never an answer that looks right.
+-- A queue that is asked by mistake gives an error, and never an answer that looks right.
 
 local own = require "own_journal"
 local purser = require "purser"

@@ -76,7 +76,7 @@ function actions.reconcile(self)
   end
 end
 
--- What was taken is put back unsent.
+-- Puts back, unsent, what was taken.
 function actions.put_back(self)
   local payment = choose(self.held)
   if not payment or payment.state ~= "taken" then return end

@@ -97,6 +97,16 @@ describe("what waits", function()
     assert.equal("late", keys(take(one)))
   end)
 
+  it("is waited for where it is due within five minutes, or was put off while a clock was wrong", function()
+    insert "a"
+    local first = now
+    for ms, left in pairs { [0] = 1, [300000] = 1, [300001] = 0, [3 * DAY] = 0, [3 * DAY + 1] = 1 } do
+      set("due_at = $1", time(ms))
+      assert.equal(left, within(function(tx) return queue.left(tx, QUEUE) end), ms)
+      assert.equal(first + ms, assert(within(function(tx) return queue.find(tx, QUEUE, "a") end)).due_at)
+    end
+  end)
+
   it("and is blocked is not taken before something changes", function()
     insert "a"
     move(one, take(one)[1], { stage = "waiting", blocked = true, message = "an equal one" })

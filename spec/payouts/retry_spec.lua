@@ -157,8 +157,8 @@ describe("another look at a payment", function()
   local unread = errors.new { kind = "api", outcome = "unknown", message = "busy" }
   local locked = errors.new { kind = "config", outcome = "unknown", phase = "journal", message = "locked" }
 
-  -- What the look says; and what becomes of a payment that was left undecided, and of one that failed: it is put back,
-  -- or the code of the error.
+  -- Each look, and what becomes of a payment that was left undecided, and of one that failed: it is put back, or the
+  -- code of the error.
   for words, case in pairs {
     ["that shows that it was not made"] = { { outcome = "not_done" }, true, true },
     ["that shows what may be its record"] = { { outcome = "undecided", reason = "two match", candidates = { 1, 2 } },
@@ -200,9 +200,9 @@ describe("another look at a payment", function()
     for _, options in ipairs { {}, { force = true } } do
       payouts = payouts_with { queue = options.force and "forced" or "looked for" }
       leave_undecided(false)
-      at.journal.entries = function() return nil, locked end
+      at.journal.db.transaction = function() return nil, locked end
       local put_back, err = payouts:retry("a", options)
-      at.journal.entries = nil
+      at.journal.db.transaction = nil
       assert.same({ nil, locked }, { put_back, err })
       assert.equal("undecided", assert(payouts:find "a").state)
     end

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What a run reports about itself while it works, and why it waits when it does.
+-- A run reports about itself while it works, and says why it waits when it does.
 
 local at = require "payouts_setting"
 local private = require "purser.util.private"

@@ -37,9 +37,10 @@ describe("a value", function()
     assert.is_false(harmless.keeps("timestamp", "mx0vgl"))
   end)
 
-  it("may be an amount next to an asset, where its name is of pages, too: then it does not stay", function()
-    assert.is_true(harmless.keeps("total", "12", { page = true }))
-    for _, other in ipairs { "asset", "coin", "free", "amount" } do
+  it("whose name is of pages and of amounts stays beside the records of a page alone", function()
+    for _, other in ipairs { "rows", "data" } do assert.is_true(harmless.keeps("total", "12", { [other] = true })) end
+    assert.is_true(harmless.keeps("limit", "12"))
+    for _, other in ipairs { "asset", "coin", "free", "amount", "page" } do
       assert.is_false(harmless.keeps("total", "12", { [other] = true }))
     end
   end)

@@ -56,13 +56,11 @@ describe("a replay", function()
     assert(client.sub_account:create_api_key(key))
   end)
 
-  it("answers each exchange once, in the recorded order, unless `reuse` is given", function()
+  it("answers each exchange once, in the recorded order", function()
     local _, client = run:replay()
     assert(client.wallet:coins())
     local _, err = client.wallet:coins()
     assert.equal("not_sent", err.outcome)
-    _, client = run:replay { reuse = true }
-    for _ = 1, 3 do assert(client.wallet:coins()) end
   end)
 
   it("takes what is no recording for none", function()
@@ -75,9 +73,6 @@ describe("a replay", function()
       assert.is_nil(replay)
       assert.matches(case[2], message, 1, true)
     end
-    local replay, message = purser.transport.replay({}, { reus = true })
-    assert.is_nil(replay)
-    assert.matches('did you mean "reuse"', message, 1, true)
   end)
 
   it("of a failure that says nothing is unknown: a file that was edited proves nothing", function()

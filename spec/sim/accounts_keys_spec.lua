@@ -93,9 +93,9 @@ describe("a public key", function()
 
   it("has so many days left, rounded up, until it has none, and no number of them with an IP list", function()
     local sim = purser.sim.new { key_days = 2 }
-    local function left(more) return accounts.days_left(sim, { created = sim:now() - more }) end
+    local function left(more) return accounts.days_left(sim, { time = sim:now() - more }) end
     assert.same({ 2, 2, 1, 1, 0, 0 }, { left(0), left(DAY - 1), left(DAY), left(2 * DAY - 1), left(2 * DAY),
       left(9 * DAY) })
-    assert.is_nil(accounts.days_left(sim, { created = 0, ip = "127.0.0.1" }))
+    assert.is_nil(accounts.days_left(sim, { time = 0, ip = "127.0.0.1" }))
   end)
 end)

@@ -104,7 +104,7 @@ describe("accounts in the simulator", function()
   it("lets all but a broker's sub-accounts hold futures from the start", function()
     local desk = assert(sim:account { role = "sub", parent = house.uid, name = "desk0001" })
     local cousin = assert(sim:account { role = "sub", parent = main.uid, name = "desk0001" })
-    local function has(who) return accounts.has_futures(sim, sim.accounts.by_uid[who.uid]) end
+    local function has(who) return accounts.has_futures(sim, sim.accounts.by_id[who.uid]) end
     assert.same({ true, true, true, false }, { has(house), has(main), has(cousin), has(desk) })
     get(sim, house, "A14", { subAccount = "desk0001" })
     assert.is_true(has(desk))

@@ -50,8 +50,8 @@ describe("the form of an address", function()
   it("that the simulator draws fits its own network, and has a memo where one is needed", function()
     for seed = 1, 3 do
       local sim = purser.sim.new { seed = seed }
-      local owner = sim.accounts.by_uid[assert(sim:account {}).uid]
-      local neighbour = sim.accounts.by_uid[assert(sim:account {}).uid]
+      local owner = sim.accounts.by_id[assert(sim:account {}).uid]
+      local neighbour = sim.accounts.by_id[assert(sim:account {}).uid]
       for _, coin in pairs(coins.by_name) do
         for _, chain in ipairs(coin.networks) do
           local record = addresses.of_account(sim, owner, chain)
@@ -100,17 +100,17 @@ end)
 describe("a saved address", function()
   it("counts for its coin, network, address and memo alone", function()
     local sim = purser.sim.new {}
-    local who = sim.accounts.by_uid[assert(sim:account {}).uid]
-    local other = sim.accounts.by_uid[assert(sim:account {}).uid]
+    local who = sim.accounts.by_id[assert(sim:account { name = "Who" }).uid]
+    local other = sim.accounts.by_id[assert(sim:account {}).uid]
     local place = "G" .. ("A"):rep(55)
-    assert(addresses.save(sim, who, { coin = "XLM", network = "Stellar(XLM)", address = place, memo = "7" }))
+    assert(sim:save_address { account = "Who", coin = "XLM", network = "Stellar(XLM)", address = place, memo = "7" })
     local lumens, tron = coins.network("XLM", "XLM", true), coins.network("TRX", "TRX", true)
     assert.is_true(addresses.is_saved(sim, who, lumens, place, "7"))
     for _, case in ipairs { { who, lumens, place }, { who, lumens, place, "8" }, { other, lumens, place, "7" },
       { who, tron, place, "7" }, { who, lumens, "G" .. ("B"):rep(55), "7" } } do
       assert.is_false(addresses.is_saved(sim, case[1], case[2], case[3], case[4]))
     end
-    assert.is_nil((addresses.save(sim, who, { coin = "NOPE", network = "TRX", address = place })))
-    assert.is_nil((addresses.save(sim, who, { coin = "TRX", network = "TRX", address = place })))
+    assert.is_nil((sim:save_address { account = "Who", coin = "NOPE", network = "TRX", address = place }))
+    assert.is_nil((sim:save_address { account = "Who", coin = "TRX", network = "TRX", address = place }))
   end)
 end)

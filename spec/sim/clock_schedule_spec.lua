@@ -22,7 +22,7 @@ describe("a plan of what is due", function()
     local plan = clock.schedule()
     for id = 1, 20 do plan:add(5, "deposit", id) end
     plan:take(5)
-    local copy = clock.schedule(plain.copy(plan:snapshot()))
+    local copy = clock.schedule(plain.copy(plan.heap))
     copy:add(5, "withdrawal", 21)
     for id = 2, 21 do
       local item = copy:take(5)

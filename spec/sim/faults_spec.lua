@@ -7,7 +7,12 @@ local operations = require "purser.api.operations"
 
 local withdraw, coins, create = operations.by_id.C2, operations.by_id.C1, operations.by_id.B1
 
-local function new(options) return faults.new(options or { seed = 3, now = function() return 1700000000000 end }) end
+-- Stands for a simulator.
+local function new(seed)
+  local sim = { fault_state = faults.new(seed or 3), now = function() return 1700000000000 end }
+  for name, method in pairs(faults.methods) do sim[name] = method end
+  return sim
+end
 
 -- Stands for the service: `applied` counts how often it was executed.
 local applied
@@ -24,9 +29,9 @@ end
 
 local function strike(spec, row)
   local state = new()
-  faults.arm(state, spec)
+  state:fault(spec)
   local answer = exchange(state, row or withdraw)
-  return answer, faults.injected(state)[1], state
+  return answer, state:faults()[1], state
 end
 
 describe("a fault", function()
@@ -122,13 +127,13 @@ describe("a fault", function()
 
   it("never turns a rejection into a success", function()
     local state = new()
-    faults.arm(state, { kind = "garbage", form = "long_numbers" })
-    faults.arm(state, { kind = "lost_answer" })
+    state:fault({ kind = "garbage", form = "long_numbers" })
+    state:fault({ kind = "lost_answer" })
     local answer = exchange(state, withdraw, true)
     assert.equal(400, answer.status)
     assert.matches('^{"code":1234567890', answer.body)
     exchange(state, withdraw, true)
-    assert.same({ false, false }, { faults.injected(state)[1].applied, faults.injected(state)[2].applied })
+    assert.same({ false, false }, { state:faults()[1].applied, state:faults()[2].applied })
   end)
 end)
 
@@ -146,42 +151,42 @@ describe("arming", function()
 
   it("once, a number of times, and after some have passed", function()
     local state = new()
-    faults.arm(state, { kind = "lost_answer" })
+    state:fault({ kind = "lost_answer" })
     assert.equal("lost_answer - -", outcomes(state, 3))
-    faults.arm(state, { kind = "throttle", times = 2, skip = 1 })
-    assert.same({ { kind = "throttle", when = "before", left = 2 } }, faults.armed(state))
+    state:fault({ kind = "throttle", times = 2, skip = 1 })
+    assert.same({ { kind = "throttle", when = "before", left = 2 } }, state:armed_faults())
     assert.equal("- throttle throttle -", outcomes(state, 4))
-    assert.equal(3, #faults.injected(state))
+    assert.equal(3, #state:faults())
   end)
 
   it("by operation: its name, its id, its group, its effect", function()
     for _, name in ipairs { "wallet.withdraw", "C2", "wallet", "transfer" } do
       local state = new()
-      faults.arm(state, { kind = "reset", operation = name, times = 2 })
+      state:fault({ kind = "reset", operation = name, times = 2 })
       assert.equal("-", outcomes(state, 1, create))
       assert.equal("reset", outcomes(state, 1, withdraw))
     end
     local state = new()
-    faults.arm(state, { kind = "reset", operation = "transfer", times = 9 })
+    state:fault({ kind = "reset", operation = "transfer", times = 9 })
     assert.equal("-", outcomes(state, 1, coins))
   end)
 
   it("leaves alone what is no operation", function()
     local state = new()
-    faults.arm(state, { kind = "reset" })
+    state:fault({ kind = "reset" })
     assert.is_nil(faults.before(state, nil, { target = "/api/v3/ping" }))
-    assert.equal(0, #faults.injected(state))
+    assert.equal(0, #state:faults())
   end)
 
   it("by probability, drawn from the seed: the same seed replays the run", function()
     local function run(seed)
-      local state = new { seed = seed }
+      local state = new(seed)
       for _, kind in ipairs { "reset", "server_error", "garbage" } do
-        faults.arm(state, { kind = kind, probability = 0.2, bytes = kind == "garbage" and 10 or nil })
+        state:fault({ kind = kind, probability = 0.2, bytes = kind == "garbage" and 10 or nil })
       end
       outcomes(state, 500)
       local text = {}
-      for i, record in ipairs(faults.injected(state)) do
+      for i, record in ipairs(state:faults()) do
         text[i] = ("%s %s %s %s"):format(record.kind, record.when, tostring(record.form or record.status),
           tostring(record.applied))
       end
@@ -199,24 +204,24 @@ describe("arming", function()
   it("never by a probability of 0, always by one of 1, and about a third of the time by one of a third", function()
     for probability, range in pairs { [0] = { 0, 0 }, [1] = { 3000, 3000 }, [1 / 3] = { 900, 1100 } } do
       local state = new()
-      faults.arm(state, { kind = "reset", probability = probability })
+      state:fault({ kind = "reset", probability = probability })
       outcomes(state, 3000)
-      local hits = #faults.injected(state)
+      local hits = #state:faults()
       assert.is_true(hits >= range[1] and hits <= range[2], hits)
     end
   end)
 
   it("can be taken back", function()
     local state = new()
-    faults.arm(state, { kind = "reset", probability = "1" }) -- a fraction that came through JSON is text
+    state:fault({ kind = "reset", probability = "1" }) -- a fraction that came through JSON is text
     assert.equal("reset reset", outcomes(state, 2))
-    faults.disarm(state)
+    state:disarm()
     assert.equal("- -", outcomes(state, 2))
-    assert.equal(2, #faults.injected(state))
+    assert.equal(2, #state:faults())
   end)
 
   it("rejects what it does not know, by name", function()
-    local function message(spec) return select(2, pcall(faults.arm, new(), spec)) end
+    local function message(spec) return select(2, pcall(faults.methods.fault, new(), spec)) end
     assert.matches('option "kind" is "explode"; it must be one of ban, garbage', message { kind = "explode" }, 1, true)
     assert.matches('option "kind" is ""; it must be one of ban', message {}, 1, true)
     assert.matches("armed by a table", message("reset"), 1, true)
@@ -231,7 +236,7 @@ describe("arming", function()
     assert.matches('option "drip_ms" is 0; it must be a whole number of milliseconds from 1',
       message { kind = "slow", drip_ms = 0 }, 1, true)
     assert.matches('option "delay_ms" is 1.5; it must be a whole number of milliseconds from 0',
-      message { kind = "slow", delay_ms = "1.5" }, 1, true)
+      message { kind = "slow", delay_ms = 1.5 }, 1, true)
     assert.matches('lost_answer option "when" is "before"; it must be after',
       message { kind = "lost_answer", when = "before" }, 1, true)
     assert.matches('garbage option "form" is "mud"; it must be one of html', message { kind = "garbage", form = "mud" },

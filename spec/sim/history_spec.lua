@@ -42,7 +42,7 @@ describe("the simulator's histories", function()
   end)
 
   it("find their page among 200,000 records without walking them", function()
-    local long = history.new(function(record) return record.key end)
+    local long = history.new { keys = function(record) return record.key end }
     for i = 1, 200000 do long:add { id = i, key = "a", time = 1000000 + math.floor(i / 4) } end
     local reads = 0
     local list = long.lists.a
@@ -62,7 +62,7 @@ describe("the simulator's histories", function()
   end)
 
   it("put a record that comes late where its time belongs", function()
-    local mixed = history.new(function(record) return record.key end)
+    local mixed = history.new { keys = function(record) return record.key end }
     for _, time in ipairs { 5, 1, 3, 3, 9, 2 } do mixed:add { key = "a", time = time } end
     local times = {}
     for i, record in ipairs((mixed:page("a", nil, nil, 0, 100))) do times[i] = record.time end
@@ -73,7 +73,7 @@ end)
 describe("records that come in any order of time", function()
   it("are shown in order", function()
     local count = 20000
-    local list = history.new(function(record) return record.key end)
+    local list = history.new { keys = function(record) return record.key end }
     local time = 1
     for i = 1, count do
       time = (time * 48271) % 2147483647
@@ -85,7 +85,7 @@ describe("records that come in any order of time", function()
   end)
 
   it("keep the order in which they came where the time is equal", function()
-    local list = history.new(function(record) return record.key end)
+    local list = history.new { keys = function(record) return record.key end }
     for i, time in ipairs { 5, 3, 3, 5, 1, 3 } do list:add { key = "a", time = time, id = i } end
     local page, ids = list:page("a", nil, nil, 0, 3), {}
     assert.same({ 4, 1, 6 }, { page[1].id, page[2].id, page[3].id })
@@ -99,7 +99,7 @@ describe("a page of a history", function()
   local list
 
   before_each(function()
-    list = history.new(function(record) return record.key, record.other end)
+    list = history.new { keys = function(record) return record.key, record.other end }
     for i = 1, 10 do list:add { id = i, key = "a", other = i % 2 == 0 and "even" or nil, time = i * 10 } end
   end)
 
@@ -129,13 +129,13 @@ describe("a page of a history", function()
   it("shows a record under each of its keys, and its id finds it", function()
     assert.same({ "10 8 6 4 2", 5 }, { ids("even", nil, nil, 0, 99) })
     assert.equal(70, list.by_id[7].time)
-    local both = history.new(function() return "x", "x" end)
+    local both = history.new { keys = function() return "x", "x" end }
     both:add { time = 1 }
     assert.equal(1, #both:page("x", nil, nil, 0, 9))
   end)
 
   it("is the same of a history that was restored from its records", function()
-    local copy = history.new(function(record) return record.key, record.other end)
+    local copy = history.new { keys = function(record) return record.key, record.other end }
     for _, record in ipairs(list.all) do copy:add(record) end
     assert.same((list:page("even", 25, 95, 1, 2)), (copy:page("even", 25, 95, 1, 2)))
   end)

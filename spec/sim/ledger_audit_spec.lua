@@ -63,12 +63,14 @@ describe("the books of a simulator", function()
     local sim = purser.sim.new {}
     local owner = sim:account { balances = { USDT = "10" } }
     local spot = ledger.place(owner.uid, "SPOT")
-    assert(sim.ledger:move("USDT", decimal("1"), spot, ledger.place(owner.uid, "SPOT", "locked")))
-    assert.is_truthy(select(2, sim:verify()):find("locked", 1, true))
+    local locked, one = ledger.place(owner.uid, "SPOT", "locked"), decimal("1")
+    assert(sim.ledger:apply { [spot] = { USDT = one:negate() }, [locked] = { USDT = one } })
+    assert.matches("the ledger has .*, the records say", select(2, sim:verify()))
     sim = purser.sim.new {}
     owner = sim:account { balances = { USDT = "10" } }
-    assert(sim.ledger:move("USDT", decimal("1"), ledger.WORLD, ledger.place(owner.uid, "SPOT")))
-    assert.is_truthy(select(2, sim:verify()):find("world", 1, true))
+    spot = ledger.place(owner.uid, "SPOT")
+    assert(sim.ledger:apply { [ledger.WORLD] = { USDT = one:negate() }, [spot] = { USDT = one } })
+    assert.matches("the ledger has .*, the records say", select(2, sim:verify()))
   end)
 
   it("hold with a withdrawal, a deposit, a waiting transfer and a conversion in each of their states", function()
@@ -92,7 +94,8 @@ describe("the books of a simulator", function()
       function(sim) sim.withdrawals.all[1].status = 9 end, function(sim) sim.deposits.all[1].amount = "7.000001" end,
       function(sim) sim.deposits.all[1].status = 7 end,
       function(sim) sim.conversions.all[1].details[1].convert = "1" end,
-      function(sim) sim.wallet_transfers.all[1].status = "SUCCESS" end, function(sim) sim.granted.USDT = "99" end,
+      function(sim) sim.wallet_transfers.all[1].status = "SUCCESS" end,
+      function(sim) sim.grants.all[1].amounts.USDT = "99" end,
       function(sim) table.remove(sim.withdrawals.all) end,
     }
     for i, change in ipairs(changes) do

@@ -5,7 +5,7 @@ local codes = require "purser.codes"
 local render = require "purser.sim.render"
 
 -- Patterns of a line that names a code alone.
-local forms = { 'return nil, "(%d+)"%f[^%w,"]', 'return "(%d+)"$', 'required = "(%d+)"', 'must%(.*"(%d+)"%)' }
+local forms = { 'return nil, "(%d+)"%f[^%w,"]', 'raise "(%d+)"', '_codes = .*"(%d+)"', 'code = "(%d+)"' }
 
 describe("the code of a rejection", function()
   it("that is named without a text has one, which goes with it", function()

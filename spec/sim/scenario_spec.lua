@@ -76,7 +76,7 @@ describe("the simulator's world", function()
       permissions = { "SPOT_DEAL_READ", "SPOT_TRANSFER_READ" }, ip = { "127.0.0.1", "192.0.2.7" },
       api_key = "mx0ofMyOwnChoice", secret_key = "s" })
     assert.same({ "7.1", "0.5" }, { free(sim, desk, "USDT"), free(sim, desk, "BTC", "FUTURES") })
-    local key = sim.keys.by_key.mx0ofMyOwnChoice
+    local key = sim.keys.by_id.mx0ofMyOwnChoice
     assert.same({ "SPOT_DEAL_READ,SPOT_TRANSFER_READ", "127.0.0.1,192.0.2.7", "s" },
       { key.permissions, key.ip, key.secret_key })
     local shown = sim:state().accounts[3]

@@ -11,7 +11,7 @@ local signed = require "signed"
 local get = signed.get
 local HOUR = 3600000
 
--- Something of everything that has state. Returns the texts of all answers.
+-- Does something of everything that has state. Returns the texts of all answers.
 local function live(sim, accounts)
   local house, texts = accounts.house, {}
   local function call(who, id, params)
@@ -80,7 +80,7 @@ describe("a run of the simulator", function()
     assert(sim:deposit { account = accounts.house.uid, coin = "USDT", network = "TRX", amount = "5" })
     local snapshot = sim:snapshot()
     snapshot.clock.latest = snapshot.clock.latest - HOUR -- as if it had been taken an hour ago
-    for _, item in ipairs(snapshot.schedule.items) do item.at = item.at - HOUR end
+    for _, item in ipairs(snapshot.histories.schedule) do item.at = item.at - HOUR end
     local before = core.now_ms()
     sim = purser.sim.restore(snapshot)
     assert.is_true(sim:now() >= before + 5000)
@@ -144,6 +144,8 @@ describe("a run of the simulator", function()
   end)
 
   it("takes no option and no snapshot that it does not know", function()
+    assert.equal('purser.sim: option "seed" is a string; it must be a whole number',
+      select(2, purser.sim.new { seed = "x" }))
     for _, case in ipairs {
       { { sead = 1 }, 'option "sead" is not known (did you mean "seed"?)' }, { { clock = "sundial" }, "virtual" },
       { { seed = 1.5 }, "whole number" }, { { start_time = 1.5 }, "whole number" }, { { start_time = -1 }, "from 0" },

@@ -25,8 +25,8 @@ function methods:client_of(transport, clock)
 end
 
 --- A replay of the run's lines, or of others, and a client on it.
-function methods:replay(options, lines)
-  local replay = assert(purser.transport.replay(lines or self.lines, options))
+function methods:replay(lines)
+  local replay = assert(purser.transport.replay(lines or self.lines))
   return replay, self:client_of(replay, function() return replay:now() end)
 end
 

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What reconciling needs of a client: its reads, its clock, and what it knows of its own calls.
+-- Reconciling needs this of a client: its reads, its clock, and its knowledge of its own calls.
 
 local new = require("recorder").new
 local operations = require "purser.api.operations"

@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: MIT
--- What one reading says of a call by its content, early and late.
+-- One reading says this of a call by its content, early and late.
 
 local asked_once = require "asked_once"
+local find = require "purser.write.find"
 local operations = require "purser.api.operations"
 local own_calls = require "own_calls"
 
@@ -42,7 +43,7 @@ describe("a call that only its content identifies", function()
         own_calls.note(known, operations.by_name["wallet.transfer"], changed({ sent_at = NOW - 5,
           recv_window = 5000, id = "other" }, case[2]))
       end
-      local word, answer = with(case[1], LATE, { journal = known })
+      local word, answer = with(case[1], WAITED, { journal = known })
       assert.equal("undecided", word, reason)
       assert.matches(reason, answer.reason)
       assert.is_true(#answer.candidates > 0)
@@ -115,19 +116,18 @@ describe("a call that only its content identifies", function()
     assert.equal("done", with({ moved, changed(moved, { tranId = "t2" }) }, LATE, { journal = known }))
   end)
 
-  it("waits for the record of an equal call that may be too new to be listed", function()
+  it("waits for the record of an equal call that was answered, and is that call's where it never comes", function()
     local known = own_calls.new()
     own_calls.note(known, operations.by_name["wallet.transfer"], { operation = "wallet.transfer", params = move,
       sent_at = NOW + 5000, recv_window = 5000, id = "other" }, "t9")
-    local answer, _, look = look_once("wallet.transfer", move, { moved }, NOW + 9000, { journal = known })
-    assert.is_nil(answer)
-    assert.is_true(look.waits)
-    assert.equal("undecided", with({ moved }, LATE, { journal = known })) -- its record should be there by now
-    assert.equal("undecided", with({ moved }, NOW + 14000, { journal = known }))
+    for at, waits in pairs { [NOW + 9000] = true, [LATE] = true, [NOW + 304999] = true, [NOW + 305000] = false } do
+      local answer, _, question = look_once("wallet.transfer", move, { moved }, at, { journal = known })
+      assert.same({ waits }, { question.waits, answer }, at)
+    end
   end)
 
-  it("is undecided where equal calls got ids that are not listed, and were sent near enough", function()
-    for sent_at, word in pairs { [NOW - 13600] = "undecided", [NOW - 13601] = "done", [NOW + 6400] = "undecided",
+  it("waits for equal calls that got ids that are not listed, and were sent near enough", function()
+    for sent_at, word in pairs { [NOW - 13600] = "nothing yet", [NOW - 13601] = "done", [NOW + 6400] = "nothing yet",
       [NOW + 6401] = "done" } do
       local known = own_calls.new()
       own_calls.note(known, operations.by_name["wallet.transfer"], { operation = "wallet.transfer", params = move,
@@ -146,20 +146,29 @@ describe("a call that only its content identifies", function()
     assert.matches("in part", select(2, with { moved, changed(moved, { tranId = "t2", asset = "usdt-trx" }) }).reason)
   end)
 
-  it("shows how late records are only by a clock that is not set meanwhile, and by calls whose ids no record shows",
+  it("waits for the records of calls that were answered before it, and measures by the clock how late they come",
     function()
-      for measured, case in pairs { [40000] = {}, [false] = { is_set = true }, [-1] = { shows = true } } do
-        local delay, corrections = false, 0
+      for measured, case in pairs { [65000] = {}, [false] = { is_set = true }, [-1] = { never_comes = true } } do
+        local delay, corrections, known = false, 0, own_calls.new()
         local own = changed(move, { clientTranId = ID })
-        local other = { id = "other", operation = "sub_account.transfer", params = changed(own, { clientTranId = "o" }),
-          sent_at = NOW + 20000 - 5000, recv_window = 5000, state = "done", record_id = "t7", answered = true }
-        local journal = own_calls.with { answered_calls = function() return { other } end,
-          note_delay = function(_, _, ms) delay = ms end }
-        look_once("sub_account.transfer", own, { case.shows and { tranId = "t8", clientTranId = "o", amount = "2",
-          asset = "USDT", timestamp = NOW + 15100 } }, NOW + 55000, { journal = journal, correction = function()
-          corrections = corrections + 1
-          return case.is_set and corrections or 0
-        end })
+        own_calls.note(known, operations.by_name["sub_account.transfer"], { operation = "sub_account.transfer",
+          params = changed(own, { clientTranId = "o" }), sent_at = NOW + 10000, recv_window = 5000,
+          id = "other" }, "t7")
+        function known.note_delay(_, _, ms) delay = ms end
+        local records = {}
+        local _, _, question = look_once("sub_account.transfer", own, records, NOW + 55000, { journal = known,
+          correction = function()
+            corrections = corrections + 1
+            return case.is_set and corrections or 0
+          end })
+        assert.same({ true, false }, { question.waits, delay }) -- nothing was seen to be late yet
+        question.service:pause(20000)
+        if not case.never_comes then
+          records[1] = { tranId = "t7", clientTranId = "o", amount = "2", asset = "USDT", timestamp = NOW + 10100 }
+        end
+        question:begin()
+        assert.is_nil(find.client_id(question))
+        assert.equal(case.never_comes or false, question.waits)
         assert.equal(measured ~= -1 and measured, delay)
       end
     end)
@@ -195,7 +204,7 @@ describe("a record that a call of another content may have made", function()
     entry.by_content = id ~= nil
     return outcome("wallet.withdraw", { coin = "USDT", address = "TSample", amount = "20", netWork = "TRX" },
       { changed({ id = "w1", coin = "USDT", address = "TSample", amount = "20", applyTime = NOW + 400 }, record) },
-      LATE, { journal = known })
+      WAITED, { journal = known })
   end
 
   local same = { coin = "USDT", address = "TSample", amount = "20", network = "TRX" }
@@ -218,10 +227,28 @@ describe("a record that a call of another content may have made", function()
       sent_at = NOW, recv_window = 5000, id = "other" }, "another form of t1")
     local function asked(at, ...) return look_once("wallet.transfer", move, { ... }, at, { journal = known }) end
     local its = changed(moved, { amount = "2.4" })
-    assert.equal("undecided", asked(NOW + 299000, its).outcome)
+    local answer, _, question = asked(NOW + 299000, its)
+    assert.same({ true }, { question.waits, answer })
     assert.is_nil(asked(NOW + 301000, its))
     assert.equal("t2", asked(NOW + 301000, its, changed(moved, { tranId = "t2" })).record.tranId)
     assert.equal("undecided", asked(NOW + 301000, its, changed(its, { tranId = "t2" })).outcome) -- it made one
+  end)
+
+  it("waits for one that was answered with another id than it shows, until that owns it", function()
+    local known = own_calls.new()
+    own_calls.note(known, operations.by_name["wallet.transfer"], { operation = "wallet.transfer", sent_at = NOW,
+      params = changed(move, { amount = "7" }), recv_window = 5000, id = "other" }, "nobody's id")
+    local function asked(at, amount)
+      return outcome("wallet.transfer", move, { changed(moved, { amount = amount }) }, at, { journal = known })
+    end
+    assert.equal("nothing yet", asked(NOW + 200000, "7"))
+    assert.equal("undecided", asked(NOW + 200000, "8"))
+    local answer, _, question = look_once("wallet.transfer", move, { changed(moved, { amount = "7" }) }, NOW + 200000,
+      { journal = known })
+    assert.same({ true }, { question.waits, answer })
+    answer, _, question = look_once("wallet.transfer", move, { changed(moved, { amount = "7" }) }, NOW + 300000,
+      { journal = known })
+    assert.same({ false }, { question.waits, answer }) -- that is all: not done, then
   end)
 
   it("is not that of a call whose id it does not show", function()
@@ -232,7 +259,7 @@ describe("a record that a call of another content may have made", function()
       own_calls.note(known, operations.by_name["wallet.withdraw"], { operation = "wallet.withdraw", sent_at = NOW,
         params = changed(params, { withdrawOrderId = ID }), recv_window = 5000 })
       assert.equal(word, outcome("broker.withdraw", changed(params, { network = "TRX" }), { changed(params, { id = "w1",
-        withdrawOrderId = shown, applyTime = NOW + 400 }) }, LATE, { journal = known }), shown)
+        withdrawOrderId = shown, applyTime = NOW + 400 }) }, WAITED, { journal = known }), shown)
     end
   end)
 

@@ -83,7 +83,7 @@ end)
 describe("a late look that shows nothing", function()
   local params = changed(transfer, { toAccount = "Desk" })
 
-  -- What is missing means, where the service lists these sub-accounts.
+  -- Returns what it means that nothing is shown, where the service lists these sub-accounts.
   local function missing(names, failure)
     local look = select(3, look_once("sub_account.transfer", params, function(of, asked)
       if of.name ~= "list_sub_accounts" then return {} end

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What one reading says of a call that leaves a name, a key or a state behind.
+-- One reading says this of a call that leaves a name, a key or a state behind.
 
 local asked_once = require "asked_once"
 local errors = require "purser.call.errors"

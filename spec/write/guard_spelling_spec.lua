@@ -12,7 +12,7 @@ before_each(function()
 end)
 after_each(own.finish)
 
--- How many of these moves are sent while the first has no known end.
+-- Returns how many of these moves are sent while the first has no known end.
 local function sent_of(group, method, list)
   local client = assert(purser.new { base_url = "http://localhost", api_key = "key", secret_key = "secret",
     rate_limit = false, retry = false, journal = journal, account = "treasury", guard = { no_duplicates = true },

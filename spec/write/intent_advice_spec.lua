@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- What is said when a call ends with an unknown outcome. A sentence that invites to run a payment again is a payment
--- made twice.
+-- Advice for a call that ends with an unknown outcome. A sentence that invites to run a payment again is a payment made
+-- twice.
 
 local intents = require "purser.write.intent"
 local operations = require "purser.api.operations"

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What is reported where a statement of the journal failed.
+-- Errors for failed journal statements.
 
 local intents = require "purser.write.intent"
 

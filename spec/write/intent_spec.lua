@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- What is kept of a call, and which calls are equal: each of these may have made a record that the other looks for.
+-- An intent keeps what a call is found by; and calls are equal of which each may have made a record that the other
+-- looks for.
 
 local core = require "purser.core"
 local intents = require "purser.write.intent"

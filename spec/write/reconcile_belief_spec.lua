@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- What reconcile does not conclude from: histories that show no list, records without an id, names and amounts that the
--- service shows in another way, records of other calls.
+-- Reconcile concludes nothing from these: histories that show no list, records without an id, names and amounts that
+-- the service shows in another way, records of other calls.
 
 local core = require "purser.core"
 local json = require "purser.json"

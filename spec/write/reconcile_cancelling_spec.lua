@@ -1,11 +1,11 @@
 -- SPDX-License-Identifier: MIT
--- What a history proves of a cancelled withdrawal whose answer was lost.
+-- A history proves this of a cancelled withdrawal whose answer was lost.
 
 local purser = require "purser"
 
 local NOW = 1700000000000
 
--- What reconcile says of a cancelling whose answer was lost, where the history shows these records.
+-- Returns what reconcile says of a cancelling whose answer was lost, where the history shows these records.
 local function reconciled(records)
   local now = NOW
   local client = assert(purser.new { base_url = "http://localhost", api_key = "key", secret_key = "secret",

@@ -54,7 +54,7 @@ local function copy(values, more)
   return all
 end
 
--- What becomes of a call with the id `sent` whose record is as requested, but for the id and `more`.
+-- Asserts what becomes of a call with the id `sent` whose record is as requested, but for the id and `more`.
 local function check_id(sent, shown, outcome, more)
   for operation, content in pairs(calls) do
     local name = operations.by_name[operation].reconcile.client_id

@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- What became of a conversion: neither batches nor answers have an id, so only coins and times tell one from another.
+-- Conversions whose answers were lost: neither batches nor answers have an id, so only coins and times tell one from
+-- another.
 
 local errors = require "purser.call.errors"
 local listing_service = require "listing_service"

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- How often reconcile looks, which look it believes, and what it does of a key whose secret was lost.
+-- Reconcile looks so often, believes these looks, and does this with a key whose secret was lost.
 
 local errors = require "purser.call.errors"
 local listing_service = require "listing_service"
@@ -99,6 +99,17 @@ describe("wait = false", function()
     assert.equal("not_done", assert(reconciled(service, nil, { id = "i" })).outcome)
     assert.equal(1, kept)
     assert.is_nil(assert(reconciled(service, { wait = false }, { id = "i" })).not_before) -- it is late by now
+  end)
+
+  it("says so after the deadline, too, while another call may be found to own what is shown", function()
+    local known, other, record = own_calls.new(), {}, { tranId = "t1", status = "SUCCESS", timestamp = NOW + 400 }
+    for name, value in pairs(MOVE) do other[name], record[name] = value, value end
+    other.amount, record.amount = "7", "7"
+    own_calls.note(known, operations.by_name["wallet.transfer"], { operation = "wallet.transfer", params = other,
+      sent_at = NOW, recv_window = 5000, id = "other" })
+    local service = listing_service(function() return { rows = { record }, total = 1 } end, { journal = known })
+    local answer = assert(reconciled(service, { wait = false }, { id = "i" }))
+    assert.same({ "undecided", NOW + 61000, 0 }, { answer.outcome, answer.not_before, service.paused })
   end)
 end)
 

@@ -164,7 +164,7 @@ local kinds = {
     toAccount = tostring(random(10000000, 99999999)) } end },
 }
 
--- How one service shows records: by member, what shows it; at most three members otherwise.
+-- Returns how one service shows records: by member, what shows it; at most three members otherwise.
 local function showing(random, row, params)
   local members, forms = {}, {}
   for name in pairs(params) do members[#members + 1] = name end
@@ -269,8 +269,8 @@ local function try(seed, counts)
   return #lost, problems, forms, row
 end
 
--- What sentence 7 excepts: coin and amount are both shown so that they differ beyond any fee; away from the call's time
--- one of them.
+-- Returns whether sentence 7 excepts it: coin and amount are both shown so that they differ beyond any fee; away from
+-- the call's time one of them.
 local function is_excepted(forms, row)
   local params = { coin = "USDT", asset = "USDT", amount = "12.5" }
   local function is_unlike(name)

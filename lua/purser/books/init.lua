@@ -136,7 +136,8 @@ local function time_of(name, value)
   local ms, message = value, nil
   if type(value) == "string" then ms, message = utc.ms(value) end
   if type(ms) == "number" and ms >= 1e12 and ms < 1e13 then return record.time_text(math.floor(ms)) end
-  fail(name, ("%s is no time: %s"):format(name, message or "give 2026-10-31 or epoch ms"))
+  fail(name, ("%s is no time: %s"):format(name, message and message:gsub("^utc%.ms: ", "")
+    or "give 2026-10-31 or epoch ms"))
 end
 
 --- Writes a statement. Returns its text, and the data it was made of; or nil and an error.

@@ -7,27 +7,44 @@ local decimal = require "purser.decimal"
 local match = require "purser.books.match"
 local postings = require "purser.books.postings"
 local reconcile = require "purser.books.reconcile"
-local schema = require "purser.books.schema"
 
 local M = {}
 
-local COLUMNS = table.concat(schema.columns, ", ", 1, #schema.columns - 1) -- all but `raw`, which stands last
+local COLUMNS = "rid, entity, owner, sid, client_id, time, booked, seen, rev, state, class, asset, amount, fee, got, "
+  .. "got_asset, from_owner, from_place, to_owner, to_place, address, memo, tx, batch, missing_since"
+local PAGE = 1000
 
--- The records that move money, in the order of their ids: { versions, fact }, the versions as they were up to a
--- revision, oldest first; and the same by id.
+-- The versions of a record as they were up to a revision, oldest first. A change has what was other before it: all else
+-- is as in the version that came next.
+local function versions_of(row, changes, rev)
+  local versions, version = {}, row
+  for i = #changes, 0, -1 do
+    if version.rev <= rev then table.insert(versions, 1, version) end
+    version = i > 0 and setmetatable(core.decode(changes[i].body), { __index = version })
+  end
+  return versions
+end
+
+-- The records that stand in statements, in the order of their ids: { versions, fact }; and the same by id.
 local function records_of(books, rev)
-  local records, by_rid = {}, {}
-  for _, row in ipairs(books.store:rows("SELECT " .. COLUMNS .. " FROM purser_books_record WHERE account = $1 "
-    .. "AND first_rev <= $2 ORDER BY rid", books.account, rev)) do
-    if postings.moves(row.entity) then
-      by_rid[row.rid] = { versions = { row.rev <= rev and row or nil }, fact = {} }
-      records[#records + 1] = by_rid[row.rid]
+  local records, by_rid, last = {}, {}, ""
+  repeat
+    local rows = books.store:rows("SELECT " .. COLUMNS .. " FROM purser_books_record WHERE account = $1 AND "
+      .. "first_rev <= $2 AND rid > $3 ORDER BY rid LIMIT " .. PAGE, books.account, rev, last)
+    local changes, first = {}, last
+    last = #rows > 0 and rows[#rows].rid or last
+    for _, change in ipairs(books.store:rows("SELECT rid, body FROM purser_books_change WHERE rid > $1 AND rid <= $2 "
+      .. "ORDER BY rid, rev", first, last)) do
+      changes[change.rid] = changes[change.rid] or {}
+      table.insert(changes[change.rid], change)
     end
-  end
-  for _, change in ipairs(books.store:rows("SELECT rid, body FROM purser_books_change WHERE rev <= $1 "
-    .. "ORDER BY rev DESC", rev)) do
-    if by_rid[change.rid] then table.insert(by_rid[change.rid].versions, 1, (core.decode(change.body))) end
-  end
+    for _, row in ipairs(rows) do
+      if postings.moves(row.entity) then
+        by_rid[row.rid] = { versions = versions_of(row, changes[row.rid] or {}, rev), fact = {} }
+        records[#records + 1] = by_rid[row.rid]
+      end
+    end
+  until #rows < PAGE
   return records, by_rid
 end
 
@@ -43,11 +60,10 @@ end
 
 -- Adds the version that a person's word makes of a record.
 local function settle(versions, word)
-  local last, row = versions[#versions], {}
-  for name, value in pairs(last) do row[name] = value end
-  row.said = word.value == "success" and (last.entity == "withdrawal" and "sent" or "done") or "void"
-  row.booked, row.seen, row.rev = word.at, word.at, word.rev
-  versions[#versions + 1] = row
+  local last = versions[#versions]
+  versions[#versions + 1] = setmetatable({ booked = word.at, seen = word.at, rev = word.rev,
+    said = word.value == "success" and (last.entity == "withdrawal" and "sent" or "done") or "void" },
+    { __index = last })
 end
 
 -- The addresses of the account's own deposits, those that the service showed, and those that were named.
@@ -66,24 +82,21 @@ end
 
 -- Matches both sides, and says of each record where its counterpart stands. Returns the withdrawals: { row, fact }.
 local function match_sides(books, records, by_rid, said, rev)
-  local withdrawals, deposits, sent = {}, {}, {}
+  local sides, sent = { withdrawal = {}, deposit = {} }, {}
   for _, record in ipairs(records) do
     local row = record.versions[#record.versions]
-    local class = postings.class_of(row)
-    local side = class ~= "unreadable" and class ~= "void" and (row.entity == "withdrawal" and withdrawals
-      or row.entity == "deposit" and deposits)
-    if side then side[#side + 1] = row end
+    local side, class = sides[row.entity], postings.class_of(row)
+    if side and class ~= "unreadable" and class ~= "void" then side[#side + 1] = row end
   end
-  local pair_of, candidates = match.pairs(withdrawals, deposits, said.match, said.outside)
-  local own = own_places(books, deposits, rev)
-  for _, side in ipairs { withdrawals, deposits } do
+  local pair_of, candidates = match.pairs(sides.withdrawal, sides.deposit, said.match, said.outside)
+  local own = own_places(books, sides.deposit, rev)
+  for _, side in pairs(sides) do
     for _, row in ipairs(side) do
-      local fact = by_rid[row.rid].fact
-      fact.pair, fact.candidates = pair_of[row.rid] and pair_of[row.rid].rid, candidates[row.rid]
-      fact.transit = fact.pair ~= nil
+      local fact, pair = by_rid[row.rid].fact, pair_of[row.rid]
+      fact.pair, fact.candidates, fact.transit = pair and pair.rid, candidates[row.rid], pair ~= nil
     end
   end
-  for i, row in ipairs(withdrawals) do
+  for i, row in ipairs(sides.withdrawal) do
     local fact, fee = by_rid[row.rid].fact, decimal(row.fee)
     fact.transit = not said.outside[row.rid] and (fact.transit or own[match.place(row)] == true)
     if not fee or fee:is_zero() then fact.inside = false
@@ -96,9 +109,7 @@ end
 local function entries_of(records)
   local entries = {}
   for _, record in ipairs(records) do
-    for _, entry in ipairs(record.entries) do
-      entry.fact, entries[#entries + 1] = record.fact, entry
-    end
+    for _, entry in ipairs(record.entries) do entries[#entries + 1] = entry end
   end
   return entries
 end
@@ -113,7 +124,7 @@ local function book(books, records, withdrawals, readings, chart)
     if fact.is_unknown then fact.inside, unknown[#unknown + 1] = true, withdrawal end
   end
   for _, record in ipairs(records) do record.entries = postings.entries(record.versions, record.fact, chart) end
-  reconcile.measure_fees(entries_of(records), readings, chart)
+  if unknown[1] then reconcile.measure_fees(entries_of(records), readings, chart) end
   for _, withdrawal in ipairs(withdrawals) do
     local fact = withdrawal.fact
     if fact.is_unknown then fact.inside = fact.measured end
@@ -127,9 +138,7 @@ local function book(books, records, withdrawals, readings, chart)
     end
     if not fact.inside then withdrawal.entries = postings.entries(withdrawal.versions, fact, chart) end
   end
-  local entries = entries_of(records)
-  for i, entry in ipairs(entries) do entry.order = i end
-  return entries
+  return entries_of(records)
 end
 
 local function readings_of(books, rev)

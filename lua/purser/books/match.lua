@@ -27,17 +27,19 @@ local function fits(withdrawal, deposit, by_tx)
   return late >= -BEFORE and late <= AFTER
 end
 
--- The candidates of each withdrawal that has no pair yet, and of each deposit.
+-- The candidates of each withdrawal that has no pair yet, and of each deposit; each list in the order of time.
 local function candidates_of(withdrawals, by_place, pair_of, by_tx)
   local of = {}
+  local function put(row, candidate)
+    of[row.rid] = of[row.rid] or {}
+    table.insert(of[row.rid], candidate)
+  end
   for _, withdrawal in ipairs(withdrawals) do
-    for _, deposit in ipairs(not pair_of[withdrawal.rid] and by_place[withdrawal.asset .. " " .. M.place(withdrawal)]
-      or {}) do
+    local deposits = not pair_of[withdrawal.rid] and by_place[withdrawal.asset .. " " .. M.place(withdrawal)]
+    for _, deposit in ipairs(deposits or {}) do
       if not pair_of[deposit.rid] and fits(withdrawal, deposit, by_tx) then
-        for _, side in ipairs { { withdrawal, deposit }, { deposit, withdrawal } } do
-          of[side[1].rid] = of[side[1].rid] or {}
-          table.insert(of[side[1].rid], side[2])
-        end
+        put(withdrawal, deposit)
+        put(deposit, withdrawal)
       end
     end
   end
@@ -48,28 +50,17 @@ end
 function M.before(a, b)
   if a.time ~= b.time then return a.time < b.time end
   if a.rid ~= b.rid then return a.rid < b.rid end
-  return (a.order or 0) < (b.order or 0)
+  return ((a.row or a).rev or "") < ((b.row or b).rev or "")
 end
 
--- Pairs k equal withdrawals with the k equal deposits that are the only candidates of each of them; k is mostly one.
-local function pair_equals(withdrawal, of, pair)
-  local deposits = of[withdrawal.rid]
-  local others = of[deposits[1].rid]
-  if #deposits ~= #others then return false end
-  for _, deposit in ipairs(deposits) do
-    if deposit.amount ~= deposits[1].amount or #of[deposit.rid] ~= #others then return false end
-  end
-  for _, other in ipairs(others) do
-    if other.amount ~= withdrawal.amount or other.fee ~= withdrawal.fee or #of[other.rid] ~= #deposits then
-      return false
-    end
-    for i, deposit in ipairs(of[other.rid]) do
-      if deposit ~= deposits[i] then return false end
+-- Tells whether the candidates of each of these rows are those, and all rows are equal.
+local function are_alike(rows, candidates, of)
+  for _, row in ipairs(rows) do
+    if row.amount ~= rows[1].amount or row.fee ~= rows[1].fee or #of[row.rid] ~= #candidates then return false end
+    for i, candidate in ipairs(of[row.rid]) do
+      if candidate ~= candidates[i] then return false end
     end
   end
-  table.sort(others, M.before)
-  table.sort(deposits, M.before)
-  for i, other in ipairs(others) do pair(other, deposits[i]) end
   return true
 end
 
@@ -95,14 +86,15 @@ function M.pairs(withdrawals, deposits, said, outside)
     if not outside[withdrawal.rid] then free[#free + 1] = withdrawal end
   end
   for _, by_tx in ipairs { true, false } do
-    local of, found
-    repeat
-      found, of = false, candidates_of(free, by_place, pair_of, by_tx)
-      for _, withdrawal in ipairs(free) do
-        local mine = not pair_of[withdrawal.rid] and of[withdrawal.rid]
-        if mine and not pair_of[mine[1].rid] and pair_equals(withdrawal, of, pair) then found = true end
+    local of = candidates_of(free, by_place, pair_of, by_tx)
+    for _, withdrawal in ipairs(free) do
+      local mine = not pair_of[withdrawal.rid] and of[withdrawal.rid]
+      local others = mine and of[mine[1].rid]
+      -- k equal withdrawals and the k equal deposits that alone may be theirs, in order; k is mostly one
+      if mine and #mine == #others and are_alike(others, mine, of) and are_alike(mine, others, of) then
+        for i, other in ipairs(others) do pair(other, mine[i]) end
       end
-    until not found
+    end
     for rid, list in pairs(of) do open[rid] = list end
   end
   for rid in pairs(pair_of) do open[rid] = nil end

@@ -13,23 +13,32 @@ local M = {}
 
 local ZERO = decimal(0)
 
---- The date of a time that is kept as text.
-function M.date(time) return utc.text(math.floor(tonumber(time))):sub(1, 10) end
+local dates = {} -- by day
 
-local function add(balances, legs, prefix)
-  for _, leg in ipairs(legs) do
-    local key = (prefix or "") .. leg[1] .. "\30" .. leg[2]
-    balances[key] = (balances[key] or ZERO) + leg[3]
-  end
+--- Returns the date of a time that is kept as text.
+function M.date(time)
+  local day = math.floor(tonumber(time) / 86400000)
+  dates[day] = dates[day] or utc.text(day * 86400000):sub(1, 10)
+  return dates[day]
 end
 
--- Returns what the books now say of closed days beyond what they said when these were closed: an entry a record, on
--- the first open day.
-local function corrections(now, closed, start)
+-- Adds a leg to balances. Returns its key, and what stands there.
+local function add(balances, leg, prefix)
+  local key = (prefix or "") .. leg[1] .. "\30" .. leg[2]
+  balances[key] = (balances[key] or ZERO) + leg[3]
+  return key, balances[key]
+end
+
+local function add_all(balances, legs, prefix)
+  for _, leg in ipairs(legs) do add(balances, leg, prefix) end
+end
+
+-- Returns what the books now say of closed days beyond what they said before: an entry a record, on the first open day.
+local function corrections(now, before, start)
   local new, old, by_rid, list, first = {}, {}, {}, {}, {}
-  for _, side in ipairs { { new, now.entries }, { old, closed } } do
+  for _, side in ipairs { { new, now.entries }, { old, before.entries } } do
     for _, entry in ipairs(side[2]) do
-      if entry.time < start then add(side[1], entry.legs, entry.rid .. "\30") end
+      if entry.time < start then add_all(side[1], entry.legs, entry.rid .. "\30") end
     end
   end
   for _, entry in ipairs(now.entries) do first[entry.rid] = first[entry.rid] or entry end
@@ -43,27 +52,29 @@ local function corrections(now, closed, start)
           corrects = M.date(known.time):sub(1, 7), text = "correction" }
         list[#list + 1] = by_rid[rid]
       end
-      table.insert(by_rid[rid].legs, { account, asset, left })
+      table.insert(by_rid[rid].legs, { account, asset, tostring(left) })
     end
   end
   return list
 end
 
--- The entries as they stand: closed spans as they were closed, then what is open.
-local function composed(books, rev, ends_before)
+-- Returns the entries of a span as they stand, what all accounts held before it, and the books that say so: closed days
+-- as they were closed, and what came to light later on the first open day. Of what lies before the span it needs the
+-- books of one revision: with its corrections a period holds what the next one takes as closed.
+local function composed(books, rev, from, to)
   local periods = books.store:rows("SELECT ends, rev FROM purser_books_period WHERE account = $1 AND rev <= $2 "
-    .. "ORDER BY ends", books.account, rev)
-  local entries, start = {}, ""
-  for i = 1, #periods + 1 do
-    local period = periods[i] or { ends = "9", rev = rev }
+    .. "AND ends >= $3 ORDER BY ends", books.account, rev, from)
+  periods[#periods + 1] = { ends = "9", rev = rev }
+  local entries, balances, before, start = {}, {}, nil, from
+  for _, period in ipairs(periods) do
     local now = ledger.at(books, period.rev)
-    local more = start ~= "" and corrections(now, entries, start) or {}
+    for _, entry in ipairs(before and corrections(now, before, start) or {}) do entries[#entries + 1] = entry end
     for _, entry in ipairs(now.entries) do
-      if entry.time >= start and entry.time < period.ends then more[#more + 1] = entry end
+      if not before and entry.time < from then add_all(balances, entry.legs) end
+      if entry.time >= start and entry.time < period.ends and entry.time < to then entries[#entries + 1] = entry end
     end
-    for _, entry in ipairs(more) do entries[#entries + 1] = entry end
-    start = period.ends
-    if period.ends >= ends_before then return entries, now, period.rev end
+    before, start = now, period.ends
+    if period.ends >= to then return entries, balances, now, period.rev end
   end
 end
 
@@ -74,7 +85,7 @@ local function legs_of(balances, keep)
   local legs = {}
   for _, key in ipairs(names_of(balances)) do
     local account, asset = key:match "^(.-)\30(.*)$"
-    if keep(account, balances[key]) then legs[#legs + 1] = { account, asset, balances[key] } end
+    if keep(account, balances[key]) then legs[#legs + 1] = { account, asset, tostring(balances[key]) } end
   end
   return legs
 end
@@ -83,7 +94,7 @@ end
 local function opening_of(balances, chart, from)
   local against = {}
   local legs = legs_of(balances, function(account, amount) return is_asset(account) and not amount:is_zero() end)
-  for _, leg in ipairs(legs) do add(against, { { chart.opening, leg[2], -leg[3] } }) end
+  for _, leg in ipairs(legs) do add(against, { chart.opening, leg[2], tostring(-decimal(leg[3])) }) end
   for _, leg in ipairs(legs_of(against, function(_, amount) return not amount:is_zero() end)) do
     legs[#legs + 1] = leg
   end
@@ -108,7 +119,8 @@ end
 
 -- Returns what is open of the records that existed by the end of the span.
 local function open_of(now, to)
-  local open = {}
+  local open, shown = {}, {}
+  for _, row in ipairs(now.records) do shown[row.client_id] = shown[row.client_id] or row.entity ~= "call" end
   for _, row in ipairs(now.records) do
     local fact, class = now.facts[row.rid], postings.class_of(row)
     local why = class == "unreadable" and "an amount or a time of it cannot be read"
@@ -119,6 +131,8 @@ local function open_of(now, to)
       or row.entity == "deposit" and row.to_owner == "" and "whose it is is not known: name the address"
       or fact.transit and not fact.pair and class ~= "pending" and row.entity == "withdrawal" and "on its way to an "
         .. "own address: no deposit of it is seen yet"
+      or row.entity == "call" and row.missing_since == "" and (row.client_id == "" or not shown[row.client_id]) and
+        ("the journal has its call of %s (%s), and no record shows it yet"):format(row.batch, row.state)
       or (class == "pending" or class == "sent" or class == "early") and "not final: " .. row.entity .. " in state "
         .. row.state
     if why and row.time < to then
@@ -135,28 +149,21 @@ end
 ---@param to string
 ---@param rev string
 function M.statement(books, from, to, rev)
-  local entries, now, effective = composed(books, rev, to)
-  local balances, inside, lines, lowest, assumed = {}, {}, {}, {}, 0
-  for _, entry in ipairs(entries) do
-    if entry.time < from then add(balances, entry.legs) end
-  end
-  local opening = opening_of(balances, now.chart, from)
+  local entries, balances, now, effective = composed(books, rev, from, to)
+  local opening, inside, lines, lowest, assumed = opening_of(balances, now.chart, from), {}, {}, {}, 0
   balances = {}
-  add(balances, opening.legs)
+  add_all(balances, opening.legs)
   if #opening.legs > 0 then inside[1] = opening end
   for _, entry in ipairs(entries) do
-    if entry.time >= from and entry.time < to then
-      inside[#inside + 1] = entry
-      add(balances, entry.legs)
-      for _, leg in ipairs(entry.legs) do
-        local key = leg[1] .. "\30" .. leg[2]
-        if is_asset(leg[1]) and balances[key]:sign() < 0 and not lowest[key] then
-          lowest[key] = { account = leg[1], asset = leg[2], amount = balances[key], entry = entry }
-        end
+    inside[#inside + 1] = entry
+    for _, leg in ipairs(entry.legs) do
+      local key, held = add(balances, leg)
+      if held:sign() < 0 and is_asset(leg[1]) and not lowest[key] then
+        lowest[key] = { account = leg[1], asset = leg[2], amount = held, entry = entry }
       end
-      if entry.is_unexplained then lines[#lines + 1] = entry end
-      if entry.fact and entry.fact.is_assumed and not entry.is_pending then assumed = assumed + 1 end
     end
+    if entry.is_unexplained then lines[#lines + 1] = entry end
+    if entry.fact and entry.fact.is_assumed and not entry.is_pending then assumed = assumed + 1 end
   end
   local closing = legs_of(balances, is_asset)
   local negative = {}

@@ -31,59 +31,63 @@ function M.chart(account)
   return chart
 end
 
--- Each position adds legs by `put(account, asset, amount)`. facts: `inside`, `transit`.
+-- Each position is a list of legs { account, asset, amount }, one an account and asset; amounts are texts, as in rows.
+-- facts: `inside`, `transit`.
 local positions = {}
 
-function positions.deposit(row, class, facts, chart, put)
-  if class ~= "done" and class ~= "early" or row.to_owner == "" then return end
-  put(chart.owner(row.to_owner, "Spot"), row.asset, row.amount)
-  put(facts.transit and chart.transit or chart.outside, row.asset, -row.amount)
+local function negative(amount)
+  return amount:find "^%-" and amount:sub(2) or amount == "0" and amount or "-" .. amount
 end
 
-function positions.withdrawal(row, class, facts, chart, put)
-  if class == "void" then return end
-  local fee = row.fee or decimal(0)
-  local total = facts.inside and row.amount or row.amount + fee
-  put(chart.owner(row.from_owner, "Spot"), row.asset, -total)
-  if class == "pending" then return put(chart.owner(row.from_owner, "Leaving"), row.asset, total) end
-  put(facts.transit and chart.transit or chart.outside, row.asset, total - fee)
-  put(chart.withdrawal_fees, row.asset, fee)
+function positions.deposit(row, class, facts, chart)
+  if class ~= "done" and class ~= "early" or row.to_owner == "" then return {} end
+  return { { chart.owner(row.to_owner, "Spot"), row.asset, row.amount },
+    { facts.transit and chart.transit or chart.outside, row.asset, negative(row.amount) } }
 end
 
-function positions.transfer(row, class, _, chart, put)
+function positions.withdrawal(row, class, facts, chart)
+  if class == "void" then return {} end
+  local fee, total, sent = row.fee ~= "" and row.fee or "0", row.amount, row.amount
+  if facts.inside then sent = tostring(decimal(sent) - fee) else total = tostring(decimal(total) + fee) end
+  local from = { chart.owner(row.from_owner, "Spot"), row.asset, negative(total) }
+  if class == "pending" then return { from, { chart.owner(row.from_owner, "Leaving"), row.asset, total } } end
+  return { from, { facts.transit and chart.transit or chart.outside, row.asset, sent },
+    { chart.withdrawal_fees, row.asset, fee } }
+end
+
+function positions.transfer(row, class, _, chart)
   -- no operation shows a futures balance, so nothing of one is held against Leaving
-  if class == "void" or class == "pending" and row.from_place ~= "Spot" then return end
-  put(chart.owner(row.from_owner, row.from_place), row.asset, -row.amount)
-  if class == "pending" then return put(chart.owner(row.from_owner, "Leaving"), row.asset, row.amount) end
-  put(chart.owner(row.to_owner, row.to_place), row.asset, row.amount)
+  if class == "void" or class == "pending" and row.from_place ~= "Spot" then return {} end
+  return { { chart.owner(row.from_owner, row.from_place), row.asset, negative(row.amount) },
+    { class == "pending" and chart.owner(row.from_owner, "Leaving") or chart.owner(row.to_owner, row.to_place),
+      row.asset, row.amount } }
 end
 
-function positions.internal_transfer(row, class, _, chart, put)
-  if class == "void" or row.from_owner == "" and row.to_owner == "" then return end
-  put(row.from_owner ~= "" and chart.owner(row.from_owner, "Spot") or chart.outside, row.asset, -row.amount)
-  if class == "pending" and row.from_owner ~= "" then
-    return put(chart.owner(row.from_owner, "Leaving"), row.asset, row.amount)
-  end
-  put(row.to_owner ~= "" and chart.owner(row.to_owner, "Spot") or chart.outside, row.asset, row.amount)
+function positions.internal_transfer(row, class, _, chart)
+  if class == "void" or row.from_owner == row.to_owner then return {} end
+  local function side(owner, place) return owner == "" and chart.outside or chart.owner(owner, place) end
+  local is_leaving = class == "pending" and row.from_owner ~= ""
+  return { { side(row.from_owner, "Spot"), row.asset, negative(row.amount) },
+    { is_leaving and side(row.from_owner, "Leaving") or side(row.to_owner, "Spot"), row.asset, row.amount } }
 end
 
-function positions.conversion(row, class, _, chart, put)
-  if class ~= "done" then return end
-  local spot, fee = chart.owner(row.owner, "Spot"), row.fee or decimal(0)
-  put(spot, row.asset, -row.amount)
-  put(chart.conversion, row.asset, row.amount)
-  put(chart.conversion, row.got_asset, -(row.got + fee))
-  put(chart.conversion_fees, row.got_asset, fee)
-  put(spot, row.got_asset, row.got)
+function positions.conversion(row, class, _, chart)
+  if class ~= "done" then return {} end
+  local spot, fee = chart.owner(row.owner, "Spot"), row.fee ~= "" and row.fee or "0"
+  return { { spot, row.asset, negative(row.amount) }, { chart.conversion, row.asset, row.amount },
+    { chart.conversion, row.got_asset, negative(tostring(decimal(row.got) + fee)) },
+    { chart.conversion_fees, row.got_asset, fee }, { spot, row.got_asset, row.got } }
 end
 
-function positions.rebate(row, class, _, chart, put)
-  if class ~= "done" then return end
-  put(chart.rebates, row.asset, row.amount)
-  put(chart.income, row.asset, -row.amount)
+function positions.rebate(row, class, _, chart)
+  if class ~= "done" then return {} end
+  return { { chart.rebates, row.asset, row.amount }, { chart.income, row.asset, negative(row.amount) } }
 end
 
---- Tells whether a kind of record moves money.
+-- Its record will move the money.
+function positions.call() return {} end
+
+--- Tells whether a kind of record stands in a statement.
 function M.moves(entity) return positions[entity] ~= nil end
 
 local words = {
@@ -103,36 +107,42 @@ end
 
 M.class_of = class_of
 
+-- The leg of a position on the account and asset of another.
+local function leg_like(legs, other)
+  for _, leg in ipairs(legs) do
+    if leg[1] == other[1] and leg[2] == other[2] then return leg end
+  end
+end
+
+local function by_account(a, b)
+  if a[1] ~= b[1] then return a[1] < b[1] end
+  return a[2] < b[2]
+end
+
 -- The legs that lead from one position to the next, in the order of the accounts' names.
 local function difference(old, new)
-  local legs, keys = {}, {}
-  for key, leg in pairs(new) do
-    local amount = old[key] and leg[3] - old[key][3] or leg[3]
-    if not amount:is_zero() then keys[#keys + 1], legs[key] = key, { leg[1], leg[2], amount } end
+  local legs = {}
+  for _, leg in ipairs(new) do
+    local was = leg_like(old, leg)
+    if was and was[3] ~= leg[3] then
+      legs[#legs + 1] = { leg[1], leg[2], tostring(decimal(leg[3]) - was[3]) }
+    elseif not was and leg[3] ~= "0" then
+      legs[#legs + 1] = leg
+    end
   end
-  for key, leg in pairs(old) do
-    if not new[key] and not leg[3]:is_zero() then keys[#keys + 1], legs[key] = key, { leg[1], leg[2], -leg[3] } end
+  for _, leg in ipairs(old) do
+    if leg[3] ~= "0" and not leg_like(new, leg) then legs[#legs + 1] = { leg[1], leg[2], negative(leg[3]) } end
   end
-  table.sort(keys)
-  for i, key in ipairs(keys) do keys[i] = legs[key] end
-  return keys
+  table.sort(legs, by_account)
+  return legs
 end
 
 local function position_of(row, facts, chart)
-  local position, class = {}, class_of(row)
-  if class == "unreadable" then return position end
-  local amounts = setmetatable({ amount = decimal(row.amount), fee = decimal(row.fee), got = decimal(row.got) },
-    { __index = row })
-  positions[row.entity](amounts, class, facts, chart, function(account, asset, amount)
-    local key = account .. "\30" .. asset
-    local held = position[key]
-    position[key] = { account, asset, held and held[3] + amount or amount }
-  end)
-  return position
+  local class = class_of(row)
+  return class == "unreadable" and {} or positions[row.entity](row, class, facts, chart)
 end
 
---- Returns the entries of one record's versions, oldest first: { time, seen, rid, text, is_pending, row, legs }, each
---- leg { account, asset, amount }.
+--- Returns the entries of one record's versions, oldest first: { time, rid, text, is_pending, row, legs, fact }.
 function M.entries(versions, facts, chart)
   local entries, position, time = {}, {}, ""
   for _, row in ipairs(versions) do
@@ -141,7 +151,7 @@ function M.entries(versions, facts, chart)
     time = row.booked > time and row.booked or time
     if #legs > 0 then
       local class = class_of(row)
-      entries[#entries + 1] = { time = time, seen = row.seen, rev = row.rev, rid = row.rid, row = row, legs = legs,
+      entries[#entries + 1] = { time = time, rid = row.rid, row = row, legs = legs, fact = facts,
         text = words[row.entity][class] or row.entity, is_pending = class == "pending" }
     end
     position = new

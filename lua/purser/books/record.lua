@@ -16,17 +16,12 @@ local M = {}
 --- A time as the tables keep it.
 function M.time_text(ms) return ("%013d"):format(ms) end
 
--- The value with the members of each object in order, so that equal values have equal texts.
-local function sorted(value)
+-- A copy of a value in which an empty table is an object.
+local function marked(value)
   if type(value) ~= "table" or value == json.null then return value end
-  if value[1] ~= nil then
-    local list = {}
-    for i, item in ipairs(value) do list[i] = sorted(item) end
-    return json.list(list)
-  end
-  local members = {}
-  for i, name in ipairs(names_of(value)) do members[i] = { name, sorted(value[name]) } end
-  return json.object(members)
+  local copy = {}
+  for name, member in pairs(value) do copy[name] = marked(member) end
+  return next(copy) == nil and json.object {} or copy
 end
 
 local layouts = {} -- by kind: the names of all members that its values had so far, and what writes them in order
@@ -49,7 +44,7 @@ end
 
 --- The JSON of a plain value, the same for equal values. Values of one `kind` have mostly the same members.
 function M.json(value, kind)
-  return kind and flat(value, kind) or json.encode(sorted(value))
+  return kind and flat(value, kind) or json.encode(marked(value))
 end
 
 -- An amount without zeros at its end, also where it came with an exponent; "" for what is no number.
@@ -108,7 +103,7 @@ local identities = { deposit = "time asset amount network address memo tx",
   withdrawal = "sid time asset amount address",
   transfer = "sid time asset amount from_owner from_place to_owner to_place", rebate = "time client_id asset batch",
   internal_transfer = "sid time asset amount batch address", conversion = "sid time asset amount", sub_account = "sid",
-  api_key = "sid", address = "to_owner asset network address memo", status = "to_owner" }
+  api_key = "sid", address = "from_owner to_owner asset network address memo", status = "to_owner", call = "sid" }
 for entity, names in pairs(identities) do
   identities[entity] = {}
   for name in names:gmatch "%S+" do table.insert(identities[entity], name) end
@@ -185,12 +180,23 @@ end
 function shapes.address(record, context)
   local address, memo = address_of(record)
   return { asset = context.asset(record.coin), network = text_of(record.network), address = address, memo = memo,
-    to_owner = context.to }
+    from_owner = context.from, to_owner = context.to }
 end
 
 function shapes.status(record, context) return { state = text_of(record.status), to_owner = context.to } end
 
-local of_states = { sub_account = true, api_key = true, address = true, status = true } -- and not of payments
+-- A call is an entry of the journal; batch is its operation.
+function shapes.call(entry, context)
+  local intent = entry.intent
+  local params = intent.params
+  return { sid = text_of(intent.id), time = time_of(intent.sent_at), state = entry.state, batch = intent.operation,
+    asset = text_of(params.asset or params.coin), amount = M.amount(params.amount),
+    address = text_of(params.address or params.toAccount), memo = text_of(params.memo),
+    client_id = text_of(params.withdrawOrderId or params.clientTranId), from_owner = context.is_own(intent.account) }
+end
+
+-- They show what is so now, and no payment.
+local of_states = { sub_account = true, api_key = true, address = true, status = true, call = true }
 
 local classes = {
   deposit = { ["5"] = "done", ["7"] = "void", ["8"] = "void", ["9"] = "early", ["10"] = "void", ["12"] = "void" },

@@ -18,7 +18,7 @@ M.columns = { "rid", "account", "owner", "entity", "sid", "twin", "n", "time", "
 
 --- One table holds every kind of record, and each kind has a view of its own.
 M.entities = { "deposit", "withdrawal", "transfer", "internal_transfer", "conversion", "rebate", "sub_account",
-  "api_key", "address", "status" }
+  "api_key", "address", "status", "call" }
 
 --- The condition of a record that may still change.
 M.OPEN = "class IN ('pending', 'sent', 'early')"
@@ -27,8 +27,8 @@ M.OPEN = "class IN ('pending', 'sent', 'early')"
 local tables = {
   { "meta", "name value", 1 },
   { "record", table.concat(M.columns, " "), 1 },
-  { "change", "rid n rev body", 2 }, -- what a record was before; body is its row as JSON
-  { "source", "account owner list read_to deep_at", 3 }, -- how far a list of an owner was read
+  { "change", "rid n rev body raw", 2 }, -- what a record was before: body has the columns that were other, as JSON
+  { "source", "account owner list read_to", 3 }, -- how far a list of an owner was read
   { "owner", "account owner due every hot_until", 2 }, -- when it is due, and how often it is read
   -- what could not be read, from when to when ('' where it goes on); closed_rev '' while it is one
   { "gap", "account owner list starts rev ends why closed_rev", 5 },
@@ -66,13 +66,16 @@ end
 
 local LOCK = 7254201 -- of PostgreSQL's advisory locks: one program at a time makes the tables
 
---- Makes the tables where they are missing. Returns true; or nil and a message.
-function M.make(db)
+M.NONE = "there are none yet, and a sync makes them"
+
+--- Makes the tables where they are missing and may be made. Returns true; or nil and a message.
+function M.make(db, may_make)
   local is_server = db.name == "postgresql"
   local find = is_server and "SELECT tablename AS name FROM pg_tables WHERE schemaname = current_schema() "
     .. "AND tablename = 'purser_books_meta'"
     or "SELECT name FROM sqlite_master WHERE name = 'purser_books_meta'"
   local found = db:rows(find)
+  if found and not found[1] and not may_make then return nil, M.NONE end
   if not found or not found[1] then
     local made, message = db:transaction(function(tx)
       tx:lock(LOCK)

@@ -7,7 +7,7 @@ local names_of = require "purser.util.names_of"
 local M = {}
 
 local HOUR, DAY = 3600000, 86400000
-local WEEK = 6.9 * DAY -- in one request, whatever the service takes for seven days
+local WEEK = math.floor(6.9 * DAY) -- in one request, whatever the service takes for seven days
 
 M.HOUR, M.DAY, M.WEEK = HOUR, DAY, WEEK
 
@@ -20,9 +20,9 @@ function M.owner_name(sub) return sub == "" and "Main" or "Sub-" .. sub end
 local function own_lists(owner, coins)
   local lists = {
     { list = "deposit", entity = "deposit", operation = "wallet.deposit_history", reach = 90 * DAY, back = WEEK,
-      quick = { limit = 1000 }, instead = not owner.is_main and "broker.deposit_history" or nil },
+      window = WEEK, quick = { limit = 1000 }, instead = not owner.is_main and "broker.deposit_history" or nil },
     { list = "withdrawal", entity = "withdrawal", operation = "wallet.withdrawal_history", reach = 90 * DAY,
-      back = WEEK, quick = { limit = 1000 } },
+      back = WEEK, window = WEEK, quick = { limit = 1000 } },
     { list = "internal_transfer", entity = "internal_transfer", operation = "wallet.internal_transfer_history",
       quick = { limit = 100 } },
     { list = "conversion", entity = "conversion", operation = "wallet.conversion_history",
@@ -33,6 +33,10 @@ local function own_lists(owner, coins)
     lists[#lists + 1] = { list = ("transfer %s %s"):format(from, to), entity = "transfer",
       operation = "wallet.transfer_history", reach = 178 * DAY, quick = { size = 100 }, from = owner.name,
       to = owner.name, params = { fromAccountType = from, toAccountType = to } }
+  end
+  if coins[1] then
+    lists[#lists + 1] = { list = "saved addresses", entity = "address", operation = "wallet.withdrawal_addresses",
+      is_state = true, every = DAY, from = owner.name }
   end
   for _, coin in ipairs(coins) do
     lists[#lists + 1] = { list = "address " .. coin, entity = "address", operation = "wallet.deposit_addresses",
@@ -62,7 +66,7 @@ function M.sub_accounts(books)
     instead = not books.group and "sub_account.list_sub_accounts" or nil }
 end
 
---- Returns the lists of one owner: { list, entity, operation, client, params, reach, back, from, to }. One with
+--- Returns the lists of one owner: { list, entity, operation, client, params, reach, back, window, from, to }. One with
 --- `is_state` shows what is so now, the others what happened, by time. `every`: it is asked no more often.
 function M.of(books, owner)
   local lists = owner.client and own_lists(owner, books.address_coins) or {}

@@ -92,14 +92,14 @@ end
 
 -- Keeps what a row was, and puts the members of `new` in its place.
 local function replace(self, tx, rid, new, batch, rev)
-  local old, row = tx:rows("SELECT * FROM purser_books_record WHERE rid = $1", rid)[1], {}
-  local kept = {}
-  for _, name in ipairs(columns) do kept[name], row[name] = old[name], new[name] or old[name] end
-  tx:rows("INSERT INTO purser_books_change (rid, n, rev, body) VALUES ($1, $2, $3, $4)", rid, old.n, old.rev,
-    record.json(kept, "row"))
+  local old, row, was = tx:rows("SELECT * FROM purser_books_record WHERE rid = $1", rid)[1], {}, {}
+  for _, name in ipairs(columns) do row[name] = new[name] or old[name] end
   row.rid, row.n, row.rev, row.first_rev = rid, ("%d"):format(tonumber(old.n) + 1), rev(), old.first_rev
   row.seen, row.twin, row.time = batch.asked_at, old.twin, old.time
   row.booked = row.state == old.state and old.booked or new.updated or batch.asked_at
+  for _, name in ipairs(columns) do was[name] = name ~= "raw" and row[name] ~= old[name] and old[name] or nil end
+  tx:rows("INSERT INTO purser_books_change (rid, n, rev, body, raw) VALUES ($1, $2, $3, $4, $5)", rid, old.n, old.rev,
+    record.json(was, "row"), old.raw)
   tx:rows(UPDATE, values_of(row, 2, rid))
   deliver(self, tx, row, old)
   batch.changes = batch.changes + 1
@@ -179,16 +179,13 @@ local function by_signature(a, b) return record.signature(a) < record.signature(
 
 -- Compares what is shown of one identity with what is known of it: unchanged ones first, the rest in order.
 local function compare(self, tx, group, find, batch, rev)
-  local row = group[1]
-  row.rid, row.twin = record.rid(row, 1), "1"
-  if #group == 1 and not find(row.rid) then return insert(self, tx, row, batch, rev) end
-  local olds, changed, twin = {}, {}, 1
-  local old = find(record.rid(group[1], twin))
-  while old do
-    olds[twin], twin = old, twin + 1
-    old = find(record.rid(group[1], twin))
-  end
-  table.sort(group, by_signature)
+  local olds, changed = {}, {}
+  repeat
+    local old = find(record.rid(group[1], #olds + 1))
+    olds[#olds + 1] = old
+  until not old
+  local twin = #olds
+  if #group > 1 then table.sort(group, by_signature) end
   for _, one in ipairs(group) do
     local same
     for i = 1, #olds do
@@ -200,7 +197,8 @@ local function compare(self, tx, group, find, batch, rev)
     if olds[i] then
       update(self, tx, olds[i], one, batch, rev)
     else
-      one.rid, one.twin, twin = record.rid(one, twin), ("%d"):format(twin), twin + 1
+      twin = twin + 1
+      one.rid, one.twin = record.rid(one, twin), ("%d"):format(twin)
       insert(self, tx, one, batch, rev)
     end
   end
@@ -244,13 +242,17 @@ function Store:each(account, entity)
   end
 end
 
---- Opens the books: { sqlite = path } or { postgresql = {...} }. Returns nil and a message when it cannot.
+--- Opens the books: { sqlite = path } or { postgresql = {...} }; who has no `client` to read with finds them or none.
+--- Returns nil and a message when it cannot.
 function M.open(options)
+  local file = options.client or not options.sqlite or io.open(options.sqlite)
+  if not file then return nil, schema.NONE end
+  if io.type(file) then file:close() end
   local db, message = database.open { sqlite = options.sqlite, postgresql = options.postgresql,
     lock_timeout_ms = 10000 }
   if not db then return nil, message end
   local ok
-  ok, message = schema.make(db)
+  ok, message = schema.make(db, options.client ~= nil)
   if not ok then return nil, message end
   return setmetatable({ db = db, sinks = {} }, Store)
 end

@@ -11,22 +11,23 @@ local M = {}
 
 local HOUR, DAY, WEEK = sources.HOUR, sources.DAY, sources.WEEK
 local MARGIN = 5 * 60000        -- of a reach: time goes on while lists are read
-local DEEP = 3 * HOUR           -- how often more than the newest is read again
+local DEEP = 3 * HOUR           -- in each such part of a day more than the newest is read again, once
 local LONGEST = 6 * HOUR        -- between two readings of an owner of whom nothing is new
 local ROUNDS = 3                -- so often a list is read again because the balance moved meanwhile
-local BATCH = 5000              -- rows that are written at once
+local BATCH = 1000              -- rows that are written at once
 local SMALLEST_PAGE = 10        -- of the service
 
 local time_text, floor = record.time_text, math.floor
 
 -------------------------------------------------------------------------------------------------------- one list
 
--- Returns how far a list was read; `gap` where it cannot be.
-local function state_of(books, owner, list)
-  local state = books.store:rows("SELECT read_to, deep_at FROM purser_books_source WHERE account = $1 AND owner = $2 "
-    .. "AND list = $3", books.account, owner.name, list.list)[1] or { read_to = "", deep_at = "" }
+-- Returns how far a list was read; `gap` where it cannot be, `earliest` where the service shows no more.
+local function state_of(books, owner, list, now)
+  local state = books.store:rows("SELECT read_to FROM purser_books_source WHERE account = $1 AND owner = $2 "
+    .. "AND list = $3", books.account, owner.name, list.list)[1] or { read_to = "" }
   state.gap = books.store:rows("SELECT starts, why FROM purser_books_gap WHERE account = $1 AND owner = $2 AND "
     .. "list = $3 AND ends = '' AND closed_rev = ''", books.account, owner.name, list.list)[1]
+  state.earliest = list.reach and now - list.reach + MARGIN
   return state
 end
 
@@ -54,26 +55,29 @@ local function note_gap(books, owner, list, state, from, err)
   end)
 end
 
--- The spans that are due: older ones that hold a record which may still change, and the newest.
+-- The spans that are due: older ones that hold a record which may still change, and from where the list was read to
+-- until now, in parts of what it shows at once.
 local function spans_of(books, source, list, state, now)
-  if list.is_state then return { { to = now } } end
-  local newest = { to = now, earliest = list.reach and now - list.reach + MARGIN or 0,
-    is_deep = state.deep_at == "" or now - tonumber(state.deep_at) >= DEEP }
-  if state.read_to == "" then
-    newest.from = floor(math.max(newest.earliest, now - books.since))
-    return { newest }
-  end
-  local back = newest.is_deep and math.max(list.back, WEEK) or list.back
-  newest.from = floor(math.max(newest.earliest, math.min(tonumber(state.read_to) - HOUR, now - back)))
-  local spans = {}
-  for _, row in ipairs(newest.is_deep and books.store:rows("SELECT time FROM purser_books_record WHERE source = $1 AND "
-    .. schema.OPEN .. " AND time < $2 ORDER BY time", source, time_text(newest.from)) or {}) do
-    local time, last = floor(tonumber(row.time)), spans[#spans]
-    if time >= newest.earliest and (not last or time > last.to) then
-      spans[#spans + 1] = { from = time, to = math.min(newest.from - 1, time + floor(list.back)) }
+  if list.is_state then return { { to = now, is_newest = true } } end
+  local earliest = state.earliest or 0
+  local from, spans = math.max(earliest, now - books.since), {}
+  if state.read_to ~= "" then
+    local is_deep = floor(tonumber(state.read_to) / DEEP) < floor(now / DEEP)
+    local back = is_deep and math.max(list.back, WEEK) or list.back
+    from = floor(math.max(earliest, math.min(tonumber(state.read_to) - HOUR, now - back)))
+    for _, row in ipairs(is_deep and books.store:rows("SELECT time FROM purser_books_record WHERE source = $1 AND "
+      .. schema.OPEN .. " AND time < $2 ORDER BY time", source, time_text(from)) or {}) do
+      local time, last = floor(tonumber(row.time)), spans[#spans]
+      if time >= earliest and (not last or time > last.to) then
+        spans[#spans + 1] = { from = time, to = math.min(from - 1, time + list.back) }
+      end
     end
   end
-  spans[#spans + 1] = newest
+  repeat
+    local to = math.min(now, floor(from) + (list.window or now))
+    spans[#spans + 1] = { from = floor(from), to = to, is_newest = true }
+    from = to + 1
+  until to == now
   return spans
 end
 
@@ -105,6 +109,7 @@ end
 -- one request where its answer cannot be but a part: most are empty, and a walk asks once more whether the list counts
 -- in milliseconds. The parent's own lists, which are walks, find that out for all. Failures are raised.
 local function records_of(owner, list, span)
+  if list.records then return list.records() end
   if list.is_one_answer then
     local next_record, err = one_answer(list, params_of(list, {}))
     return next_record or error(err, 0)
@@ -127,34 +132,35 @@ local function records_of(owner, list, span)
   end
 end
 
--- Writes rows of a span; the last ones of the newest with how far the list is read.
-local function keep(books, owner, list, state, batch, newest)
+-- Writes rows of a span; of the newest with how far the list is read, so that a run that is killed goes on from there.
+local function keep(books, owner, list, state, batch, span)
+  local read_to = list.is_state and batch.asked_at or batch.to
   books.store:write(function(tx, rev)
     books.store:apply(tx, batch, rev)
-    if not newest then return end
-    local earliest = list.reach and newest.earliest
+    if not span.is_newest then return end
     if state.gap then -- a list that was never read misses nothing but what it no longer shows
-      end_gap(books, tx, owner, list, state.gap, state.read_to ~= "" and time_text(newest.from or 0) or "", rev)
-    elseif earliest and state.read_to ~= "" and tonumber(state.read_to) < earliest - MARGIN then
-      open_gap(books, tx, owner, list, state.read_to, time_text(earliest), "older than the service shows", rev)
+      end_gap(books, tx, owner, list, state.gap, state.read_to ~= "" and time_text(span.from or 0) or "", rev)
+    elseif state.earliest and state.read_to ~= "" and tonumber(state.read_to) < state.earliest - MARGIN then
+      open_gap(books, tx, owner, list, state.read_to, time_text(state.earliest), "older than the service shows", rev)
     end
-    if earliest then books.store:lose(tx, batch, time_text(earliest + DAY), rev) end
-    tx:rows([[INSERT INTO purser_books_source (account, owner, list, read_to, deep_at) VALUES ($1, $2, $3, $4, $5)
-      ON CONFLICT (account, owner, list) DO UPDATE SET read_to = excluded.read_to, deep_at = excluded.deep_at]],
-      books.account, owner.name, list.list, time_text(newest.to), newest.is_deep and batch.asked_at or state.deep_at)
+    if state.earliest then books.store:lose(tx, batch, time_text(state.earliest + DAY), rev) end
+    tx:rows([[INSERT INTO purser_books_source (account, owner, list, read_to) VALUES ($1, $2, $3, $4)
+      ON CONFLICT (account, owner, list) DO UPDATE SET read_to = excluded.read_to]], books.account, owner.name,
+      list.list, read_to)
   end)
+  if span.is_newest then state.gap, state.read_to = nil, read_to end
 end
 
 -- Reads a span and writes it, a batch at a time. Raises what a call fails with.
-local function read_span(books, owner, list, state, source, span, newest, result)
+local function read_span(books, owner, list, state, source, span, result)
   local asked_at, next_record = time_text(list.client:now()), records_of(owner, list, span)
   local context = { account = books.account, owner = owner.name, source = source, from = list.from, to = list.to,
     asset = books.asset, is_own = books.is_own }
   local rows, from, last = {}, span.from and time_text(span.from) or "", ""
   if list.shows_days then from = nil end -- and no time of the day, so that nothing can be missing from a span
-  local function write(to, is_last)
+  local function write(to)
     local batch = { rows = rows, source = source, asked_at = asked_at, from = from, to = to }
-    keep(books, owner, list, state, batch, is_last and span == newest and newest)
+    keep(books, owner, list, state, batch, span)
     result.changes, result.is_open = result.changes + batch.changes, result.is_open or batch.is_open
     rows, from = {}, from and time_text(tonumber(to) + 1)
   end
@@ -171,17 +177,16 @@ local function read_span(books, owner, list, state, source, span, newest, result
     end
     if row and row.time > last then last = row.time end
   end
-  write(span.from and time_text(span.to) or "9", true)
+  write(span.from and time_text(span.to) or "9")
 end
 
 --- Reads what is due of a list. Adds what came to `result`: changes, is_open. Returns whether it could.
 function M.read_list(books, owner, list, result)
   local now, source = list.client:now(), ("%s|%s|%s"):format(books.account, owner.name, list.list)
-  local state = state_of(books, owner, list)
+  local state = state_of(books, owner, list, now)
   if list.every and state.read_to ~= "" and now - tonumber(state.read_to) < list.every then return true end
-  local spans = spans_of(books, source, list, state, now)
-  for _, span in ipairs(spans) do
-    local went, err = pcall(read_span, books, owner, list, state, source, span, spans[#spans], result)
+  for _, span in ipairs(spans_of(books, source, list, state, now)) do
+    local went, err = pcall(read_span, books, owner, list, state, source, span, result)
     if not went and not errors.is(err) then error(err, 0) end
     if not went and list.instead and err.outcome == "rejected" then
       list.operation, list.instead, list.quick = list.instead, nil, nil
@@ -248,7 +253,7 @@ local KEY = { list = "key" }
 
 -- Opens or ends the gap of a sub-account that has no key of its own.
 local function check_key(books, owner, now)
-  local state = state_of(books, owner, KEY)
+  local state = state_of(books, owner, KEY, now)
   if not owner.client and not state.gap then
     note_gap(books, owner, KEY, state, now - books.since, { message = "its own key is not at hand" })
   elseif owner.client and state.gap then

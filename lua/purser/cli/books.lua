@@ -43,18 +43,19 @@ function M.grammar()
       .. "  gaps                       what could not be read\n"
       .. "  events                     what waits for each receiver",
     arguments = { { "action", table.concat(ACTIONS, ", ") .. ".", choices = ACTIONS },
-      { "first", "What the action is about.", optional = true, values = {} },
+      { "first", "ID, withdrawal or date.", optional = true, values = {} },
       { "second", "settle: success or failed; match: the deposit.", optional = true, values = {} } },
     { "Options", M.database_option "--books",
       { "--retry", "events: let what is parked go again." },
       { "--forget", "<receiver>", "events: forget this receiver." } },
-    output.group(), connection.messages,
-    titles = function(options) return options.action == "gaps" and GAPS or EVENTS end,
+    output.group(function(options) return options.action == "gaps" and GAPS or EVENTS end), connection.messages,
   }
 end
 
--- Those that print nothing.
+-- Those that print nothing, and what each takes.
 local methods = { settle = "settle", match = "match", outside = "outside", close = "close_before" }
+local words = { settle = "ID and success or failed", match = "WITHDRAWAL and DEPOSIT", outside = "WITHDRAWAL",
+  close = "DATE", gaps = "nothing", events = "nothing" }
 
 local function date(time) return time ~= "" and time and purser.utc.text(math.floor(tonumber(time))):sub(1, 10) end
 
@@ -73,6 +74,10 @@ function lists.events(books, options)
 end
 
 function M.start(options)
+  local given, needed = (options.first and 1 or 0) + (options.second and 1 or 0), words[options.action]
+  if given ~= (needed == "nothing" and 0 or needed:find " and " and 2 or 1) then
+    report.bad_input("`purser books %s` takes %s", options.action, needed)
+  end
   local books, method = M.open(options.books, {}), methods[options.action]
   if method then report.must(books[method](books, options.first, options.second))
   else report.write(lists[options.action](books, options), options.raw) end

@@ -22,9 +22,9 @@ function M.grammar()
     { "Options", books_command.database_option "--to",
       { "--keys", "<file>", "File with the keys of sub-accounts, as `purser fleet --secrets` writes it." },
       { "--addresses", "<coins>", "Read the deposit addresses of these coins, too, as USDT,BTC: money sent there is in "
-        .. "transit." },
-      { "--journal", "<file>", "Journal of the calls that are made here: what they change is read soon. Or set "
-        .. "PURSER_JOURNAL." },
+        .. "transit; and the saved withdrawal addresses." },
+      { "--journal", "<file>", "Journal of the calls that are made here: what they change is read soon, and payments "
+        .. "under way stand in statements. Or set PURSER_JOURNAL." },
       { "--every", "<duration>", "Go on, and read each owner so often while something happens there: 60s, 5m." },
       { "--since", "<duration>", "How far back the first reading goes; default 180d." },
       { "--run", "<command>", "Command of the shell that gets each change as a line of JSON on its standard input." },

@@ -17,7 +17,7 @@
 -- secret of a key; with it, keys whose secret was lost are found by their note, and deleted. Nothing here prints or
 -- keeps a secret.
 
-local colon = require "purser.util.colon"
+local views = require "purser.util.views"
 local option_schema = require "purser.util.option_schema"
 local core = require "purser.core"
 local spec = require "purser.fleet.spec"
@@ -171,46 +171,44 @@ end
 
 local steps = {}
 
--- Reconciles a write call, by client:reconcile: what one list lacks may exist all the same, be listed late, or be
--- shown in another way. Returns a reconciliation that is decided; or nil and an error of unknown outcome.
-local function decided(self, intent, what)
-  local answer, problem = self.client:reconcile(intent)
-  if answer and answer.outcome ~= "undecided" then return answer end
-  return nil, errors.new { kind = "workflow", outcome = "unknown", phase = "fleet", operation = intent.operation,
-    message = ("it is not known whether %s: %s"):format(what, answer and answer.reason or problem.message),
-    hint = "look for it, then run it again" }
+local NO_SUCH_KEY = "730706" -- it is gone already, or its name is shown in another way than the service takes it
+
+local function failure(outcome, operation, message, hint)
+  return errors.new { kind = "workflow", outcome = outcome, phase = "fleet", operation = operation, message = message,
+    hint = hint }
 end
 
-function steps.create_account(self, step, again)
-  local result, err = api(self):create_sub_account { subAccount = step.account, note = step.note or step.account }
-  if result then return true end
-  if err.outcome ~= "unknown" then return nil, err end
-  local answer, problem = decided(self, err.intent, ("the account %s was made"):format(step.account))
-  if not answer then return nil, problem end
-  if answer.outcome == "done" then return true end
-  if again then return nil, err end
-  return steps.create_account(self, step, true)
+-- Makes a write call, and once more where it was certainly not executed. What a list lacks may exist all the same, be
+-- listed late, or be shown in another way, so client:reconcile finds out about a lost answer. Returns the result, or
+-- the record that shows it, {} where there is none; or nil and an error.
+---@param what string  what is to happen, in words
+local function make(self, name, params, what, again)
+  local result, err = api(self)[name](api(self), params)
+  if result or err.outcome ~= "unknown" and err.code ~= NO_SUCH_KEY then return result, err end
+  local intent = err.intent or { operation = ("%s.%s"):format(self.group, name), params = params,
+    sent_at = self.client:now() }
+  local answer, problem = self.client:reconcile(intent)
+  if not answer or answer.outcome == "undecided" then
+    return nil, failure("unknown", intent.operation, ("it is not known whether %s: %s"):format(what,
+      answer and answer.reason or problem.message), "look for it, then run it again")
+  end
+  if answer.outcome == "done" then return answer.record or {} end
+  if err.outcome == "unknown" and not again then return make(self, name, params, what, true) end
+  return nil, failure("rejected", intent.operation, ("it did not happen that %s: %s"):format(what, err.message))
+end
+
+function steps.create_account(self, step)
+  return make(self, "create_sub_account", { subAccount = step.account, note = step.note or step.account },
+    ("the account %s was made"):format(step.account))
 end
 
 function steps.enable_futures(self, step)
   return api(self):enable_futures { subAccount = step.account }
 end
 
-local NO_SUCH_KEY = "730706" -- it is gone already, or its name is shown in another way than the service takes it
-
-function steps.delete_key(self, step, again)
-  local params = { subAccount = step.account, apiKey = step.apiKey }
-  local result, err = api(self):delete_api_key(params)
-  if result then return true end
-  if err.outcome ~= "unknown" and err.code ~= NO_SUCH_KEY then return nil, err end
-  local intent = err.intent or { operation = self.group .. ".delete_api_key", params = params,
-    sent_at = self.client:now() }
-  local answer, problem = decided(self, intent, ("the key of %s was deleted"):format(step.account))
-  if not answer then return nil, problem end
-  if answer.outcome == "done" then return true end
-  if err.outcome == "unknown" and not again then return steps.delete_key(self, step, true) end
-  return nil, errors.new { kind = "workflow", outcome = "rejected", phase = "fleet", operation = intent.operation,
-    message = ("the key of %s was not deleted: %s"):format(step.account, err.message) }
+function steps.delete_key(self, step)
+  return make(self, "delete_api_key", { subAccount = step.account, apiKey = step.apiKey },
+    ("the key of %s was deleted"):format(step.account))
 end
 
 -- Gives the secret to the vault. Returns nil, or what went wrong; whatever the vault says of it is not repeated, for it
@@ -228,31 +226,21 @@ function steps.create_key(self, step, again)
   local mark, wrong = core.random_token(8)
   if not mark then return nil, errors.config("no random text could be made: " .. tostring(wrong)) end
   local note = ("%s #%s"):format(step.key.note, mark)
-  local key, err = api(self):create_api_key { subAccount = step.account, note = note,
-    permissions = step.key.permissions, ip = step.key.ip }
-  if key and key.secretKey then
-    local message = store(self, step, key)
-    step.apiKey = key.apiKey
-    if not message then return true end
-    local gone = steps.delete_key(self, { account = step.account, apiKey = key.apiKey })
-    return nil, errors.new { kind = "workflow", outcome = gone and "rejected" or "unknown", phase = "fleet",
-      message = ("%s; the new key %s of %s %s"):format(message, key.apiKey, step.account,
-        gone and "was deleted" or "could not be deleted") }
+  local key, err = make(self, "create_api_key", { subAccount = step.account, note = note,
+    permissions = step.key.permissions, ip = step.key.ip }, ("the key %q of %s was made"):format(note, step.account))
+  if not key then return nil, err end
+  local message = key.secretKey and store(self, step, key)
+  step.apiKey = key.apiKey
+  if key.secretKey and not message then return true end
+  local gone, problem = steps.delete_key(self, { account = step.account, apiKey = key.apiKey })
+  if message then
+    return nil, failure(gone and "rejected" or "unknown", nil, ("%s; the new key %s of %s %s"):format(message,
+      key.apiKey, step.account, gone and "was deleted" or "could not be deleted"))
   end
-  if err and err.outcome ~= "unknown" then return nil, err end
-  -- It may have been made, and then its secret is lost: it is found by its mark and deleted.
-  local lost = key
-  if not key then
-    local answer, unknown = decided(self, err.intent, ("the key %q of %s was made"):format(note, step.account))
-    if not answer then return nil, unknown end
-    lost = answer.outcome == "done" and answer.record
+  if not gone then return nil, problem end -- its answer was lost, and with it its secret
+  if again then
+    return nil, failure("rejected", nil, "no answer showed the secret of a key that was made; the key was deleted")
   end
-  if lost then
-    local gone, problem = steps.delete_key(self, { account = step.account, apiKey = lost.apiKey })
-    if not gone then return nil, problem end
-  end
-  if again then return nil, err or errors.new { kind = "workflow", outcome = "rejected", phase = "fleet",
-    message = "the service made a key and showed no secret; the key was deleted" } end
   return steps.create_key(self, step, true)
 end
 
@@ -345,8 +333,8 @@ local function read_rotation(self, given)
   local list, problem = {}, nil
   local err = each_declared(self, given, function(account, declared, live)
     if problem or #live ~= 1 then return end
-    local due, failure = is_due(self, live[1], given)
-    problem = failure
+    local due
+    due, problem = is_due(self, live[1], given)
     if due then
       list[#list + 1] = { what = "create_key", account = account.name, key = declared, note = declared.note,
         why = "rotation" }
@@ -425,6 +413,6 @@ function Fleet:distribute(given)
   return transfers.distribute(self.client, self.group, names_of(self), given)
 end
 
-colon.check(Fleet, "fleet")
+views.check_colon(Fleet, "fleet")
 
 return M

@@ -9,6 +9,10 @@ local queue = require "purser.payouts.queue"
 
 local M = {}
 
+--- The text for a key that is not what it looks like.
+M.HIDDEN = "the key begins or ends with a blank, or holds characters that cannot be seen; with and without them it "
+  .. "would be paid twice"
+
 local function argument_error(key, message, hint)
   return nil, errors.argument("key", ('payment "%s": %s'):format(tostring(key), message), hint)
 end
@@ -31,8 +35,7 @@ local function check_key(key)
     return argument_error(key, "this is no key",
       "give a text of 1 to 200 characters, none of which is a control character")
   elseif plain_text.has_hidden(key) then
-    return argument_error(plain_text.clean(key), "the key begins or ends with a blank, or holds characters that cannot "
-      .. "be seen; with and without them it would be paid twice", "remove them")
+    return argument_error(plain_text.clean(key), M.HIDDEN, "remove them")
   end
   return true
 end

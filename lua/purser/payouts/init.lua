@@ -13,21 +13,20 @@
 -- number of workers share a queue.
 
 local add = require "purser.payouts.add"
-local colon = require "purser.util.colon"
+local views = require "purser.util.views"
 local core = require "purser.core"
 local errors = require "purser.call.errors"
+local history_check = require "purser.payouts.history_check"
 local lazy = require "purser.util.lazy"
 local option_schema = require "purser.util.option_schema"
 local planned = require "purser.write.planned"
 local queue = require "purser.payouts.queue"
 local schedule = require "purser.schedule"
 local worker = require "purser.payouts.worker"
-local lists = lazy "purser.payouts.list"
 local names_of = lazy "purser.util.names_of"
 local plans = lazy "purser.payouts.plan"
 local retry = lazy "purser.payouts.retry"
 local suggest = lazy "purser.util.suggest"
-local witness = lazy "purser.payouts.witness"
 
 ---@class purser.Payouts
 local Payouts = { __name = "purser.payouts" }
@@ -90,6 +89,7 @@ local states = { waiting = true, taken = true, sent = true, done = true, failed 
 ---@class purser.PayoutsReport: purser.QueueCounts
 ---@field undecided_payments purser.Payment[]  those
 ---@field blocked_payments purser.Payment[]  those
+---@field next_due_at integer|nil  epoch ms: none of those that wait, and are not blocked, is due before
 ---@field other_accounts { account: string, payments: integer }[]  who else has payments in a queue of this name
 
 --- Returns how many payments are in each state, and those that need a person.
@@ -100,6 +100,7 @@ function Payouts:report()
     report.undecided_payments = queue.list(tx, self, "undecided")
     report.blocked_payments = queue.list(tx, self, "blocked")
     report.other_accounts = queue.other_accounts(tx, self)
+    report.next_due_at = queue.next_due(tx, self).due_at
     return report
   end)
 end
@@ -173,26 +174,15 @@ function Payouts:retry_all(keys, options) return retry.retry_all(self, keys, opt
 ---@field rate integer          finished by all workers, per second of this run
 ---@field seconds_left integer|nil
 
--- Locks the worker's name where there is a witness. Returns a function that unlocks it; or nil and an error.
-local function lock_worker(self)
-  if not self.witness_db then return function() end end
-  local unlock, message = witness.lock_worker(self)
-  if unlock then return unlock end
-  if unlock == nil then return nil, planned.error("the witness file: " .. tostring(message)) end
-  return nil, errors.new { kind = "workflow", outcome = "not_sent", code = "payouts.worker",
-    message = ('payouts: another run of worker "%s" is under way'):format(self.worker),
-    hint = "wait until it ends, or give this one a worker name of its own" }
-end
-
---- Works until no payment is left to make: takes, sends, reconciles. Returns the report; or nil and the error that kept
---- it from continuing; then it may be run again.
+--- Works until no payment is left to make, or all that are left are due in more than five minutes: takes, sends,
+--- reconciles. Returns the report; or nil and the error that kept it from continuing; then it may be run again.
 ---@param ... any  none: options belong to payouts.new
 ---@return purser.PayoutsReport|nil report, purser.Error|nil err
 function Payouts:run(...)
   if select("#", ...) > 0 then
     return nil, errors.argument(nil, "payouts:run takes no arguments", "give the options to payouts.new")
   end
-  local unlock, problem = lock_worker(self)
+  local unlock, problem = history_check.lock_worker(self)
   if not unlock then return nil, problem end
   local ok, report, err = schedule.protect(worker.run, self)
   self.current = nil
@@ -229,8 +219,6 @@ end
 ---@field idle_ms integer|nil     pause between two looks for work. Default: 100
 ---@field progress fun(progress: purser.PayoutsProgress)|nil  called now and then
 ---@field progress_ms integer|nil how often. Default: 500
----@field reconcile { visibility_delay_ms: integer|nil, skew_ms: integer|nil, poll_ms: integer|nil }|nil  see
---- client:reconcile
 ---@field history_check "unless_newest"|"never"|nil  whether a journal is compared with the histories first. Default:
 --- "unless_newest"
 ---@field witness string|nil      a file that shows later whether the journal is the newest; needs `worker`
@@ -242,9 +230,8 @@ local rules = {
   client = "table", journal = "table", queue = "string", worker = "string", concurrency = whole,
   lease_ms = { 1, queue.MAX_LEASE_MS }, witness = "string", look_back_days = DAYS,
   history_check = { "unless_newest", "never" },
-  attempts = whole, retry_ms = whole, idle_ms = whole, progress = "function", progress_ms = whole, reconcile = "table",
+  attempts = whole, retry_ms = whole, idle_ms = whole, progress = "function", progress_ms = whole,
 }
-local look_rules = { visibility_delay_ms = { 0 }, skew_ms = { 0 }, poll_ms = { 0 } } -- a queue always waits
 local defaults = {
   queue = "default", concurrency = 16, lease_ms = 60000, attempts = 20, retry_ms = 250, idle_ms = 100,
   progress_ms = 500, look_back_days = 90, history_check = "unless_newest",
@@ -255,7 +242,7 @@ local defaults = {
 ---@param path string
 ---@param operation? string  that of payments without a column `operation`
 ---@return purser.PlannedPayment[]|nil payments, string|nil message
-function M.read(path, operation) return lists.read(path, operation) end
+function M.read(path, operation) return plans.read(path, operation) end
 
 --- Plans a list of payments before it is paid: checks each one, completes the names of networks, and finds what may be
 --- a mistake (equal ones, keys that differ only in case, what was paid in the last 7 days, an amount far above the
@@ -273,16 +260,13 @@ function M.plan(client, payments, options) return plans.plan(client, payments, o
 ---@return purser.Payouts|nil payouts, purser.Error|nil err
 function M.new(options)
   local problem, option, hint = option_schema.check(options, rules, "payouts option")
-  if not problem then
-    problem, option, hint = option_schema.check(options.reconcile or {}, look_rules, "reconcile option of payouts")
-  end
   for _, name in ipairs { "queue", "worker" } do
     if not problem and options[name] == "" then
       problem, option, hint = ('payouts option "%s" is empty'):format(name), name, "give a name, or leave it out"
     end
   end
   if problem then return nil, errors.config(problem, hint, option) end
-  local self = { clock = core.monotonic_ms }
+  local self = {}
   for name, value in pairs(defaults) do self[name] = value end
   for name, value in pairs(options) do self[name] = value end
   if not self.client or not self.journal then
@@ -298,7 +282,7 @@ function M.new(options)
         "worker")
     end
     local message
-    self.witness_db, message = witness.open(self.witness)
+    self.witness_db, message = history_check.open_witness(self.witness)
     if not self.witness_db then
       return nil, errors.config("the witness file cannot be opened: " .. message,
         "name the file that was next to this journal, or one that does not exist yet", "witness")
@@ -309,12 +293,11 @@ function M.new(options)
     if not name then return nil, errors.config("no name could be made for the worker: " .. message) end
     self.worker = name
   end
-  self.reconcile_options, self.reconcile = self.reconcile, nil
   self.has_own_account = self.client:settings().account ~= nil -- otherwise it is that of its API key
   self.account = self.client:account()
   return setmetatable(self, Payouts)
 end
 
-colon.check(Payouts, "payouts")
+views.check_colon(Payouts, "payouts")
 
 return M

@@ -31,7 +31,7 @@ local function again(self, message, ms)
   return { stage = "waiting", due_in = math.floor(ms or backoff(self)), message = message }
 end
 
--- What becomes of the payment: one function a state of its call.
+-- Returns what becomes of the payment: one function a state of its call.
 local after = {}
 
 function after.done() return { stage = "done" } end
@@ -95,7 +95,7 @@ local function reconcile(self, intent)
   local run = self.run
   local window = self.window or { readings = run.readings, payment = self }
   local _, err = history_check.ask(run, function()
-    return run.client:reconcile(intent, run.reconcile_options, window)
+    return run.client:reconcile(intent, nil, window)
   end)
   if not err then return end
   -- an account that the service does not know, say, is the reason that it gave for the payment, too
@@ -107,12 +107,7 @@ end
 -- Finds out about one that an earlier life, or another worker, had sent.
 local function take_over(self)
   local run = self.run
-  local entries, err = run.journal:entries { id = self.id }
-  if not entries then
-    run.problem = err
-    return
-  end
-  local intent, known = entries[1].intent, self.client_id and history_check.look(run, self)
+  local intent, known = queue.intent_of(run, self), self.client_id and history_check.look(run, self)
   if known and known.stage == "done" then -- by an attempt, perhaps, that the journal lacks
     return conclude(self, intent, { outcome = "done", record = known.record })
   elseif self.rejection then
@@ -166,12 +161,10 @@ end
 local function made_all_the_same(self)
   if not self.approved or not self.client_id or not self.intent then return nil end
   local run = self.run
-  local entries = run.journal:entries { id = self.intent }
-  if not entries then return nil end
-  local intent = entries[1].intent
-  intent.id = nil
+  local intent = queue.intent_of(run, self)
+  intent.id = nil -- nothing is written
   local window = history_check.window_of(run, self, intent)
-  local answer = run.client:reconcile(intent, run.reconcile_options, window)
+  local answer = run.client:reconcile(intent, nil, window)
   return answer and answer.outcome == "done"
     and { stage = "done", record_id = planned.record_id(answer.record) } or nil
 end

@@ -1,12 +1,153 @@
 -- SPDX-License-Identifier: MIT
--- Plans a list of payments before it is paid: each one checked, what may be a mistake, the sums by asset, and the
--- balances that can be read. Nothing is sent that moves funds.
+-- A list of payments before it is paid: read from CSV, each one checked, what may be a mistake, the sums by asset, and
+-- the balances that can be read. Nothing is sent that moves funds.
+--
+-- The CSV has a header with the names of parameters, then a payment a line. `key` names a payment for good; `payee` is
+-- for persons; `operation` may stand in a column or come from the command. Cells are separated by commas, semicolons or
+-- tabs.
 
+local add = require "purser.payouts.add"
+local csv = require "purser.util.csv"
 local decimal = require "purser.decimal"
+local files = require "purser.util.files"
+local plain_text = require "purser.util.plain_text"
 local purser = require "purser"
+local suggest = require "purser.util.suggest"
 local utc = require "purser.util.utc"
 
 local M = {}
+
+------------------------------------------------------------------------------------------------------------- reading
+
+-- Returns a name as it is compared: "netWork", "net-work" and "Net Work" are one.
+local function spelling(name) return (name:lower():gsub("[_ -]", "")) end
+
+-- Returns the columns that an operation takes, and the same by their spelling.
+local function columns_of(row)
+  local names, by_spelling = {}, {}
+  for _, param in ipairs(row.params) do
+    if not param.plain then names[#names + 1], by_spelling[spelling(param[1])] = param[1], param[1] end
+  end
+  return names, by_spelling
+end
+
+-- Returns the operation of a payment; or nil and a message.
+local function row_of(rows, name)
+  local row, short, known = rows[(name:gsub("[ :/]", ".", 1):gsub("%-", "_"))], rows["wallet." .. name], {}
+  if row and row.effect == "transfer" then return row end
+  for _, candidate in ipairs(rows) do
+    known[#known + 1] = candidate.effect == "transfer" and candidate.full_name or nil
+  end
+  local hint = suggest.hint(short and short.full_name or name, known)
+  return nil, ("%q is no operation that moves funds%s; there are %s"):format(name, hint, table.concat(known, ", "))
+end
+
+-- Returns the parameters of a payment, and adds what is wrong with its columns.
+local function params_of(header, cells, row, problems)
+  local names, by_spelling = columns_of(row)
+  local params, given = {}, {}
+  for i, column in ipairs(header) do
+    local param = by_spelling[spelling(column)]
+    if not cells[i] or column == "key" or column == "operation" or column == "payee" or column:find "^#" then -- luacheck: ignore
+    elseif not param then
+      problems[#problems + 1] = ('%s has no parameter "%s"%s; it has %s. A column whose name begins with # is left out')
+        :format(row.full_name, column, suggest.hint(column, names), table.concat(names, ", "))
+    elseif given[param] then
+      problems[#problems + 1] = ('the columns "%s" and "%s" are both %s; leave one out'):format(given[param], column,
+        param)
+    else
+      params[param], given[param] = cells[i], column
+    end
+  end
+  return params
+end
+
+-- Returns one payment, with what is wrong with it.
+local function payment_of(rows, header, record, otherwise)
+  local cells, of, problems = {}, {}, {}
+  for i, text in ipairs(record) do
+    if header[i] and text ~= "" then cells[i], of[header[i]] = text, text end
+  end
+  if #record > #header then problems[1] = ("has %d cells, and the header %d"):format(#record, #header) end
+  local name, row = of.operation or otherwise, nil
+  local message = "no operation; give a column `operation`, or --operation"
+  if not of.key then
+    problems[#problems + 1] = "has no key; give each payment one of its own"
+  elseif plain_text.has_hidden(of.key) then
+    problems[#problems + 1] = add.HIDDEN .. ", so remove them"
+  end
+  if name then row, message = row_of(rows, name) end
+  if not row then problems[#problems + 1] = message end
+  return { key = of.key or "", payee = of.payee, operation = row and row.full_name or name or "",
+    line = record.line, row = row, params = row and params_of(header, cells, row, problems) or {}, problems = problems,
+    warnings = {}, odd = {} }
+end
+
+-- Makes the names of the header those of `key` and `operation` however they are spelt. Returns what is wrong, or nil.
+local function check_header(header)
+  local seen = {}
+  for i, name in ipairs(header) do
+    local plain = spelling(name)
+    if plain == "key" or plain == "operation" or plain == "payee" then header[i] = plain end
+    name = header[i]
+    if name ~= "" and seen[name] then return ('the header names "%s" twice'):format(name) end
+    seen[name] = true
+  end
+  if not seen.key then
+    return ('the first line must name the columns, with `key` among them, such as key,coin,network,address,amount; '
+      .. 'it is "%s"'):format(plain_text.clean(table.concat(header, ","):sub(1, 60)))
+  end
+end
+
+-- Says what a file is that is no CSV; or nil.
+local function other_kind(text)
+  if text:find "^PK\3\4" or text:find "^\208\207\17\224" then
+    return "is a workbook of a spreadsheet program; save it as CSV (UTF-8)"
+  elseif text:find "^\255\254" or text:find "^\254\255" or text:sub(1, 64):find("%z") then
+    return "is UTF-16 or no text at all; save it as CSV (UTF-8)"
+  end
+end
+
+-- Returns the separator of the line with the names: the one that stands there most often.
+local function separator_of(text)
+  local line = ("\n" .. text):gsub("\n#[^\n]*", ""):match "\n*([^\n]*)" or ""
+  local best, most = ",", 0
+  for _, separator in ipairs { ",", ";", "\t" } do
+    local _, count = line:gsub(separator, "")
+    if count > most then best, most = separator, count end
+  end
+  return best
+end
+
+--- Reads the payments of a file, each with what is wrong with its line in `problems`; `comments` says how many lines
+--- begin with #. Nil and a message where it is no list of payments.
+---@param path string
+---@param otherwise string|nil  the operation of payments without one
+---@return table[]|nil payments, string|nil message
+function M.read(path, otherwise)
+  local text, message = files.read(path)
+  if not text then return nil, message end
+  local records, comments
+  message = other_kind(text)
+  if not message then records, message, comments = csv.parse(text, separator_of(text)) end
+  message = message or not records[1] and "is empty"
+  if message then return nil, ("%s: %s"):format(path, message) end
+  local header = table.remove(records, 1)
+  message = check_header(header)
+  if message then return nil, ("%s:%d: %s"):format(path, header.line, message) end
+  local payments, lines, rows = { comments = comments }, {}, purser.operations
+  for i, record in ipairs(records) do
+    local payment = payment_of(rows, header, record, otherwise)
+    local first = payment.key ~= "" and lines[payment.key]
+    if first then
+      table.insert(payment.problems, 1, ("line %d has the same key; a key is of one payment"):format(first))
+    end
+    lines[payment.key], payments[i] = first or record.line, payment
+  end
+  return payments
+end
+
+------------------------------------------------------------------------------------------------------------ checking
 
 local function asset_of(payment) return payment.params.coin or payment.params.asset or "?" end
 
@@ -51,7 +192,7 @@ end
 
 -- Each of these is right now and then, so a person decides.
 
-local DAYS = 7
+local DAYS, DAY_MS = 7, 86400000
 local FAR = decimal "10" -- times the next lower amount
 local FEW = 0.05         -- of the rows may be far from the others
 local ENOUGH = 5         -- rows, from which on there is a range to be far from
@@ -67,7 +208,7 @@ local function content_of(operation, params)
     local amount = name == "amount" and decimal(tostring(value))
     if not differs[name] then parts[#parts + 1] = ("%s=%s"):format(name, tostring(amount or value)) end
   end
-  table.sort(parts, function(a, b) return a < b end)
+  table.sort(parts)
   return table.concat(parts, "\n")
 end
 
@@ -162,17 +303,14 @@ local was_paid = { done = true, open = true, unknown = true, undecided = true }
 ---@param now integer  epoch milliseconds
 ---@return table<string, purser.JournalEntry>|nil paid, purser.Error|nil err
 function M.paid_lately(journal, account, now)
-  local paid, entries = {}, nil
-  local after = { intent = { sent_at = now - DAYS * 86400000, id = "" } }
-  local ok, problem = pcall(function()
-    entries = journal:each_entry { account = account, after = after }
-    for entry in entries do
-      if was_paid[entry.state] then paid[content_of(entry.intent.operation, entry.intent.params)] = entry end
-    end
-  end)
-  if ok then return paid end
-  if tostring(problem):find("interrupted!", 1, true) then error("interrupted!", 0) end
-  return nil, problem
+  local entries, err = journal:entries { account = account, after = { intent = { sent_at = now - DAYS * DAY_MS,
+    id = "" } } }
+  if not entries then return nil, err end
+  local paid = {}
+  for _, entry in ipairs(entries) do
+    if was_paid[entry.state] then paid[content_of(entry.intent.operation, entry.intent.params)] = entry end
+  end
+  return paid
 end
 
 --- Adds to `odd` of each payment why it may be a mistake.
@@ -188,45 +326,36 @@ end
 
 ---------------------------------------------------------------------------------------------- sums and balances
 
--- Where the funds of a payment come from: a sub-account that is named, else the account of the key; and of which kind
--- its account is.
+-- Returns where the funds of a payment come from: a sub-account that is named, else the account of the key ("").
 local function source_of(payment)
-  local params = payment.params
-  local name = payment.row and payment.row.group ~= "wallet" and params.fromAccount or ""
-  return name, params.fromAccountType or "SPOT"
-end
-
-local function add_to(total, payment)
-  local amount = decimal(payment.params.amount)
-  total.count = total.count + 1
-  if amount then total.amount = total.amount + amount end
-  if payment.fee then total.fees = total.fees + payment.fee end
-end
-
--- Who pays, as text.
-local function payer_of(name, account_type)
-  name = name == "" and "this account" or name
-  return account_type == "SPOT" and name or name .. ", " .. account_type
+  return payment.row.group ~= "wallet" and payment.params.fromAccount or ""
 end
 
 --- Sums by payer and asset those that are not made yet.
 function M.totals(payments, made)
   local list, by_key = {}, {}
   for _, payment in ipairs(payments) do
-    local source, account_type = source_of(payment)
-    local key = table.concat({ source, account_type, asset_of(payment) }, "\n")
-    local total = by_key[key]
-    if not total and not made[payment.key] and payment.row then
-      total = { source = source, account_type = account_type, payer = payer_of(source, account_type),
-        asset = asset_of(payment), count = 0, amount = decimal(0), fees = decimal(0) }
-      by_key[key], list[#list + 1] = total, total
+    if payment.row and not made[payment.key] then
+      local source, asset = source_of(payment), asset_of(payment)
+      local account_type = payment.params.fromAccountType or "SPOT"
+      local key = table.concat({ source, account_type, asset }, "\n")
+      local total = by_key[key]
+      if not total then
+        local payer = source == "" and "this account" or source
+        total = { source = source, account_type = account_type, asset = asset, count = 0, amount = decimal(0),
+          payer = account_type == "SPOT" and payer or payer .. ", " .. account_type, fees = decimal(0) }
+        by_key[key], list[#list + 1] = total, total
+      end
+      local amount = decimal(payment.params.amount)
+      total.count = total.count + 1
+      if amount then total.amount = total.amount + amount end
+      if payment.fee then total.fees = total.fees + payment.fee end
     end
-    if total and not made[payment.key] and payment.row then add_to(total, payment) end
   end
   return list
 end
 
--- The records of a source's balances, and whether an asset that is not among them has a balance of nothing.
+-- Returns the records of a source's balances, and whether an asset that is not among them has a balance of nothing.
 local function read_balances(client, source)
   if source ~= "" then
     return client.sub_account:balances { subAccount = source, accountType = "SPOT" }
@@ -237,15 +366,14 @@ local function read_balances(client, source)
   return client.wallet:convertible_balances() -- of the account itself no other operation of the document shows any
 end
 
--- The free balances of a source by asset: a function, which returns nil for one that is not shown.
+-- Returns a function from an asset to the free balance of a source; nil where it is not shown, and why.
 local function balances_of(client, source)
   local list, err, is_complete = read_balances(client, source)
-  if not list then
-    return function() return nil, err and err.message end
-  end
   local balances = {}
-  for _, record in ipairs(list) do balances[record.asset] = record.free or record.balance end
-  return function(asset) return balances[asset] or is_complete and "0" or nil end
+  for _, record in ipairs(list or {}) do balances[record.asset] = record.free or record.balance end
+  return function(asset)
+    return balances[asset] or list and is_complete and "0" or nil, err and err.message
+  end
 end
 
 --- Adds to each total the balance that covers it, where one can be read. No operation shows those of futures accounts.
@@ -257,7 +385,7 @@ function M.add_balances(client, totals)
       total.balance, total.unread = known[total.source](total.asset)
     end
     local balance = total.balance and decimal(total.balance)
-    total.is_short = balance ~= nil and balance and balance:compare(total.amount + total.fees) < 0 or false
+    total.is_short = balance and balance:compare(total.amount + total.fees) < 0 or false
   end
 end
 
@@ -275,7 +403,7 @@ function M.shortages(totals)
   return list
 end
 
--- The keys of the payments that a queue has, and of those that it has made; or nil and an error.
+-- Returns the keys of the payments that a queue has, and of those that it has made; or nil and an error.
 local function keys_of(queue)
   local known, made, list, err = {}, {}, {}, nil
   if queue then list, err = queue:list() end

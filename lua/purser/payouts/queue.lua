@@ -2,7 +2,7 @@
 -- A queue is the journal's rows with its name: adding, taking with a lease, and what becomes of a payment. Every
 -- function runs within a transaction, so that any number of workers can take from one queue and no payment has two of
 -- them. `self` is the queue of an account: { queue =, account = }, and of a worker { worker =, lease_ms = } as well.
--- What ends an attempt is written by the journal, with what becomes of the payment.
+-- The journal writes what ends an attempt, with what becomes of the payment.
 
 local core = require "purser.core"
 local planned = require "purser.write.planned"
@@ -15,6 +15,9 @@ local time_text = planned.time_text
 -- was wrong, so it counts as over.
 local MAX_DELAY_MS = 3 * 86400000
 M.MAX_LEASE_MS = 3600000
+
+-- A run waits for what is due within this time; what is due later a later run makes.
+local PATIENCE_MS = 300000
 
 -- The last part says to a database that the queues' indices serve.
 local IN_QUEUE = " FROM purser_calls WHERE account = $1 AND queue = $2 AND queue <> ''"
@@ -32,12 +35,16 @@ local OF_QUEUE = "account = ? AND queue = ? AND queue <> ''"
 ---@field client_id string|nil  the id of yours that it was given
 ---@field id string             of its row in the journal
 ---@field intent string|nil     the same, once it was sent
+---@field call_state string     what is known of its latest attempt, as journal:entries has it
+---@field sent_at integer|nil   of that, epoch ms
+---@field recv_window integer   of that
 ---@field attempt integer       how often a request of it was recorded
 ---@field first_sent_at integer|nil  epoch ms
 ---@field content string        a digest of what it is to pay
 ---@field worker string         who has it, "" for nobody
 ---@field rejection string|nil  sent: why it was rejected, while it is looked for
 ---@field added_at integer      epoch ms
+---@field due_at integer|nil     when it may be sent, epoch ms; nil: at once
 ---@field approved boolean      a person said by `retry` that it was not made
 
 local function payment_of(row)
@@ -48,8 +55,16 @@ local function payment_of(row)
     first_sent_at = tonumber(row.first_sent_at), record_id = row.record_id ~= "" and row.record_id or nil,
     message = message, client_id = row.key ~= "" and row.key or nil, added_at = tonumber(row.added_at),
     approved = row.disowned ~= "", rejection = row.rejected ~= "" and (message or "it was rejected") or nil,
-    content = row.content, worker = row.worker,
+    content = row.content, worker = row.worker, due_at = tonumber(row.due_at), call_state = row.state,
+    sent_at = tonumber(row.sent_at), recv_window = tonumber(row.recv_window),
   }
+end
+
+--- Returns the intent of a payment's latest attempt.
+---@return purser.Intent
+function M.intent_of(self, payment)
+  return { id = payment.id, account = self.account, operation = payment.operation, params = payment.params,
+    sent_at = payment.sent_at, recv_window = payment.recv_window, attempt = payment.attempt }
 end
 
 ------------------------------------------------------------------------------------------------------------- adding
@@ -175,11 +190,13 @@ end
 --- Returns how many payments of the queue each stage has.
 function M.counts(tx, self) return M.queues(tx, self)[1] or no_counts(self.account, self.queue) end
 
---- Returns how many payments are neither finished nor blocked. Those that are finished may be many, and are not looked
+--- Returns how many payments a run has to make or to wait for. Those that are finished may be many, and are not looked
 --- at.
 function M.left(tx, self)
+  local now = tx:now()
   return tonumber(tx:rows("SELECT CAST(count(*) AS TEXT) AS number" .. IN_QUEUE .. " AND stage IN ('waiting', 'taken', "
-    .. "'sent') AND (stage <> 'waiting' OR blocked = '')", self.account, self.queue)[1].number)
+    .. "'sent') AND (stage <> 'waiting' OR blocked = '' AND (due_at <= $3 OR due_at > $4))", self.account, self.queue,
+    time_text(now + PATIENCE_MS), time_text(now + MAX_DELAY_MS))[1].number)
 end
 
 --- Returns what keeps a worker from sending anything: { due_at = when the next payment that waits is due, message = why

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- What a person does with a payment that stands: it is put back, dropped or replaced, once another look shows that it
--- was not made.
+-- Does what a person decides about a payment that stands: puts it back, drops or replaces it, once another look shows
+-- that it was not made.
 
 local add = require "purser.payouts.add"
 local errors = require "purser.call.errors"
@@ -23,12 +23,10 @@ local NOT_CHECKED = "; where a person knows that it was not made, the option for
 -- Looks whether a payment was made that was sent. Returns true when it certainly was not; or nil and an error. What
 -- failed was rejected by the service, whose word counts where the look shows no record that may be the payment's.
 local function look(self, payment, readings)
-  local entries, err = self.journal:entries { id = payment.intent }
-  if not entries then return nil, err end
-  local window = history_check.window_of(self, payment, entries[1].intent, readings and readings.as_of)
+  local intent = queue.intent_of(self, payment)
+  local window = history_check.window_of(self, payment, intent, readings and readings.as_of)
   window.readings = readings
-  local answer
-  answer, err = self.client:reconcile(entries[1].intent, self.reconcile_options, window)
+  local answer, err = self.client:reconcile(intent, nil, window)
   if not answer then
     if err.phase == "journal" then return nil, err end
     if payment.state == "failed" and err.kind == "api" and err.outcome == "rejected" then return true end
@@ -49,10 +47,8 @@ end
 -- Ends by a person's word what was undecided: an equal call would be held up by it for ever. Returns true; or nil and
 -- an error.
 local function end_by_hand(self, payment)
-  local entries, err = self.journal:entries { id = payment.intent }
-  if not entries then return nil, err end
-  if entries[1].state ~= "undecided" then return true end
-  local ok, problem = self.journal:reconciled(entries[1].intent, { outcome = "not_done",
+  if payment.call_state ~= "undecided" then return true end
+  local ok, problem = self.journal:reconciled(queue.intent_of(self, payment), { outcome = "not_done",
     reason = "a person said that it was not executed" })
   return ok and true, not ok and planned.error(problem) or nil
 end
@@ -81,14 +77,13 @@ local function act(self, key, options, may, change, readings)
   return planned.within(self.journal, function(tx) return change(tx, payment, approved) end)
 end
 
-local function put_back(self, key, options, readings)
+--- Puts a payment back.
+---@param readings purser.evidence.Readings|nil  that several share
+function M.retry(self, key, options, readings)
   return act(self, key, options, queue.STOPPED, function(tx, payment, approved)
     return queue.put_back(tx, self, payment, approved)
   end, readings)
 end
-
---- Puts a payment back.
-function M.retry(self, key, options) return put_back(self, key, options) end
 
 --- Gives a payment up; the arguments and results are those of retry.
 function M.drop(self, key, options)
@@ -112,11 +107,12 @@ function M.retry_all(self, keys, options)
   local readings, done, others = planned.readings(self.client:now()), {}, {}
   for _, key in ipairs(keys) do
     local payment = planned.within(self.journal, function(tx) return queue.find(tx, self, key) or false end)
-    local since = payment and payment.intent and history_check.since(self, payment, readings.as_of)
-    if since then readings:expect(since) end
+    if payment and payment.intent then
+      readings:expect(history_check.window_of(self, payment, queue.intent_of(self, payment), readings.as_of).since)
+    end
   end
   for _, key in ipairs(keys) do
-    local ok, err = put_back(self, key, options, readings)
+    local ok, err = M.retry(self, key, options, readings)
     if ok then done[#done + 1] = key else others[key] = err or false end
   end
   return done, others

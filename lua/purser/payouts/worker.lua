@@ -21,9 +21,8 @@ local TOGETHER_MS = 60000 -- how long a rejected payment waits for others, at mo
 ---@field payouts purser.Payouts
 ---@field problem any        what keeps it from continuing
 ---@field stopping boolean   it begins nothing more
----@field hand purser.payouts.Payment[]      taken, and not begun
+---@field hand purser.payouts.Payment[]      taken, or to be looked for now, and not begun
 ---@field parked purser.payouts.Payment[]    rejected, and to be looked for from their `look_at` on
----@field round purser.payouts.Payment[]     those of them that are looked for now, the last first
 ---@field last purser.payouts.Payment[]      undecided so far, and to be asked about once more
 ---@field busy integer       payments that tasks are at work on
 ---@field sending integer    those of them that are being sent
@@ -47,13 +46,19 @@ function Run:park(payment, intent)
   table.insert(self.parked, payment)
 end
 
-local function is_later(one, other)
-  if one.history ~= other.history then return one.history > other.history end
-  return one.key > other.key
-end
-
--- Begins to look for all that may be looked for now, history by history, with the readings that they share.
-local function begin_round(self, now)
+-- Takes into the hand what may be looked for now, with the readings that they share: while there is something else to
+-- send a minute after the first could be looked for; otherwise when all can be, or the first has waited for as long as
+-- a record may need. Returns in how many milliseconds that is, nil where none waits.
+---@param is_idle boolean  whether there is nothing else to send
+local function begin_looks(self, is_idle)
+  local now = self.parked[1] and self.client:now() -- another task may begin them while a program's own clock waits
+  if not self.parked[1] then return nil end
+  local first, last = math.huge, 0
+  for _, payment in ipairs(self.parked) do
+    first, last = math.min(first, payment.look_at), math.max(last, payment.look_at)
+  end
+  local due_at = is_idle and math.min(last, first + history_check.visible_ms(self)) or first + TOGETHER_MS
+  if due_at > now then return due_at - now end
   local readings, parked = planned.readings(now), self.parked
   self.parked = {}
   for _, payment in ipairs(parked) do
@@ -61,35 +66,11 @@ local function begin_round(self, now)
     if is_due then
       local window = history_check.window_of(self, payment, payment.intent_to_find, now)
       readings:expect(window.since)
-      window.readings, window.payment = readings, payment
-      payment.window, payment.history = window, history_check.history_of(payment)
+      window.readings, window.payment, payment.window = readings, payment, window
     end
-    table.insert(is_due and self.round or self.parked, payment)
+    table.insert(is_due and self.hand or self.parked, payment)
   end
-  table.sort(self.round, is_later)
-end
-
--- Returns when the next round begins: while there is something else to send a minute after the first could be looked
--- for; otherwise when all can be, or the first has waited for as long as a record may need.
-local function round_due_at(self, is_idle)
-  local first, last = math.huge, 0
-  for _, payment in ipairs(self.parked) do
-    first, last = math.min(first, payment.look_at), math.max(last, payment.look_at)
-  end
-  return is_idle and math.min(last, first + history_check.visible_ms(self)) or first + TOGETHER_MS
-end
-
--- Returns the payment to look for next; or nil, and in how many milliseconds the next round begins, nil where none
--- waits.
----@param is_idle boolean  whether there is nothing else to send
-local function next_rejected(self, is_idle)
-  if not self.round[1] and self.parked[1] then
-    local now = self.client:now() -- a clock of the program's own may wait, so that another task begins the round
-    local due_at = round_due_at(self, is_idle)
-    if due_at > now and not self.round[1] then return nil, self.parked[1] and due_at - now end
-    if not self.round[1] then begin_round(self, now) end
-  end
-  return table.remove(self.round)
+  return 0
 end
 
 --- Lets a payment wait until the others are made. Those of other workers are waited for as long as a record may need.
@@ -111,7 +92,7 @@ local function next_of_last(self, left)
 end
 
 -- Returns how many payments of this run wait for a look.
-local function waiting_for_looks(self) return #self.parked + #self.round + #self.last end
+local function waiting_for_looks(self) return #self.parked + #self.last end
 
 ---------------------------------------------------------------------------------------------------------- the hand
 
@@ -127,7 +108,7 @@ end
 
 -- Fills the hand. Returns how much work is left.
 local function refill(self)
-  local now = self.clock()
+  local now = core.monotonic_ms()
   if now < self.refill_at then return self.left end
   local took, left = self.journal.db:transaction(function(tx)
     if self.hand[1] then return {} end -- while this task waited for the connection another one took payments
@@ -159,16 +140,14 @@ end
 
 local function next_payment(self)
   while not self.stopping and not self.problem do
-    local payment = next_rejected(self, false) or table.remove(self.hand, 1)
+    begin_looks(self, false)
+    local left = self.hand[1] and 0 or refill(self)
+    local ms = not self.hand[1] and begin_looks(self, true) or nil
+    local payment = table.remove(self.hand, 1)
+    if not payment and not ms then payment, ms = next_of_last(self, left) end
     if payment or self.problem then return payment end
-    local left = refill(self)
-    if #self.hand == 0 then
-      local found, ms = next_rejected(self, true)
-      if not found and not ms then found, ms = next_of_last(self, left) end
-      if found or self.problem then return found end
-      if left == 0 and waiting_for_looks(self) == 0 then return nil end
-      sleep(self, ms)
-    end
+    if left == 0 and waiting_for_looks(self) == 0 then return nil end
+    sleep(self, ms)
   end
 end
 
@@ -262,10 +241,10 @@ end
 -- under the worker's name and is not in this run's hands was left by another run of that name: the lease must end, so
 -- that it is taken over.
 local function attend(self, tasks)
-  local renew_at, report_at = self.clock() + self.lease_ms / 3, 0
+  local renew_at, report_at = core.monotonic_ms() + self.lease_ms / 3, 0
   local working = at_work(self, tasks)
   while working[1] do
-    local now = self.clock()
+    local now = core.monotonic_ms()
     if now >= renew_at then
       renew_at = now + self.lease_ms / 3
       local has_payments = self.busy > 0 or self.hand[1] or waiting_for_looks(self) > 0
@@ -308,7 +287,7 @@ end
 --- Runs a worker of these payouts until nothing is left to do. Returns their report; or nil and an error.
 ---@param payouts purser.Payouts
 function M.run(payouts)
-  local self = setmetatable({ payouts = payouts, stopping = false, hand = {}, parked = {}, round = {}, last = {},
+  local self = setmetatable({ payouts = payouts, stopping = false, hand = {}, parked = {}, last = {},
     busy = 0, sending = 0, look_for_abandoned_at = 0, refill_at = 0, started_ms = core.monotonic_ms(),
     readings = planned.readings() }, Run) -- of those whose answer was lost
   payouts.current = self

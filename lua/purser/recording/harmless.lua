@@ -110,7 +110,7 @@ local kinds = {
   end,
 }
 
--- The kinds of members that the rows do not tell.
+-- Notes the kinds of members that the rows do not tell.
 local function list(kind, names)
   for name in names:gmatch "%S+" do kind_of[name] = kind end
 end
@@ -124,17 +124,8 @@ list("flag", "success includeFee")
 list("choice", "fromAccountType toAccountType")
 list("time", "timestamp serverTime createTime creatTime updateTime insertTime applyTime convertTime time")
 
--- Names that are of pages in one object and of amounts in another, and what shows that it is an amount.
-local ambiguous = set_of "total limit size page"
-local of_amounts = { "asset", "coin", "currency", "free", "locked", "frozen", "available", "balance", "amount" }
-
-local function may_be_amount(name, beside)
-  if not beside or not ambiguous[name] then return false end
-  for _, other in ipairs(of_amounts) do
-    if beside[other] then return true end
-  end
-  return false
-end
+-- Names that are of a page where its records stand beside them, and may be of an amount elsewhere.
+local of_pages = set_of "total limit size page"
 
 --- Returns true for a value that may stay; "time" and "date" for a time, which moves.
 ---@param name string
@@ -144,7 +135,7 @@ end
 function M.keeps(name, text, beside)
   learn_rows()
   local kind = kind_of[name]
-  if may_be_amount(name, beside) then return false end
+  if of_pages[name] and beside and not (beside.rows or beside.data) then return false end
   return kind ~= nil and kinds[kind](text) or false
 end
 

@@ -10,7 +10,6 @@ local files = require "purser.util.files"
 local harmless = require "purser.recording.harmless"
 local json = require "purser.json"
 local json_tree = require "purser.util.json_tree"
-local option_schema = require "purser.util.option_schema"
 local redact = require "purser.recording.redact"
 local token = require "purser.recording.redact.token"
 
@@ -29,71 +28,53 @@ end
 
 ---------------------------------------------------------------------------------------------------------- the requests
 
-local function path_segments(path)
-  local list = {}
-  for segment in path:gmatch "[^/]+" do list[#list + 1] = segment end
-  return list
-end
-
--- Returns what of a request is compared: the parts of its path, and its values by name.
+-- Returns what of a request is compared: the parts of its path and its values, each with its name.
 local function parts_of(target, body)
   local path, query = target:match "^([^?]*)%??(.*)$"
-  local parts = { segments = path_segments(path), values = {} }
+  local values, time = {}, nil
   for _, pair in ipairs(redact.parameters(query)) do
-    if not harmless.of_request[pair[1]] then parts.values[#parts.values + 1] = { pair[1], pair[2] }
-    elseif pair[1] == "timestamp" then parts.time = tonumber(pair[2]) end
+    if not harmless.of_request[pair[1]] then values[#values + 1] = pair
+    elseif pair[1] == "timestamp" then time = tonumber(pair[2]) end
   end
-  table.sort(parts.values, function(a, b) return a[1] < b[1] or a[1] == b[1] and a[2] < b[2] end)
+  table.sort(values, function(a, b) return a[1] < b[1] or a[1] == b[1] and a[2] < b[2] end)
+  for segment in path:gmatch "[^/]+" do values[#values + 1] = { "/", segment } end
   local tree = body ~= "" and json_tree.read(body)
-  if tree then
-    json_tree.each_scalar(tree, function(node, name)
-      parts.values[#parts.values + 1] = { name or "", node.text, is_word = node.type ~= "string" }
-    end)
-  else
-    parts.size = #body
-  end
-  return parts
+  if not tree then return { values = values, time = time, size = #body } end
+  json_tree.each_scalar(tree, function(node, name) values[#values + 1] = { name or "", node.text } end)
+  return { values = values, time = time }
 end
 
--- Tells whether a value may stand for a token, given what is bound already.
-local function may_stand(bound, fresh, value, recorded)
-  local held = bound.token_of[value] or fresh.token_of[value]
+-- Tells whether a value may stand for a token, given what is bound already; binds it then.
+local function may_stand(bound, value, recorded)
+  local held = bound.token_of[value]
   if held then return held == recorded end
   if value == recorded then return true end
-  if bound.value_of[recorded] or fresh.value_of[recorded] then return false end
-  if token.kind(value) ~= token.kind(recorded) then return false end
-  fresh.token_of[value], fresh.value_of[recorded] = recorded, value
+  if bound.value_of[recorded] or token.kind(value) ~= token.kind(recorded) then return false end
+  bound.token_of[value], bound.value_of[recorded] = recorded, value
   return true
 end
 
 local function new_binding() return { token_of = {}, value_of = {} } end
 
-local function same_value(self, fresh, pair, recorded, exact_times)
-  if pair[1] ~= recorded[1] then return false end
-  local kept = harmless.keeps(pair[1], pair[2])
-  if kept == "time" then
-    return pair[2] == recorded[2] or not exact_times and harmless.keeps(pair[1], recorded[2]) == "time"
-  elseif kept == true then
-    return pair[2] == recorded[2]
-  end
-  return may_stand(self.bound, fresh, pair[2], recorded[2])
+-- Returns a binding that has what another one has, and leaves it as it is.
+local function bound_above(bound)
+  return { token_of = setmetatable({}, { __index = bound.token_of }),
+    value_of = setmetatable({}, { __index = bound.value_of }) }
+end
+
+local function is_same(bound, name, value, recorded, exact_times)
+  local kept = name == "/" and harmless.is_segment(value) or name ~= "/" and harmless.keeps(name, value)
+  if not kept or kept == "date" then return may_stand(bound, value, recorded) end
+  return value == recorded or kept == "time" and not exact_times and harmless.keeps(name, recorded) == "time"
 end
 
 -- Returns what a request binds when it is the recorded one; nil when it is another.
 local function binding_of(self, method, parts, exchange, exact_times)
-  local recorded, fresh = exchange.parts, new_binding()
-  if method ~= exchange.method or #parts.segments ~= #recorded.segments or #parts.values ~= #recorded.values
-    or parts.size ~= recorded.size then
-    return nil
-  end
-  for i, segment in ipairs(parts.segments) do
-    if segment ~= recorded.segments[i] and (harmless.is_segment(segment)
-      or not may_stand(self.bound, fresh, segment, recorded.segments[i])) then
-      return nil
-    end
-  end
+  local recorded, fresh = exchange.parts, bound_above(self.bound)
+  if method ~= exchange.method or #parts.values ~= #recorded.values or parts.size ~= recorded.size then return nil end
   for i, pair in ipairs(parts.values) do
-    if not same_value(self, fresh, pair, recorded.values[i], exact_times) then return nil end
+    local other = recorded.values[i]
+    if pair[1] ~= other[1] or not is_same(fresh, pair[1], pair[2], other[2], exact_times) then return nil end
   end
   return fresh
 end
@@ -105,16 +86,11 @@ local function find(self, method, parts)
       if fresh then return exchange, fresh end
     end
   end
-  if not self.reuse then return nil end
-  for i = #self.list, 1, -1 do
-    local fresh = binding_of(self, method, parts, self.list[i], false)
-    if fresh then return self.list[i], fresh end
-  end
 end
 
 ----------------------------------------------------------------------------------------------------------- the answers
 
--- A recorded body with the values of this replay in the place of their tokens.
+-- Returns a recorded body with the values of this replay in the place of their tokens.
 local function filled(self, body)
   if next(self.bound.value_of) == nil then return body end
   local tree = json_tree.read(body)
@@ -128,11 +104,10 @@ local function filled(self, body)
   return json_tree.write(tree)
 end
 
-local function failed(kind, outcome, message, more)
-  more = more or {}
-  local is_sent = outcome ~= "not_sent"
-  return nil, { kind = kind or "transport", outcome = is_sent and "unknown" or outcome, message = message,
-    phase = more.phase, code = more.code, sends = is_sent and 1 or 0 }
+local function failed(failure, message)
+  local is_sent = failure.outcome ~= "not_sent"
+  return nil, { kind = failure.kind or "transport", outcome = is_sent and "unknown" or "not_sent", message = message,
+    phase = failure.phase, code = failure.code, sends = is_sent and 1 or 0 }
 end
 
 --- Answers a request from the recording; each exchange answers once.
@@ -144,18 +119,17 @@ function Replay:send(request)
   if not exchange then
     local what = ("replay: no exchange that is left answers this %s of %s"):format(tostring(request.method),
       request.operation or "another path")
-    return failed("argument", "not_sent", what .. "; record it again, or send what was recorded")
+    return failed({ kind = "argument", outcome = "not_sent" }, what .. "; record it again, or send what was recorded")
   end
   exchange.used = true
   for value, recorded in pairs(fresh.token_of) do
     self.bound.token_of[value], self.bound.value_of[recorded] = recorded, value
   end
-  local failure = exchange.failure
-  if failure then return failed(failure.kind, failure.outcome, "replay: the recorded exchange failed", failure) end
+  if exchange.failure then return failed(exchange.failure, "replay: the recorded exchange failed") end
   return { status = exchange.status, headers = exchange.headers, body = filled(self, exchange.body), sends = 1 }
 end
 
---- The time of the recording: that of the next exchange, for the client's option `clock`.
+--- Returns the time of the recording: that of the next exchange, for the client's option `clock`.
 ---@return integer epoch_ms
 function Replay:now()
   local last
@@ -218,18 +192,13 @@ local function lines_of(source)
   return lines
 end
 
---- Makes a transport out of a recording: the path of its file, or a list of its lines. With the option `reuse` an
--- exchange that was used answers again when none is left.
+--- Makes a transport out of a recording: the path of its file, or a list of its lines.
 ---@param source string|string[]
----@param options { reuse: boolean|nil }|nil
 ---@return purser.transport.replayer|nil transport, string|nil message
-function M.new(source, options)
-  local wrong = option_schema.text(options or {}, { reuse = "boolean" }, "replay option")
-  if wrong then return nil, "replay: " .. wrong end
+function M.new(source)
   local lines, reason = lines_of(source)
   if not lines then return nil, "replay: " .. reason .. "; give the file of a recording" end
-  local self = setmetatable({ list = {}, bound = new_binding(),
-    reuse = options and options.reuse or false }, Replay)
+  local self = setmetatable({ list = {}, bound = new_binding() }, Replay)
   for i, line in ipairs(lines) do
     local exchange
     exchange, reason = exchange_of(line)

@@ -5,63 +5,77 @@
 -- role: "broker" (a main account with group A), "main" and "user" (main accounts), "sub" (its `parent` is a uid).
 
 local clock = require "purser.sim.clock"
+local decimal = require "purser.decimal"
 local history = require "purser.sim.history"
 local ledger = require "purser.sim.ledger"
+local option_schema = require "purser.util.option_schema"
 local prng = require "purser.sim.prng"
-
-local M = {}
+local rejection = require "purser.sim.rejection"
 
 local MAX_KEYS = 30 -- of an account
 
-function M.setup(sim)
-  sim.accounts = { list = {}, by_uid = {}, by_name = {}, by_identifier = {}, subs = {} }
-  sim.keys = { by_key = {}, by_uid = {} }
-  sim.key_tools = {}
-end
+local function sub_key(parent_uid, name) return ("sub %s %s"):format(parent_uid, name) end
 
-local function sub_key(parent_uid, name) return parent_uid .. "|" .. name end
-
-local function index(sim, account)
-  local book = sim.accounts
-  book.list[#book.list + 1] = account
-  book.by_uid[account.uid] = account
-  if account.parent then
-    book.by_name[sub_key(account.parent, account.name)] = account
-    book.subs[account.parent] = book.subs[account.parent] or {}
-    table.insert(book.subs[account.parent], account)
-  else
-    book.by_identifier["UID|" .. account.uid] = account
-    if account.email then book.by_identifier["EMAIL|" .. account.email:lower()] = account end
-    if account.mobile then book.by_identifier["MOBILE|" .. account.mobile] = account end
-  end
-end
+local M = { histories = {
+  accounts = { id = "uid", keys = function(account)
+    if account.parent then return "of " .. account.parent, sub_key(account.parent, account.name) end
+    return "UID " .. account.uid, account.email and "EMAIL " .. account.email:lower(),
+      account.mobile and "MOBILE " .. account.mobile
+  end },
+  keys = { id = "api_key", keys = function(key) return key.uid end },
+  -- what came from the outside, or with a minus went there: funds at the start, and trades
+  grants = { keys = function() end, moves = function(grant, move)
+    for asset, amount in pairs(grant.amounts) do
+      move(asset, decimal(amount), ledger.WORLD, ledger.place(grant.uid, grant.business))
+    end
+  end },
+} }
 
 --- Adds an account with these fields; its uid is given or the next free one.
 function M.add(sim, fields)
-  local number = 10000001 + #sim.accounts.list * 37
-  while not fields.uid or sim.accounts.by_uid[fields.uid] do
+  local number = 10000001 + #sim.accounts.all * 37
+  while not fields.uid or sim.accounts.by_id[fields.uid] do
     fields.uid, number = ("%d"):format(number), number + 37
   end
-  fields.created = sim:now()
-  index(sim, fields)
-  return fields
+  fields.time = sim:now()
+  return sim.accounts:add(fields)
 end
 
---- The sub-account of that name of a parent, or nil, code.
+--- Returns the account of a uid, of a name, or of a table with one of them; or nil and what is wrong.
+function M.find(sim, requested)
+  if type(requested) == "table" then requested = requested.uid or requested.name end
+  if sim.accounts.by_id[requested] then return sim.accounts.by_id[requested] end
+  for _, account in ipairs(sim.accounts.all) do
+    if requested ~= nil and account.name == requested then return account end
+  end
+  return nil, ("there is no account %s"):format(tostring(requested))
+end
+
+--- Checks the fields of a method of the simulator, and finds the account that they name. Returns it, or nil and what is
+--- wrong.
+function M.named(sim, method, fields, rules)
+  local message = option_schema.text(fields, rules, method .. " field")
+  if message then return nil, message end
+  return M.find(sim, fields.account)
+end
+
+--- Returns the sub-account of that name of a parent, or nil.
+function M.sub_of(sim, parent, name) return sim.accounts:of(sub_key(parent.uid, name))[1] end
+
+--- Returns the sub-account of that name of a parent; rejects a request that names none.
 function M.sub(sim, parent, name)
-  local sub = sim.accounts.by_name[sub_key(parent.uid, name)]
-  if not sub then return nil, "140001", ("The sub-account %s does not exist"):format(name) end
-  return sub
+  local sub = M.sub_of(sim, parent, name)
+  return sub or rejection.raise("140001", ("The sub-account %s does not exist"):format(name))
 end
 
---- The main account that an identifier stands for. `kind` is EMAIL, UID or MOBILE.
+--- Returns the main account that an identifier stands for. `kind` is EMAIL, UID or MOBILE.
 function M.by_identifier(sim, kind, identifier, area_code)
   if kind == "EMAIL" then identifier = identifier:lower() end
   if kind == "MOBILE" then identifier = area_code .. identifier end
-  return sim.accounts.by_identifier[kind .. "|" .. identifier]
+  return sim.accounts:of(kind .. " " .. identifier)[1]
 end
 
---- The name of a main account in the records of transfers.
+--- Returns the name of a main account in the records of transfers.
 function M.display_name(account)
   return account.parent and account.name or account.email or account.mobile or account.uid
 end
@@ -69,54 +83,51 @@ end
 --- Tells whether an account can hold futures funds. Only a broker's sub-accounts have to be enabled (A14): other main
 --- accounts have no operation for it, so theirs are enabled from the start.
 function M.has_futures(sim, account)
-  if not account.parent or sim.accounts.by_uid[account.parent].role ~= "broker" then return true end
+  if not account.parent or sim.accounts.by_id[account.parent].role ~= "broker" then return true end
   return account.futures == true
 end
 
-local function create_sub(sim, account, values)
-  if sim.accounts.by_name[sub_key(account.uid, values.subAccount)] then return nil, "730101" end
-  local max = sim.options.max_sub_accounts
-  if max > 0 and #(sim.accounts.subs[account.uid] or {}) >= max then
-    return nil, "730002", ("At most %d sub-accounts can be created (max_sub_accounts)"):format(max)
-  end
-  local sub = M.add(sim, {
-    role = "sub", parent = account.uid, name = values.subAccount, note = values.note, funds_password = values.password,
-  })
-  return { subAccount = sub.name, note = sub.note, timestamp = sub.created }
+-- Returns a sub-account as each answer shows it, which has some of this.
+local function public(sub)
+  return {
+    subAccount = sub.name, note = sub.note, timestamp = sub.time, createTime = sub.time, uid = sub.uid,
+    isFreeze = sub.frozen == true,
+  }
 end
 
--- The things of a list that are visible now and pass a filter, each as `show` shows it, oldest first.
+-- A2, B1
+local function create_sub(sim, account, values)
+  if M.sub_of(sim, account, values.subAccount) then rejection.raise "730101" end
+  local max = sim.options.max_sub_accounts
+  if max > 0 and #sim.accounts:of("of " .. account.uid) >= max then
+    rejection.raise("730002", ("At most %d sub-accounts can be created (max_sub_accounts)"):format(max))
+  end
+  return public(M.add(sim, {
+    role = "sub", parent = account.uid, name = values.subAccount, note = values.note, funds_password = values.password,
+  }))
+end
+
+-- Returns the records of a list that are visible now and pass a filter, each as `show` shows it, oldest first.
 local function visible_of(sim, list, show, passes)
   local found, seen = {}, sim:visible()
-  for _, thing in ipairs(list or {}) do
-    if (not seen or thing.created <= seen) and (not passes or passes(thing)) then found[#found + 1] = show(thing) end
+  for _, record in ipairs(list) do
+    if (not seen or record.time <= seen) and (not passes or passes(record)) then found[#found + 1] = show(record) end
   end
   return found
 end
 
--- A3
-local function broker_list(sim, account, values)
-  return history.cut(visible_of(sim, sim.accounts.subs[account.uid], function(sub)
-    return { subAccount = sub.name, note = sub.note, timestamp = sub.created }
-  end, function(sub) return not values.subAccount or sub.name == values.subAccount end), values)
-end
-
--- B2
-local function family_list(sim, account, values)
-  return history.cut(visible_of(sim, sim.accounts.subs[account.uid], function(sub)
-    return { subAccount = sub.name, isFreeze = sub.frozen == true, createTime = sub.created, uid = sub.uid }
-  end, function(sub)
+-- A3, B2
+local function list(sim, account, values)
+  return history.cut(visible_of(sim, sim.accounts:of("of " .. account.uid), public, function(sub)
     return (not values.subAccount or sub.name == values.subAccount)
       and (not values.isFreeze or (values.isFreeze == "true") == (sub.frozen == true))
   end), values)
 end
 
--- The handler of an operation on the parameter `subAccount`: handle(sim, sub, values).
+-- Returns the handler of an operation on the parameter `subAccount`: handle(sim, sub, values).
 local function on_sub(handle)
   return function(sim, account, values)
-    local sub, code, message = M.sub(sim, account, values.subAccount)
-    if not sub then return nil, code, message end
-    return handle(sim, sub, values)
+    return handle(sim, M.sub(sim, account, values.subAccount), values)
   end
 end
 
@@ -125,7 +136,7 @@ local status = on_sub(function(_, sub) return { status = sub.frozen and "2" or "
 
 -- A14
 local enable_futures = on_sub(function(sim, sub)
-  if sub.frozen then return nil, "140002" end
+  if sub.frozen then rejection.raise "140002" end
   sub.futures = true
   return { subAccount = sub.name, isFuturesEnabled = true, timestamp = ("%d"):format(sim:now()) }
 end)
@@ -133,7 +144,7 @@ end)
 -- B8
 local balances = on_sub(function(sim, sub, values) return M.balances(sim, sub, values.accountType) end)
 
---- The balances of an account that are not zero: { asset, free, locked } each.
+--- Returns the balances of an account that are not zero: { asset, free, locked } each.
 function M.balances(sim, account, business)
   local free, locked = ledger.place(account.uid, business), ledger.place(account.uid, business, "locked")
   local names, found = {}, {}
@@ -152,84 +163,58 @@ function M.balances(sim, account, business)
   return found
 end
 
-local function index_key(sim, key)
-  sim.keys.by_key[key.api_key] = key
-  local list = sim.keys.by_uid[key.uid] or {}
-  sim.keys.by_uid[key.uid] = list
-  list[#list + 1] = key
-end
-
 --- Tells whether a text has the form of a public key.
 function M.is_api_key(text)
   return text:find("^%w+$") ~= nil and #text >= 8 and #text <= 64
 end
 
---- The days that a key has left, rounded up: nil for one that does not end, which has an IP list; 0 when it has ended.
+--- Returns the days that a key has left, rounded up: nil for one that does not end, which has an IP list; 0 when it has
+--- ended.
 function M.days_left(sim, key)
   local days = sim.options.key_days
   if key.ip or days == 0 then return nil end
-  return math.max(0, math.ceil((key.created + days * clock.DAY - sim:now()) / clock.DAY))
+  return math.max(0, math.ceil((key.time + days * clock.DAY - sim:now()) / clock.DAY))
 end
 
 --- Makes a key for an account: { permissions, ip, note }. `api_key` and `secret_key` are drawn unless given.
 function M.add_key(sim, account, fields)
-  local key = {
-    uid = account.uid, permissions = fields.permissions, ip = fields.ip, note = fields.note, created = sim:now(),
+  return sim.keys:add {
+    uid = account.uid, permissions = fields.permissions, ip = fields.ip, note = fields.note, time = sim:now(),
     api_key = fields.api_key or "mx0" .. sim.dice:text(21, prng.LETTERS_AND_DIGITS),
     secret_key = fields.secret_key or sim.dice:text(32, prng.HEX),
   }
-  index_key(sim, key)
-  return key
+end
+
+local function public_key(key)
+  return {
+    note = key.note, apiKey = key.api_key, permissions = key.permissions, ip = key.ip or "", createTime = key.time,
+  }
 end
 
 -- A5, B3
 local create_key = on_sub(function(sim, sub, values)
-  if sub.frozen then return nil, "140002" end
-  if #(sim.keys.by_uid[sub.uid] or {}) >= MAX_KEYS then return nil, "730705" end
+  if sub.frozen then rejection.raise "140002" end
+  if #sim.keys:of(sub.uid) >= MAX_KEYS then rejection.raise "730705" end
   local key = M.add_key(sim, sub, values)
-  return {
-    subAccount = sub.name, note = key.note, apiKey = key.api_key, secretKey = key.secret_key,
-    permissions = key.permissions, ip = key.ip or "", createTime = key.created,
-  }
+  local made = public_key(key)
+  made.subAccount, made.secretKey = sub.name, key.secret_key
+  return made
 end)
 
 -- A6, B4
-local list_keys = on_sub(function(sim, sub)
-  return visible_of(sim, sim.keys.by_uid[sub.uid], function(key)
-    return {
-      note = key.note, apiKey = key.api_key, permissions = key.permissions, ip = key.ip or "", createTime = key.created,
-    }
-  end)
-end)
+local list_keys = on_sub(function(sim, sub) return visible_of(sim, sim.keys:of(sub.uid), public_key) end)
 
 -- A7, B5
 local delete_key = on_sub(function(sim, sub, values)
-  local key = sim.keys.by_key[values.apiKey]
-  if not key or key.uid ~= sub.uid then return nil, "730706" end
-  sim.keys.by_key[key.api_key], sim.key_tools[key.api_key] = nil, nil
-  local keys = sim.keys.by_uid[sub.uid]
-  for i = #keys, 1, -1 do
-    if keys[i] == key then table.remove(keys, i) end
-  end
+  local key = sim.keys.by_id[values.apiKey]
+  if not key or key.uid ~= sub.uid then rejection.raise "730706" end
+  sim.keys:remove(key)
   return { subAccount = sub.name }
 end)
 
 M.handlers = {
-  A2 = create_sub, B1 = create_sub, A3 = broker_list, B2 = family_list, A4 = status, A14 = enable_futures,
+  A2 = create_sub, B1 = create_sub, A3 = list, B2 = list, A4 = status, A14 = enable_futures,
   B8 = balances, A5 = create_key, B3 = create_key, A6 = list_keys, B4 = list_keys, A7 = delete_key, B5 = delete_key,
 }
-
-function M.snapshot(sim)
-  local keys = {}
-  for _, account in ipairs(sim.accounts.list) do
-    for _, key in ipairs(sim.keys.by_uid[account.uid] or {}) do keys[#keys + 1] = key end
-  end
-  return { list = sim.accounts.list, keys = keys }
-end
-
-function M.restore(sim, state)
-  for _, account in ipairs(state.list) do index(sim, account) end
-  for _, key in ipairs(state.keys) do index_key(sim, key) end
-end
 
 return M

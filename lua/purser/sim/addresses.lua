@@ -2,12 +2,23 @@
 -- Addresses: their form on each chain, the deposit addresses that accounts have, and the withdrawal addresses they
 -- saved.
 
+local accounts = require "purser.sim.accounts"
 local coins = require "purser.sim.coins"
 local core = require "purser.core"
 local history = require "purser.sim.history"
 local prng = require "purser.sim.prng"
+local rejection = require "purser.sim.rejection"
 
-local M = {}
+local function owner_key(uid, coin, network) return uid .. "|" .. coin .. "|" .. network end
+
+local M = { histories = {
+  deposit_addresses = { keys = function(record)
+    return owner_key(record.uid, record.coin, record.network),
+      owner_key(record.address .. ":" .. (record.memo or ""), record.coin, record.network),
+      record.memo and "shared " .. record.form
+  end },
+  saved_addresses = { keys = function(record) return record.uid end },
+} }
 
 local B58 = "[1-9A-HJ-NP-Za-km-z]"
 
@@ -48,8 +59,6 @@ local function draw(sim, network)
   return form[5] and core.address_seal(form[5], text) or text
 end
 
-local function owner_key(uid, coin, network) return uid .. "|" .. coin .. "|" .. network end
-
 local function public(record)
   return {
     address = record.address, coin = record.coin, network = record.network, memo = record.memo,
@@ -57,92 +66,83 @@ local function public(record)
   }
 end
 
-function M.setup(sim)
-  sim.deposit_addresses = { list = {}, by_owner = {}, by_address = {} }
-  sim.saved_addresses, sim.shared_addresses = {}, {}
-end
-
-local function index(sim, record)
+--- Returns the deposit address of an account for a coin on a network: made at its first use, the same ever after unless
+--- a new one `is_wanted`. On a chain with memos there is one address of the platform, and a memo for each account.
+function M.of_account(sim, account, network, is_wanted)
   local book = sim.deposit_addresses
-  book.list[#book.list + 1] = record
-  book.by_owner[owner_key(record.uid, record.coin, record.network)] = record
-  book.by_address[owner_key(record.address .. ":" .. (record.memo or ""), record.coin, record.network)] = record
+  local known = book:of(owner_key(account.uid, network.coin, network.long))
+  if known[1] and not is_wanted then return known[#known] end
+  local shared = network.memo and book:of("shared " .. network.form)[1]
+  return book:add {
+    uid = account.uid, coin = network.coin, network = network.long, form = network.form, time = sim:now(),
+    address = shared and shared.address or draw(sim, network),
+    memo = network.memo and ("%d"):format(100000 + #book.all) or nil,
+  }
 end
 
---- The deposit address of an account for a coin on a network: made at its first use, the same ever after.
-function M.of_account(sim, account, network)
-  local known = sim.deposit_addresses.by_owner[owner_key(account.uid, network.coin, network.long)]
-  if known then return known end
-  local record = { uid = account.uid, coin = network.coin, network = network.long, created = sim:now() }
-  if network.memo then
-    -- one address of the platform on that chain, and a memo for each account
-    sim.shared_addresses[network.form] = sim.shared_addresses[network.form] or draw(sim, network)
-    record.address = sim.shared_addresses[network.form]
-    record.memo = ("%d"):format(100000 + #sim.deposit_addresses.list)
-  else
-    record.address = draw(sim, network)
-  end
-  index(sim, record)
-  return record
-end
-
---- The record of a deposit address, with its owner; nil when it is none of the platform's.
+--- Returns the record of a deposit address, with its owner; nil when it is none of the platform's.
 function M.find(sim, network, address, memo)
-  return sim.deposit_addresses.by_address[owner_key(address .. ":" .. (memo or ""), network.coin, network.long)]
+  return sim.deposit_addresses:of(owner_key(address .. ":" .. (memo or ""), network.coin, network.long))[1]
 end
 
---- A coin's network by its long name, or its first one; or nil, code, message.
+--- Returns a coin's network by its long name, or its first one; rejects a request that names none.
 function M.find_network(coin, name)
+  coins.check(coin)
   local known = coins.by_name[coin]
-  if not known then return nil, "10232", ("The coin %s does not exist"):format(coin) end
-  local network = known.by_long[name or known.networks[1].long]
-  if not network then return nil, "10232", ("The network %s of %s does not exist"):format(name, coin) end
-  return network
+  return known.by_long[name or known.networks[1].long]
+    or rejection.raise("10232", ("The network %s of %s does not exist"):format(name, coin))
 end
 
 local function create(sim, account, values)
-  local network, code, message = M.find_network(values.coin, values.network)
-  if not network then return nil, code, message end
+  local network = M.find_network(values.coin, values.network)
   if not network.public.depositEnable then
-    return nil, "10216", "Deposits of this coin on this network are suspended"
+    rejection.raise("10216", "Deposits of this coin on this network are suspended")
   end
-  local key = owner_key(account.uid, network.coin, network.long)
-  if sim.is_live then sim.deposit_addresses.by_owner[key] = nil end -- the earlier ones stay in the list
-  return public(M.of_account(sim, account, network))
+  return public(M.of_account(sim, account, network, sim.is_live))
 end
 
 local function list(sim, account, values)
-  local network, code, message = M.find_network(values.coin, values.network)
-  if not network then return nil, code, message end
-  local found = {}
-  for _, each in ipairs(coins.by_name[values.coin].networks) do
-    for _, record in ipairs(sim.deposit_addresses.list) do
-      if record.uid == account.uid and record.coin == values.coin and record.network == each.long
-        and (not values.network or each == network) then
-        found[#found + 1] = public(record)
-      end
+  local network, found = M.find_network(values.coin, values.network), {}
+  for _, each in ipairs(values.network and { network } or coins.by_name[values.coin].networks) do
+    for _, record in ipairs(sim.deposit_addresses:of(owner_key(account.uid, each.coin, each.long))) do
+      found[#found + 1] = public(record)
     end
   end
   return found
 end
 
---- Saves a withdrawal address: { coin, network, address, memo }. Returns the record, or nil and what is wrong.
-function M.save(sim, account, fields)
+---@class purser.Sim
+local methods = {}
+M.methods = methods
+
+---@class purser.SimAddressOptions
+---@field account string|table
+---@field coin string
+---@field network string  long name or short id
+---@field address string
+---@field memo string|nil
+
+local rules = { account = "string or table", coin = "string", network = "string", address = "string", memo = "string" }
+
+--- Saves a withdrawal address in an account's address book.
+---@param fields purser.SimAddressOptions
+---@return table|nil address, string|nil message
+function methods:save_address(fields)
+  local account, message = accounts.named(self, "save_address", fields, rules)
+  if not account then return nil, message end
+  if not fields.address then return nil, "a saved address needs an address" end
   local network = coins.network(fields.coin, fields.network, true)
   if not network then return nil, "the coin or its network does not exist" end
   if not M.is_valid(network, fields.address) then return nil, "the address does not fit the network" end
-  local book = sim.saved_addresses[account.uid] or {}
-  sim.saved_addresses[account.uid] = book
-  local record = {
-    coin = network.coin, network = network.long, address = fields.address, addressTag = fields.memo, memo = fields.memo,
+  return self.saved_addresses:add {
+    uid = account.uid, coin = network.coin, network = network.long, address = fields.address, addressTag = fields.memo,
+    memo = fields.memo, time = self:now(),
   }
-  book[#book + 1] = record
-  return record
 end
 
 --- Tells whether an account saved this address.
 function M.is_saved(sim, account, network, address, memo)
-  for _, record in ipairs(sim.saved_addresses[account.uid] or {}) do
+  for _, record in ipairs(sim.saved_addresses:of(account.uid)) do
     if record.coin == network.coin and record.network == network.long and record.address == address
       and (record.memo or "") == (memo or "") then
       return true
@@ -154,21 +154,12 @@ end
 -- C8
 local function list_saved(sim, account, values)
   local found = {}
-  for _, record in ipairs(sim.saved_addresses[account.uid] or {}) do
+  for _, record in ipairs(sim.saved_addresses:of(account.uid)) do
     if not values.coin or values.coin == record.coin then found[#found + 1] = record end
   end
   return history.page_result(history.cut(found, values), #found, values)
 end
 
 M.handlers = { A8 = create, C6 = create, A9 = list, C7 = list, C8 = list_saved }
-
-function M.snapshot(sim)
-  return { deposit = sim.deposit_addresses.list, saved = sim.saved_addresses, shared = sim.shared_addresses }
-end
-
-function M.restore(sim, state)
-  sim.saved_addresses, sim.shared_addresses = state.saved, state.shared
-  for _, record in ipairs(state.deposit) do index(sim, record) end
-end
 
 return M

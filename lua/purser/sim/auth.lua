@@ -5,8 +5,8 @@
 local accounts = require "purser.sim.accounts"
 local core = require "purser.core"
 local plain_text = require "purser.util.plain_text"
+local rejection = require "purser.sim.rejection"
 local request_parser = require "purser.sim.request_parser"
-local rules = require "purser.sim.rules"
 
 local M = {}
 
@@ -14,75 +14,48 @@ local function whole(text)
   return text and #text <= 15 and text:find("^%d+$") and tonumber(text) or nil
 end
 
--- Returns the tools that check a key's requests; made at its first use, never part of a snapshot.
-local function tools_of(sim, key)
-  local tools = sim.key_tools[key.api_key]
-  if not tools then
-    local signer = assert(core.signer("hmac-sha256", key.secret_key))
-    tools = { signer = signer, permissions = {}, ips = key.ip and {} or nil }
-    for _, name in ipairs(rules.items(key.permissions)) do tools.permissions[name] = true end
-    for _, ip in ipairs(key.ip and rules.items(key.ip) or {}) do tools.ips[ip:lower()] = true end
-    sim.key_tools[key.api_key] = tools
-  end
-  return tools
+local signers = setmetatable({}, { __mode = "k" }) -- by key; made at its first use
+
+local function signer_of(key)
+  signers[key] = signers[key] or assert(core.signer("hmac-sha256", key.secret_key))
+  return signers[key]
 end
 
+-- Tells whether a list, which is a text with commas, has an item.
+local function has(list, item) return ("," .. list .. ","):find("," .. item .. ",", 1, true) ~= nil end
+
 local function check_content_type(request)
-  if request.method == "GET" then return true end
   local content_type = (request.headers["content-type"] or ""):lower()
-  return content_type:match("^%s*([^;%s]*)") == "application/json"
+  if request.method ~= "GET" and content_type:match("^%s*([^;%s]*)") ~= "application/json" then
+    rejection.raise "700013"
+  end
 end
 
 local function find_key(sim, request)
   local api_key = request.headers[sim.profile.key_header:lower()]
-  if not api_key or not accounts.is_api_key(api_key) then return nil, "700001" end
-  local key = sim.keys.by_key[api_key]
-  if not key then return nil, "10072" end
-  if accounts.days_left(sim, key) == 0 then return nil, "10072", "The key has ended" end
+  if not api_key or not accounts.is_api_key(api_key) then rejection.raise "700001" end
+  local key = sim.keys.by_id[api_key]
+  if not key then rejection.raise "10072" end
+  if accounts.days_left(sim, key) == 0 then rejection.raise("10072", "The key has ended") end
   return key
 end
 
 local function check_time(sim, query)
   local profile = sim.profile
-  local window = query[profile.recv_window_name]
-  if window ~= nil then
-    window = whole(window)
-    if not window then return nil, "700008", "recvWindow must be a whole number" end
-    if window > profile.max_recv_window then return nil, "700005" end
-  end
-  local timestamp = query[profile.timestamp_name]
-  if not timestamp or timestamp == "" then
-    return nil, "700004", ("Mandatory parameter '%s' was not sent"):format(profile.timestamp_name)
-  end
+  local window, timestamp = query[profile.recv_window_name], query[profile.timestamp_name]
+  if window and not whole(window) then rejection.raise("700008", "recvWindow must be a whole number") end
+  if window and whole(window) > profile.max_recv_window then rejection.raise "700005" end
+  if not timestamp or timestamp == "" then rejection.lacks(profile.timestamp_name) end
   timestamp = whole(timestamp)
-  if not timestamp then return nil, "700008", "timestamp must be epoch milliseconds" end
+  if not timestamp then rejection.raise("700008", "timestamp must be epoch milliseconds") end
   local now = sim:now()
-  if timestamp >= now + 1000 or now - timestamp > (window or 5000) then return nil, "700003" end
-  return true
+  if timestamp >= now + 1000 or now - timestamp > (whole(window) or 5000) then rejection.raise "700003" end
 end
 
--- Where the JSON string that begins after `from` ends: at its closing quote, or with the text.
-local function string_end(text, from)
-  local at = from
-  while true do
-    local found = text:find('["\\]', at)
-    if not found then return #text + 1 end
-    if text:sub(found, found) == '"' then return found end
-    at = found + 2
-  end
-end
-
--- A text of a request as it may be shown. A funds password's hash does not go into messages, whether it travelled in
--- the query or in a body.
+-- Returns a text of a request as it may be shown. A funds password's hash does not go into messages: in the query it is
+-- masked, and what a JSON text has after one is left out.
 local function mask(text)
-  text = plain_text.clean(text):gsub("(password=)[^&]*", "%1***")
-  local at = 1
-  while true do
-    local _, open = text:find('"password"%s*:%s*"', at)
-    if not open then return text end
-    text = text:sub(1, open) .. "***" .. text:sub(string_end(text, open + 1))
-    at = open + 4
-  end
+  return (plain_text.clean(text):gsub("(password=)[^&]*", "%1***"):gsub('("password"%s*:%s*").*', "%1***"))
 end
 
 M.mask = mask
@@ -91,7 +64,7 @@ local function without(query, name)
   return (("&" .. query):gsub("&" .. name:gsub("%p", "%%%0") .. "=[^&]*", ""):gsub("^&", ""))
 end
 
--- A query with the value of every parameter as it was before it was percent-encoded.
+-- Returns a query with the value of every parameter as it was before it was percent-encoded.
 local function decoded(query)
   return (query:gsub("[^&]+", request_parser.unescape))
 end
@@ -128,7 +101,7 @@ local function candidates(query, body, path, profile)
   return list
 end
 
---- The text that the client signed and, in words, what it is; nil when no usual mistake explains the signature.
+--- Returns the text that the client signed and, in words, what it is; nil when no usual mistake explains the signature.
 ---@param signer userdata       with the key's own secret
 ---@param signature string      as it arrived, decoded
 ---@param query string          as it arrived, without the signature: the right text
@@ -144,57 +117,46 @@ function M.diagnose(signer, signature, query, body, path, profile)
   end
 end
 
-local function check_signature(sim, tools, signed, request, signature)
+local function check_signature(sim, signer, signed, request, signature)
   local sent = request_parser.unescape(signature)
-  if sent and sent == tools.signer:sign(signed) then return true end
+  if sent and sent == signer:sign(signed) then return end
   local shown = mask(signed)
-  local received, mistake = M.diagnose(tools.signer, sent or "", signed, request.body or "",
+  local received, mistake = M.diagnose(signer, sent or "", signed, request.body or "",
     request.target:match("^[^?]*"), sim.profile)
-  return nil, "700002", "Signature for this request is not valid. The service signs this text: " .. shown, {
+  rejection.raise("700002", "Signature for this request is not valid. The service signs this text: " .. shown, {
     expected = shown, received = received and mask(received), mistake = mistake,
-  }
+  })
 end
 
 -- Checks that the account behind the key may call the operation at all.
 local function check_account(sim, row, account)
-  local parent = account.parent and sim.accounts.by_uid[account.parent] or account
-  if account.frozen then return nil, "730100" end
-  if row.group == "broker" and parent.role ~= "broker" then return nil, "730603" end
+  local parent = account.parent and sim.accounts.by_id[account.parent] or account
+  if account.frozen then rejection.raise "730100" end
+  if row.group == "broker" and parent.role ~= "broker" then rejection.raise "730603" end
   if row.signer == "main" and account.parent then
-    return nil, "700007", "Only the main account's key may call this operation"
+    rejection.raise("700007", "Only the main account's key may call this operation")
   end
   if row.signer == "sub" and not account.parent then
-    return nil, "700007", "Only a sub-account's own key may call this operation"
+    rejection.raise("700007", "Only a sub-account's own key may call this operation")
   end
-  return true
 end
 
---- Checks a request for `row`. Returns the account, the query's parameters; or nil, code, message, and for a wrong
---- signature the texts: { expected, received = what the client signed, when that is known, mistake = in words }.
+--- Checks a request for `row`. Returns the account and the query's parameters. The rejection of a wrong signature has
+--- the texts: { expected, received = what the client signed, when that is known, mistake = in words }.
 function M.check(sim, row, request, query_text)
-  if not check_content_type(request) then return nil, "700013" end
-  local key, code, message = find_key(sim, request)
-  if not key then return nil, code, message end
+  check_content_type(request)
+  local key = find_key(sim, request)
   local signed, signature = request_parser.split(query_text, sim.profile.signature_name)
-  local query
-  query, code, message = request_parser.query(signed)
-  if sim.is_live and signed:find "[()]" then return nil, "700002" end
-  if not query then return nil, code, message end
-  if not signature or signature == "" then
-    return nil, "700004", ("Mandatory parameter '%s' was not sent"):format(sim.profile.signature_name)
-  end
-  local tools = tools_of(sim, key)
-  local ok, shown
-  ok, code, message = check_time(sim, query)
-  if not ok then return nil, code, message end
-  ok, code, message, shown = check_signature(sim, tools, signed, request, signature)
-  if not ok then return nil, code, message, shown end
-  if tools.ips and not tools.ips[(request.ip or ""):lower()] then return nil, "700006" end
-  local account = sim.accounts.by_uid[key.uid]
-  ok, code, message = check_account(sim, row, account)
-  if not ok then return nil, code, message end
-  if row.permission and not tools.permissions[row.permission] then
-    return nil, "700007", ("The key lacks the permission %s"):format(row.permission)
+  if sim.is_live and signed:find "[()]" then rejection.raise "700002" end
+  local query = request_parser.query(signed)
+  if not signature or signature == "" then rejection.lacks(sim.profile.signature_name) end
+  check_time(sim, query)
+  check_signature(sim, signer_of(key), signed, request, signature)
+  if key.ip and not has(key.ip:lower(), (request.ip or ""):lower()) then rejection.raise "700006" end
+  local account = sim.accounts.by_id[key.uid]
+  check_account(sim, row, account)
+  if row.permission and not has(key.permissions, row.permission) then
+    rejection.raise("700007", ("The key lacks the permission %s"):format(row.permission))
   end
   return account, query
 end

@@ -2,7 +2,6 @@
 -- The simulator's clock, in epoch milliseconds, and what is due when. "virtual" stands still until it is advanced;
 -- "real" follows the wall clock plus all advances. It never goes back.
 
-local calendar = require "purser.util.calendar"
 local core = require "purser.core"
 local heaps = require "purser.util.heap"
 local utc = require "purser.util.utc"
@@ -17,25 +16,18 @@ local START = 1700000000000
 local Clock = {}
 Clock.__index = Clock
 
+--- Returns a clock, which is plain data; or that of a snapshot: a real one went on while nothing ran.
 ---@param mode "virtual"|"real"
 ---@param start integer|nil  epoch milliseconds
-function M.new(mode, start)
+---@param saved table|nil
+function M.new(mode, start, saved)
+  if saved then return setmetatable(saved, Clock) end
   local clock = setmetatable({ mode = mode, latest = start or START, offset = 0 }, Clock)
   if mode == "real" then
     clock.offset = start and start - core.now_ms() or 0
     clock.latest = start or core.now_ms()
   end
   return clock
-end
-
-function M.restore(state)
-  local clock = M.new(state.mode, state.latest)
-  if state.offset then clock.offset = state.offset end -- a real clock went on while nothing ran
-  return clock
-end
-
-function Clock:snapshot()
-  return { mode = self.mode, latest = self:now(), offset = self.mode == "real" and self.offset or nil }
 end
 
 function Clock:now()
@@ -58,10 +50,13 @@ end
 local Schedule = {}
 Schedule.__index = Schedule
 
---- A schedule: empty, or that of a snapshot.
-function M.schedule(state)
-  local schedule = setmetatable({ heap = {}, added = state and state.added or 0 }, Schedule)
-  for _, item in ipairs(state and state.items or {}) do heaps.push(schedule.heap, item) end
+--- Returns a schedule: empty, or with the items of a snapshot.
+function M.schedule(items)
+  local schedule = setmetatable({ heap = {}, added = 0 }, Schedule)
+  for _, item in ipairs(items or {}) do
+    heaps.push(schedule.heap, item)
+    schedule.added = math.max(schedule.added, item.order)
+  end
   return schedule
 end
 
@@ -76,38 +71,36 @@ function Schedule:take(now)
   return top and top.at <= now and heaps.pop(self.heap) or nil
 end
 
-function Schedule:snapshot() return { items = self.heap, added = self.added } end
-
 local weekdays = { "Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat" }
 local months = { "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec" }
 
---- The value of a Date header.
+--- Returns the value of a Date header.
 function M.http_date(ms)
-  local t = calendar.civil(ms)
+  local t = utc.civil(ms)
   return ("%s, %02d %s %04d %02d:%02d:%02d GMT"):format(weekdays[t.wday], t.day, months[t.month], t.year, t.hour, t.min,
     t.sec)
 end
 
---- A time as the live service writes it: 2023-11-14T22:13:20.000+00:00.
+--- Returns a time as the live service writes it: 2023-11-14T22:13:20.000+00:00.
 function M.iso_date(ms)
   return (utc.text(ms):gsub("Z$", "+00:00"))
 end
 
---- The day of a time as yyyymmdd, in UTC.
+--- Returns the day of a time as yyyymmdd, in UTC.
 function M.day_text(ms)
   return (utc.text(ms):sub(1, 10):gsub("%-", ""))
 end
 
---- 00:00 UTC of the day of a time.
+--- Returns 00:00 UTC of the day of a time.
 function M.midnight(ms) return ms - ms % M.DAY end
 
---- The same day and time of day `count` calendar months earlier, or that month's last day when it is shorter.
+--- Returns the same day and time of day `count` calendar months earlier, or that month's last day when it is shorter.
 function M.months_before(ms, count)
-  local t = calendar.civil(ms)
+  local t = utc.civil(ms)
   local index = t.year * 12 + t.month - 1 - count
   local month = index % 12 + 1
   local year = math.floor(index / 12)
-  return calendar.days(year, month, math.min(t.day, calendar.days_in(year, month))) * M.DAY + ms % M.DAY
+  return utc.days(year, month, math.min(t.day, utc.days_in(year, month))) * M.DAY + ms % M.DAY
 end
 
 return M

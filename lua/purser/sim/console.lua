@@ -42,7 +42,7 @@ local function read_file(name)
   return files.read(source .. "/" .. name)
 end
 
--- The choices of the page's forms.
+-- Returns the choices of the page's forms.
 local function catalogue()
   local names, offered = {}, {}
   for i, row in ipairs(purser.operations) do names[i] = row.full_name end
@@ -56,7 +56,8 @@ local function catalogue()
   return { operations = names, coins = offered }
 end
 
--- The latest requests, each with its number, so that the page adds only what is new, and with what cures its code.
+-- Returns the latest requests, each with its number, so that the page adds only what is new, and with what cures its
+-- code.
 local function numbered_requests(sim)
   local list = sim:requests()
   local before = sim.journal.added - #list
@@ -67,41 +68,24 @@ local function numbered_requests(sim)
   return list
 end
 
--- The last `limit` records of a history, newest first, each as `shape` shows it.
+-- Returns the last `limit` records, newest first, each as `shape` shows it.
 local function latest(records, limit, shape)
   local list = {}
-  for i = #records.all, math.max(1, #records.all - limit + 1), -1 do list[#list + 1] = shape(records.all[i]) end
+  for i = #records, math.max(1, #records - limit + 1), -1 do list[#list + 1] = shape(records[i]) end
   return list
 end
 
 local function name_of(sim, uid)
-  local account = sim.accounts.by_uid[uid]
+  local account = sim.accounts.by_id[uid]
   return account.name or accounts.display_name(account)
 end
 
--- A deposit or a withdrawal, with `facts` of its kind.
+-- Returns a deposit or a withdrawal, with `facts` of its kind.
 local function chain_record(sim, kind, record, facts)
   facts.id, facts.time, facts.account = record.id, record.time, name_of(sim, record.uid)
   facts.coin, facts.network, facts.amount = record.coin, record.network, record.amount
   facts.status = ("%d %s"):format(record.status, states.name(kind, record.status))
   return facts
-end
-
-local function list_deposits(sim, limit)
-  return latest(sim.deposits, limit, function(record)
-    local public = deposits.public(record, sim)
-    return chain_record(sim, "deposit", record, {
-      confirmations = public.confirmTimes .. " of " .. public.unlockConfirm,
-    })
-  end)
-end
-
-local function list_withdrawals(sim, limit)
-  return latest(sim.withdrawals, limit, function(record)
-    return chain_record(sim, "withdrawal", record, {
-      fee = record.fee, order_id = record.order_id, can_fail = withdrawals.can_fail(record),
-    })
-  end)
 end
 
 local function transfer_of(sim, record)
@@ -113,45 +97,43 @@ local function transfer_of(sim, record)
   }
 end
 
--- Sorts a list, the newest first, and cuts it at `limit`. Of one time the greatest `order` is first.
-local function newest(list, limit, order)
-  table.sort(list, function(a, b) return a.time > b.time or a.time == b.time and a[order] > b[order] end)
+-- Returns the latest transfers of three kinds, newest first. Of one time the greatest id is the newest.
+local function list_transfers(sim, limit)
+  local list, shape = {}, function(record) return transfer_of(sim, record) end
+  for _, transfers in ipairs { sim.family_transfers, sim.wallet_transfers, sim.internal_transfers } do
+    for _, transfer in ipairs(latest(transfers.all, limit, shape)) do list[#list + 1] = transfer end
+  end
+  table.sort(list, function(a, b) return a.time > b.time or a.time == b.time and a.id > b.id end)
   for i = #list, limit + 1, -1 do list[i] = nil end
   return list
 end
 
--- Three kinds of transfers, each in order of time.
-local function list_transfers(sim, limit)
-  local list, shape = {}, function(record) return transfer_of(sim, record) end
-  for _, records in ipairs { sim.family_transfers, sim.wallet_transfers, sim.internal_transfers } do
-    for _, transfer in ipairs(latest(records, limit, shape)) do list[#list + 1] = transfer end
-  end
-  return newest(list, limit, "id")
-end
-
-local function list_keys(sim, limit)
-  local list = {}
-  for _, account in ipairs(sim.accounts.list) do
-    for _, key in ipairs(sim.keys.by_uid[account.uid] or {}) do
-      list[#list + 1] = {
-        time = key.created, account = name_of(sim, key.uid), permissions = key.permissions, ip = key.ip,
-        key = key.api_key:sub(1, 5) .. "…" .. key.api_key:sub(-2), note = key.note, order = #list,
-        days_left = accounts.days_left(sim, key),
-      }
-    end
-  end
-  return newest(list, limit, "order")
-end
-
---- The latest records of each kind, newest first, `limit` at most. A key's secret is never among them, and of the key
---- itself only its ends.
+--- Returns the latest records of each kind, newest first, `limit` at most. A key's secret is never among them, and of
+--- the key itself only its ends.
 ---@param sim table
 ---@param limit integer
 ---@return { deposits: table[], withdrawals: table[], transfers: table[], keys: table[] }
 function M.latest(sim, limit)
   return {
-    deposits = list_deposits(sim, limit), withdrawals = list_withdrawals(sim, limit),
-    transfers = list_transfers(sim, limit), keys = list_keys(sim, limit),
+    deposits = latest(sim.deposits.all, limit, function(record)
+      local public = deposits.public(record, sim)
+      return chain_record(sim, "deposit", record, {
+        confirmations = public.confirmTimes .. " of " .. public.unlockConfirm,
+      })
+    end),
+    withdrawals = latest(sim.withdrawals.all, limit, function(record)
+      return chain_record(sim, "withdrawal", record, {
+        fee = record.fee, order_id = record.order_id, can_fail = withdrawals.can_fail(record),
+      })
+    end),
+    transfers = list_transfers(sim, limit),
+    keys = latest(sim.keys.all, limit, function(key)
+      return {
+        time = key.time, account = name_of(sim, key.uid), permissions = key.permissions, ip = key.ip,
+        key = key.api_key:sub(1, 5) .. "…" .. key.api_key:sub(-2), note = key.note,
+        days_left = accounts.days_left(sim, key),
+      }
+    end),
   }
 end
 
@@ -173,7 +155,7 @@ function M.is_for(request)
   return path == "/console" or path:find("^/console/") ~= nil
 end
 
---- The handler of /console for one simulator.
+--- Returns the handler of /console for one simulator.
 ---@return fun(request: purser.sim.request): purser.sim.response
 function M.handler(sim)
   local offered = catalogue()

@@ -7,13 +7,22 @@ local history = require "purser.sim.history"
 local ledger = require "purser.sim.ledger"
 local prng = require "purser.sim.prng"
 
-local M = { histories = { conversions = function(record) return record.uid end } }
+local M = { histories = { conversions = {
+  keys = function(record) return record.uid end,
+  moves = function(record, move)
+    local place = ledger.place(record.uid, "SPOT")
+    for _, detail in ipairs(record.details) do
+      move(detail.asset, decimal(detail.amount), place, ledger.WORLD)
+      move(coins.PLATFORM_TOKEN, decimal(detail.convert), ledger.WORLD, place)
+    end
+  end,
+} } }
 
 -- Platform tokens for one USDT: the inverse of the catalogue's price of 2.5, exact.
 local TOKENS_PER_USDT, FEE_RATE, STEP, LARGEST = "0.4", "0.02", "0.00000001", "5"
 
--- Returns the offer for a balance: { usdt, convert (after fee), fee }, or nil, code, message and, where there is a
--- price, the offer that is not made.
+-- Returns the offer for a balance, { usdt, convert (after fee), fee }, where there is a price; and the code and message
+-- for which it is not made.
 local function quote(asset, balance)
   local coin = coins.by_name[asset]
   if not coin then return nil, "30024", "The coin does not exist" end
@@ -24,8 +33,8 @@ local function quote(asset, balance)
   local gross = usdt:mul(TOKENS_PER_USDT):round_down_to(STEP)
   local fee = gross:mul(FEE_RATE):round_down_to(STEP)
   local offer = { usdt = usdt, convert = gross:sub(fee), fee = fee }
-  if usdt:compare(LARGEST) > 0 then return nil, "30022", "The balance is worth more than 5 USDT", offer end
-  if offer.convert:is_zero() then return nil, "30021", "The balance is too small", offer end
+  if usdt:compare(LARGEST) > 0 then return offer, "30022", "The balance is worth more than 5 USDT" end
+  if offer.convert:is_zero() then return offer, "30021", "The balance is too small" end
   return offer
 end
 
@@ -35,11 +44,10 @@ local function list(sim, account)
   for _, asset in ipairs(sim.ledger:assets(place)) do
     if asset ~= coins.PLATFORM_TOKEN then
       local balance = sim.ledger:balance(place, asset)
-      local offer, code, message, estimate = quote(asset, balance)
-      local shown = offer or estimate
+      local offer, code, message = quote(asset, balance)
       found[#found + 1] = {
-        convertPlatformToken = shown and tostring(shown.convert) or "0",
-        convertUsdt = shown and tostring(shown.usdt:round_down_to(STEP)) or "0", balance = tostring(balance),
+        convertPlatformToken = offer and tostring(offer.convert) or "0",
+        convertUsdt = offer and tostring(offer.usdt:round_down_to(STEP)) or "0", balance = tostring(balance),
         asset = asset, code = code, message = message,
       }
     end
@@ -49,28 +57,25 @@ end
 
 -- C13: each coin stands for itself; those that cannot be converted are listed with their reason.
 local function convert(sim, account, values)
-  local place = ledger.place(account.uid, "SPOT")
-  local total, fees = decimal(0), decimal(0)
+  local place, total, fees, taken = ledger.place(account.uid, "SPOT"), decimal(0), decimal(0), {}
   local answer, details = { successList = {}, failedList = {} }, {}
   for _, asset in ipairs(values.asset) do
-    local balance = sim.ledger:balance(place, asset)
+    local balance = taken[asset] and decimal(0) or sim.ledger:balance(place, asset)
     local offer, code, message = quote(asset, balance)
-    if offer then
-      assert(sim.ledger:move(asset, balance, place, ledger.WORLD))
-      assert(sim.ledger:move(coins.PLATFORM_TOKEN, offer.convert, ledger.WORLD, place))
-      total, fees = total:add(offer.convert), fees:add(offer.fee)
+    if code then
+      answer.failedList[#answer.failedList + 1] = { asset = asset, message = message, code = code }
+    else
+      taken[asset], total, fees = true, total:add(offer.convert), fees:add(offer.fee)
       answer.successList[#answer.successList + 1] = asset
       details[#details + 1] = {
         id = sim.dice:text(32, prng.HEX), convert = tostring(offer.convert),
         fee = tostring(offer.fee), amount = tostring(balance), time = sim:now(), asset = asset,
       }
-    else
-      answer.failedList[#answer.failedList + 1] = { asset = asset, message = message, code = code }
     end
   end
   answer.totalConvert, answer.convertFee = tostring(total), tostring(fees)
-  if #details > 0 then
-    sim.conversions:add {
+  if details[1] then
+    sim.conversions:enter {
       id = details[1].id, uid = account.uid, time = sim:now(), total = answer.totalConvert, fee = answer.convertFee,
       details = details,
     }
@@ -88,16 +93,6 @@ end
 local function batches(sim, account, values)
   local records, total = sim.conversions:list(sim, account.uid, values.startTime, values.endTime, values, public)
   return history.page_result(records, total, values)
-end
-
---- Calls found(asset, amount) for each side of a conversion: what the outside world got by it.
-function M.each_outside(sim, found)
-  for _, batch in ipairs(sim.conversions.all) do
-    for _, detail in ipairs(batch.details) do
-      found(detail.asset, decimal(detail.amount))
-      found(coins.PLATFORM_TOKEN, decimal(detail.convert):negate())
-    end
-  end
 end
 
 M.handlers = { C12 = list, C13 = convert, C14 = batches }

@@ -5,23 +5,30 @@
 -- minimum is 1, small, and stays so: it is never credited. sim:set_deposit puts a deposit into any of the states 1 to
 -- 12, where it stays. Its funds are free in state 5, locked in state 9 (credited early), and not there in the others.
 
+local accounts = require "purser.sim.accounts"
 local addresses = require "purser.sim.addresses"
 local decimal = require "purser.decimal"
 local history = require "purser.sim.history"
 local coins = require "purser.sim.coins"
 local ledger = require "purser.sim.ledger"
+local option_schema = require "purser.util.option_schema"
 local prng = require "purser.sim.prng"
-
-local M = { histories = {
-  deposits = function(record) return record.uid, record.parent and "of " .. record.parent end,
-} }
+local states = require "purser.api.states"
 
 local SMALL, PENDING, SUCCESS, EARLY, LAST = 1, 4, 5, 9, 12
 
-local function credit(sim, record, at)
-  record.status, record.updated = SUCCESS, at
-  assert(sim.ledger:move(record.coin, decimal(record.amount), ledger.WORLD, ledger.place(record.uid, "SPOT")))
-end
+local M = { histories = { deposits = {
+  keys = function(record) return record.uid, record.parent and "of " .. record.parent end,
+  moves = function(record, move)
+    local state = record.status == SUCCESS and "free" or record.status == EARLY and "locked"
+    if record.inside or not state then return end
+    move(record.coin, decimal(record.amount), ledger.WORLD, ledger.place(record.uid, "SPOT", state))
+  end,
+  due = function(sim, id, at) -- the last confirmation has come
+    local record = sim.deposits.by_id[id]
+    if not record.held then sim.deposits:change(record, { status = SUCCESS, updated = at }) end
+  end,
+} } }
 
 local function is_small(network, amount)
   return amount:compare(decimal(network.public.withdrawMin):mul("0.01")) < 0
@@ -36,65 +43,69 @@ local function new_record(sim, account, network, fields)
   }
 end
 
---- A deposit arrives at an address, that of `account` where there is one: the fields of sim:deposit. One whose time is
---- past may be complete at once. Returns it as histories show it, with its id; or nil and what is wrong.
-function M.arrive(sim, account, fields)
+---@class purser.Sim
+local methods = {}
+M.methods = methods
+
+---@class purser.SimDepositOptions  of an account, or to an address
+---@field account string|table|nil
+---@field address string|nil
+---@field memo string|nil
+---@field coin string
+---@field network string|nil
+---@field amount string|integer
+---@field tx_id string|nil
+---@field time integer|nil  epoch ms: one that arrived then
+
+local rules = {
+  account = "string or table", address = "string", coin = "string", network = "string", amount = "string or number",
+  memo = "string", tx_id = "string", time = { 0, option_schema.EXACT, says = "a time in epoch milliseconds" },
+}
+
+-- Returns the address that a deposit arrives at: that of its account, or the one that it names.
+local function address_of(sim, network, fields)
+  if fields.account and fields.address then return nil, "give the account or the address of a deposit, not both" end
+  if fields.account then
+    local account, message = accounts.find(sim, fields.account)
+    return account and addresses.of_account(sim, account, network), message
+  end
+  return addresses.find(sim, network, fields.address or "", fields.memo),
+    "the address (with its memo) belongs to no account for this coin and network"
+end
+
+--- A deposit arrives. Returns it as histories show it, with its `id`; or nil and what is wrong.
+---@param fields purser.SimDepositOptions
+---@return table|nil deposit, string|nil message
+function methods:deposit(fields)
+  local message = option_schema.text(fields, rules, "deposit field")
+  if message then return nil, message end
+  self:run_due()
   local network = coins.network(fields.coin, fields.network, true)
   if not network then return nil, "the coin or its network does not exist" end
   local amount = decimal(fields.amount)
   if type(fields.amount) ~= "string" or not amount or amount:sign() <= 0 then
     return nil, "the amount must be the text of a positive decimal"
   end
-  if fields.time and fields.time > sim:now() then return nil, "the time lies in the future" end
+  if fields.time and fields.time > self:now() then return nil, "the time lies in the future" end
   local at
-  if account then at = addresses.of_account(sim, account, network)
-  else at = addresses.find(sim, network, fields.address or "", fields.memo) end
-  if not at then return nil, "the address (with its memo) belongs to no account for this coin and network" end
-  local record = sim.deposits:add(new_record(sim, sim.accounts.by_uid[at.uid], network, {
+  at, message = address_of(self, network, fields)
+  if not at then return nil, message end
+  local record = self.deposits:add(new_record(self, self.accounts.by_id[at.uid], network, {
     amount = tostring(amount), address = at.address, memo = at.memo, tx_id = fields.tx_id, time = fields.time,
   }))
-  local due = record.time + record.needed * record.block_ms
   if is_small(network, amount) then record.status = SMALL
-  elseif due <= sim:now() then credit(sim, record, due)
-  else sim.schedule:add(due, "deposit", record.id) end
-  local public = M.public(record, sim)
+  else self.schedule:add(record.time + record.needed * record.block_ms, "deposits", record.id) end
+  self:run_due()
+  local public = M.public(record, self)
   public.id = record.id
   return public
 end
 
---- A deposit from another account of the platform: its value has been moved already.
+--- Adds a deposit from another account of the platform: the withdrawal moved its value.
 function M.arrive_inside(sim, account, network, fields)
   local record = sim.deposits:add(new_record(sim, account, network, fields))
   record.status, record.inside = SUCCESS, true
   return record
-end
-
---- The scheduled moment: the last confirmation has come.
-function M.due(sim, id, at)
-  local record = sim.deposits.by_id[id]
-  if not record.held then credit(sim, record, at) end
-end
-
--- Where the funds of a deposit are in a state; nil where the account does not have them.
-local function place_in(record, status)
-  if status == SUCCESS then return ledger.place(record.uid, "SPOT") end
-  if status == EARLY then return ledger.place(record.uid, "SPOT", "locked") end
-end
-
---- Calls found(uid, "SPOT", asset, amount) for each deposit that was credited early: its funds are locked.
-function M.each_lock(sim, found)
-  for _, record in ipairs(sim.deposits.all) do
-    if record.status == EARLY then found(record.uid, "SPOT", record.coin, decimal(record.amount)) end
-  end
-end
-
---- Calls found(asset, amount) for each deposit: what the outside world got by it, which is negative.
-function M.each_outside(sim, found)
-  for _, record in ipairs(sim.deposits.all) do
-    if place_in(record, record.status) and not record.inside then
-      found(record.coin, decimal(record.amount):negate())
-    end
-  end
 end
 
 local function confirmations(record, now)
@@ -102,7 +113,7 @@ local function confirmations(record, now)
   return math.min(record.needed, math.floor((now - record.time) / record.block_ms))
 end
 
---- A deposit as histories show it.
+--- Returns a deposit as histories show it.
 function M.public(record, sim)
   return {
     amount = record.amount, coin = record.coin, network = record.network,
@@ -113,24 +124,27 @@ function M.public(record, sim)
   }
 end
 
---- Puts a deposit into a state (1 to 12), and its funds where that state has them. It stays there. Returns the deposit
---- as histories show it, or nil and why not.
-function M.set(sim, id, status)
-  local record = sim.deposits.by_id[id]
+--- Puts a deposit into a state: its id, and the state's number (1 to 12) or name, and its funds where that state has
+--- them. It stays there until it is put into another. Returns the deposit as histories show it; nil and why not.
+---@param id string|integer
+---@param status integer|string
+---@return table|nil deposit, string|nil message
+function methods:set_deposit(id, status)
+  self:run_due()
+  local record = self.deposits.by_id[id]
   if not record then return nil, "there is no such deposit" end
-  if type(status) ~= "number" or status % 1 ~= 0 or status < SMALL or status > LAST then
+  status = states.number("deposit", status) or tonumber(status)
+  if not status or status % 1 ~= 0 or status < SMALL or status > LAST then
     return nil, "the states of deposits are 1 to 12"
   end
   if record.inside then return nil, "the deposit came from an account of the platform" end
-  local from, to = place_in(record, record.status) or ledger.WORLD, place_in(record, status) or ledger.WORLD
-  if from ~= to and not sim.ledger:move(record.coin, decimal(record.amount), from, to) then
+  if not self.deposits:change(record, { status = status, updated = self:now(), held = true }) then
     return nil, "the funds of the deposit were spent since"
   end
-  record.status, record.updated, record.held = status, sim:now(), true
-  return M.public(record, sim)
+  return M.public(record, self)
 end
 
---- The filter of a history by coin and status, or nil when neither is asked for.
+--- Returns the filter of a history by coin and status, or nil when neither is asked for.
 function M.filter(values)
   local coin, network, status = values.coin, values.network, values.status
   if not coin and not status then return nil end
@@ -141,29 +155,27 @@ function M.filter(values)
 end
 
 local function list(sim, key, values, first, last)
-  if values.coin and not coins.by_name[values.coin] then return nil, "10232" end
+  if values.coin then coins.check(values.coin) end
   return sim.deposits:list(sim, key, first, last, values, M.public, M.filter(values))
 end
 
 -- C4
 local function own_history(sim, account, values)
-  local first, last, message = history.seven_days(sim:now(), values)
-  if not first then return nil, last, message end
-  return list(sim, account.uid, values, first, last)
+  return (list(sim, account.uid, values, history.seven_days(sim:now(), values)))
 end
 
 -- A10
 local function sub_history(sim, account, values)
-  local records, code = list(sim, account.uid, values, history.ten_days(sim:now(), values))
-  for _, record in ipairs(records or {}) do record.status = ("%d"):format(record.status) end
-  return records, code
+  local records = list(sim, account.uid, values, history.ten_days(sim:now(), values))
+  for _, record in ipairs(records) do record.status = ("%d"):format(record.status) end
+  return records
 end
 
 -- A11
 local function all_history(sim, account, values)
-  local records, code = list(sim, "of " .. account.uid, values, history.three_days(sim:now(), values))
-  for _, record in ipairs(records or {}) do record.addressTag = nil end
-  return records, code
+  local records = list(sim, "of " .. account.uid, values, history.three_days(sim:now(), values))
+  for _, record in ipairs(records) do record.addressTag = nil end
+  return records
 end
 
 M.handlers = { C4 = own_history, A10 = sub_history, A11 = all_history }

@@ -26,7 +26,7 @@ local function page(status, title)
     ("<html><head><title>%d %s</title></head><body><h1>%s</h1></body></html>\n"):format(status, title, title))
 end
 
--- garbage[form](fault, row, response, state): an answer that is none. `response` is nil before the operation is
+-- garbage[form](fault, row, response, is_live): an answer that is none. `response` is nil before the operation is
 -- applied.
 local garbage = {}
 local LONG_NUMBER = ("1234567890"):rep(4)
@@ -45,17 +45,17 @@ function garbage.huge(fault) return json(200, '["' .. ("x"):rep(fault.bytes or 2
 function garbage.wrong_types(_, row) return json(200, render.sample(row, '{"x":[[]]}')) end
 
 -- The numbers are absurd, but the answer does not lie about success: a rejection stays one.
-function garbage.long_numbers(_, row, response, state)
+function garbage.long_numbers(_, row, response, is_live)
   if response and not response.code then return json(200, render.sample(row, LONG_NUMBER)) end
-  local _, body = render.rejection(LONG_NUMBER, nil, state.is_live, row)
+  local _, body = render.rejection(LONG_NUMBER, nil, is_live, row)
   return json(400, body)
 end
 
 local garbage_forms = { "html", "empty", "invalid_utf8", "deep", "huge", "wrong_types", "long_numbers" }
 
 local function pause(status, message, seconds)
-  return function(fault, row, _, state)
-    local _, body = render.rejection(status, message, state.is_live, row)
+  return function(fault, row, _, is_live)
+    local _, body = render.rejection(status, message, is_live, row)
     local answer = json(status, body)
     answer.headers["Retry-After"] = ("%d"):format(fault.retry_after or seconds)
     return answer
@@ -71,8 +71,8 @@ local function at_least(number) return { number, 2 ^ 31 - 1 } end
 local kinds = {
   reject = {
     when = { "before" }, rules = { code = "string", message = "string" },
-    answer = function(fault, row, _, state)
-      local status, body = render.rejection(fault.code or REJECTION, fault.message, state.is_live, row)
+    answer = function(fault, row, _, is_live)
+      local status, body = render.rejection(fault.code or REJECTION, fault.message, is_live, row)
       local answer = json(status, body)
       answer.code = tostring(fault.code or REJECTION)
       return answer
@@ -151,24 +151,18 @@ local function fail(message, ...)
   error("purser.sim: fault: " .. message:format(...), 0)
 end
 
--- The number that a text of digits stands for, whatever the locale: a fraction comes as text through JSON.
-local function number_of(text)
-  local whole, places = text:match("^(%d+)%.?(%d*)$")
-  if not whole or #whole + #places > 15 then return nil end
-  return places == "" and tonumber(whole) or tonumber(whole .. places) / 10 ^ #places
-end
-
--- A value as it was meant: a code may be a number, and a number may come as its text.
-local function read_value(name, value, rule)
+-- Returns a value as it was meant: a code may be a number, and a probability comes as text through JSON, in any locale.
+local function read_value(name, value)
   if name == "code" and type(value) == "number" then return ("%d"):format(value) end
-  local is_number = rule == "number" or type(rule) == "table" and type(rule[1]) == "number"
-  return is_number and type(value) == "string" and number_of(value) or value
+  if name ~= "probability" or type(value) ~= "string" then return value end
+  local whole, places = value:match "^([01])%.?(%d*)$"
+  return whole and #places <= 14 and tonumber(whole .. places) / 10 ^ #places or value
 end
 
 local rows = purser.operations
 
--- The full names that `operation` means, as a set: a full name, the document's id, a group, or an effect (read, create,
--- change, transfer). Nil for any.
+-- Returns the full names that `operation` means, as a set: a full name, the document's id, a group, or an effect (read,
+-- create, change, transfer). Nil for any.
 local function operations_of(requested)
   if requested == nil then return nil end
   local names, known = {}, {}
@@ -198,7 +192,7 @@ local function check_fault(spec)
   for _, some in ipairs { common_rules, kind.rules } do
     for name, rule in pairs(some) do rules[name] = rule end
   end
-  for name, value in pairs(spec) do fault[name] = read_value(name, value, rules[name]) end
+  for name, value in pairs(spec) do fault[name] = read_value(name, value) end
   check_options(fault, rules, spec.kind .. " option")
   fault.when = fault.when or kind.when[1]
   if fault.status and not titles[fault.status] then fail("status is not 500, 502 or 503") end
@@ -210,43 +204,54 @@ local function check_fault(spec)
   return fault
 end
 
---- The faults of one simulator: none armed, none injected yet. `now` reads the time for the record.
----@param options { seed: integer?, is_live: boolean?, now: (fun(): integer)? }
-function M.new(options)
-  return {
-    dice = prng.new(options.seed or 1, "faults"), is_live = options.is_live, now = options.now,
-    armed = {}, injected = {},
-  }
+--- Returns the faults of one simulator, plain data: none armed, none injected yet; or those of a snapshot.
+---@param seed integer
+---@param saved table|nil
+function M.new(seed, saved)
+  saved = saved or { armed = {}, injected = {} }
+  saved.dice = prng.new(seed, "faults", saved.dice)
+  return saved
 end
+
+--- The methods of a simulator that are about faults.
+---@class purser.Sim
+local methods = {}
+M.methods = methods
 
 --- Arms a fault; raises when a word of it is unknown.
 ---@param spec purser.SimFault
-function M.arm(state, spec)
+---@return true
+function methods:fault(spec)
   local fault = check_fault(spec)
   fault.names = operations_of(fault.operation)
   fault.left = fault.times or not fault.probability and 1 or nil
   fault.passes = fault.skip or 0
   fault.probability = nil
-  table.insert(state.armed, fault)
+  table.insert(self.fault_state.armed, fault)
   return true
 end
 
 --- Disarms all faults. What was injected stays on record.
-function M.disarm(state)
-  state.armed = {}
+---@return true
+function methods:disarm()
+  self.fault_state.armed = {}
   return true
 end
 
---- The faults that are armed and not used up: { kind, operation, when, left } each; `left` is nil where it has no end.
-function M.armed(state)
+--- Returns the faults that are armed and not used up; `left` is nil where it has no end.
+---@return { kind: string, operation: string|nil, when: string, left: integer|nil }[]
+function methods:armed_faults()
   local list = {}
-  for i, fault in ipairs(state.armed) do
-    list[i] = {
-      kind = fault.kind, operation = fault.operation, when = fault.when, left = fault.left,
-    }
+  for i, fault in ipairs(self.fault_state.armed) do
+    list[i] = { kind = fault.kind, operation = fault.operation, when = fault.when, left = fault.left }
   end
   return list
 end
+
+--- Returns every fault that happened, in order: { number, time, kind, when, operation, target, applied } each, and its
+--- form or status.
+---@return table[]
+function methods:faults() return plain.copy(self.fault_state.injected) end
 
 ---------------------------------------------------------------------------------------------------------- striking
 
@@ -259,7 +264,7 @@ local function strikes(state, fault, row)
   return not fault.threshold or state.dice:next() < fault.threshold
 end
 
--- The fault that this request meets, with everything that chance decides chosen, or nil.
+-- Returns the fault that this request meets, with everything that chance decides chosen, or nil.
 local function draw(state, row)
   for i, fault in ipairs(state.armed) do
     if strikes(state, fault, row) then
@@ -279,54 +284,30 @@ local function draw(state, row)
   end
 end
 
-local function inject(state, fault, row, request, response)
+local function inject(sim, fault, row, request, response)
+  local injected = sim.fault_state.injected
   local record = {
-    number = #state.injected + 1, time = state.now and state.now() or nil, kind = fault.kind, when = fault.when,
+    number = #injected + 1, time = sim:now(), kind = fault.kind, when = fault.when,
     operation = row.full_name, target = request.target and request.target:match("^[^?]*"), form = fault.form,
     status = fault.status, applied = response ~= nil and response.code == nil,
   }
-  state.injected[record.number] = record
-  local answer = kinds[fault.kind].answer(fault, row, response, state)
+  injected[record.number] = record
+  local answer = kinds[fault.kind].answer(fault, row, response, sim.is_live)
   answer.injected = record
   return answer
 end
 
 --- Called before a request is executed. Returns the answer of a fault that keeps it from being executed, or nil.
 -- `row` is nil for what is no operation (ping, unknown paths): nothing strikes those.
-function M.before(state, row, request)
-  if not row or #state.armed == 0 then return nil end
-  local fault = draw(state, row)
-  if not fault then return nil end
-  if fault.when == "before" then return inject(state, fault, row, request, nil) end
+function M.before(sim, row, request)
+  local fault = row and draw(sim.fault_state, row)
+  if fault and fault.when == "before" then return inject(sim, fault, row, request, nil) end
   request.fault = fault
-  return nil
 end
 
 --- Called with the answer of a request that was executed or rejected (a rejection has `code`). Returns what is sent.
-function M.after(state, row, request, response)
-  local fault = request.fault
-  if not fault then return response end
-  return inject(state, fault, row, request, response)
-end
-
---- Every fault that happened, in order: { number, time, kind, when, operation, target, applied, form?, status? }.
-function M.injected(state)
-  local list = {}
-  for i, record in ipairs(state.injected) do list[i] = plain.copy(record) end
-  return list
-end
-
-------------------------------------------------------------------------------------------------------- snapshots
-
---- The armed faults with how often they will strike, those that happened, and where chance stands; plain data.
-function M.snapshot(state)
-  return { dice = state.dice.state, armed = state.armed, injected = state.injected }
-end
-
---- Goes on where a snapshot was taken.
----@param snapshot table  which becomes part of the state
-function M.restore(state, snapshot)
-  state.dice.state, state.injected, state.armed = snapshot.dice, snapshot.injected, snapshot.armed
+function M.after(sim, row, request, response)
+  return request.fault and inject(sim, request.fault, row, request, response) or response
 end
 
 return M

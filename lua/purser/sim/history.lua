@@ -8,18 +8,29 @@
 -- say it once more, so that a mistake in either is seen.
 
 local clock = require "purser.sim.clock"
+local ledger = require "purser.sim.ledger"
+local rejection = require "purser.sim.rejection"
 
 local M = {}
+
+---@class purser.sim.history_row  what the records of one kind are
+---@field id string|nil  the member that finds a record again. Default: "id"
+---@field keys fun(record: table): string|nil, ...  names the lists that a record belongs to
+---@field moves (fun(record: table, move: function))|nil  calls move(asset, amount, from, to) for what moved for it
+---@field due (fun(sim: table, id: string, at: integer))|nil  does what is scheduled for a record
 
 local History = {}
 History.__index = History
 
----@param keys fun(record: table): string, string|nil
-function M.new(keys)
-  return setmetatable({ keys = keys, all = {}, lists = {}, by_id = {}, used = {} }, History)
+--- Returns a history without records. `books` is the ledger that holds what its records moved.
+---@param row purser.sim.history_row
+---@param books table|nil
+function M.new(row, books)
+  return setmetatable({ id_name = row.id or "id", keys = row.keys, moves = row.moves, due = row.due, books = books,
+    all = {}, lists = {}, by_id = {}, used = {} }, History)
 end
 
--- The number of records of `list` whose time is below `time` (or at most `time`, when `through`).
+-- Returns the number of records of `list` whose time is below `time` (or at most `time`, when `through`).
 local function count_before(list, time, through)
   local low, high = 0, #list
   while low < high do
@@ -31,19 +42,25 @@ local function count_before(list, time, through)
   return low
 end
 
--- Adds a record at the end. The list is sorted when it is read: sorting many at once costs less than making room for
--- each that is older than the last one.
-local function insert(lists, key, record)
-  local list = lists[key] or {}
-  local last = list[#list]
-  lists[key], list[#list + 1] = list, record
-  list.is_mixed = list.is_mixed or last and last.time > record.time
+-- Adds a record at the end of its lists, once to each. A list is sorted when it is read: sorting many at once costs
+-- less than making room for each that is older than the last one.
+local function insert(self, record, ...)
+  for i = 1, select("#", ...) do
+    local key = select(i, ...)
+    local list = key and self.lists[key] or {}
+    local last = list[#list]
+    if key and last ~= record then
+      self.lists[key], list[#list + 1] = list, record
+      list.is_mixed = list.is_mixed or last and last.time > record.time
+    end
+  end
 end
 
--- The list of a key, in order, those of one time as they came; nil when it has none.
-local function list_of(self, key)
-  local list = self.lists[key]
-  if not list or not list.is_mixed then return list end
+--- Returns the records of a key, in order, those of one time as they came.
+---@return table[]
+function History:of(key)
+  local list = self.lists[key] or {}
+  if not list.is_mixed then return list end
   local place = {}
   for i, record in ipairs(list) do place[record] = i end
   table.sort(list, function(a, b) return a.time < b.time or a.time == b.time and place[a] < place[b] end)
@@ -51,42 +68,56 @@ local function list_of(self, key)
   return list
 end
 
--- Calls act(lists, key, record) for each list that a record belongs to.
-local function each_list(self, record, act)
-  local first, second = self.keys(record)
-  act(self.lists, first, record)
-  if second and second ~= first then act(self.lists, second, record) end
-end
-
---- Adds a record: its `id` finds it again, its `own_id` (of the client) is used from now on, and one that is `hidden`
---- enters no list.
+--- Adds a record: its id finds it again, its `own_id` (of the client) is used from now on.
 function History:add(record)
   self.all[#self.all + 1] = record
-  if record.id then self.by_id[record.id] = record end
+  local id = record[self.id_name]
+  if id then self.by_id[id] = record end
   if record.own_id then self.used[record.own_id] = true end
-  if not record.hidden then each_list(self, record, insert) end
+  insert(self, record, self.keys(record))
   return record
 end
 
---- Takes a record out of the lists, or puts it back into them.
-function History:hide(record, hidden)
-  if (record.hidden == true) == hidden then return end
-  record.hidden = hidden or nil
-  if not hidden then return each_list(self, record, insert) end
-  each_list(self, record, function(_, key)
-    local list = list_of(self, key)
-    for i = #list, 1, -1 do
-      if list[i] == record then return table.remove(list, i) end
-    end
-  end)
+--- Adds a record, and moves its funds. Returns nil and the asset, and adds nothing, where there is less of it. Then
+--- `new_id` draws its id, where it is given.
+function History:enter(record, new_id)
+  local changes = {}
+  ledger.book(changes, self.moves, record)
+  local ok, asset = self.books:apply(changes)
+  if not ok then return nil, asset end
+  record.id = new_id and new_id() or record.id
+  return self:add(record)
+end
+
+--- Changes members of a record, and moves its funds to where they belong then. Returns nil and changes nothing where
+--- they are no longer there.
+function History:change(record, members)
+  local changes = {}
+  ledger.book(changes, self.moves, record, true)
+  ledger.book(changes, self.moves, setmetatable(members, { __index = record }))
+  if not self.books:apply(changes) then return nil end
+  for name, value in pairs(members) do record[name] = value end
+  return true
+end
+
+local function take_out(list, record)
+  for i = #list, 1, -1 do
+    if list[i] == record then table.remove(list, i) end
+  end
+end
+
+--- Removes a record that moved nothing.
+function History:remove(record)
+  self.by_id[record[self.id_name]] = nil
+  take_out(self.all, record)
+  for _, list in pairs(self.lists) do take_out(list, record) end
 end
 
 --- Records of `key` with first <= time <= last, newest first: `limit` of them after the first `skip` that pass
 --- `filter`. Also returns how many there are in the whole window, unless a filter makes that unknown.
 ---@return table[] records, integer|nil total
 function History:page(key, first, last, skip, limit, filter)
-  local list = list_of(self, key)
-  if not list then return {}, 0 end
+  local list = self:of(key)
   local low, high = first and count_before(list, first) or 0, last and count_before(list, last, true) or #list
   local total = not filter and math.max(0, high - low) or nil
   if not filter then high, skip = high - skip, 0 end
@@ -102,8 +133,8 @@ function History:page(key, first, last, skip, limit, filter)
   return found, total
 end
 
---- The page of records that a request asks for, each as `show(record, sim)` shows it, and how many there are in all.
---- `values` are the request's, with its page and the length of one under any of its names.
+--- Returns the page of records that a request asks for, each as `show(record, sim)` shows it, and how many there are in
+--- all. `values` are the request's, with its page and the length of one under any of its names.
 function History:list(sim, key, first, last, values, show, filter)
   local limit = values.limit or values.pageSize or values.size
   local records, total = self:page(key, first, sim:visible(last), ((values.page or 1) - 1) * limit, limit, filter)
@@ -111,13 +142,13 @@ function History:list(sim, key, first, last, values, show, filter)
   return records, total
 end
 
---- The result that a page of `total` records is, of which it holds `data`.
+--- Returns the result that a page of `total` records is, of which it holds `data`.
 function M.page_result(data, total, values)
   local limit = values.limit or values.pageSize
   return { data = data, page = values.page, totalRecords = total, totalPageNum = math.ceil(total / limit) }
 end
 
---- The records of a list that are on a page.
+--- Returns the records of a list that are on a page.
 function M.cut(list, values)
   local found, page, limit = {}, values.page, values.limit
   for i = (page - 1) * limit + 1, math.min(#list, page * limit) do found[#found + 1] = list[i] end
@@ -127,15 +158,14 @@ end
 local SEVEN_DAYS, NINETY_DAYS = 7 * clock.DAY, 90 * clock.DAY
 
 --- C4, C5: 7 days by default and at most, up to 90 days back. A bound that is not given is 7 days from the one that is.
----@return integer|nil first, integer|string last_or_code, string|nil message
 function M.seven_days(now, values)
   local first, last = values.startTime, values.endTime
   if first and not last then last = math.min(now, first + SEVEN_DAYS) end
   last = last or now
   first = first or last - SEVEN_DAYS
-  if first < now - NINETY_DAYS then return nil, "400", "start time cannot be earlier than 90 days" end
+  if first < now - NINETY_DAYS then rejection.raise("400", "start time cannot be earlier than 90 days") end
   if last - first > SEVEN_DAYS then
-    return nil, "33333", "The interval between startTime and endTime is at most 7 days"
+    rejection.raise("33333", "The interval between startTime and endTime is at most 7 days")
   end
   return first, last
 end
@@ -156,7 +186,7 @@ end
 function M.six_months(now, values)
   local reach = clock.months_before(now, 6)
   if values.startTime and values.startTime < reach then
-    return nil, "33333", "Only the most recent 6 months can be queried"
+    rejection.raise("33333", "Only the most recent 6 months can be queried")
   end
   local last = values.endTime or now
   return math.max(values.startTime or (values.endTime and reach or now - SEVEN_DAYS), reach), last

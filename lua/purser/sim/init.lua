@@ -11,7 +11,7 @@ local accounts = require "purser.sim.accounts"
 local addresses = require "purser.sim.addresses"
 local clock = require "purser.sim.clock"
 local coins = require "purser.sim.coins"
-local colon = require "purser.util.colon"
+local views = require "purser.util.views"
 local conversions = require "purser.sim.conversions"
 local deposits = require "purser.sim.deposits"
 local faults = require "purser.sim.faults"
@@ -38,30 +38,25 @@ local transport = lazy "purser.sim.transport"
 ---@class purser.modules.sim
 local M = {}
 
--- The parts of the service: each has handlers by operation id. Its state is in `histories`, records by the function
--- that names their lists, or behind setup, snapshot and restore.
-local concepts = {
-  coins = coins, live = live, accounts = accounts, addresses = addresses, deposits = deposits,
-  withdrawals = withdrawals, transfers = transfers, conversions = conversions, rebates = rebates,
-}
+---@class purser.Sim
+local Sim = {}
+local meta = { __index = Sim, __name = "purser.sim" }
 
-local histories = {}
-for _, concept in pairs(concepts) do
-  for id, handler in pairs(concept.handlers) do requests.handlers[id] = handler end
-  for name, keys in pairs(concept.histories or {}) do histories[name] = keys end
+-- The parts of the service: each has handlers by operation id, rows of what its records are (purser.sim.history), and
+-- methods of the simulator. The records are all that a simulator keeps of them.
+local rows = {}
+local parts = {
+  coins, live, accounts, addresses, deposits, withdrawals, transfers, conversions, rebates, faults, scenario,
+}
+for _, part in ipairs(parts) do
+  for id, handler in pairs(part.handlers or {}) do requests.handlers[id] = handler end
+  for name, row in pairs(part.histories or {}) do rows[name] = row end
+  for name, method in pairs(part.methods or {}) do Sim[name] = method end
 end
 
 for _, row in ipairs(purser.operations) do
   assert(requests.handlers[row.id], row.id .. ": the simulator lacks it")
 end
-
--- The functions of the schedule's items, called when their time has come.
-local due = { deposit = deposits.due, withdrawal = withdrawals.due, transfer = transfers.due }
-
----@class purser.Sim
-local Sim = {}
-for name, method in pairs(scenario) do Sim[name] = method end
-local meta = { __index = Sim, __name = "purser.sim" }
 
 ---@class purser.SimOptions
 ---@field seed integer|nil        one seed replays a run. Default: 1
@@ -80,20 +75,20 @@ local meta = { __index = Sim, __name = "purser.sim" }
 ---@field transfer_wait_ms integer|nil             how long a transfer waits. Default: 0
 
 local whole = { 0, option_schema.EXACT }
-local rules_of_options = {
-  seed = { -option_schema.EXACT, option_schema.EXACT }, start_time = whole, clock = { "virtual", "real" },
-  variant = { "document", "live" }, profile = "string or table", record_requests = whole,
-  rate_limit = "boolean or string or table", repeated_ids = { "execute", "reject" }, fee = { "on_top", "inside" },
-  saved_addresses_only = "boolean", max_sub_accounts = whole, key_days = whole, visibility_delay_ms = whole,
-  transfer_wait_ms = whole,
+
+-- Option -> what it may be, and its default. Of what the interface leaves open, each is the value that is hardest on a
+-- client.
+local options_of = {
+  seed = { { -option_schema.EXACT, option_schema.EXACT }, 1 }, start_time = { whole },
+  clock = { { "virtual", "real" }, "virtual" }, variant = { { "document", "live" } }, profile = { "string or table" },
+  record_requests = { whole, 100 }, rate_limit = { "boolean or string or table" },
+  repeated_ids = { { "execute", "reject" }, "execute" }, fee = { { "on_top", "inside" }, "on_top" },
+  saved_addresses_only = { "boolean", false }, max_sub_accounts = { whole, 30 }, key_days = { whole, 90 },
+  visibility_delay_ms = { whole, 0 }, transfer_wait_ms = { whole, 0 },
 }
 
--- Of what the interface leaves open, each default is the value that is hardest on a client.
-local defaults = {
-  seed = 1, clock = "virtual", record_requests = 100,
-  repeated_ids = "execute", fee = "on_top", saved_addresses_only = false,
-  max_sub_accounts = 30, key_days = 90, visibility_delay_ms = 0, transfer_wait_ms = 0,
-}
+local rules_of_options = {}
+for name, option in pairs(options_of) do rules_of_options[name] = option[1] end
 
 -- Returns the profile of the option `rate_limit`: the simulator's own, another one, or one with these pools.
 local function limits_of(profile, requested)
@@ -101,25 +96,30 @@ local function limits_of(profile, requested)
   return purser.profile(type(requested) == "table" and { pools = requested } or requested)
 end
 
--- Makes what a new simulator and a restored one have in common.
-local function build(options)
+-- Makes a simulator of options and of the state that was saved, which may be none.
+local function build(options, saved)
   local profile, wrong = nil, option_schema.text(options, rules_of_options, "option")
   local limits
   if not wrong then profile, wrong = purser.profile(options.profile) end
   if profile then limits, wrong = limits_of(profile, options.rate_limit) end
   if not limits then error("purser.sim: " .. wrong, 0) end
-  for name, default in pairs(defaults) do
-    if options[name] == nil then options[name] = default end
+  for name, option in pairs(options_of) do
+    if options[name] == nil then options[name] = option[2] end
   end
   local sim = setmetatable({
     options = options, profile = profile, is_live = options.variant == "live", seed = options.seed,
-    dice = prng.new(options.seed, "service"), granted = {},
-    rate_limit_state = options.rate_limit and rate_limit.new(limits) or nil,
+    clock = clock.new(options.clock, options.start_time, saved.clock), ledger = ledger.new(),
+    schedule = clock.schedule(saved.histories.schedule), dice = prng.new(options.seed, "service", saved.dice),
+    fault_state = faults.new(options.seed, saved.faults),
+    rate_limit_state = options.rate_limit and (saved.rate_limit or rate_limit.new(limits)) or nil,
+    journal = requests.log(options.record_requests, profile.signature_name, saved.counts),
   }, meta)
-  sim.fault_state = faults.new { seed = sim.seed, is_live = sim.is_live, now = function() return sim:now() end }
-  for name, keys in pairs(histories) do sim[name] = history.new(keys) end
-  for _, concept in pairs(concepts) do
-    if concept.setup then concept.setup(sim) end
+  for name, row in pairs(rows) do
+    sim[name] = history.new(row, sim.ledger)
+    for _, record in ipairs(saved.histories[name] or {}) do
+      sim[name]:add(record)
+      if row.moves then ledger.book(sim.ledger.places, row.moves, record) end
+    end
   end
   return sim
 end
@@ -128,53 +128,36 @@ end
 ---@param options purser.SimOptions|nil
 ---@return purser.Sim|nil, string|nil message
 function M.new(options)
-  local is_built, sim = pcall(build, type(options) == "table" and plain.copy(options) or options or {})
+  local is_built, sim = pcall(build, type(options) == "table" and plain.copy(options) or options or {},
+    { histories = {} })
   if not is_built then return nil, sim end
-  sim.clock = clock.new(sim.options.clock, sim.options.start_time)
-  sim.ledger, sim.schedule = ledger.new(), clock.schedule()
-  sim.journal = requests.log(sim.options.record_requests, sim.profile.signature_name)
   return sim
 end
 
---- The whole state as plain tables (texts, integers, booleans): purser.sim.restore makes the same simulator of it.
---- It holds secret keys.
+--- Returns the whole state as plain tables (texts, integers, booleans): purser.sim.restore makes the same simulator of
+--- it. It holds secret keys.
 ---@return table
 function Sim:snapshot()
+  self.clock:now() -- which is noted by the clock
   local state = {
-    version = 1, options = self.options, clock = self.clock:snapshot(), dice = self.dice.state,
-    ledger = self.ledger:snapshot(), schedule = self.schedule:snapshot(), granted = self.granted,
-    counts = self.journal.counts, faults = faults.snapshot(self.fault_state), concepts = {}, histories = {},
-    rate_limit = self.rate_limit_state and rate_limit.snapshot(self.rate_limit_state),
+    version = 1, options = self.options, clock = self.clock, dice = self.dice, counts = self.journal.counts,
+    faults = self.fault_state, rate_limit = self.rate_limit_state, histories = { schedule = self.schedule.heap },
   }
-  for name in pairs(histories) do state.histories[name] = self[name].all end
-  for name, concept in pairs(concepts) do
-    if concept.snapshot then state.concepts[name] = concept.snapshot(self) end
-  end
+  for name in pairs(rows) do state.histories[name] = self[name].all end
   return plain.copy(state)
 end
 
---- A simulator that continues where a snapshot was taken, with the faults that are armed.
+--- Returns a simulator that continues where a snapshot was taken, with the faults that are armed.
 ---@param state table  of sim:snapshot()
 ---@return purser.Sim
 function M.restore(state)
   if state.version ~= 1 then error("purser.sim: the snapshot is of another version", 0) end
   state = plain.copy(state)
-  local sim = build(state.options)
-  sim.dice.state, sim.granted = state.dice, state.granted
-  sim.clock, sim.schedule = clock.restore(state.clock), clock.schedule(state.schedule)
-  sim.ledger = ledger.restore(state.ledger)
-  sim.journal = requests.log(sim.options.record_requests, sim.profile.signature_name, state.counts)
-  for name, concept_state in pairs(state.concepts) do concepts[name].restore(sim, concept_state) end
-  for name, records in pairs(state.histories) do
-    for _, record in ipairs(records) do sim[name]:add(record) end
-  end
-  faults.restore(sim.fault_state, state.faults)
-  if state.rate_limit then rate_limit.restore(sim.rate_limit_state, state.rate_limit) end
-  return sim
+  return build(state.options, state)
 end
 
---- A simulator that continues where a file of `save` left it. Nil alone where there is no such file; nil and a message
---- for one that holds no whole state.
+--- Returns a simulator that continues where a file of `save` left it. Nil alone where there is no such file; nil and a
+--- message for one that holds no whole state.
 ---@param path string
 ---@return purser.Sim|nil sim, string|nil message
 function M.load(path)
@@ -208,22 +191,20 @@ function M.serve(sim, options) return server.world(sim, options) end
 ---@return purser.sim.rehearsed[]|nil runs, string|nil message  nil: it fails without a fault, or writes nothing
 function M.rehearse(command, options) return rehearsal.rehearse(M.new, command, options) end
 
---- The service's time, epoch ms.
+--- Returns the service's time, epoch ms.
 ---@return integer
 function Sim:now() return self.clock:now() end
 
--- Does what is due at `now`, in order.
-local function run_due_until(sim, now)
-  local item = sim.schedule:take(now)
+--- Does everything that is due by now, in order.
+---@private
+function Sim:run_due()
+  local now = self.clock:now()
+  local item = self.schedule:take(now)
   while item do
-    due[item.kind](sim, item.id, item.at)
-    item = sim.schedule:take(now)
+    rows[item.kind].due(self, item.id, item.at)
+    item = self.schedule:take(now)
   end
 end
-
---- Does everything that is due by now.
----@private
-function Sim:run_due() run_due_until(self, self.clock:now()) end
 
 --- Moves the clock on by `ms` and does everything that falls due on the way.
 ---@param ms integer
@@ -233,7 +214,7 @@ function Sim:advance(ms)
   self:run_due()
 end
 
---- The latest time of records that histories show: `last`, or earlier when records become visible late.
+--- Returns the latest time of records that histories show: `last`, or earlier when records become visible late.
 ---@private
 function Sim:visible(last)
   local delay = self.options.visibility_delay_ms
@@ -242,28 +223,13 @@ function Sim:visible(last)
   return last and last < seen and last or seen
 end
 
---- Takes a record out of every history, though what it says happened; with `false` it is shown again. A conversion has
---- the id of its first coin, a deposit and a rebate that of the method that made it.
----@param id string
----@param hidden boolean|nil
----@return { id: string, hidden: boolean }|nil record, string|nil message
-function Sim:hide(id, hidden)
-  self:run_due()
-  for name in pairs(histories) do
-    local record = self[name].by_id[id]
-    if record then
-      self[name]:hide(record, hidden ~= false)
-      return { id = id, hidden = hidden ~= false }
-    end
-  end
-  return nil, "there is no such record"
-end
-
---- The full check of the books: every balance, every lock, everything that came in or went out.
+--- Checks the books: every balance, free and locked, and that of the outside world is what the records say.
 ---@return true|nil, string|nil what_is_wrong
 function Sim:verify()
   self:run_due()
-  return ledger.audit(self, concepts)
+  local histories = {}
+  for name in pairs(rows) do histories[name] = self[name] end
+  return self.ledger:verify(histories)
 end
 
 --- Answers one request.
@@ -275,37 +241,20 @@ function Sim:handle(request)
   return requests.answer(self, request)
 end
 
---- The counts of the rate limit's pools: by name and address or account { peak =, total =, rejected = }, and how often
---- each address was banned; nil without the option rate_limit.
+--- Returns the counts of the rate limit's pools: by name and address or account { peak =, total =, rejected = }, and
+--- how often each address was banned; nil without the option rate_limit.
 ---@return { pools: table<string, table>, bans: table<string, integer> }|nil
 function Sim:rate_limit() return self.rate_limit_state and rate_limit.report(self.rate_limit_state) end
 
---- Arms a fault; raises when a word of it is unknown.
----@param spec purser.SimFault
----@return true
-function Sim:fault(spec) return faults.arm(self.fault_state, spec) end
-
---- Disarms all faults.
----@return true
-function Sim:disarm() return faults.disarm(self.fault_state) end
-
---- The faults that happened.
----@return table[]
-function Sim:faults() return faults.injected(self.fault_state) end
-
---- The faults that are still armed.
----@return { kind: string, operation: string|nil, when: string, left: integer|nil }[]
-function Sim:armed_faults() return faults.armed(self.fault_state) end
-
---- The latest requests, oldest first.
+--- Returns the latest requests, oldest first.
 ---@return purser.SimRequest[]
 function Sim:requests() return self.journal:list() end
 
---- The number of times that each operation was received and applied.
+--- Returns the number of times that each operation was received and applied.
 ---@return table<string, { received: integer, applied: integer }>
 function Sim:counts() return plain.copy(self.journal.counts) end
 
---- A transport for purser.new that talks to this simulator without a network.
+--- Returns a transport for purser.new that talks to this simulator without a network.
 ---@return purser.Transport
 function Sim:transport() return transport.new(self) end
 
@@ -315,6 +264,6 @@ function Sim:transport() return transport.new(self) end
 ---@return purser.SimWorld|nil world, string|nil message
 function M.connect(...) return control.connect(...) end
 
-colon.check(Sim, "sim", meta)
+views.check_colon(Sim, "sim", meta)
 
 return M

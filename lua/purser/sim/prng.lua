@@ -2,8 +2,8 @@
 -- A small seeded generator of integers and texts, the same on every Lua: one seed replays one run.
 --
 -- Lehmer's generator modulo 2^31 - 1: each product stays below 2^46, so it is exact where numbers are doubles. It
--- decides which faults happen, how answers are shuffled, and the keys, addresses and ids of the simulator, which are
--- worth nothing anywhere else.
+-- decides which faults happen, and the keys, addresses and ids of the simulator, which are worth nothing anywhere
+-- else.
 
 local MODULUS, FACTOR = 2147483647, 16807 -- each number is below the modulus
 
@@ -21,8 +21,10 @@ M.BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 M.BECH32 = "023456789acdefghjklmnpqrstuvwxyz"
 M.LETTERS_AND_DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 
---- A generator for `seed` (an integer). `salt`, a text, gives independent sequences under one seed.
-function M.new(seed, salt)
+--- Makes a generator for `seed` (an integer), which is plain data; or that of a snapshot. `salt`, a text, gives
+--- independent sequences under one seed.
+function M.new(seed, salt, saved)
+  if saved then return setmetatable(saved, Dice) end
   local state = seed % MODULUS
   for i = 1, #(salt or "") do state = (state * 31 + salt:byte(i)) % MODULUS end
   local dice = setmetatable({ state = state == 0 and 1 or state }, Dice)
@@ -35,12 +37,12 @@ function Dice:next()
   return self.state
 end
 
---- An integer from 1 to n.
+--- Returns an integer from 1 to n.
 function Dice:roll(n)
   return self:next() % n + 1
 end
 
---- A text of `length` characters of `alphabet`.
+--- Returns a text of `length` characters of `alphabet`.
 function Dice:text(length, alphabet)
   local bytes, size = {}, #alphabet
   for i = 1, length do
@@ -48,15 +50,6 @@ function Dice:text(length, alphabet)
     bytes[i] = alphabet:sub(at, at)
   end
   return table.concat(bytes)
-end
-
---- Puts a list into another order, in place.
-function Dice:shuffle(list)
-  for i = #list, 2, -1 do
-    local j = self:roll(i)
-    list[i], list[j] = list[j], list[i]
-  end
-  return list
 end
 
 return M

@@ -1,46 +1,58 @@
 -- SPDX-License-Identifier: MIT
 -- A broker's income from others' trades (A15). Records only: they are made by sim:rebate and move no funds.
 
+local accounts = require "purser.sim.accounts"
 local clock = require "purser.sim.clock"
 local decimal = require "purser.decimal"
 local history = require "purser.sim.history"
+local option_schema = require "purser.util.option_schema"
+local prng = require "purser.sim.prng"
 
-local M = { histories = { rebates = function(record) return record.broker end } }
+local M = { histories = { rebates = { keys = function(record) return record.broker end } } }
 
--- The rebate of the same day, user, asset and type; nil where there is none.
-local function same_of(sim, rebate)
-  for _, other in ipairs(sim.rebates.all) do
-    if other.broker == rebate.broker and other.uid == rebate.uid and other.asset == rebate.asset
-      and other.type == rebate.type and clock.day_text(other.time) == clock.day_text(rebate.time) then
-      return other
-    end
-  end
-end
+---@class purser.Sim
+local methods = {}
+M.methods = methods
 
---- Adds a rebate of a broker: { asset, amount (text), type, uid, time }; with `grows`, its amount is added to the
---- rebate of the same day, user, asset and type.
-function M.add(sim, broker, fields)
-  local rebate = {
-    id = ("rebate%d"):format(#sim.rebates.all + 1), broker = broker.uid, asset = fields.asset, amount = fields.amount,
-    type = fields.type or "spot", uid = fields.uid, time = fields.time or sim:now(),
-  }
-  local grown = fields.grows and same_of(sim, rebate)
-  if not grown then return sim.rebates:add(rebate) end
-  grown.amount = tostring(decimal(grown.amount):add(rebate.amount))
-  return grown
-end
+---@class purser.SimRebateOptions
+---@field account string|table
+---@field asset string
+---@field amount string|integer
+---@field type string|nil  "spot" or "futures"
+---@field uid string|nil   the user who brought it
+---@field time integer|nil  epoch ms. Default: now
 
---- A rebate as the history shows it.
-function M.public(record)
+local rules = {
+  account = "string or table", asset = "string", amount = "string or number", type = "string", uid = "string",
+  time = { 0, option_schema.EXACT, says = "a time in epoch milliseconds" },
+}
+
+local function public(record)
   return {
     id = record.id, asset = record.asset, amount = record.amount, type = record.type, uid = record.uid,
     time = clock.day_text(record.time),
   }
 end
 
+--- A rebate accrues to a broker. It is a record for A15 and moves no funds.
+---@param fields purser.SimRebateOptions
+---@return table|nil rebate, string|nil message
+function methods:rebate(fields)
+  local broker, message = accounts.named(self, "rebate", fields, rules)
+  if not broker then return nil, message end
+  if broker.role ~= "broker" then return nil, "only a broker has rebates" end
+  local amount = type(fields.amount) == "string" and decimal(fields.amount)
+  if not fields.asset or not amount then return nil, "a rebate needs an asset and the text of an amount" end
+  return public(self.rebates:add {
+    id = ("rebate%d"):format(#self.rebates.all + 1), broker = broker.uid, asset = fields.asset,
+    amount = tostring(amount), type = fields.type or "spot", uid = fields.uid or self.dice:text(8, prng.DIGITS),
+    time = fields.time or self:now(),
+  })
+end
+
 -- A15
 local function list(sim, account, values)
-  local records, total = sim.rebates:list(sim, account.uid, values.startTime, values.endTime, values, M.public)
+  local records, total = sim.rebates:list(sim, account.uid, values.startTime, values.endTime, values, public)
   return history.page_result(records, total, values)
 end
 

@@ -45,7 +45,7 @@ function kinds.bare_id(value, _, is_live)
   return is_live and value:find "^[1-9]%d*$" and value or encode(value)
 end
 
--- An amount with so many decimals.
+-- Returns the kind of an amount with so many decimals.
 local function padded(places)
   return function(value, _, is_live)
     if not is_live or not value:find "^%d+%.?%d*$" then return encode(value) end
@@ -56,7 +56,8 @@ end
 
 kinds.deposit_amount, kinds.withdrawal_amount = padded(30), padded(18)
 
--- The short id of a record's network, or the standard that its long name has in parentheses, unless both are the same.
+-- Returns the kind of a network's name: its short id, or the standard that its long name has in parentheses, unless
+-- both are the same.
 local function network(is_short)
   return function(value, record, is_live)
     local short, standard = record.netWork, value:match "%((.-)%)$"
@@ -85,43 +86,43 @@ function kinds.memo_beside(value, record, is_live) return encode(joins_memo(reco
 
 local write_records -- a record may hold records
 
--- Writes the value of a member, or `leaf` in its place; nil where the document leaves it out.
-local function write_value(member, record, is_live, leaf)
+-- Writes the value of a member; nil where the document leaves it out.
+local function write_value(member, record, is_live)
   local value = record[member.canonical]
   if value == nil then return (member.nullable or is_live and member.kind ~= "records") and "null" or nil end
-  if member.kind == "records" then return write_records(member.members, value, is_live, leaf) end
-  if member.kind ~= "texts" then return leaf or kinds[member.kind](value, record, is_live) end
+  if member.kind == "records" then return write_records(member.members, value, is_live) end
+  if member.kind ~= "texts" then return kinds[member.kind](value, record, is_live) end
   local items = {}
-  for i, text in ipairs(value) do items[i] = leaf or encode(text) end
+  for i, text in ipairs(value) do items[i] = encode(text) end
   return write_array(items)
 end
 
-local function write_members(members, record, is_live, leaf, parts)
+local function write_members(members, record, is_live, parts)
   for _, member in ipairs(members) do
-    local json = write_value(member, record, is_live, leaf)
+    local json = write_value(member, record, is_live)
     local name = is_live and member.name == "convertPlatformToken" and "convertMx" or member.name
     if json then parts[#parts + 1] = write_member(name, json) end
   end
 end
 
-local function write_record(members, record, is_live, leaf)
+local function write_record(members, record, is_live)
   local parts = {}
-  write_members(members, record, is_live, leaf, parts)
+  write_members(members, record, is_live, parts)
   if is_live then
-    write_members(members.seen or {}, record, is_live, leaf, parts)
+    write_members(members.seen or {}, record, is_live, parts)
     for _, extra in ipairs(extras) do parts[#parts + 1] = write_member(extra[1], extra[2]) end
   end
   return write_object(parts)
 end
 
-function write_records(members, list, is_live, leaf)
+function write_records(members, list, is_live)
   local items = {}
-  for i, record in ipairs(list) do items[i] = write_record(members, record, is_live, leaf) end
+  for i, record in ipairs(list) do items[i] = write_record(members, record, is_live) end
   return write_array(items)
 end
 
-local function write_list(form, list, is_live, leaf)
-  local json = write_records(form.list, list, is_live, leaf)
+local function write_list(form, list, is_live)
+  local json = write_records(form.list, list, is_live)
   if form.inside then return write_object { write_member(form.inside, json) } end
   if form.counted and is_live then
     return write_object { write_member("result", json), write_member("totalCount", digits(#list)) }
@@ -129,26 +130,26 @@ local function write_list(form, list, is_live, leaf)
   return json
 end
 
-local function write_page(form, page, is_live, leaf)
+local function write_page(form, page, is_live)
   local parts = {}
   for i, name in ipairs(form.order) do
-    parts[i] = write_member(name, name == "data" and write_records(form.page, page.data, is_live, leaf)
+    parts[i] = write_member(name, name == "data" and write_records(form.page, page.data, is_live)
       or digits(page[name]))
   end
   return write_object(parts)
 end
 
-local function write_answer(form, result, is_live, leaf)
+local function write_answer(form, result, is_live)
   local json
   if form.list then
-    json = write_list(form, result, is_live, leaf)
+    json = write_list(form, result, is_live)
   elseif form.page then
-    json = write_page(form, result, is_live, leaf)
+    json = write_page(form, result, is_live)
   elseif form.record then
-    json = write_record(form.record, result, is_live, leaf)
+    json = write_record(form.record, result, is_live)
     if form.single == "array" and not is_live then json = write_array { json } end
   else
-    json = write_object { write_member("rows", write_records(form.rows, result.rows, is_live, leaf)),
+    json = write_object { write_member("rows", write_records(form.rows, result.rows, is_live)),
       write_member("total", digits(result.total)) }
     if not is_live then json = write_array { json } end
   end
@@ -159,7 +160,7 @@ end
 -- The live list of coins, which is long and always the same -> its JSON text.
 local long_texts = setmetatable({}, { __mode = "k" })
 
---- The JSON text that answers operation `row` with the canonical `result`.
+--- Returns the JSON text that answers operation `row` with the canonical `result`.
 ---@param row table a row of purser.operations
 ---@param result table
 ---@param is_live boolean|nil
@@ -173,12 +174,12 @@ end
 -- Code of the interface -> operation -> the code that was seen instead.
 local codes_seen = { ["140001"] = { B8 = "700004", B3 = "730002", B4 = "730002" } }
 
---- The code that a rejection has.
+--- Returns the code that a rejection has.
 function M.code(code, is_live, row)
   return is_live and codes_seen[code] and codes_seen[code][row.id] or code
 end
 
---- A rejection: the HTTP status and the JSON text. `row` is nil when the path is unknown.
+--- Returns a rejection: the HTTP status and the JSON text. `row` is nil when the path is unknown.
 ---@param code string|integer
 ---@param message string|nil that of the code when nil
 ---@param is_live boolean|nil
@@ -194,16 +195,19 @@ function M.rejection(code, message, is_live, row)
   }
 end
 
+local LEAF = "LEAF"
+
 local function sample_record(members)
   local record = {}
   for _, member in ipairs(members) do
     record[member.canonical] = member.kind == "records" and { sample_record(member.members) }
-      or member.kind == "texts" and { "" } or ""
+      or member.kind == "texts" and { LEAF } or LEAF
   end
   return record
 end
 
---- An answer of the right form with `leaf`, any JSON text, in the place of every value: what garbage is made of.
+--- Returns an answer of the right form with `leaf`, any JSON text, in the place of every text and number: what garbage
+--- is made of.
 ---@return string
 function M.sample(row, leaf)
   local form = response_formats[row.id]
@@ -213,7 +217,7 @@ function M.sample(row, leaf)
   elseif form.page then result = { data = { sample_record(form.page) }, page = 1, totalRecords = 1, totalPageNum = 1 }
   else result = { rows = { sample_record(form.rows) }, total = 1 }
   end
-  return write_answer(form, result, false, leaf)
+  return (write_answer(form, result, false):gsub('"?' .. LEAF .. '"?', { [LEAF] = leaf, ['"LEAF"'] = leaf }))
 end
 
 return M

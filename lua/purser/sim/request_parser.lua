@@ -2,6 +2,7 @@
 -- Reads the parameters out of what arrived: the raw query and the raw body, each where its operation wants it.
 
 local core = require "purser.core"
+local rejection = require "purser.sim.rejection"
 local is_utf8 = require("purser.util.plain_text").is_utf8
 
 local M = {}
@@ -36,19 +37,21 @@ function M.split(query, name)
   return head .. tail, signature
 end
 
---- The parameters of a query, decoded. Returns nil, code, message when it cannot be read.
+--- Returns the parameters of a query, decoded.
 function M.query(text)
-  if text:find(ILLEGAL) then return nil, "700008" end
+  if text:find(ILLEGAL) then rejection.raise "700008" end
   local values = {}
   for pair in text:gmatch("[^&]+") do
     local name, value = pair:match("^([^=]*)=(.*)$")
     name, value = name or pair, value or ""
     if name:find("[%%%+]") or value:find("[%%%+]") then
       name, value = unescape((name:gsub("%+", " "))), unescape((value:gsub("%+", " ")))
-      if not name or not value then return nil, "700008", "A percent sign is not followed by two hexadecimal digits" end
+      if not name or not value then
+        rejection.raise("700008", "A percent sign is not followed by two hexadecimal digits")
+      end
     end
-    if not is_utf8(name) or not is_utf8(value) then return nil, "700008", "A parameter is not UTF-8" end
-    if values[name] ~= nil then return nil, "700008", ("Parameter '%s' was sent twice"):format(name) end
+    if not is_utf8(name) or not is_utf8(value) then rejection.raise("700008", "A parameter is not UTF-8") end
+    if values[name] then rejection.raise("700008", ("Parameter '%s' was sent twice"):format(name)) end
     values[name] = value
   end
   return values
@@ -56,34 +59,27 @@ end
 
 M.unescape = unescape
 
--- The members of a JSON object as texts. The interface types every one of them as a string.
+local function bad_body(message, ...) rejection.raise("730002", message:format(...)) end
+
+-- Returns the members of a JSON object as texts. The interface types every one of them as a string.
 local function members_of(object, row)
   local texts = {}
   for name, value in pairs(object) do
-    if type(name) ~= "string" then return nil, "730002", "The body is not an object" end
-    if type(value) ~= "string" then
-      if row.by_name[name] then return nil, "730002", ("Parameter '%s' must be a string"):format(name) end
-      value = tostring(value)
-    end
-    texts[name] = value
+    if type(name) ~= "string" then bad_body "The body is not an object" end
+    if type(value) ~= "string" and row.by_name[name] then bad_body("Parameter '%s' must be a string", name) end
+    texts[name] = tostring(value)
   end
   return texts
 end
 
 local function read_body(row, body, form)
-  if not body:find("^%s*" .. (form == "array" and "%[" or "{")) then
-    return nil, "730002", form == "array" and "The body must be a JSON array holding one object"
-      or "The body must be a JSON object"
-  end
+  local is_list = form == "array"
+  local wanted = is_list and "The body must be a JSON array holding one object" or "The body must be a JSON object"
+  if not body:find("^%s*" .. (is_list and "%[" or "{")) then bad_body(wanted) end
   local value = core.decode(body)
-  if type(value) ~= "table" then return nil, "730002", "The body is not JSON" end
-  if form == "array" then
-    if type(value[1]) ~= "table" or value[2] ~= nil then
-      return nil, "730002", "The body must be a JSON array holding one object"
-    end
-    value = value[1]
-  end
-  return members_of(value, row)
+  if type(value) ~= "table" then bad_body "The body is not JSON" end
+  if is_list and (type(value[1]) ~= "table" or value[2] ~= nil) then bad_body(wanted) end
+  return members_of(is_list and value[1] or value, row)
 end
 
 local function names_one(row, texts)
@@ -92,29 +88,26 @@ local function names_one(row, texts)
   end
 end
 
--- The form of the body of a row under a profile: "object", "array", or nil for the query. The array body of B3 and B5
--- may also be a query, since both forms are known.
+-- Returns the form of the body of a row under a profile: "object", "array", or nil for the query. The array body of B3
+-- and B5 may also be a query, since both forms are known.
 local function form_of(row, body, profile)
   if row.body == "object" then return profile.object_body ~= "query" and "object" or nil end
   if row.body ~= "array" or body == "" then return nil end
   return profile.array_body == "object" and "object" or "array"
 end
 
---- The parameters of an operation, wherever they travel under a profile.
----@return table|nil texts, string|nil code, string|nil message
+--- Returns the parameters of an operation, wherever they travel under a profile.
+---@return table<string, string> texts
 function M.parameters(row, query, body, profile)
   local form = form_of(row, body, profile)
+  if not form and body == "" then return query end
   if not form then
-    if body ~= "" then
-      return nil, row.group == "wallet" and "33333" or "730002",
-        "Parameters travel in the query; the body must be empty"
-    end
-    return query
+    rejection.raise(row.group == "wallet" and "33333" or "730002",
+      "Parameters travel in the query; the body must be empty")
   end
   local stray = names_one(row, query)
-  if stray then return nil, "730002", ("Parameter '%s' travels in the body, not in the query"):format(stray) end
-  if body == "" then return {} end -- whatever is mandatory is missing
-  return read_body(row, body, form)
+  if stray then bad_body("Parameter '%s' travels in the body, not in the query", stray) end
+  return body == "" and {} or read_body(row, body, form) -- of {} whatever is mandatory is missing
 end
 
 return M

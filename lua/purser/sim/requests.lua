@@ -12,11 +12,12 @@ local live = require "purser.sim.live"
 local plain_text = require "purser.util.plain_text"
 local purser = require "purser"
 local rate_limit = require "purser.sim.rate_limit"
+local rejection = require "purser.sim.rejection"
 local render = require "purser.sim.render"
 local request_parser = require "purser.sim.request_parser"
 local rules = require "purser.sim.rules"
 
--- Operation id -> handler(sim, account, values, row): a result, or nil, code, message.
+-- Operation id -> handler(sim, account, values, row): returns the result, or raises a rejection.
 local M = { handlers = {} }
 
 ------------------------------------------------------------------------------------------------------------- the log
@@ -40,7 +41,7 @@ local MAX_ANSWER = 2000 -- bytes
 local Journal = {}
 Journal.__index = Journal
 
---- A log of requests.
+--- Makes a log of requests.
 ---@param size integer  how many requests are kept
 ---@param signature_name string  the parameter whose value nobody is shown
 ---@param counts table|nil
@@ -79,8 +80,8 @@ function Journal:add(time, row, request, response, facts)
   }
 end
 
---- The requests that are kept, oldest first, as JSON and a terminal can show them: one need not be text. Signatures are
---- masked.
+--- Returns the requests that are kept, oldest first, as JSON and a terminal can show them: one need not be text.
+--- Signatures are masked.
 function Journal:list()
   local list = {}
   for i, kept in ipairs(self.kept) do
@@ -102,7 +103,7 @@ for _, row in pairs(purser.operations) do
   routes[row.path][row.method] = row
 end
 
--- The requests without a signature: ping, server time and market data.
+-- Answers the requests without a signature: ping, server time and market data.
 local function answer_unsigned(sim, path, method)
   if method ~= "GET" then return nil end
   if path == sim.profile.ping_path then return "{}" end
@@ -118,35 +119,28 @@ local function headers_of(sim)
   return { ["Content-Type"] = "application/json", Date = sim.date_text }
 end
 
--- Runs one operation. Returns its result; or nil, code, message and, for a wrong signature, the texts (see auth.check).
+-- Runs one operation. Returns its result, or raises a rejection.
 local function perform(sim, row, request, query_text)
-  local account, query, message, signed = auth.check(sim, row, request, query_text)
-  if not account then return nil, query, message, signed end
-  local texts, code
-  texts, code, message = request_parser.parameters(row, query, request.body or "", sim.profile)
-  if not texts then return nil, code, message end
-  local values
-  values, code, message = rules.check(row, texts, sim.is_live)
-  if not values then return nil, code, message end
-  return M.handlers[row.id](sim, account, values, row)
+  local account, query = auth.check(sim, row, request, query_text)
+  local texts = request_parser.parameters(row, query, request.body or "", sim.profile)
+  return M.handlers[row.id](sim, account, rules.check(row, texts, sim.is_live), row)
 end
 
 local function execute(sim, row, request, query_text, facts)
-  local result, code, message, signed = perform(sim, row, request, query_text)
+  local result, rejected = rejection.catch(perform, sim, row, request, query_text)
   local response = { headers = headers_of(sim) }
   if result then
     facts.outcome = "applied"
     response.status, response.body = 200, render.answer(row, result, sim.is_live)
   else
-    code = render.code(code, sim.is_live, row)
-    facts.outcome, facts.code, facts.signed = "rejected", code, signed
-    response.status, response.body = render.rejection(code, message, sim.is_live, row)
-    response.code = code
+    response.code = render.code(rejected.code, sim.is_live, row)
+    facts.outcome, facts.code, facts.signed = "rejected", response.code, rejected.signed
+    response.status, response.body = render.rejection(response.code, rejected.message, sim.is_live, row)
   end
   return response
 end
 
--- The answer to a request that no operation sees: an HTTP status that is its code as well.
+-- Returns the answer to a request that no operation sees: an HTTP status that is its code as well.
 local function turn_away(sim, status, message, row, facts)
   facts.outcome, facts.code = "rejected", ("%d"):format(status)
   local _, body = render.rejection(facts.code, message, sim.is_live, row)
@@ -160,12 +154,12 @@ local function reject_route(sim, path, facts)
   return response
 end
 
--- An operation with the faults around it.
+-- Answers an operation, with the faults around it.
 local function answer_operation(sim, row, request, query_text, facts)
-  local response = faults.before(sim.fault_state, row, request)
+  local response = faults.before(sim, row, request)
   if not response then
     response = execute(sim, row, request, query_text, facts)
-    response = faults.after(sim.fault_state, row, request, response)
+    response = faults.after(sim, row, request, response)
   else
     facts.outcome, facts.code = "fault", response.code
   end
@@ -174,10 +168,10 @@ local function answer_operation(sim, row, request, query_text, facts)
   return response
 end
 
--- The answer to a request that is above the rate limit, or nil.
+-- Returns the answer to a request that is above the rate limit, or nil.
 local function answer_above_limit(sim, row, request, facts)
   if not sim.rate_limit_state then return nil end
-  local key = sim.keys.by_key[request.headers[sim.profile.key_header:lower()]]
+  local key = sim.keys.by_id[request.headers[sim.profile.key_header:lower()]]
   local status, seconds = rate_limit.arrive(sim.rate_limit_state, row, request.ip or "127.0.0.1", key and key.uid,
     sim:now())
   if not status then return nil end

@@ -9,6 +9,7 @@
 
 local coins = require "purser.sim.coins"
 local decimal = require "purser.decimal"
+local rejection = require "purser.sim.rejection"
 
 local M = {}
 
@@ -164,7 +165,7 @@ end
 
 local by_id = {}
 
--- The rules of a row; made at the first request.
+-- Returns the rules of a row; made at the first request.
 local function rules_of(row)
   local rules = by_id[row.id]
   if not rules then
@@ -177,47 +178,40 @@ local function rules_of(row)
   return rules
 end
 
-local function missing(code, name)
-  return nil, code, code == MANDATORY and ("Mandatory parameter '%s' was not sent"):format(name) or nil
+local function check_missing(code, name)
+  if code == MANDATORY then rejection.lacks(name) elseif code then rejection.raise(code) end
 end
 
--- Checks texts by the rules of a row; puts their values into `values`. Returns true, or nil, code, message.
-local function check_all(row, texts, values, is_live)
-  for _, rule in ipairs(rules_of(row)) do
-    local name, text = rule.name, texts[rule.name]
-    if text == nil or text == "" then
-      if rule.required then return missing(rule.required, name) end
-      values[name] = rule.default
-    else
-      if text:find("[%z\1-\31\127]") then return nil, "700008" end
-      local value, code, message = rule.kind(text, rule, is_live)
-      if value == nil then
-        if not code then message = ("Parameter '%s' %s"):format(name, message) end
-        return nil, code or bad_value(row), message
-      end
-      values[name] = value
-    end
+-- Returns the value of a text by its rule.
+local function value_of(rule, text, is_live)
+  if text == nil or text == "" then
+    check_missing(rule.required, rule.name)
+    return rule.default
   end
-  return true
+  if text:find("[%z\1-\31\127]") then rejection.raise "700008" end
+  local value, code, message = rule.kind(text, rule, is_live)
+  if value ~= nil then return value end
+  if code then rejection.raise(code, message) end
+  rejection.raise(bad_value(rule.row), ("Parameter '%s' %s"):format(rule.name, message))
 end
 
---- Checks the texts that arrived for an operation. Returns the values for its handler, or nil, code, message.
+--- Checks the texts that arrived for an operation. Returns the values for its handler.
 ---@param row table
 ---@param texts table<string, string>
 ---@param is_live boolean|nil  whether the service behaves as the live one
+---@return table<string, any>
 function M.check(row, texts, is_live)
   local values = {}
-  local ok, code, message = check_all(row, texts, values, is_live)
-  if not ok then return nil, code, message end
+  for _, rule in ipairs(rules_of(row)) do values[rule.name] = value_of(rule, texts[rule.name], is_live) end
   if is_live and values.coin and (row.id == "C4" or row.id == "C5") then
     local name, short = values.coin:match "^(.+)%-(.+)$"
     local network = name and coins.network(name, short, true)
     if network then values.coin, values.network = name, network.long end
   end
   if values.startTime and values.endTime and values.startTime > values.endTime then
-    return nil, bad_value(row), "startTime is later than endTime"
+    rejection.raise(bad_value(row), "startTime is later than endTime")
   end
-  if values.toAccountType == "MOBILE" and not values.areaCode then return missing(MANDATORY, "areaCode") end
+  if values.toAccountType == "MOBILE" and not values.areaCode then rejection.lacks "areaCode" end
   return values
 end
 

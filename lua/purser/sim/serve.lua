@@ -32,7 +32,6 @@ local MAX_WAIT_MS = 100 -- how late `stop` may be noticed while nothing happens
 ---@class purser.sim.serve_options
 ---@field host? string  a loopback address. Default: "127.0.0.1"
 ---@field port? integer  default 0: any that is free
----@field max_connections? integer  default 1000
 ---@field on_listen? fun(port: integer)
 ---@field stop? fun(): boolean  asked once a turn, at least ten times a second
 ---@field idle_timeout_ms? integer
@@ -96,9 +95,7 @@ end
 ---@return string? cause  "in_use" or "remote", where it is one of these
 function M.run(handler, options)
   options = options or {}
-  local server, message, cause = httpd.listen {
-    host = options.host, port = options.port, max_connections = options.max_connections,
-  }
+  local server, message, cause = httpd.listen { host = options.host, port = options.port }
   if not server then return nil, message, cause end
 
   local ok, result = pcall(function()

@@ -9,23 +9,51 @@ local core = require "purser.core"
 local decimal = require "purser.decimal"
 local history = require "purser.sim.history"
 local ledger = require "purser.sim.ledger"
+local rejection = require "purser.sim.rejection"
 local rules = require "purser.sim.rules"
 
--- The list that a transfer of a family belongs to: who to whom, and between which business accounts.
+-- Returns the list that a transfer of a family belongs to: who to whom, and between which business accounts.
 local function direction(parent, from, to, from_type, to_type)
   return table.concat({ parent, from, to, from_type, to_type }, "|")
 end
 
+-- Ends a waiting C9 transfer: "SUCCESS" pays it, "FAILED" gives it back.
+local function finish(sim, id, status)
+  local record = sim.wallet_transfers.by_id[id]
+  if not record or record.status ~= "WAIT" then return nil, "there is no such waiting transfer" end
+  return sim.wallet_transfers:change(record, { status = status })
+end
+
 local M = { histories = {
-  family_transfers = function(record)
-    return direction(record.parent, record.from, record.to, record.from_type, record.to_type)
-  end,
-  wallet_transfers = function(record) return direction(record.uid, "", "", record.from_type, record.to_type) end,
-  internal_transfers = function(record) return record.from, record.to end,
+  family_transfers = {
+    keys = function(record)
+      return direction(record.parent, record.from, record.to, record.from_type, record.to_type)
+    end,
+    moves = function(record, move)
+      move(record.asset, decimal(record.amount), ledger.place(record.from, record.from_type),
+        ledger.place(record.to, record.to_type))
+    end,
+  },
+  wallet_transfers = {
+    keys = function(record) return direction(record.uid, "", "", record.from_type, record.to_type) end,
+    moves = function(record, move)
+      if record.status == "FAILED" then return end
+      move(record.asset, decimal(record.amount), ledger.place(record.uid, record.from_type),
+        record.status == "WAIT" and ledger.place(record.uid, record.from_type, "locked")
+        or ledger.place(record.uid, record.to_type))
+    end,
+    due = function(sim, id) finish(sim, id, "SUCCESS") end,
+  },
+  internal_transfers = {
+    keys = function(record) return record.from, record.to end,
+    moves = function(record, move)
+      move(record.asset, decimal(record.amount), ledger.place(record.from, "SPOT"), ledger.place(record.to, "SPOT"))
+    end,
+  },
 } }
 
--- The next transfer id: digits alone, and more of them than a floating-point number can hold; or 32 hexadecimal digits
--- in the live form. `is_number`: of an operation that has no such ids.
+-- Returns the next transfer id: digits alone, and more of them than a floating-point number can hold; or 32 hexadecimal
+-- digits in the live form. `is_number`: of an operation that has no such ids.
 local function next_id(sim, is_number)
   local number = 1 + #sim.family_transfers.all + #sim.wallet_transfers.all + #sim.internal_transfers.all
   local digits = ("%d%06d"):format(sim:now(), number % 1000000)
@@ -33,17 +61,32 @@ local function next_id(sim, is_number)
   return core.md5_hex(("%d %s"):format(sim.seed, digits))
 end
 
--- One side of a family transfer: the parent when no name is given. Returns nil, code, message when it cannot take part.
+-- Returns a transfer as histories and answers show it, each what it has of it.
+local function public(record, sim)
+  local by_uid = sim.accounts.by_id
+  return {
+    tranId = record.id, clientTranId = record.client_id, asset = record.asset, amount = record.amount,
+    fromAccountType = record.from_type, toAccountType = record.to_type, status = record.status,
+    fromAccount = record.from and accounts.display_name(by_uid[record.from]), timestamp = record.time,
+    toAccount = record.to_account or record.to and accounts.display_name(by_uid[record.to]),
+  }
+end
+
+-- Makes the record of a transfer, and returns the answer to it.
+local function enter(sim, records, values, record)
+  coins.check(values.asset)
+  record.asset, record.amount, record.time = values.asset, tostring(values.amount), sim:now()
+  record.status = record.status or "SUCCESS"
+  if not records:enter(record) then rejection.raise "10101" end
+  return { tranId = record.id }
+end
+
+-- Returns one side of a family transfer: the parent when no name is given.
 local function side(sim, parent, name, business, row)
-  local account = parent
-  if name then
-    local code, message
-    account, code, message = accounts.sub(sim, parent, name)
-    if not account then return nil, code, message end
-    if account.frozen then return nil, "140002" end
-  end
+  local account = name and accounts.sub(sim, parent, name) or parent
+  if name and account.frozen then rejection.raise "140002" end
   if business == "FUTURES" and not accounts.has_futures(sim, account) then
-    return nil, rules.bad_value(row), ("The futures business of %s is not enabled"):format(account.name)
+    rejection.raise(rules.bad_value(row), ("The futures business of %s is not enabled"):format(account.name))
   end
   return account
 end
@@ -51,156 +94,100 @@ end
 -- A13, B6
 local function transfer(sim, parent, values, row)
   if not values.fromAccount and not values.toAccount then
-    return nil, "700004", "fromAccount or toAccount must be sent, but both were empty/null"
+    rejection.raise("700004", "fromAccount or toAccount must be sent, but both were empty/null")
   end
-  local from, code, message = side(sim, parent, values.fromAccount, values.fromAccountType, row)
-  if not from then return nil, code, message end
-  local to
-  to, code, message = side(sim, parent, values.toAccount, values.toAccountType, row)
-  if not to then return nil, code, message end
+  local from = side(sim, parent, values.fromAccount, values.fromAccountType, row)
+  local to = side(sim, parent, values.toAccount, values.toAccountType, row)
   if from == to and values.fromAccountType == values.toAccountType then
-    return nil, rules.bad_value(row), "The transfer has the same source and destination"
+    rejection.raise(rules.bad_value(row), "The transfer has the same source and destination")
   end
-  if not coins.by_name[values.asset] then return nil, "10232" end
+  coins.check(values.asset)
   local client_id = values.clientTranId
   local own_id = client_id and parent.uid .. "|" .. client_id
   if own_id and sim.options.repeated_ids == "reject" and sim.family_transfers.used[own_id] then
-    return nil, rules.bad_value(row), "clientTranId was used before"
+    rejection.raise(rules.bad_value(row), "clientTranId was used before")
   end
-  if not sim.ledger:move(values.asset, values.amount, ledger.place(from.uid, values.fromAccountType),
-    ledger.place(to.uid, values.toAccountType)) then
-    return nil, "10101"
-  end
-  local record = sim.family_transfers:add {
-    parent = parent.uid, id = next_id(sim, row.id == "B6"), client_id = client_id, own_id = own_id,
-    asset = values.asset, amount = tostring(values.amount), from = from.uid, to = to.uid,
-    from_type = values.fromAccountType, to_type = values.toAccountType, status = "SUCCESS", time = sim:now(),
-  }
-  return { tranId = record.id }
-end
-
-local function public_family(record, sim)
-  local by_uid = sim.accounts.by_uid
-  return {
-    tranId = record.id, fromAccount = accounts.display_name(by_uid[record.from]),
-    toAccount = accounts.display_name(by_uid[record.to]), clientTranId = record.client_id, asset = record.asset,
-    amount = record.amount, fromAccountType = record.from_type, toAccountType = record.to_type, status = record.status,
-    timestamp = record.time,
-  }
+  return enter(sim, sim.family_transfers, values, {
+    parent = parent.uid, id = next_id(sim, row.id == "B6"), client_id = client_id, own_id = own_id, from = from.uid,
+    to = to.uid, from_type = values.fromAccountType, to_type = values.toAccountType,
+  })
 end
 
 -- A1, B7: an account that is not named is the parent.
 local function family_history(sim, parent, values)
-  local from, to, code, message = parent, parent, nil, nil
-  if values.fromAccount then from, code, message = accounts.sub(sim, parent, values.fromAccount) end
-  if not from then return nil, code, message end
-  if values.toAccount then to, code, message = accounts.sub(sim, parent, values.toAccount) end
-  if not to then return nil, code, message end
+  local from = values.fromAccount and accounts.sub(sim, parent, values.fromAccount) or parent
+  local to = values.toAccount and accounts.sub(sim, parent, values.toAccount) or parent
   local requested = values.clientTranId
   local key = direction(parent.uid, from.uid, to.uid, values.fromAccountType, values.toAccountType)
-  return sim.family_transfers:list(sim, key, values.startTime, values.endTime, values, public_family,
-    requested and function(record) return record.client_id == requested end)
+  return (sim.family_transfers:list(sim, key, values.startTime, values.endTime, values, public,
+    requested and function(record) return record.client_id == requested end))
 end
 
-local function wallet_places(record)
-  return ledger.place(record.uid, record.from_type), ledger.place(record.uid, record.from_type, "locked"),
-    ledger.place(record.uid, record.to_type)
-end
+---@class purser.Sim
+local methods = {}
+M.methods = methods
 
---- Ends a waiting C9 transfer: "SUCCESS" pays it, "FAILED" gives it back. Nothing happens when it does not wait.
-function M.finish(sim, id, status)
-  local record = sim.wallet_transfers.by_id[id]
-  if not record or record.status ~= "WAIT" then return nil, "there is no such waiting transfer" end
-  local source, locked, target = wallet_places(record)
-  record.status = status
-  assert(sim.ledger:move(record.asset, decimal(record.amount), locked, status == "SUCCESS" and target or source))
-  return true
-end
-
---- The scheduled moment of a waiting transfer.
-function M.due(sim, id)
-  M.finish(sim, id, "SUCCESS")
+--- Ends a transfer that waits (option transfer_wait_ms) as failed; its funds come back.
+---@param id string
+---@return any ended, string|nil message
+function methods:fail_transfer(id)
+  self:run_due()
+  return finish(self, id, "FAILED")
 end
 
 -- C9
 local function wallet_transfer(sim, account, values, row)
   if values.fromAccountType == values.toAccountType then
-    return nil, "33333", "fromAccountType and toAccountType are the same"
+    rejection.raise("33333", "fromAccountType and toAccountType are the same")
   end
-  if not coins.by_name[values.asset] then return nil, "10232" end
+  coins.check(values.asset)
   if not accounts.has_futures(sim, account) then
-    return nil, rules.bad_value(row), "The futures business of the account is not enabled"
+    rejection.raise(rules.bad_value(row), "The futures business of the account is not enabled")
   end
   local wait = sim.options.transfer_wait_ms
-  local record = {
-    uid = account.uid, asset = values.asset, amount = tostring(values.amount), from_type = values.fromAccountType,
-    to_type = values.toAccountType, status = wait > 0 and "WAIT" or "SUCCESS", time = sim:now(),
-  }
-  local source, locked, target = wallet_places(record)
-  if wait > 0 then target = locked end
-  if not sim.ledger:move(record.asset, values.amount, source, target) then return nil, "10101" end
-  record.id = next_id(sim)
-  sim.wallet_transfers:add(record)
-  if wait > 0 then sim.schedule:add(record.time + wait, "transfer", record.id) end
-  return { tranId = record.id }
-end
-
-local function public_wallet(record)
-  return {
-    tranId = record.id, asset = record.asset, amount = record.amount, fromAccountType = record.from_type,
-    toAccountType = record.to_type, status = record.status, timestamp = record.time,
-  }
+  local answer = enter(sim, sim.wallet_transfers, values, {
+    uid = account.uid, id = next_id(sim), from_type = values.fromAccountType, to_type = values.toAccountType,
+    status = wait > 0 and "WAIT" or "SUCCESS",
+  })
+  if wait > 0 then sim.schedule:add(sim:now() + wait, "wallet_transfers", answer.tranId) end
+  return answer
 end
 
 -- C10
 local function wallet_history(sim, account, values)
-  local first, last, message = history.six_months(sim:now(), values)
-  if not first then return nil, last, message end
+  local first, last = history.six_months(sim:now(), values)
   local key = direction(account.uid, "", "", values.fromAccountType, values.toAccountType)
-  local records, total = sim.wallet_transfers:list(sim, key, first, last, values, public_wallet)
+  local records, total = sim.wallet_transfers:list(sim, key, first, last, values, public)
   return { rows = records, total = total }
 end
 
--- The transfer of that id when it is one of `records`, lies in the window and is shown; or nil.
+-- Returns the transfer of that id when it is one of `records`, lies in the window and is shown; or nil.
 local function visible_one(sim, records, id, first, last)
   local record = records.by_id[id]
   last = sim:visible(last)
-  return record and not record.hidden and (not first or record.time >= first) and (not last or record.time <= last)
+  return record and (not first or record.time >= first) and (not last or record.time <= last)
     and record or nil
 end
 
 -- C11
 local function wallet_one(sim, account, values)
   local record = visible_one(sim, sim.wallet_transfers, values.tranId, clock.months_before(sim:now(), 6))
-  if not record or record.uid ~= account.uid then return nil, "22222" end
-  return public_wallet(record)
+  if not record or record.uid ~= account.uid then rejection.raise "22222" end
+  return public(record, sim)
 end
 
 -- C15
 local function internal_transfer(sim, account, values)
   local payee = accounts.by_identifier(sim, values.toAccountType, values.toAccount, values.areaCode)
-  if not payee then return nil, "22222", "The user does not exist" end
-  if payee.frozen then return nil, "730100" end
-  if payee.uid == account.uid then return nil, "33333", "The transfer has the same source and destination" end
-  if not coins.by_name[values.asset] then return nil, "10232" end
-  if not sim.ledger:move(values.asset, values.amount, ledger.place(account.uid, "SPOT"),
-    ledger.place(payee.uid, "SPOT")) then
-    return nil, "10101"
+  if not payee then rejection.raise("22222", "The user does not exist") end
+  if payee.frozen then rejection.raise "730100" end
+  if payee.uid == account.uid then
+    rejection.raise("33333", "The transfer has the same source and destination")
   end
-  local record = sim.internal_transfers:add {
-    id = next_id(sim), from = account.uid, to = payee.uid, asset = values.asset,
-    amount = tostring(values.amount), to_type = values.toAccountType, to_account = values.toAccount,
-    status = "SUCCESS", time = sim:now(),
-  }
-  return { tranId = record.id }
-end
-
-local function public_internal(record, sim)
-  return {
-    tranId = record.id, asset = record.asset, amount = record.amount, toAccountType = record.to_type,
-    toAccount = record.to_account, fromAccount = accounts.display_name(sim.accounts.by_uid[record.from]),
-    status = record.status, timestamp = record.time,
-  }
+  return enter(sim, sim.internal_transfers, values, {
+    id = next_id(sim), from = account.uid, to = payee.uid, to_type = values.toAccountType,
+    to_account = values.toAccount,
+  })
 end
 
 -- C16
@@ -210,9 +197,9 @@ local function internal_history(sim, account, values)
   if values.tranId then
     local record = visible_one(sim, sim.internal_transfers, values.tranId, first, last)
     local is_own = record and (record.from == account.uid or record.to == account.uid)
-    records, total = history.cut({ is_own and public_internal(record, sim) or nil }, values), is_own and 1 or 0
+    records, total = history.cut({ is_own and public(record, sim) or nil }, values), is_own and 1 or 0
   else
-    records, total = sim.internal_transfers:list(sim, account.uid, first, last, values, public_internal)
+    records, total = sim.internal_transfers:list(sim, account.uid, first, last, values, public)
   end
   return history.page_result(records, total, values)
 end
@@ -221,12 +208,5 @@ M.handlers = {
   A13 = transfer, B6 = transfer, A1 = family_history, B7 = family_history, C9 = wallet_transfer, C10 = wallet_history,
   C11 = wallet_one, C15 = internal_transfer, C16 = internal_history,
 }
-
---- Calls found(uid, business, asset, amount) for each waiting transfer: its funds are locked.
-function M.each_lock(sim, found)
-  for _, record in ipairs(sim.wallet_transfers.all) do
-    if record.status == "WAIT" then found(record.uid, record.from_type, record.asset, decimal(record.amount)) end
-  end
-end
 
 return M

@@ -44,8 +44,11 @@ function M.line(values, options)
   local cells, is_number = {}, options and options.is_number or {}
   for i = 1, values.n or #values do
     local text = values[i] == nil and "" or tostring(values[i])
-    if not (options and options.raw) then text = harmless(text, is_number[i] or type(values[i]) == "number") end
-    cells[i] = quoted(text)
+    if not text:find "^[A-Za-z0-9._:/()]*$" then -- most need no escape, no mark and no quotes
+      if not (options and options.raw) then text = harmless(text, is_number[i] or type(values[i]) == "number") end
+      text = quoted(text)
+    end
+    cells[i] = text
   end
   return table.concat(cells, ",") .. "\n"
 end
@@ -77,6 +80,10 @@ end
 ---@return purser.CsvRecord[]|nil records, string|nil message, integer|nil comments  how many lines begin with #
 function M.parse(text, separator)
   separator = separator or ","
+  if type(text) ~= "string" then return nil, ("the text is a %s; give a string"):format(type(text)) end
+  if separator ~= "," and separator ~= ";" and separator ~= "\t" then
+    return nil, "the separator is none; give a comma, a semicolon or a tab"
+  end
   local records, comments, at, line = {}, 0, text:find "^\239\187\191" and 4 or 1, 1
   while at <= #text do
     local record = { line = line }

@@ -1651,10 +1651,8 @@ function Transports.cosocket(options) end
 ---@return string|nil message
 function Transports.record(inner, options) end
 
---- Makes a transport out of a recording: the path of its file, or a list of its lines. With the option `reuse` an
---- exchange that was used answers again when none is left.
+--- Makes a transport out of a recording: the path of its file, or a list of its lines.
 ---@param source string|string[]
----@param options? { reuse?: boolean }
 ---@return purser.transport.replayer|nil transport
 ---@return string|nil message
-function Transports.replay(source, options) end
+function Transports.replay(source) end

@@ -6,12 +6,11 @@
 --   begin -> send -> verify -> finish
 --
 -- Before it begins, the pipeline checks and builds it; `send` is one attempt of the pipeline, which calls `verify`.
--- What a call holds while it is under way belongs to this module alone; the pipeline gets it as a purser.Sending.
+-- A call under way belongs to this module alone; the pipeline gets it as a purser.Sending.
 --
 -- A call has a key: the caller's own id, opts.key, or none but the journal's. A key is used once: where another call
 -- has it, nothing is sent, and what became of that one is found out.
 
-local approved = require "purser.write.guard.approved"
 local compare = require "purser.write.evidence.compare"
 local core = require "purser.core"
 local digest = require "purser.util.digest"
@@ -36,8 +35,8 @@ require "purser.call.record"
 require "purser.call.retry"
 require "purser.call.unsigned"
 require "purser.codes"
-require "purser.util.calendar"
 require "purser.util.suggest"
+require "purser.util.utc"
 assert(operations.list)
 
 local M = {}
@@ -59,7 +58,7 @@ end
 
 local MAX_KEY = 200
 
--- What is wrong with opts.key, and what to do; nil where nothing is.
+-- Returns the problem of opts.key, and what to do; nil where it has none.
 local function key_problem(row, values, key)
   if key == "" or #key > MAX_KEY or key:find "%c" or plain_text.has_hidden(key) then
     return ("the option `key` is no text of 1 to %d characters, all of which can be seen"):format(MAX_KEY),
@@ -115,24 +114,6 @@ function M.intent_of(client, row, values, opts, account)
     values[profile.timestamp_name], values[profile.recv_window_name] or 5000, account, id)
 end
 
--- Records what is about to be sent. Returns the intent; or nil and the error that keeps it from being sent; or nil, nil
--- and the call that has its key.
-local function record(client, row, values, opts, payment, key)
-  local intent, rejected = M.intent_of(client, row, values, opts, client:account())
-  if not intent then return nil, rejected end
-  client._accounts = client._accounts or {}
-  client._accounts[intent.account] = true
-  if opts.info then rawset(opts.info, "intent", intent) end -- no code of the caller runs before it is written down
-  local ok, problem, known = M.journal_of(client):begin(intent, row, client._guard, key, payment)
-  if ok then return intent end
-  if opts.info then rawset(opts.info, "intent", known and known.intent) end
-  if known then return nil, nil, known end
-  if errors.is(problem) then return nil, problem end
-  return nil, errors.new { kind = "config", outcome = "not_sent", phase = "journal", operation = row.full_name,
-    retryable = true, message = "nothing was sent, because the journal could not record it first: " .. problem,
-    hint = intents.lock_hint(tostring(problem)) }
-end
-
 ---@class purser.WriteCall: purser.Sending  a call under way, and what is known of it
 ---@field state purser.State
 ---@field row table
@@ -149,18 +130,27 @@ end
 local WriteCall = {}
 WriteCall.__index = WriteCall
 
--- Records a call that is about to be sent. Returns it; or what `record` returns where it must not be. All that its end
--- may need is made here: once the request has left, there may be no memory for it.
+-- Records a call that is about to be sent. Returns it; or nil and the error that keeps it from being sent; or nil, nil
+-- and the call that has its key. All that its end may need is made here: once the request has left, there may be no
+-- memory for it.
 local function begin(client, row, values, opts, payment, key)
+  local intent, rejected = M.intent_of(client, row, values, opts, client:account())
+  if not intent then return nil, rejected end
   local lost = errors.new { kind = "transport", outcome = "unknown", phase = "receive", operation = row.full_name,
-    message = "", advice = intents.advice(row, values), intent = false }
-  local call = setmetatable({ state = client, row = row, info = opts.info, intent = false, payment = payment or false,
-    sent = false,
-    value = false, err = false, kept = false, watch = false, lost = lost, process = core.process_id() }, WriteCall)
-  local intent, problem, known = record(client, row, values, opts, payment, key)
-  if not intent then return nil, problem, known end
-  call.intent, lost.intent = intent, intent
-  return call
+    message = "", advice = intents.advice(row, values), intent = intent }
+  local call = setmetatable({ state = client, row = row, info = opts.info, intent = intent, payment = payment or false,
+    sent = false, value = false, err = false, kept = false, watch = false, lost = lost,
+    process = core.process_id() }, WriteCall)
+  client._accounts = client._accounts or {}
+  client._accounts[intent.account] = true
+  if opts.info then rawset(opts.info, "intent", intent) end -- no code of the caller runs before it is written down
+  local ok, problem, known = M.journal_of(client):begin(intent, row, client._guard, key, payment)
+  if ok then return call end
+  if opts.info then rawset(opts.info, "intent", known and known.intent) end
+  if known or errors.is(problem) then return nil, problem, known end
+  return nil, errors.new { kind = "config", outcome = "not_sent", phase = "journal", operation = row.full_name,
+    retryable = true, message = "nothing was sent, because the journal could not record it first: " .. problem,
+    hint = intents.lock_hint(tostring(problem)) }
 end
 
 local TAKEN = "it carries the id of a record that belongs to another call"
@@ -288,7 +278,6 @@ function M.run(client, row, params, opts, payment)
   if not values then return nil, layout end
   local key, rejection = make_key(client, row, values, opts.key)
   if payment then key = nil end -- that is its row's
-  if client._guard and client._guard.approved then approved.read_book(client._guard.approved, client, row) end
   rejection = rejection or client._guard and client._guard:check(row, values)
   if rejection then return nil, rejection end
   if client._clock.offset then setbacks.attend_clock(client, pipeline.run, row) end
@@ -324,12 +313,12 @@ function Service:read(row, params)
   return pipeline.run(self.client, row, params, pipeline.settles, compare.verify)
 end
 
---- The service's time, as far as it is known.
+--- Returns the service's time, as far as it is known.
 function Service:now()
   return (assert(self.client._clock:read()))
 end
 
---- By how much the client's clock was set right.
+--- Returns by how much the client's clock was set right; nil where it was not.
 function Service:correction()
   return self.client._clock.offset or nil
 end

@@ -188,14 +188,14 @@ end
 
 --------------------------------------------------------------------------------------------------------------- a state
 
--- Whether a record is in the state that the call requested.
+-- Each returns an answer by the state that the call requested, of the record that shows it, or of none.
 local states = {}
 
 function states.present(_, record)
   return record and { outcome = "done", record = record } or nil
 end
 
--- What is missing early may be too new to be listed; only later is it gone.
+-- A record that is missing early may be too new to be listed; only later is it gone.
 function states.absent(question, record)
   if not question.late then return nil end
   if record then return { outcome = "not_done", record = record } end

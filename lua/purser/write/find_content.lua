@@ -182,12 +182,6 @@ local function vanished_from(question, shown)
   return vanished
 end
 
--- Returns whether a record shows the id of a call.
-local function shows_id_of(call, record)
-  local name = operations.by_name[call.operation].reconcile.client_id
-  return name ~= nil and call.params[name] ~= nil and record[name] == call.params[name]
-end
-
 -- Returns the times that the record of a call can have, which may be dated `later` than it was accepted.
 local function window_of(question, call, later)
   local ends = call.sent_at + (call.recv_window or question.service.recv_window) + (later or question.later)
@@ -268,6 +262,15 @@ end
 
 local HIDDEN_MS = 300000 -- records that are later than this are late beyond measure
 
+-- Measures how late the record of a call appeared that an earlier reading did not show. By a clock that was wrong
+-- nothing is measured.
+local function measure(question, shown, call)
+  question.missed[call.id] = nil
+  if shown.correction == question.service:correction() and question.service:now() >= shown.began then
+    question:raise_delay(math.min(shown.began - call.sent_at, HIDDEN_MS))
+  end
+end
+
 -- Returns the answered calls before the reading whose records it does not show under the ids that were answered; or nil
 -- and an error.
 local function hidden_calls(question, shown, witnesses)
@@ -287,6 +290,7 @@ local function hidden_calls(question, shown, witnesses)
     -- a record that shows the call's own id is its, whatever its answer named
     if ids[call.record_id] or name and ids[call.params[name]] then
       hidden.newest = math.max(hidden.newest, call.sent_at)
+      if question.missed[call.id] then measure(question, shown, call) end
     elseif call.record_id then
       hidden[#hidden + 1] = call
     end
@@ -312,25 +316,29 @@ local function without_hidden(question, shown, list, hidden, witnesses)
   return keep(list, function(one) return not owned[one.record] end), calls
 end
 
--- Waits where the record of another call is missing that was answered longer ago than records may be late: they are
--- later than was believed. Returns an answer where they are late beyond measure.
+-- Waits where the record of another call is missing that was answered longer ago than records may be late: it shows,
+-- once it comes, how late they are. Returns an answer where they are late beyond measure.
 local function judge_lateness(question, shown, hidden)
   local late_ms = 0
   for _, call in ipairs(hidden) do
     local age_ms = shown.began - call.sent_at
     -- one that stays away for so long while later ones are shown says nothing of them: its answer was another call's
-    if age_ms < HIDDEN_MS or call.sent_at >= hidden.newest then late_ms = math.max(late_ms, age_ms) end
+    local counts = age_ms >= question.visible_ms and (age_ms < HIDDEN_MS or call.sent_at >= hidden.newest)
+    if counts then late_ms, question.missed[call.id] = math.max(late_ms, age_ms), true end
   end
-  if late_ms < question.visible_ms then return nil end
-  if late_ms >= HIDDEN_MS then return undecided({}, reasons.hidden) end
-  if shown.correction ~= question.service:correction() or question.service:now() < shown.began then
-    question.waits = true -- by a clock that was wrong nothing is measured
-  else
-    question:raise_delay(late_ms)
-  end
+  question.waits = late_ms > 0
+  return late_ms >= HIDDEN_MS and undecided({}, reasons.hidden) or nil
 end
 
 local UNDER_WAY_MS = 60000 -- how long after the deadline calls are waited for that may own a record
+
+-- Returns until when it may be found that another call owns what agrees with it. One that was sent just now is not
+-- judged by this call's deadline, and one that was answered owns it once no record is as late.
+local function claims_until(question, call)
+  if call.answered then return call.sent_at + HIDDEN_MS end
+  local deadline = question.window.is_planned and 0 or question.deadline -- of a payment that was never sent: none
+  return math.max(deadline, due_at(question, call)) + UNDER_WAY_MS
+end
 
 -- Returns that there is something to wait for; a payment that is planned waits in its queue.
 local function await_other(question)
@@ -366,25 +374,18 @@ local function judge_equal(question, parts, open, hidden, witnesses)
     local verdict = verdict_of(question, call, mine, witnesses)
     return verdict == "same" or verdict == "may"
   end
-  local rivals = keep(hidden, may_own)
-  if any(others, may_own) or rivals[1] and question.service:now() >= due_at(question, rivals[1]) then
-    return undecided({ mine }, reasons.others)
-  elseif rivals[1] then
-    question.waits = true
-    return nil
-  end
-  return M.found(question, mine)
+  local rivals, now = keep(joined(others, hidden), may_own), question.service:now()
+  if any(rivals, function(call) return now < claims_until(question, call) end) then return await_other(question) end
+  return rivals[1] and undecided({ mine }, reasons.others) or M.found(question, mine)
 end
 
--- Returns whether each of these records agrees with an open call that can have made it, and that may be found to own it
--- soon: one that was sent just now is not judged by this call's deadline.
-local function may_be_claimed(question, list, open, witnesses)
+-- Returns whether each of these records agrees with another call that can have made it, and that may be found to own it
+-- soon.
+local function may_be_claimed(question, list, calls, witnesses)
   local now = question.service:now()
-  local deadline = question.window.is_planned and 0 or question.deadline -- of a payment that was never sent: none
   return not any(list, function(one)
-    return not any(open, function(call)
-      return now < math.max(deadline, due_at(question, call)) + UNDER_WAY_MS
-        and verdict_of(question, call, one.record, witnesses) == "same"
+    return not any(calls, function(call)
+      return now < claims_until(question, call) and verdict_of(question, call, one.record, witnesses) == "same"
     end)
   end)
 end
@@ -394,7 +395,7 @@ end
 local function judge_absence(question, shown, parts, open, failed, hidden, witnesses)
   local unlike, is_planned = question.window.was_rejected and {} or parts.unlike, question.window.is_planned
   local doubts = joined(unlike, parts.far)
-  if doubts[1] and not parts.may[1] and may_be_claimed(question, doubts, open, witnesses) then
+  if doubts[1] and not parts.may[1] and may_be_claimed(question, doubts, joined(open, hidden), witnesses) then
     return await_other(question)
   end
   local near = joined(unlike, parts.may)
@@ -439,7 +440,7 @@ function M.judge(question, shown)
   local list, failed, open = claimable(question, shown, witnesses)
   if not list then return nil, failed end
   list = keep(list, function(one)
-    return not any(open, function(call) return shows_id_of(call, one.record) end)
+    return not any(open, function(call) return intents.shows_id(call, one.record) end)
   end)
   if shown.incomplete then return question:doubt(shown, records_in(list)) end
   if list[1] and question.claims:has_forgotten(question.first, question.later) then

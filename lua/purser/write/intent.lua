@@ -25,16 +25,6 @@ local find, format, gsub, sub, upper = string.find, string.format, string.gsub, 
 ---@field id string|nil          of this call: a copy of the intent is that of the same call, in a journal as well
 ---@field attempt integer|nil    there: how often the call was sent by then
 
---- What of the values may be kept: everything but passwords.
-local function keep(row, values, names)
-  local params = {}
-  for _, name in ipairs(names) do
-    local value, param = values[name], row.by_name[name]
-    if value ~= nil and not (param and param[2] == "md5") then params[name] = value end
-  end
-  return params
-end
-
 local made_by, prefix, count = false, nil, 0
 
 --- Returns an id that no other call has: a random text of this process, and a number; or nil and a message.
@@ -50,19 +40,21 @@ function M.new_id()
   return format("%s%d", prefix, count) -- the text is of one length
 end
 
---- The intent of a call with these checked values.
+--- Returns the intent of a call with these checked values. Passwords are not kept.
 ---@param row table
 ---@param values table<string, any>
 ---@param extra string[]|nil the names of parameters that the row does not know
 ---@param id string|nil
 function M.new(row, values, extra, sent_at, recv_window, account, id)
-  return {
-    operation = row.full_name, params = keep(row, values, row.names), extra = extra, sent_at = sent_at,
-    recv_window = recv_window, account = account, id = id,
-  }
+  local params = {}
+  for _, name in ipairs(row.names) do
+    if row.by_name[name][2] ~= "md5" then params[name] = values[name] end
+  end
+  return { operation = row.full_name, params = params, extra = extra, sent_at = sent_at, recv_window = recv_window,
+    account = account, id = id }
 end
 
---- What names the record that a call made, as its answer and the histories show it; nil where nothing does.
+--- Returns the id of the record that a call made, as its answer and the histories show it; nil where nothing does.
 ---@param record table
 ---@return string|nil
 function M.id_of(record)
@@ -70,8 +62,8 @@ function M.id_of(record)
   return id ~= "" and id or nil
 end
 
---- The list that shows the records of an operation; nil where none does. Both groups of sub-accounts show the same
---- lists.
+--- Returns the list that shows the records of an operation; nil where none does. Both groups of sub-accounts show the
+--- same lists.
 ---@param row table
 ---@return string|nil
 function M.history_of(row)
@@ -79,7 +71,7 @@ function M.history_of(row)
   return lookup and (gsub(lookup, "^broker%.", "sub_account."))
 end
 
---- The list in which an operation makes a record; "" where it makes none.
+--- Returns the list in which an operation makes a record; "" where it makes none.
 ---@param row table
 ---@return string
 function M.makes_in(row)
@@ -96,7 +88,7 @@ function M.shown_in(history)
   return names
 end
 
---- The parameters of an intent as JSON.
+--- Returns the parameters of an intent as JSON.
 ---@param intent purser.Intent
 ---@return string
 function M.encode(intent)
@@ -105,19 +97,19 @@ end
 
 M.MAX_WINDOW_MS = 60000 -- no request is accepted for longer
 
--- 1.50 and 1.5 are one amount.
+-- Returns an amount in one spelling, since 1.50 and 1.5 are one, and any other value as it is.
 local function plain_amount(row, name, value)
   local param = row.by_name[name]
   local amount = param and param[2] == "amount" and core.decimal(value)
   return tostring(amount or value)
 end
 
--- How names that people spell in more than one way are compared; an address only where nothing else identifies a call.
+-- People spell these names in more than one way. An address counts as one only where nothing else identifies a call.
 local spelled = { asset = string.upper, coin = string.upper, toAccount = string.lower, fromAccount = string.lower }
 local spelled_if_shown = { address = string.lower }
 
--- Of calls that only their content identifies, what a record shows: two calls that differ in nothing else may each have
--- made it. Nil where everything counts.
+-- Returns the names that count of a call which only its content identifies: those that a record shows, since two calls
+-- that differ in nothing else may each have made it. Nil where everything counts.
 local function shown_names(row)
   local reconcile = row.reconcile
   if not reconcile or reconcile.strategy ~= "match" and reconcile.strategy ~= "nothing" then return nil end
@@ -158,7 +150,7 @@ function M.content(row, params)
   return digest_of(row, params, nil, function(name) return (name == "coin" or name == "asset") and upper or nil end)
 end
 
---- Why a call was not executed that a record agrees with: an equal call was sent since, and the record is that one's.
+--- The reason of a call that was not executed though a record agrees with it: the record is that of an equal call.
 M.OVER = "it was found before that it was not executed, and an equal call was sent"
 
 --- The states of calls that certainly made no record: such a call may be sent again with its key.
@@ -202,11 +194,10 @@ end
 ---@return purser.Error|nil
 function M.other_content(known, key, row)
   if known.content == key.content then return nil end
-  local err = errors.new { kind = "argument", outcome = "not_sent", phase = "journal", operation = row.full_name,
+  return errors.new { kind = "argument", outcome = "not_sent", phase = "journal", operation = row.full_name,
     code = "journal.other_content", details = { key = key.name, call = known.id },
     message = format('the key "%s" was used for a call with other content; nothing was sent', key.name),
     hint = "give another call a key of its own; `purser journal show` prints the first one" }
-  return err
 end
 
 --- Returns the error of what was done by another account of a journal, which may be this one under another name.
@@ -224,7 +215,8 @@ function M.other_account(other, account, unnamed, what)
       about == "" and "add its payments first" or "give each client an account of its own") }
 end
 
---- Whether a record shows the id by which the service distinguishes the call.
+--- Returns whether a record shows the id by which the service distinguishes a call.
+---@param intent purser.Intent|purser.Call
 ---@param record table|nil
 ---@return boolean
 function M.shows_id(intent, record)
@@ -239,20 +231,16 @@ M.LATEST_MS = 86400000
 
 -------------------------------------------------------------------------------- from a file, another process or by hand
 
--- The intent with its parameters as they travelled: one that was written by hand may have numbers and lists.
+-- Returns an intent with its parameters as they travelled: one that was written by hand may have numbers and lists.
 local function as_sent(intent, values)
-  local changed, params, copy = false, {}, {}
-  for name, value in pairs(intent.params) do
-    params[name] = values[name] or value
-    changed = changed or params[name] ~= value
-  end
-  if not changed then return intent end
+  local copy, params = {}, {}
   for name, value in pairs(intent) do copy[name] = value end
+  for name, value in pairs(intent.params) do params[name] = values[name] or value end
   copy.params = params
   return copy
 end
 
---- The row of an intent that a caller may have read from anywhere, and the intent as it was sent; or nil, a
+--- Returns the row of an intent that a caller may have read from anywhere, and the intent as it was sent; or nil, a
 --- message and what to do.
 ---@param intent any
 ---@return table|nil row, purser.Intent|string intent_or_message, string|nil hint
@@ -302,13 +290,13 @@ advice.conversion = advice.match
 -- The intent of an answer that client:parse was given alone is known to nobody but its caller.
 local BY_HAND = 'client:reconcile { operation = "%s", params = what was sent, sent_at = its timestamp }'
 
--- Enough of an API key to know it by; whole it belongs into no log, as --dry-run and the journal have it too.
+-- Returns enough of an API key to know it by: whole it belongs into no log, as --dry-run and the journal have it too.
 local function shown(name, value)
   if name ~= "apiKey" then return value end
   return #value > 12 and sub(value, 1, 4) .. "..." .. sub(value, -4) or "..."
 end
 
--- What is looked for, and the way.
+-- Returns what is looked for, and the way.
 local function which(reconcile, values)
   local client_id, equal = reconcile.client_id, reconcile.match_on and table.concat(reconcile.match_on, ", ")
   if client_id and not values then

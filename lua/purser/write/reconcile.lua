@@ -45,12 +45,6 @@ local M = {}
 
 local rules = { visibility_delay_ms = { 0 }, skew_ms = { 0 }, poll_ms = { 0 }, wait = "boolean", recreate = "boolean" }
 
---- Returns what is wrong with options of reconcile, and with which; or nil.
----@return string|nil message, string|nil name, string|nil hint
-function M.check_options(options)
-  return option_schema.check(options, rules, "reconcile option")
-end
-
 ----------------------------------------------------------------------------------------------------------- the question
 
 ---@class purser.reconcile.Window  when the record of a call can have been made, where it was sent, perhaps, more often
@@ -81,6 +75,7 @@ end
 ---@field shown purser.evidence.Reading|nil  the last one
 ---@field spelled table<string, string|false>  how the service spells what people spell: see reading.question
 ---@field seen table<string, table>  records that may be the call's, by id, that were shown before the deadline
+---@field missed table<string, boolean>  answered calls, by id, whose records a reading did not show
 local Question = {}
 Question.__index = Question
 
@@ -102,7 +97,7 @@ function M.question(service, row, intent, options, window)
   local skew_ms = options.skew_ms or 5000
   local question = setmetatable({
     service = service, row = row, reconcile = row.reconcile, intent = intent, options = options, spelled = {},
-    window = window or {}, seen = {},
+    window = window or {}, seen = {}, missed = {},
     poll_ms = math.max(1, options.poll_ms or 1000), skew_ms = skew_ms, before = reading.AHEAD_MS + skew_ms,
     claims = claims.new(service, row, intent),
   }, Question)
@@ -126,11 +121,11 @@ function Question:doubt(shown, candidates)
   return answer
 end
 
---- Notes that records are later than was believed, so that there is more to wait for.
+--- Notes that a record was seen to appear so late (ms). Where the call's own may be as late there is more to wait for.
 function Question:raise_delay(late_ms)
   self.service.journal:note_delay(self.row.full_name, late_ms)
-  set_delay(self, 2 * late_ms)
-  self.waits = true
+  set_delay(self, math.max(self.delay_ms, late_ms))
+  self.waits = self.service:now() < self.deadline
 end
 
 --- Returns the earliest time that the history reaches back to; 0 where that is not known.
@@ -140,7 +135,7 @@ function Question:earliest()
     or 0
 end
 
--- How long a history is relied on whose reach is documented nowhere: what others show by default.
+-- A history whose reach is documented nowhere is relied on for so long: others show as much by default.
 local UNDOCUMENTED_REACH_MS = 7 * 86400000
 
 -- Returns whether it is too long ago for the list that would show it.
@@ -165,7 +160,7 @@ end
 
 --------------------------------------------------------------------------------------------------------------- the loop
 
--- How many readings the clock may be set during: a service whose time is another one at each answer sets it at each.
+-- The clock may be set during so many readings: a service whose time is another one at each answer sets it at each.
 local READINGS_WHILE_SET = 10
 
 -- Asks once. Returns a reconciliation; nil where it is to be asked again; or nil and an error.
@@ -186,19 +181,26 @@ local function ask_once(question)
   return find.missing(question)
 end
 
--- Returns how long to wait for the next reading. Of those before the deadline each waits twice as long as the one
--- before: what the first do not find is rarely found by the next. Those that are shared are made at the same times.
+local LONGEST_PAUSE_MS = 30000 -- between two readings after the deadline
+
+-- Returns how long to wait for the next reading. Each pause is twice as long as the one before, up to the deadline and
+-- again after it: what the first readings do not find is rarely found by the next. Those that are shared are made at
+-- the same times.
 local function pause_before_next(question, now)
-  local left = question.deadline - now
-  local may_wait = question.doubted or question.waits
-  local ms = math.max(1, left > 0 and math.min(question.pause_ms, left) or may_wait and question.poll_ms or 1)
-  question.pause_ms = question.pause_ms * 2
-  if not question.service.readings or left <= 0 then return ms end
+  local left, ms = question.deadline - now, 1
+  if left > 0 then
+    ms, question.pause_ms = math.min(question.pause_ms, left), question.pause_ms * 2
+  elseif question.doubted then
+    ms = question.poll_ms
+  elseif question.waits then
+    ms, question.late_pause_ms = question.late_pause_ms, math.min(question.late_pause_ms * 2, LONGEST_PAUSE_MS)
+  end
+  if not question.service.readings or left <= 0 then return math.max(1, ms) end
   return ms + (question.poll_ms - (now + ms) % question.poll_ms) % question.poll_ms
 end
 
--- How far ahead of the clock a call may have been stamped so that it is waited for. What lies further ahead was stamped
--- while a clock was wrong.
+-- A call that was stamped no further ahead of the clock than this is waited for. One that lies further ahead was
+-- stamped while a clock was wrong.
 local MAX_AHEAD_MS = 3600000
 
 -- Returns what to answer of a call that lies too far ahead: the clock here may be the wrong one, and an early question
@@ -212,9 +214,9 @@ local function answer_far_ahead(question)
     .. "nothing shows when the record must be visible"):format(math.floor(ahead_ms() / 1000)))
 end
 
-local function too_early(question)
+local function too_early(question, now)
   local early = undecided({}, "it is too early to say that it was not done")
-  early.not_before = question.deadline
+  early.not_before = math.max(question.deadline, now + question.poll_ms)
   return early
 end
 
@@ -227,7 +229,7 @@ local function ask_until_decided(question)
   local far, problem = answer_far_ahead(question)
   if far or problem then return far, problem end
   local incomplete, is_early = 0, M.decides_early(question)
-  question.pause_ms = is_early and question.poll_ms or math.huge
+  question.pause_ms, question.late_pause_ms = is_early and question.poll_ms or math.huge, question.poll_ms
   while true do
     local answer, err
     if is_early or service:now() >= question.deadline then answer, err = ask_once(question) end
@@ -235,7 +237,8 @@ local function ask_until_decided(question)
     incomplete = incomplete + (question.doubted and 1 or 0)
     if answer and not (question.doubted and incomplete < reading.INCOMPLETE_READINGS) then return answer end
     local now = service:now()
-    if question.options.wait == false and now < question.deadline then return too_early(question) end
+    local is_over = now >= question.deadline and not question.waits
+    if question.options.wait == false and not is_over then return too_early(question, now) end
     service:pause(pause_before_next(question, now))
   end
 end
@@ -256,10 +259,6 @@ local function recreate(question, answer)
   record, err = question.service:read(question.row, question.intent.params)
   if not record then return nil, err end
   return { outcome = "done", record = record, replaced = answer.record.apiKey }
-end
-
-local function argument_error(message, hint)
-  return nil, errors.argument(nil, message, hint)
 end
 
 -- Keeps in the journal what was found. Returns the answer, which is another where the journal knows more; nil where the
@@ -294,14 +293,14 @@ end
 local function take(service, unreconciled)
   if errors.is(unreconciled) then
     if not unreconciled.intent then
-      return argument_error("the error has no intent: it is that of a read, or of no call", "call it again")
+      return nil, errors.argument(nil, "the error has no intent: it is that of a read, or of no call", "call it again")
     end
     unreconciled = unreconciled.intent
   end
   local row, intent, hint = intents.row_of(unreconciled)
-  if not row then return argument_error(intent, hint) end
+  if not row then return nil, errors.argument(nil, intent, hint) end
   if intent.account and not service:signs_as(intent.account) then
-    return argument_error(('it was signed by account "%s", whose records this client may not see')
+    return nil, errors.argument(nil, ('it was signed by account "%s", whose records this client may not see')
       :format(tostring(intent.account)), ("reconcile it with that account's client (where it is one account with a new "
       .. 'key, give the client account = "%s")'):format(tostring(intent.account)))
   end
@@ -315,7 +314,7 @@ local function identified(service, row, intent)
   if message then return nil, intents.journal_error("unknown", message) end
   if not known then return intent end
   if known.operation ~= intent.operation or known.digest ~= intents.digest(row, intent.params) then
-    return argument_error("reconcile: the intent is not the call that the journal has under its id",
+    return nil, errors.argument(nil, "reconcile: the intent is not the call that the journal has under its id",
       "give the one of journal:entries()")
   end
   local copy = {}
@@ -333,7 +332,7 @@ end
 ---@return purser.Reconciliation|nil, purser.Error|nil
 function M.reconcile(service, unreconciled, options, window)
   options = options or {}
-  local wrong = errors.option(M.check_options(options))
+  local wrong = errors.option(option_schema.check(options, rules, "reconcile option"))
   if wrong then return nil, wrong end
   if errors.is(unreconciled) and unreconciled.outcome ~= "unknown" then
     return { outcome = "not_done", reason = unreconciled.message }

@@ -7,8 +7,8 @@ local function same(name) return name end
 
 -- path -> its classes in order, of all bodies together; and the form itself.
 local function form_of(...)
-  local made, shown = form.new(), {}
-  for _, body in ipairs { ... } do assert.is_true(form.add(made, body, same)) end
+  local made, shown = {}, {}
+  for _, body in ipairs { ... } do form.learn(made, form.of(body, same)) end
   for path, entry in pairs(made) do
     local classes = {}
     for class in pairs(entry.classes) do classes[#classes + 1] = class end
@@ -58,15 +58,25 @@ describe("a form", function()
   end)
 
   it("shows names as they may be shown, and one alone where two become the same", function()
-    local made = form.new()
-    assert.is_true(form.add(made, '{"secret1":1,"secret2":"x"}', function() return "<name>" end))
+    local made = form.of('{"secret1":1,"secret2":"x"}', function() return "<name>" end)
     assert.equal(1, made["answer.<name>"].count)
     assert.same({ ["number of digits"] = true }, made["answer.<name>"].classes)
   end)
 
-  it("is not changed by what is no JSON", function()
-    local made = form.new()
-    for _, body in ipairs { "", "<html>", '{"a":' } do assert.is_false(form.add(made, body, same)) end
-    assert.same({}, made)
+  it("is none of what is no JSON", function()
+    for _, body in ipairs { "", "<html>", '{"a":' } do assert.is_nil(form.of(body, same)) end
+  end)
+
+  it("requires a member that every record of every answer has, in whatever order the answers come", function()
+    for _, case in ipairs {
+      { true, '{"a":1}', '{"a":2}' }, { false, '{"a":1}', "{}" }, { false, "{}", '{"a":1}' },
+      { false, '[{"a":1},{}]', "[]" }, { true, '[{"a":1}]', "[]", '[{"a":"x"},{"a":null}]' },
+      { false, '{"list":[]}', '{"list":[{"a":1}]}', '{"list":[{}]}' },
+    } do
+      local _, made = form_of((table.unpack or unpack)(case, 2)) -- luacheck: ignore
+      for path, entry in pairs(made) do
+        if path:sub(-2) == ".a" then assert.equal(case[1], entry.is_required, path) end
+      end
+    end
   end)
 end)

@@ -29,7 +29,7 @@ local function answered(params)
     state = "done", record_id = "w1", answered = true }
 end
 
--- What one record of an answered call shows.
+-- Returns the witnesses that one record of an answered call makes.
 local function shown(fields, call)
   local record = changed(changed(sent, { id = "w1", applyTime = NOW - 59000 }), fields)
   return assert(claims_of({ w1 = call or answered() }):witnesses({ record }, TIME))

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What may stand next to a list from which something is concluded, and in the answer of a write call.
+-- Members that may stand next to a list from which something is concluded, and in the answer of a write call.
 
 local core = require "purser.core"
 local compare = require "purser.write.evidence.compare"
@@ -7,7 +7,7 @@ local operations = require "purser.api.operations"
 
 local HISTORY = operations.by_name["wallet.withdrawal_history"]
 
--- Whether an answer is believed: its list is empty.
+-- Returns whether an answer is believed: its list is empty.
 local function believes(body, status, headers, row)
   local list = {}
   local value, err = compare.verify(row or HISTORY, { status = status or 200, headers = headers or "", body = body },

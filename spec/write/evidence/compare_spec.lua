@@ -15,7 +15,7 @@ local function changed(record, fields)
   return copy
 end
 
--- What answered calls show: members that are shown as they are sent, in another way, or not at all.
+-- Returns witnesses: of members that are shown as they are sent, in another way, or not at all.
 local function witnesses(words)
   return { proves = function(_, name) return words[name] == "same" end,
     differs = function(_, name) return words[name] ~= nil and words[name]:find "differs" ~= nil end,

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What a reading asks the service for, narrow and broad, and how the service spells a sub-account.
+-- A reading asks the service for little or much, and finds out how the service spells a sub-account.
 
 local errors = require "purser.call.errors"
 local listing_service = require "listing_service"

@@ -42,7 +42,7 @@ describe("a reading", function()
     return look
   end
 
-  -- What is read for a question of the call's own window, unless `first` and `last` say another.
+  -- Reads for a question of the call's own window, unless `first` and `last` say another.
   local function all(fields, first, last, wide)
     local question = look_of(fields)
     question.service.readings, question.first = shared, SENT - 6000
@@ -52,7 +52,7 @@ describe("a reading", function()
     return shown and shown.records, err, shown and shown.incomplete
   end
 
-  -- How often the history is read for a second look, after `change`.
+  -- Returns how often the history is read for a second look, after `change`.
   local function read_again(change, fields, first, last)
     asked, shared, now, machine, correction = {}, reading.share(), NOW + 60000, 0, nil
     all()

@@ -6,6 +6,7 @@ local decimal = require "purser.decimal"
 local json = require "purser.json"
 local own = require "own_journal"
 local rules = require "purser.signed.rules"
+local utc = require "purser.util.utc"
 
 local HOUR, NOON = 3600000, 1795348800000
 
@@ -110,6 +111,36 @@ describe("what is pruned", function()
       local call = send(tx, "new", 24 * 200, "2")
       approval_rows.prune(tx, own.time_text(NOON + 24 * 190 * HOUR))
       assert.equal("2", sum(tx, call, { hours = 24 * 201 }))
+      return true
+    end)
+  end)
+
+  it("is a plan that is over, with its signatures, when no call is kept that it let through", function()
+    local DAY = 24 * HOUR
+    local now = NOON + 400 * DAY
+
+    -- Keeps a plan that is good until the end of a day, as one that was added on another.
+    local function add(tx, digest, added_at, not_after)
+      tx.time = added_at
+      local text = json.encode { not_after = utc.text(not_after):sub(1, 10) } .. "\n{}\n"
+      approval_rows.add(tx, { digest = digest, text = text, head = { account = "treasury", queue = "q" } },
+        { "signed" })
+    end
+
+    own.within(function(tx)
+      add(tx, "over", NOON, NOON + 7 * DAY)
+      add(tx, "made", NOON, NOON + 7 * DAY)
+      add(tx, "needed", NOON, NOON + 7 * DAY)
+      add(tx, "valid", NOON, now)
+      add(tx, "young", NOON + 300 * DAY, NOON + 301 * DAY)
+      own.write(tx, "made", NOON, { plan = "made" })
+      own.write(tx, "kept", NOON, { plan = "needed", params = '{"coin":"USDT"}' })
+      tx.time = now
+      approval_rows.prune(tx, own.time_text(NOON + 200 * DAY))
+      local left = {}
+      for i, plan in ipairs(tx:rows "SELECT plan FROM purser_statements ORDER BY plan") do left[i] = plan.plan end
+      assert.same({ "needed", "valid", "young" }, left)
+      assert.equal(3, #approval_rows.stored(tx, "treasury"))
       return true
     end)
   end)

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- What a journal knows of other calls: which can have made a record as well, and when those were sent whose records are
--- known. By these a look can show, after a restart too, that a history counts time as its clock does.
+-- A journal knows of other calls: which can have made a record as well, and when those were sent whose records are
+-- known. With these a look can show, after a restart too, that a history counts time as its clock does.
 
 local purser = require "purser"
 local simulated = require "simulated"

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- What a journal knows of calls, whether it is in a database or in memory: who owns a record, which calls are open, and
--- that a key is used once.
+-- A journal knows this of calls, in a database or in memory: who owns a record, which calls are open, and that a key is
+-- used once.
 
 local intents = require "purser.write.intent"
 local memory = require "purser.write.journal.memory"

@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- What is old and decided can be deleted. What a call may be reconciled by, or keeps from being paid twice, stays.
+-- Rows that are old and decided can be deleted. Those stay that a call may be reconciled by, or that keep a payment
+-- from being made twice.
 
 local core = require "purser.core"
 local own = require "own_journal"

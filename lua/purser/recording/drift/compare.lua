@@ -14,7 +14,7 @@ local free = {}
 for name in ([[address txId transHash memo addressTag note remark contract depositDesc depositTips withdrawTips name
   withdrawOrderId clientTranId subAccount msg message]]):gmatch "%S+" do free[name] = true end
 
--- The names of members that an operation's row has, other spellings too.
+-- Returns the names of members that an operation's row has, other spellings too.
 local function operations_of(members, names)
   for _, member in ipairs(members) do
     names[member.name] = true
@@ -24,99 +24,57 @@ local function operations_of(members, names)
   return names
 end
 
-local function is_text(class) return class:find "text" ~= nil end
-
-local function is_amount(classes) return classes["text of digits"] or classes["text of a decimal"] end
-
 local function is_known_class(entry, classes, class)
   if classes[class] then return true end
-  if not is_text(class) then return false end
-  local some_text = false
-  for known in pairs(classes) do some_text = some_text or is_text(known) end
+  if not class:find "text" then return false end
   if class == "text with a colon" then return false end
-  if free[entry.name] and some_text or classes.text then return some_text end
-  local is_number = class == "text of digits" or class == "text of a decimal"
-  return is_number and is_amount(classes) and (classes["text of a decimal"] or class == "text of digits") or false
+  if classes.text or free[entry.name] and not form.is_other_type(classes, class) then return true end
+  return class == "text of digits" and classes["text of a decimal"] or false
 end
 
 local function list_of(set) return table.concat(names_of(set), " or ") end
 
--- The classes that every variant together shows at a path; nil where none has it.
-local function known_classes(forms, path)
-  local classes
-  for _, one in ipairs(forms) do
-    if one[path] then
-      classes = classes or {}
-      for class in pairs(one[path].classes) do classes[class] = true end
-    end
-  end
-  return classes
-end
-
--- Tells whether every record of every variant that has the path's parent has the path.
-local function is_required(forms, path, parent)
-  local seen = false
-  for _, one in ipairs(forms) do
-    if one[parent] and one[parent].classes.object then
-      if not one[path] or one[path].count < one[parent].count then return false end
-      seen = true
-    end
-  end
-  return seen
-end
-
 -- Finds what is there and differs, or is new. Nothing inside of a new member is named.
-local function compare_present(add, actual, forms, names)
+local function compare_present(add, actual, known, names)
   for _, path in ipairs(names_of(actual)) do
-    local entry = actual[path]
-    local classes = known_classes(forms, path)
-    if not classes then
-      if (not entry.parent or known_classes(forms, entry.parent)) and path:sub(-2) ~= "[]" then
-        add("new member", path, names[entry.name] and "not here" or "none", list_of(entry.classes))
-      end
-    else
+    local entry, right = actual[path], known[path]
+    if right then
       for class in pairs(entry.classes) do
-        if not is_known_class(entry, classes, class) then
-          add(form.is_other_type(classes, class) and "other type" or "other form", path, list_of(classes), class)
+        if not is_known_class(entry, right.classes, class) then
+          add(form.is_other_type(right.classes, class) and "other type" or "other form", path, list_of(right.classes),
+            class)
         end
       end
+    elseif (not entry.parent or known[entry.parent]) and path:sub(-2) ~= "[]" then
+      add("new member", path, names[entry.name] and "not here" or "none", list_of(entry.classes))
     end
   end
 end
 
-local function compare_missing(add, actual, forms)
-  local done = {}
-  for _, one in ipairs(forms) do
-    for _, path in ipairs(names_of(one)) do
-      local parent = one[path].parent
-      local there = parent and actual[parent] and actual[parent].classes.object
-      if there and not done[path] and path:sub(-2) ~= "[]" and is_required(forms, path, parent)
-        and (not actual[path] or actual[path].count < actual[parent].count) then
-        add("missing member", path, list_of(known_classes(forms, path)),
-          actual[path] and "not in every record" or "none")
-      end
-      done[path] = true
+local function compare_missing(add, actual, known)
+  for _, path in ipairs(names_of(known)) do
+    local right = known[path]
+    local is_missing = right.parent and right.is_required and not form.is_whole(actual, path, right.parent)
+    if is_missing and path:sub(-2) ~= "[]" then
+      add("missing member", path, list_of(right.classes), actual[path] and "not in every record" or "none")
     end
   end
 end
 
---- Compares a body's form with those of the simulator's answers.
+--- Compares a body's form with that of the simulator's answers.
 ---@param add fun(kind: string, path: string, expected: string, found: string)
 ---@param body string
----@param forms table[]
+---@param known table
 ---@param row table|nil
 ---@param rename fun(name: string): string
-function M.body(add, body, forms, row, rename)
-  local actual = form.new()
-  if not form.add(actual, body, rename) then
-    add("other form", "answer", "JSON", body == "" and "an empty body" or "no JSON")
-    return
-  end
-  compare_present(add, actual, forms, operations_of(row and row.members or {}, {}))
-  compare_missing(add, actual, forms)
+function M.body(add, body, known, row, rename)
+  local actual = form.of(body, rename)
+  if not actual then return add("other form", "answer", "JSON", body == "" and "an empty body" or "no JSON") end
+  compare_present(add, actual, known, operations_of(row and row.members or {}, {}))
+  compare_missing(add, actual, known)
 end
 
---- The code that an answer carries as an error, or nil.
+--- Returns the code that an answer carries as an error, or nil.
 function M.code_of(response, profile)
   local value = core.decode(response.body)
   local code = type(value) == "table" and value.code

@@ -5,37 +5,26 @@ local json_tree = require "purser.util.json_tree"
 
 local M = {}
 
-local function digits_class(text, kind)
-  if text:find "^1%d%d%d%d%d%d%d%d%d%d%d%d$" then return kind .. " of 13 digits" end
-  return kind .. " of digits"
-end
-
--- The forms of text, the first that matches.
-local text_forms = {
-  { "^$", "empty text" }, { "^%-?%d+%.%d+$", "text of a decimal" },
-  { "^%-?%d+%.?%d*[eE][+-]?%d+$", "text of a number with an exponent" },
-  { "^%d%d%d%d%-%d%d%-%d%d[T ]", "text of a date" }, { "^%w+:%w+$", "text with a colon", 22 },
+-- The classes of texts and of numbers, the first that matches: a pattern, the class, the shortest text that has it.
+local forms = {
+  string = {
+    { "^$", "empty text" }, { "^1%d%d%d%d%d%d%d%d%d%d%d%d$", "text of 13 digits" }, { "^%-?%d+$", "text of digits" },
+    { "^%x+$", "hexadecimal text", 16 }, { "^%-?%d+%.%d+$", "text of a decimal" },
+    { "^%-?%d+%.?%d*[eE][+-]?%d+$", "text of a number with an exponent" },
+    { "^%d%d%d%d%-%d%d%-%d%d[T ]", "text of a date" }, { "^true$", "text of a boolean" },
+    { "^false$", "text of a boolean" }, { "^%w+:%w+$", "text with a colon", 22 },
+    { "", "text" },
+  },
+  number = {
+    { "[eE]", "number with an exponent" }, { "%.", "number with places" },
+    { "^1%d%d%d%d%d%d%d%d%d%d%d%d$", "number of 13 digits" }, { "", "number of digits" },
+  },
 }
 
-local function text_class(text)
-  if text:find "^%-?%d+$" then return digits_class(text, "text") end
-  if text == "true" or text == "false" then return "text of a boolean" end
-  if #text >= 16 and text:find "^%x+$" then return "hexadecimal text" end
-  for _, form in ipairs(text_forms) do
-    if text:find(form[1]) and #text >= (form[3] or 0) then return form[2] end
+local function class_of(node)
+  for _, class in ipairs(forms[node.type] or {}) do
+    if node.text:find(class[1]) and #node.text >= (class[3] or 0) then return class[2] end
   end
-  return "text"
-end
-
-local function number_class(text)
-  if text:find "[eE]" then return "number with an exponent" end
-  return text:find(".", 1, true) and "number with places" or digits_class(text, "number")
-end
-
---- The class of a node.
-function M.class(node)
-  if node.type == "string" then return text_class(node.text) end
-  if node.type == "number" then return number_class(node.text) end
   return node.type
 end
 
@@ -53,9 +42,6 @@ function M.is_other_type(classes, class)
   return true
 end
 
---- A form to which answers are added: path -> { count =, classes = { [class] = true }, parent =, name = }.
-function M.new() return {} end
-
 local function add(form, path, parent, name, node, rename)
   local entry = form[path]
   if not entry then
@@ -63,7 +49,7 @@ local function add(form, path, parent, name, node, rename)
     form[path] = entry
   end
   entry.count = entry.count + 1
-  entry.classes[M.class(node)] = true
+  entry.classes[class_of(node)] = true
   if node.type == "object" then
     local seen = {}
     for _, member in ipairs(node) do
@@ -78,15 +64,40 @@ local function add(form, path, parent, name, node, rename)
   end
 end
 
---- Adds an answer's body to a form. Returns false when it is no JSON.
----@param form table
+--- Returns the form of an answer's body: path -> { count =, classes = { [class] = true }, parent =, name = }; nil where
+--- it is no JSON.
 ---@param body string
 ---@param rename fun(name: string): string  a member's name as it may be shown
-function M.add(form, body, rename)
-  local tree = json_tree.read(body)
-  if not tree then return false end
+---@return table|nil
+function M.of(body, rename)
+  local tree, form = json_tree.read(body), {}
+  if not tree then return nil end
   add(form, "answer", nil, nil, tree, rename)
-  return true
+  return form
+end
+
+--- Tells whether each record that is to have the member at a path has it.
+function M.is_whole(form, path, parent)
+  local around = form[parent]
+  return not (around and around.classes.object) or form[path] and form[path].count >= around.count or false
+end
+
+--- Adds the form of an answer to a known one, whose classes are those of all answers. A member of it `is_required` that
+--- each record of each answer has.
+function M.learn(known, form)
+  local required = {}
+  for path, entry in pairs(form) do
+    if known[path] then required[path] = known[path].is_required
+    else required[path] = M.is_whole(known, path, entry.parent) end
+  end
+  for path, entry in pairs(form) do
+    local has = known[path] or { parent = entry.parent, name = entry.name, count = 0, classes = {} }
+    known[path], has.is_required, has.count = has, required[path], has.count + entry.count
+    for class in pairs(entry.classes) do has.classes[class] = true end
+  end
+  for path, entry in pairs(known) do
+    if not M.is_whole(form, path, entry.parent) then entry.is_required = false end
+  end
 end
 
 return M

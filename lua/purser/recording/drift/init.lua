@@ -19,7 +19,7 @@ local M = {}
 local Result = {}
 Result.__index = Result
 
--- A finding once, however many records show it.
+-- Adds a finding once, however many records show it.
 function Result:add(operation, kind, path, expected, found)
   local key = table.concat({ operation, kind, path, found }, "\0")
   if self.seen[key] then return end
@@ -43,7 +43,7 @@ local function examine(result, client, read, value, err, response, expected)
   local code = compare.code_of(response, client.profile)
   if code then
     local why = compare.code(add, code, known, read)
-    compare.body(add, response.body, expected.error.forms, nil, result.rename)
+    compare.body(add, response.body, expected.error.form, nil, result.rename)
     known = read.probe and known or expected.error
     compare.head(add, response, content_type, known)
     if why then skip(result, read, why) else result.compared = result.compared + 1 end
@@ -52,7 +52,7 @@ local function examine(result, client, read, value, err, response, expected)
   result.compared = result.compared + 1
   if read.probe then add("other code", "code", "a rejection", "none") end
   compare.head(add, response, content_type, known)
-  if not read.probe then compare.body(add, response.body, known.forms, row, result.rename) end
+  if not read.probe then compare.body(add, response.body, known.form, row, result.rename) end
   if not value and err then add("unreadable", "answer", "a result", "an error of kind " .. err.kind) end
 end
 
@@ -64,7 +64,7 @@ local function shown_name(redactor)
   end
 end
 
---- A transport that keeps the last response for `compare`, and hands on nothing but reads.
+--- Returns a transport that keeps the last response for `compare`, and hands on nothing but reads.
 ---@param inner purser.Transport
 ---@return purser.Transport capture
 function M.capture(inner) return reads.capture(inner) end
@@ -79,7 +79,7 @@ function M.compare(client, capture, profile)
   if not redactor then return nil, message end
   local result = setmetatable({ findings = {}, skipped = {}, seen = {}, compared = 0, redactor = redactor,
     rename = shown_name(redactor), rows = purser.operations }, Result)
-  local expected = reads.expected(profile, result.rename)
+  local expected = reads.expected(profile)
   for _, read in ipairs(reads.of(client)) do
     capture.last = nil
     local value, err = reads.run(client, read)

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- What the service shows against what was sent: a record, same | may be | other; the answer of a write call; and what
--- stands beside a list from which something is concluded.
+-- Compares the service's word with what was sent: a record, same | may be | other; the answer of a write call; and the
+-- members beside a list from which something is concluded.
 --
 -- Reading a difference takes a witness: a record of a call that was answered shows how this service shows what is sent.
 -- Without one nothing is proved by a difference, unless coin and amount both differ beyond any fee.
@@ -352,10 +352,10 @@ end
 
 ---------------------------------------------------------------------------------------- the answer of a write call
 
--- What may be shown hidden in part, or with something after it.
+-- These may be shown hidden in part, or with something after them.
 local loose = { address = true, memo = true, note = true, remark = true }
 
--- What names who is paid: an answer that shows it, where the operation does not know it, is another operation's.
+-- These name who is paid: an answer that shows one which the operation does not know is another operation's.
 local payees = { address = true, toAccount = true }
 
 -- Returns what an answer shows otherwise than it was sent, of that which records show, too; nil where nothing is. What

@@ -20,11 +20,11 @@ local M = {}
 
 local DAY_MS = 86400000
 
---- How much more than the call's window the widest reading asks for on both sides: a service may count in a time zone
+--- The widest reading asks for so much more than the call's window on both sides: a service may count in a time zone
 --- that is 14 hours away, and bounds in whole days.
 M.WIDE_MS = 14 * 3600000 + DAY_MS
 
--- How much more the near reading asks for: records of other calls show that nothing of it is hidden.
+-- The near reading asks for so much more: records of other calls show that nothing of it is hidden.
 local BEFORE_MS, AFTER_MS = 60000, 600000
 
 M.AHEAD_MS = 1000 -- the service takes a timestamp that lies this far ahead of its clock
@@ -107,7 +107,7 @@ end
 --- account is no broker. Any other rejection may pass, so it is an error of the reading.
 M.MAY_NOT_LIST = { ["700007"] = true, ["730603"] = true }
 
--- What the document spells in capital letters, and people do not.
+-- The document spells these in capital letters, and people do not.
 local capitals = { coin = true, fromAccountType = true, toAccountType = true }
 
 --- Returns whether a list is a history: it shows windows of time.

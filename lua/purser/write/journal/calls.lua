@@ -236,7 +236,7 @@ local function has_open_equal(tx, known)
     .. schema.UNDECIDED .. " LIMIT 1", known.digest, known.account, known.operation, known.id)[1] ~= nil
 end
 
--- What becomes of a payment about which another than its worker finds out. What was not made its worker sends again.
+-- The stage of a payment about which another than its worker finds out. Its worker sends again what was not made.
 local STAGES = { done = "done", undecided = "undecided" }
 
 -- Writes an end in the row of a call, where it says more than what is written. Returns a verdict.

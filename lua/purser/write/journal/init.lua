@@ -6,10 +6,10 @@
 --     assert(journal:recover(client)) -- reconciles what a crash left open
 --
 -- SQLite (with a write-ahead log and a flush at every commit) for one host, PostgreSQL where several hosts share it.
--- What cannot be recorded is not sent. Passwords and secret keys are never written.
+-- Nothing is sent that cannot be recorded. Passwords and secret keys are never written.
 
 local calls = require "purser.write.journal.calls"
-local colon = require "purser.util.colon"
+local views = require "purser.util.views"
 local core = require "purser.core"
 local database = require "purser.util.database"
 local errors = require "purser.call.errors"
@@ -38,7 +38,7 @@ Journal.__index = Journal
 ---@class purser.modules.journal
 local M = {}
 
--- What calls, reconciling and queues ask of a journal: see calls.lua. memory.lua has the same methods.
+-- Calls, reconciling and queues ask a journal by these: see calls.lua. memory.lua has the same methods.
 for _, name in ipairs { "begin", "finish", "reconciled", "owners", "open_calls", "answered_calls", "delay",
   "note_delay" } do
   Journal[name] = calls[name]
@@ -51,23 +51,13 @@ local function problem(message)
   return nil, intents.journal_error("not_sent", message)
 end
 
---- The journal's own id: a copy has that of its original. Returns it; or nil and an error.
+--- Returns the journal's own id, which a copy has from its original; or nil and an error.
 ---@return string|nil id, purser.Error|nil err
 function Journal:id()
   local rows, message = self.db:rows "SELECT value FROM purser_meta WHERE name = 'journal_id'"
   if not rows then return problem(message) end
   if not rows[1] then return problem "it has no id; it was changed by another program" end
   return rows[1].value
-end
-
---- How often `tx:bump(worker)` was committed, 0 for a worker that never did. A worker that remembers more than that has
---- a journal before it that lacks commits. Nil and an error when it cannot be read.
----@param worker string
----@return integer|nil generation, purser.Error|nil err
-function Journal:generation_of(worker)
-  local generation, message = self.db:generation_of(worker)
-  if not generation then return problem(message) end
-  return generation
 end
 
 local function entry_of(row)
@@ -126,7 +116,7 @@ end
 ---@field limit integer|nil             at most so many; without it all of them, in memory
 ---@field after purser.JournalEntry|nil only what comes after this one
 
---- What is written, oldest first: all of it, or what the filter lets through.
+--- Returns the entries, oldest first: all of them, or those that the filter lets through.
 ---@param filter purser.JournalFilter|nil
 ---@return purser.JournalEntry[]|nil entries, purser.Error|nil err
 function Journal:entries(filter)
@@ -145,11 +135,11 @@ end
 
 local PAGE = 500
 
---- What is written, oldest first, one after the other, with no more than a page of them in memory:
+--- Returns an iterator over the entries, oldest first, with no more than a page of them in memory:
 ---
 ---     for entry in journal:each_entry { account = "treasury" } do ... end
 ---
---- What cannot be read is raised as an error of kind "config".
+--- It raises an error of kind "config" where they cannot be read.
 ---@param filter purser.JournalFilter|nil
 ---@return fun(): purser.JournalEntry|nil next
 function Journal:each_entry(filter)
@@ -306,6 +296,6 @@ function M.open(options)
   return setmetatable({ db = db }, Journal)
 end
 
-colon.check(Journal, "journal")
+views.check_colon(Journal, "journal")
 
 return M

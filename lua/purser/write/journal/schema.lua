@@ -42,8 +42,8 @@ local calls = [[CREATE TABLE purser_calls (id TEXT PRIMARY KEY,
   tries TEXT NOT NULL DEFAULT '0',      -- attempts since it was added, or put back
   worker TEXT NOT NULL DEFAULT '', lease_until TEXT NOT NULL DEFAULT '')]]
 
--- How many changes each process has committed, and each worker that asked for it: a journal that shows fewer than they
--- remember lacks commits. `name` is a process's token or a worker's name, after the word for its kind.
+-- The numbers of changes that each process has committed: a journal that shows fewer than one remembers lacks commits.
+-- `name` is a process's token after the word "process".
 local generations = [[CREATE TABLE purser_generations (name TEXT PRIMARY KEY, generation TEXT NOT NULL,
   changed_at TEXT NOT NULL)]]
 
@@ -96,13 +96,13 @@ local known_tables = {
     .. "AND table_schema = current_schema()",
 }
 
--- A witness (purser.payouts.witness) must not be kept with the journal that it speaks for.
+-- A witness (purser.payouts.history_check) must not be kept with the journal that it speaks for.
 local WITNESS = "SELECT name FROM sqlite_master WHERE name = 'purser_marks'"
 
 local LOCK = 7078801
 
---- Makes the tables in an empty database. Returns true; or nil
---- and a message, which is a text, or a table with `text` and `hint`.
+--- Makes the tables in an empty database. Returns true; or nil and a message, which is a text, or a table with `text`
+--- and `hint`.
 function M.prepare(db)
   return db:transaction(function(tx)
     tx:lock(LOCK)
@@ -125,7 +125,7 @@ end
 
 ---------------------------------------------------------------------------------------------------------------- pruning
 
--- What is decided and old is deleted, in steps of a thousand rows, so that others are not kept waiting. A pruned record
+-- Rows that are decided and old are deleted, a thousand in a step, so that others are not kept waiting. A pruned record
 -- no longer says that it belongs to a call, so what an equal call without a known end might still be reconciled by
 -- stays. So does all of a payment that is not done; of one that is done, its key, digest and id stay, and of a call
 -- with a key of the caller's its key, content and result: a key is used once, however old it is.
@@ -155,8 +155,8 @@ local is_over = " WHERE id = $1 AND NOT (" .. M.UNDECIDED .. [[)
 local delete_call = "DELETE FROM purser_calls" .. is_over
 local empty_call = "UPDATE purser_calls SET params = '{}', message = ''" .. is_over .. " AND params <> '{}'"
 
--- Whether an intent was charged to a period of a spending limit that is not over: a line ends with the period's length,
--- its number, and the amount.
+-- Returns whether an intent was charged to a period of a spending limit that is not over: a line ends with the period's
+-- length, its number, and the amount.
 local function counts_in_spending(charges, before)
   for line in charges:gmatch "[^\n]+" do
     local length, number = line:match " (%d+) (%d+) %S+$"

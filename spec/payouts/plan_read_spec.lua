@@ -3,7 +3,7 @@
 -- would be paid twice.
 
 local files = require "files"
-local payments_file = require "purser.payouts.list"
+local payments_plan = require "purser.payouts.plan"
 
 local HEADER = "key,coin,network,address,amount\n"
 local GOOD = ",USDT,TRX,T,20\n"
@@ -11,7 +11,7 @@ local GOOD = ",USDT,TRX,T,20\n"
 -- The payments of a file with that text, and its problems with their lines; or nil and a message without the path.
 local function read(text, operation)
   local path, messages = files.temporary(text), {}
-  local payments, message = payments_file.read(path, operation or "wallet.withdraw")
+  local payments, message = payments_plan.read(path, operation or "wallet.withdraw")
   os.remove(path)
   if not payments then return nil, { (message:gsub("^" .. path:gsub("%p", "%%%0"), "")) } end
   for _, payment in ipairs(payments) do
@@ -66,7 +66,7 @@ describe("a list of payments", function()
     local path = files.temporary(HEADER .. "a" .. GOOD)
     finally(function() os.remove(path) end)
     assert.same({ "no operation; give a column `operation`, or --operation" },
-      assert(payments_file.read(path))[1].problems)
+      assert(payments_plan.read(path))[1].problems)
   end)
 
   it("has commas, semicolons or tabs between its cells, names in capitals, and columns that are left out", function()
