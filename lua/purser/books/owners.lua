@@ -48,18 +48,15 @@ function M.list(self)
   return owners
 end
 
--- Returns an iterator over the payments of the journal that have no known end.
+-- The payments of the journal that have no known end.
 local function open_payments(journal)
-  local open, at = {}, 0
+  local open = {}
   for _, state in ipairs { "open", "unknown", "undecided" } do
     for entry in journal:each_entry { state = state } do
       open[#open + 1] = entry.intent.params.amount and entry or nil
     end
   end
-  return function()
-    at = at + 1
-    return open[at]
-  end
+  return open
 end
 
 --- Takes from the journal which payments have no known end, and what was called since it was asked last: whose books
