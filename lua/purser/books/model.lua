@@ -7,6 +7,7 @@ local ledger = require "purser.books.ledger"
 local match = require "purser.books.match"
 local postings = require "purser.books.postings"
 local names_of = require "purser.util.names_of"
+local states = require "purser.api.states"
 local utc = require "purser.util.utc"
 
 local M = {}
@@ -136,7 +137,7 @@ local function open_of(now, to)
       or row.entity == "call" and row.missing_since == "" and (row.client_id == "" or not shown[row.client_id]) and
         ("the journal has its call of %s (%s), and no record shows it yet"):format(row.batch, row.state)
       or (class == "pending" or class == "sent" or class == "early") and "not final: " .. row.entity .. " in state "
-        .. row.state
+        .. (states.name(row.entity, row.state) or row.state)
     if why and row.time < to then
       open[#open + 1] = { rid = row.rid, time = row.time, why = why, row = row }
     end
