@@ -253,24 +253,11 @@ local function set_due(books, owner, result, began)
     time_text(hot_until))
 end
 
-local KEY = { list = "key" }
-
--- Opens or ends the gap of a sub-account that has no key of its own.
-local function check_key(books, owner, now)
-  local state = state_of(books, owner, KEY, now)
-  if not owner.client and not state.gap then
-    note_gap(books, owner, KEY, state, now - books.since, { message = "its own key is not at hand" })
-  elseif owner.client and state.gap then
-    books.store:write(function(tx, rev) end_gap(books, tx, owner, KEY, state.gap, "", rev) end)
-  end
-end
-
 --- Reads everything of one owner, and its balance when nothing moved meanwhile. Returns how many records changed.
 function M.owner(books, owner)
   local result = { changes = 0 }
   local clock = owner.client or books.main.client
   local started = clock:now()
-  if owner.sub then check_key(books, owner, started) end
   for _ = 1, ROUNDS do
     local began, before = clock:now(), balance_of(books, owner)
     for _, list in ipairs(sources.of(books, owner)) do M.read_list(books, owner, list, result) end
