@@ -65,8 +65,10 @@ function M.note_calls(self, now)
   if not self.journal then return end
   self.identities[self.main.client:account()] = "Main"
   for name, client in pairs(self.keys) do self.identities[client:account()] = sources.owner_name(name) end
-  sync.read_list(self, self.main, { list = "calls", entity = "call", is_state = true, client = self.main.client,
-    records = function() return open_payments(self.journal) end }, { changes = 0 })
+  local id, err = self.journal:id() -- another machine's journal does not show these
+  if not id then error(err, 0) end
+  sync.read_list(self, self.main, { list = "calls " .. id:sub(1, 8), entity = "call", is_state = true,
+    client = self.main.client, records = function() return open_payments(self.journal) end }, { changes = 0 })
   for entry in self.journal:each_entry { after = self.last_call } do
     self.last_call = entry
     local params, names = entry.intent.params, { self.identities[entry.intent.account] or "Main" }
