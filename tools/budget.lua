@@ -6,13 +6,13 @@
 
 -- room, lines, files, largest file
 local budgets = {
-  { "top", 1000, 7, 380 },
+  { "top", 1005, 7, 380 },
   { "api", 1490, 13, 235 },
   { "call", 2645, 20, 295 },
-  { "write", 5430, 18, 460 },
+  { "write", 5495, 18, 460 },
   { "history", 1435, 7, 445 },
   { "transport", 1090, 5, 410 },
-  { "util", 2225, 27, 330 },
+  { "util", 2190, 27, 330 },
   { "payouts", 2325, 8, 475 },
   { "workflow", 1500, 8, 405 },
   { "fleet", 1090, 5, 420 },
@@ -28,7 +28,7 @@ local budgets = {
   { "src/embed", 35, 1, 35 },
   { "src/httpd", 965, 6, 475 },
   { "approvals", 920, 4, 320 },
-  { "books", 2575, 15, 290 },
+  { "books", 2585, 15, 290 },
   { "client", 1135, 8, 310 },
   { "signed", 1160, 6, 320 },
 }

@@ -77,6 +77,14 @@ local function id_of_key(client, row, key)
   return digest.of(("purser call\n%d:%s\n%s\n%s"):format(#account, account, row.full_name, key)):sub(1, 32)
 end
 
+--- Returns the name that the account of a client has where it was given none: it is that of its API key.
+---@param client purser.State
+---@return string
+function M.unnamed(client)
+  if not client._api_key and client._credentials then pipeline.refresh_credentials(client) end
+  return digest.account_of(client._api_key or "")
+end
+
 -- Makes the id by which the outcome can be found, where the row has one and the caller gave none. Returns the caller's
 -- key with what it stands for, nil where there is none; or nil and the error of a call that must not be sent.
 local function make_key(client, row, values, key)
@@ -94,7 +102,7 @@ local function make_key(client, row, values, key)
     values[name] = made
   end
   key = key or id
-  return key and { name = key, content = content }
+  return key and { name = key, content = content, unnamed = M.unnamed(client) }
 end
 
 --- The intent of a call whose request was built of these values; or nil and an error.

@@ -1,12 +1,10 @@
 -- SPDX-License-Identifier: MIT
--- Numbers that only grow with what is committed: a journal that shows a smaller one than a process or a worker
--- remembers was put back, or lost commits. Each process and each worker has its own row, so none waits for another.
+-- Numbers that only grow with what is committed: a journal that shows a smaller one than a process remembers was put
+-- back, or lost commits. Each process has its own row, so none waits for another.
 
 local core = require "purser.core"
 
 local M = {}
-
-local SELECT = "SELECT generation FROM purser_generations WHERE name = $1"
 
 -- As long as any number, so that their order as text is their order.
 local function text_of(number)
@@ -65,25 +63,6 @@ end
 --- Remembers that a counted commit was made.
 function M.committed(self)
   self.confirmed, self.changed_at = self.tried, self.time
-end
-
---- Adds one to a worker's number, and returns it.
-function M.bump(tx, worker)
-  local name = "worker " .. worker
-  tx:rows("INSERT INTO purser_generations (name, generation, changed_at) VALUES ($1, $2, '') ON CONFLICT DO NOTHING",
-    name, text_of(0))
-  -- the row is this transaction's from here on
-  tx:rows("UPDATE purser_generations SET changed_at = $1 WHERE name = $2", time_text(), name)
-  local number = tonumber(tx:rows(SELECT, name)[1].generation) + 1
-  tx:rows("UPDATE purser_generations SET generation = $1 WHERE name = $2", text_of(number), name)
-  return number
-end
-
---- A worker's number, 0 where there is none; or nil and a message.
-function M.of(db, worker)
-  local rows, message = db:rows(SELECT, "worker " .. worker)
-  if not rows then return nil, message end
-  return rows[1] and tonumber(rows[1].generation) or 0
 end
 
 return M

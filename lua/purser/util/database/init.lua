@@ -200,13 +200,6 @@ function Transaction:now()
   return self.time
 end
 
---- Adds one to what the journal keeps of a worker's commits, and returns the new number.
----@param worker string
----@return integer
-function Transaction:bump(worker)
-  return generations.bump(self, worker)
-end
-
 local function begin(self)
   local ok, message = self:rows(self.kind.begin)
   if ok or self.kind ~= postgresql then return ok, message end
@@ -268,11 +261,6 @@ end
 --- Counts what this process commits from now on, in the journal and here: one that falls behind lacks commits.
 function Database:count_commits()
   self.counted = generations.new()
-end
-
---- Returns how often `bump(worker)` was committed; or nil and a message.
-function Database:generation_of(worker)
-  return generations.of(self, worker)
 end
 
 function Database:close()
