@@ -5,7 +5,7 @@ local core = require "purser.core"
 local lazy = require "purser.util.lazy"
 local version = require "purser.version"
 local clients = lazy "purser.client"
-local frozen = lazy "purser.util.frozen"
+local views = lazy "purser.util.views"
 local limits = lazy "purser.limits"
 local names_of = lazy "purser.util.names_of"
 local public = lazy "purser.api.public"
@@ -94,7 +94,7 @@ local members = {
   monitor = "purser.monitor", books = "purser.books",
   run = "purser.schedule run", spawn = "purser.schedule spawn", join = "purser.schedule join",
   all = "purser.schedule all", sleep = "purser.schedule sleep",
-  profiles = function() return frozen(require(profiles)) end,
+  profiles = function() return views.frozen(require(profiles)) end,
   rate_limit = function() return function(options) return rate_limit.new(options, open_store) end end,
 }
 

@@ -11,7 +11,7 @@ local signed = require "signed"
 local get = signed.get
 local HOUR = 3600000
 
--- Something of everything that has state. Returns the texts of all answers.
+-- Does something of everything that has state. Returns the texts of all answers.
 local function live(sim, accounts)
   local house, texts = accounts.house, {}
   local function call(who, id, params)

@@ -37,13 +37,15 @@ end
 
 --- Puts payments back that were rejected. Of equal ones that nothing identifies the machine may not be able to tell.
 function Reckoning:put_back(list)
-  local keys, twins = {}, {}
+  local keys, twins, forced = {}, {}, {}
   for _, payment in ipairs(list) do
     local group = world.is_twin(payment) and twins or keys
     group[#group + 1] = payment.key
+    if group == twins then forced[#forced + 1] = payment end
   end
   local _, others = self.payouts:retry_all(twins, { force = true })
   assert(next(others) == nil, next(others))
+  if self.approve and forced[1] then self.approve(forced) end
   for _ = 1, TRIES do
     others = select(2, self.payouts:retry_all(keys))
     keys = {}

@@ -10,7 +10,7 @@
 
 local core = require "purser.core"
 local lazy = require "purser.util.lazy"
-local calendar = lazy "purser.util.calendar"
+local utc = lazy "purser.util.utc"
 local errors = lazy "purser.call.errors"
 
 local M = {}
@@ -120,7 +120,7 @@ local function parse_date(text)
   local day, month, year, hour, minute, second =
     (text or ""):match("^%a%a%a, (%d%d) (%a%a%a) (%d%d%d%d) (%d%d):(%d%d):(%d%d) GMT$")
   if not months[month] then return nil end
-  local days = calendar.days(year, months[month], day)
+  local days = utc.days(year, months[month], day)
   return math.floor(((days * 24 + hour) * 60 + minute) * 60 + second) * 1000
 end
 

@@ -9,7 +9,7 @@ Connection.__index = Connection
 
 local M = {}
 
---- The bytes of a command, a list of words.
+--- Returns the bytes of a command, a list of words.
 ---@param words table
 ---@return string
 function M.command(words)
@@ -23,8 +23,8 @@ end
 
 local MAX_DEPTH, MAX_SIZE = 4, 1000000 -- no reply to what is asked here comes near
 
--- One reply: a text, an integer, a list, or nil; what Redis rejects is nil and its message. What the connection loses
--- is nil, a message and true.
+-- Reads one reply: a text, an integer, a list, or nil; what Redis rejects is nil and its message. What the connection
+-- loses is nil, a message and true.
 local function read_reply(socket, depth)
   local line, why = socket:receive "*l"
   if not line then return nil, why, true end

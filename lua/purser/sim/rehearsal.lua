@@ -101,7 +101,7 @@ local CONTENT = { "uid", "from", "to", "coin", "asset", "amount", "network", "ad
 
 local PAYMENTS = { "withdrawals", "family_transfers", "wallet_transfers", "internal_transfers", "conversions" }
 
--- The payments of a simulator: how often each was made, by its content.
+-- Returns the payments of a simulator: how often each was made, by its content.
 local function payments_of(sim)
   local counts = {}
   for _, name in ipairs(PAYMENTS) do

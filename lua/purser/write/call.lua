@@ -11,7 +11,6 @@
 -- A call has a key: the caller's own id, opts.key, or none but the journal's. A key is used once: where another call
 -- has it, nothing is sent, and what became of that one is found out.
 
-local approved = require "purser.write.guard.approved"
 local compare = require "purser.write.evidence.compare"
 local core = require "purser.core"
 local digest = require "purser.util.digest"
@@ -36,8 +35,8 @@ require "purser.call.record"
 require "purser.call.retry"
 require "purser.call.unsigned"
 require "purser.codes"
-require "purser.util.calendar"
 require "purser.util.suggest"
+require "purser.util.utc"
 assert(operations.list)
 
 local M = {}
@@ -279,7 +278,6 @@ function M.run(client, row, params, opts, payment)
   if not values then return nil, layout end
   local key, rejection = make_key(client, row, values, opts.key)
   if payment then key = nil end -- that is its row's
-  if client._guard and client._guard.approved then approved.read_book(client._guard.approved, client, row) end
   rejection = rejection or client._guard and client._guard:check(row, values)
   if rejection then return nil, rejection end
   if client._clock.offset then setbacks.attend_clock(client, pipeline.run, row) end

@@ -9,7 +9,7 @@
 -- Nothing is sent that cannot be recorded. Passwords and secret keys are never written.
 
 local calls = require "purser.write.journal.calls"
-local colon = require "purser.util.colon"
+local views = require "purser.util.views"
 local core = require "purser.core"
 local database = require "purser.util.database"
 local errors = require "purser.call.errors"
@@ -296,6 +296,6 @@ function M.open(options)
   return setmetatable({ db = db }, Journal)
 end
 
-colon.check(Journal, "journal")
+views.check_colon(Journal, "journal")
 
 return M
