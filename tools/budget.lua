@@ -21,7 +21,7 @@ local budgets = {
   { "nginx", 480, 2, 320 },
   { "recording", 1315, 9, 215 },
   { "sim", 4815, 31, 315 },
-  { "cli", 5600, 36, 430 },
+  { "cli", 5640, 36, 440 },
   { "src/core", 6485, 66, 490 },
   { "src/bind", 3190, 29, 400 },
   { "src/embed", 35, 1, 35 },
@@ -29,7 +29,7 @@ local budgets = {
   { "approvals", 900, 4, 335 },
   { "books", 2585, 15, 290 },
   { "client", 1135, 8, 305 },
-  { "signed", 1200, 6, 320 },
+  { "signed", 1205, 6, 320 },
 }
 
 local lines_of = dofile("tools/whole_files.lua").lines_of

@@ -198,7 +198,7 @@ local function load_group(group)
     for i, row in ipairs(catalogue.groups[group[1]]) do
       commands[i] = { row.name, row.summary, load = function() return M.of_operation(row) end }
     end
-    return { text = group[2], commands = commands }
+    return { text = group[2], commands = commands, unknown = catalogue.hint }
   end
 end
 

@@ -22,6 +22,17 @@ function M.duration(text)
   return nil, ("'%s' is no duration; give 45s, 30m or 2h"):format(text)
 end
 
+--- Returns the path of a journal; nil and a message for a database with its kind, as other options take it: a file of
+--- that name would be another journal, which knows of no payment.
+---@param text string
+---@return string|nil, string|nil
+function M.journal(text)
+  local path = text:match "^sqlite:(.*)$"
+  if not path and not text:find "^postgres%a*:" then return text end
+  return nil, ("a journal of this command is a file of SQLite; give its path%s"):format(
+    path and ", " .. path or "")
+end
+
 --- Epoch milliseconds of a time as people type it; nil and a message for anything else.
 ---@param text string
 ---@return integer|nil, string|nil
@@ -76,7 +87,9 @@ local shell_names = {
   { "`connect_timeout_ms` and `timeout_ms` allow more", "--timeout allows more" }, { "`?timeout_ms`?", "--timeout" },
   { "`ca_file`, `ca_path` or `ca_pem`", "--ca-file" }, { '[`"]ca_file[`"]', "--ca-file" },
   { '[`"]base_url[`"]', "--base-url" }, { "%f[%w_]base_url%f[^%w_]", "--base-url" }, { '[`"]proxy[`"]', "--proxy" },
-  { "client:reconcile ?[({].-[)}] looks in", "look in" },
+  { "client:reconcile ?[({].-[)}] looks in", "look in" }, { '`?profile = "mexc"`?', "--profile mexc" },
+  { "the option `networks`", "--network" },
+  { "networks, below, key_days, permissions or journal", "--network, --below, --key-days, --permissions or --journal" },
   { '[`"]?recv_window[`"]?', "--recv-window" }, { "`api_key`", "the API key" },
 }
 

@@ -189,7 +189,7 @@ function M.rehearse(make, command, options)
     local first = run_once(make, command, options, folder)
     if first.code ~= 0 then
       error(("the program ends with %s where nothing goes wrong: %s"):format(first.code,
-        (files.read(folder .. "/output") or ""):sub(-600)), 0)
+        (files.read(folder .. "/output") or ""):sub(-600):gsub("%s+$", ""):gsub("%s*\n%s*", " / ")), 0)
     end
     if first.writes == 0 then
       error("the program makes no write call at PURSER_BASE_URL, so there is nothing to go wrong", 0)
