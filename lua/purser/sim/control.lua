@@ -251,10 +251,7 @@ function World:close()
   if self.transport.close then self.transport:close() end
 end
 
---- Connects to a simulator whose control endpoints are enabled.
----@param url string such as "http://127.0.0.1:8080"
----@param options? { transport: table } a transport other than purser.transport.curl
----@return purser.SimWorld|nil world, string|nil message
+--- Does what purser.sim.connect says.
 function M.connect(url, options)
   local transport, problem = options and options.transport, nil
   if not transport then transport, problem = curl.new { base_url = url } end
