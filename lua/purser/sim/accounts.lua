@@ -138,7 +138,7 @@ local status = on_sub(function(_, sub) return { status = sub.frozen and "2" or "
 local enable_futures = on_sub(function(sim, sub)
   if sub.frozen then rejection.raise "140002" end
   sub.futures = true
-  return { subAccount = sub.name, isFuturesEnabled = true, timestamp = ("%d"):format(sim:now()) }
+  return { subAccount = sub.name, isFuturesEnabled = true, timestamp = sim:now() }
 end)
 
 -- B8
