@@ -4,4 +4,5 @@ files["spec"] = { std = "max+busted" }
 exclude_files = { "build" }
 files["lua/purser/nginx/openresty.lua"] = { read_globals = { "ngx" } }
 files["lua/purser/limits"] = { read_globals = { "ngx" } }
+files["lua/purser/nginx/cosocket.lua"] = { read_globals = { "ngx" } }
 files["examples/openresty"] = { globals = { "ngx" } }

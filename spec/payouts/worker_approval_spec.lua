@@ -4,30 +4,21 @@
 local approval_rows = require "purser.write.guard.approval_rows"
 local at = require "payouts_setting"
 local core = require "purser.core"
-local files = require "files"
 local plan_text = require "purser.signed.plan_text"
 local policies = require "policies"
-local policy = require "purser.signed.policy"
 local ssh_keys = require "ssh_keys"
 
 local HOUR = 3600000
-local folder, signed_policy
 
 local function begin(rule)
-  at.begin()
-  local text
-  folder, text = policies.folder({ plan_days = 300, rules = {
-    { name = "all", effect = "allow", approvals = { { group = "treasury", count = 2 } } }, rule } }, "alice", "bob")
-  signed_policy = assert(policy.read(text))
+  policies.begin(at, { plan_days = 300, rules = {
+    { name = "all", effect = "allow", approvals = { { group = "treasury", count = 2 } } }, rule } })
 end
 
 before_each(function()
   begin { name = "rest", effect = "require", when = { coin = "USDT", amount_over = "5" }, wait_hours = 2 }
 end)
-after_each(function()
-  at.finish()
-  files.remove(folder)
-end)
+after_each(function() policies.finish(at) end)
 teardown(ssh_keys.remove)
 
 local function approve(payouts, keys)
@@ -36,23 +27,17 @@ local function approve(payouts, keys)
     rows[i] = { key = key, operation = at.TRANSFER, params = assert(payouts:find(key)).params }
   end
   local text = assert(plan_text.write({ account = "treasury", queue = "default", journal = assert(at.journal:id()),
-    base_url = "http://localhost", policy = "1 " .. signed_policy.digest, maker = "carol",
+    base_url = "http://localhost", policy = "1 " .. plan_text.digest(at.policy_text), maker = "carol",
     not_after = "2099-01-01" }, rows))
   assert(at.journal.db:transaction(function(tx)
     tx.time = at.sim:now()
-    local signatures = {}
-    for _, name in ipairs { "alice", "bob" } do
-      local signature = ssh_keys.sign(name, "purser-plan-1", text)
-      signatures[plan_text.digest(signature)] = signature
-    end
-    approval_rows.add(tx, assert(plan_text.read(text)), signatures)
+    approval_rows.add(tx, assert(plan_text.read(text)), policies.approve(text))
     return true
   end))
 end
 
 describe("a payment under a policy", function()
   it("waits until it is approved, and is then made once", function()
-    at.client = at.client_with { policy = folder }
     local payouts = at.payouts_with {}
     at.add(payouts, 1, 3)
     assert(payouts:run())
@@ -79,7 +64,6 @@ describe("a payment under a policy", function()
   end
 
   it("that only has to rest is due when it has, and leaves the run to end", function()
-    at.client = at.client_with { policy = folder }
     local payouts = at.payouts_with {}
     at.add(payouts, 6, 6)
     approve(payouts, { "invoice-6" })
@@ -95,11 +79,9 @@ describe("a payment under a policy", function()
   end)
 
   it("that a sum holds back is made by a later run, and the others by this one", function()
-    at.finish()
-    files.remove(folder)
+    policies.finish(at)
     begin { name = "daily", effect = "forbid", when = { coin = "USDT", sum_over = { amount = "8", hours = 24,
       per = "account" } } }
-    at.client = at.client_with { policy = folder }
     local payouts = at.payouts_with { concurrency = 1 }
     at.add(payouts, 5, 7)
     approve(payouts, { "invoice-5", "invoice-6", "invoice-7" })

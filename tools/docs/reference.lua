@@ -67,6 +67,7 @@ local plan = {
     { "purser.transport.curl", "curl:", "The transport curl", "transports" },
     { "purser.transport.multi", "multi:", "The transport multi", "hosts" },
     { "purser.nginx.openresty", "openresty:", "The transport openresty", "openresty" },
+    { "purser.nginx.cosocket", "cosocket:", "The transport cosocket", "openresty" },
     { "purser.transport.recorder", "record:", "A recording transport", "recordings" },
     { "purser.transport.replayer", "replay:", "A replaying transport", "recordings" },
     { "purser.modules.schedule", "schedule.", "purser.schedule", "hosts" },

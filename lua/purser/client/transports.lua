@@ -7,7 +7,7 @@ local suggest = lazy "purser.util.suggest"
 
 local modules = {
   curl = "purser.transport.curl", multi = "purser.transport.multi",
-  openresty = "purser.nginx.openresty",
+  openresty = "purser.nginx.openresty", cosocket = "purser.nginx.cosocket",
   record = "purser.recording.record", replay = "purser.recording.replay",
 }
 

@@ -2,7 +2,6 @@
 -- The simulator's clock, in epoch milliseconds, and what is due when. "virtual" stands still until it is advanced;
 -- "real" follows the wall clock plus all advances. It never goes back.
 
-local calendar = require "purser.util.calendar"
 local core = require "purser.core"
 local heaps = require "purser.util.heap"
 local utc = require "purser.util.utc"
@@ -77,7 +76,7 @@ local months = { "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", 
 
 --- Returns the value of a Date header.
 function M.http_date(ms)
-  local t = calendar.civil(ms)
+  local t = utc.civil(ms)
   return ("%s, %02d %s %04d %02d:%02d:%02d GMT"):format(weekdays[t.wday], t.day, months[t.month], t.year, t.hour, t.min,
     t.sec)
 end
@@ -97,11 +96,11 @@ function M.midnight(ms) return ms - ms % M.DAY end
 
 --- Returns the same day and time of day `count` calendar months earlier, or that month's last day when it is shorter.
 function M.months_before(ms, count)
-  local t = calendar.civil(ms)
+  local t = utc.civil(ms)
   local index = t.year * 12 + t.month - 1 - count
   local month = index % 12 + 1
   local year = math.floor(index / 12)
-  return calendar.days(year, month, math.min(t.day, calendar.days_in(year, month))) * M.DAY + ms % M.DAY
+  return utc.days(year, month, math.min(t.day, utc.days_in(year, month))) * M.DAY + ms % M.DAY
 end
 
 return M

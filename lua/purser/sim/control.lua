@@ -8,7 +8,7 @@
 -- The door is open to loopback only, and closed to web pages: a POST must be application/json, and the Host must be a
 -- loopback name, so that neither a form on another page nor a re-bound name can reach it.
 
-local colon = require "purser.util.colon"
+local views = require "purser.util.views"
 local core = require "purser.core"
 local json = require "purser.json"
 local lazy = require "purser.util.lazy"
@@ -265,6 +265,6 @@ function M.connect(url, options)
   return world
 end
 
-colon.check(World, "world")
+views.check_colon(World, "world")
 
 return M

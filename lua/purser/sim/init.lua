@@ -11,7 +11,7 @@ local accounts = require "purser.sim.accounts"
 local addresses = require "purser.sim.addresses"
 local clock = require "purser.sim.clock"
 local coins = require "purser.sim.coins"
-local colon = require "purser.util.colon"
+local views = require "purser.util.views"
 local conversions = require "purser.sim.conversions"
 local deposits = require "purser.sim.deposits"
 local faults = require "purser.sim.faults"
@@ -264,6 +264,6 @@ function Sim:transport() return transport.new(self) end
 ---@return purser.SimWorld|nil world, string|nil message
 function M.connect(...) return control.connect(...) end
 
-colon.check(Sim, "sim", meta)
+views.check_colon(Sim, "sim", meta)
 
 return M

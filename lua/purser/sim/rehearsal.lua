@@ -176,6 +176,9 @@ function M.rehearse(make, command, options)
   options = options or {}
   local message = option_schema.text(options, rules, "option")
   if message then return nil, message end
+  if not option_schema.matches(command, option_schema.TEXTS) or not command[1] then
+    return nil, 'the command is no list of words; give one such as { "lua5.4", "pay.lua" }'
+  end
   local folder, runs = os.tmpname(), {}
   os.remove(folder)
   local ok, problem = pcall(function()
@@ -184,7 +187,9 @@ function M.rehearse(make, command, options)
       error(("the program ends with %s where nothing goes wrong: %s"):format(first.code,
         (files.read(folder .. "/output") or ""):sub(-600)), 0)
     end
-    if first.writes == 0 then error("the program makes no write call, so there is nothing to go wrong", 0) end
+    if first.writes == 0 then
+      error("the program makes no write call at PURSER_BASE_URL, so there is nothing to go wrong", 0)
+    end
     local function add(run)
       runs[#runs + 1] = { fault = run.fault and run.fault.name or "nothing", at = run.at or 0, starts = run.starts,
         code = run.code, wrong = wrong_with(run, first.payments) }

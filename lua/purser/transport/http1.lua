@@ -76,11 +76,15 @@ end
 --- The bytes of a request, or nil and what is wrong with it; nothing may be sent then.
 ---@param request purser.transport.request
 ---@param keep? boolean  the connection may be kept after the answer
+---@param url? purser.transport.http1.url  that of `request.base_url`, where the caller has it
 ---@return string|nil bytes
 ---@return string|nil message
-function M.request(request, keep)
-  local url, message = M.url(request.base_url)
-  if not url then return nil, message end
+function M.request(request, keep, url)
+  local message
+  if not url then
+    url, message = M.url(request.base_url)
+    if not url then return nil, message end
+  end
   if not methods[request.method] then return nil, "the request method must be GET, POST, PUT or DELETE" end
   local target, body = request.target, request.body or ""
   if type(target) ~= "string" or sub(target, 1, 1) ~= "/" then return nil, "the request target must begin with /" end

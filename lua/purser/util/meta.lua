@@ -1637,6 +1637,12 @@ function Transports.multi(options) end
 ---@return string|nil message
 function Transports.openresty(options) end
 
+--- Makes a transport on nginx's own sockets.
+---@param options? purser.CosocketOptions
+---@return purser.nginx.cosocket|nil
+---@return string|nil message
+function Transports.cosocket(options) end
+
 --- Makes a transport that records what passes through `inner`. Options: `file`, the path of a new file, which only this
 --- user can read; or `write`, a function that takes each line.
 ---@param inner purser.Transport

@@ -4,7 +4,7 @@
 --
 -- Times move by one whole number of days that is drawn for each recording.
 
-local calendar = require "purser.util.calendar"
+local utc = require "purser.util.utc"
 local core = require "purser.core"
 local harmless = require "purser.recording.harmless"
 local json = require "purser.json"
@@ -39,7 +39,7 @@ local function moved(self, text) return ("%d"):format(tonumber(text) + self.shif
 -- Moves the day of a text such as 2026-01-31T10:00:00.000+00:00.
 local function moved_date(self, text)
   local year, month, day, rest = text:match "^(%d+)%-(%d+)%-(%d+)(.*)$"
-  local civil = calendar.civil(calendar.days(tonumber(year), tonumber(month), tonumber(day)) * DAY_MS + self.shift)
+  local civil = utc.civil(utc.days(tonumber(year), tonumber(month), tonumber(day)) * DAY_MS + self.shift)
   return ("%04d-%02d-%02d%s"):format(civil.year, civil.month, civil.day, rest)
 end
 
