@@ -8,7 +8,6 @@ local clock = require "purser.sim.clock"
 local decimal = require "purser.decimal"
 local history = require "purser.sim.history"
 local ledger = require "purser.sim.ledger"
-local names_of = require "purser.util.names_of"
 local option_schema = require "purser.util.option_schema"
 local prng = require "purser.sim.prng"
 local rejection = require "purser.sim.rejection"
@@ -148,11 +147,8 @@ local balances = on_sub(function(sim, sub, values) return M.balances(sim, sub, v
 --- Returns the balances of an account that are not zero: { asset, free, locked } each.
 function M.balances(sim, account, business)
   local free, locked = ledger.place(account.uid, business), ledger.place(account.uid, business, "locked")
-  local assets, found = {}, {}
-  for _, place in ipairs { free, locked } do
-    for _, asset in ipairs(sim.ledger:assets(place)) do assets[asset] = true end
-  end
-  for i, asset in ipairs(names_of(assets)) do
+  local found = {}
+  for i, asset in ipairs(sim.ledger:assets(free, locked)) do
     found[i] = {
       asset = asset, free = tostring(sim.ledger:balance(free, asset)),
       locked = tostring(sim.ledger:balance(locked, asset)),
