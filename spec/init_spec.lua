@@ -9,8 +9,9 @@ describe("a host without the C core", function()
     for prelude, words in pairs {
       ["package.cpath = ''"] = "purser.core is not on package.cpath; run `make LUA=" .. name .. "` in the clone",
       ["package.preload['purser.core'] = function() error('undefined symbol: lua_xx', 0) end"] =
-        "purser.core was built for another Lua than this one, " .. name .. "; run",
-      ["package.preload['purser.core'] = function() error('no libcrypto', 0) end"] = "cannot be loaded; run `make LUA=",
+        "purser.core cannot be loaded by this Lua, " .. name .. " (undefined symbol: lua_xx); run `make LUA=" .. name,
+      ["package.preload['purser.core'] = function() error('no libcrypto', 0) end"] =
+        "cannot be loaded by this Lua, " .. name .. " (no libcrypto)",
     } do
       local text = run(prelude .. "\nprint(select(2, pcall(require, 'purser')))")
       assert.truthy(text:find(words, 1, true), text)

@@ -33,7 +33,7 @@ end
 
 -- A room on top of the client requires public names, purser.core, util/, signed/ (plans and policies, which are texts:
 -- it knows neither client nor journal) and itself. Public is what has a page in the reference.
-local rooms = set_of "approvals payouts workflow fleet limits nginx hosts recording monitor sim cli books"
+local rooms = set_of "approvals payouts workflow fleet limits nginx recording monitor sim cli books"
 local public = set_of [[purser purser.call.errors purser.write.journal purser.fleet.vault purser.api.states
   purser.recording.drift purser.recording.record purser.recording.replay purser.write.planned]]
 

@@ -15,7 +15,7 @@ local function plain(text)
 end
 
 -- The lines of a text that is set without filling, so that 80 columns have room for them: roff indents by 7.
-local function narrow(text) return table.concat(help.lines(text, 72), "\n") end
+local function narrow(text) return (help.lines(text, 72):gsub("\n$", "")) end
 
 local function list(out, title, entries)
   if #entries == 0 then return end

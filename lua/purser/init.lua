@@ -6,7 +6,12 @@
 --   local deposits, err = client.wallet:deposit_history { coin = "USDT" }
 
 local found, core = pcall(require, "purser.core")
-if not found then error(require "purser.util.core_problem"(core), 0) end
+if not found then -- what `require` says is long and names no cure
+  local lua, why = rawget(_G, "jit") and "luajit" or "lua" .. _VERSION:match "%d%.%d", tostring(core):gsub("%s+", " ")
+  error(("purser: the C module purser.core %s; run `make LUA=%s` in the clone, or correct package.cpath (LUA_CPATH)")
+    :format(why:find("module 'purser.core' not found", 1, true) and "is not on package.cpath"
+      or ("cannot be loaded by this Lua, %s (%s)"):format(lua, why), lua), 0)
+end
 -- A sandbox may lack `package`, `debug` or `string.dump`: its modules come from where the host has them.
 pcall(require "purser.util.archive".use, core)
 return require "purser.module"

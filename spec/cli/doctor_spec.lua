@@ -126,7 +126,7 @@ describe("purser doctor", function()
     assert.is_truthy(findings.key.cure:find("secret key is not the one", 1, true))
     code, findings = run_doctor { PURSER_API_KEY = "mx0unknown", PURSER_SECRET_KEY = "wrong" }
     assert.equal(1, code)
-    assert.is_truthy(findings.key.cure:find("does not know this API key", 1, true))
+    assert.is_truthy(findings.key.cure:find("check the API key", 1, true))
   end)
 
   it("finds a key that is bound to another address", function()

@@ -63,12 +63,12 @@ describe("rows", function()
       { { filter = { { "con", "1" } }, format = "csv" }, '--filter: there is no "con" (did you mean "coin"' },
       { { raw = true, format = "json" }, "--raw is for csv" },
     } do
-      local code, _, err = printed(output.check, case[1], TITLES)
+      local code, _, err = printed(output.check, case[1], { output.group(TITLES) })
       assert.equal(2, code)
       assert.matches(case[2], err, 1, true)
     end
-    output.check({ filter = { { "coin", "a=b" } }, raw = true, format = "csv" }, TITLES)
-    local command = { output.group { filters = true } }
+    output.check({ filter = { { "coin", "a=b" } }, raw = true, format = "csv" }, { output.group(TITLES) })
+    local command = { output.group(TITLES) }
     local root = { commands = { { "x", "", load = function() return command end } } }
     for _, text in ipairs { "coin", "=1" } do
       local _, message = grammar.parse(root, { "x", "--filter", text })

@@ -105,7 +105,7 @@ describe("records as text", function()
   local function passing(...)
     local filters, names = {}, {}
     for i, text in ipairs { ... } do filters[i] = { text:match "^([^=]+)=(.*)$" } end
-    output.check({ filter = filters, format = "csv" }, output.members(COINS))
+    output.check({ filter = filters, format = "csv" }, { output.group(output.members(COINS)) })
     for _, record in ipairs(output.records(COINS, coins, { filter = filters })) do
       names[#names + 1] = record.coin
       for _, network in ipairs(record.networkList) do names[#names + 1] = network.netWork end

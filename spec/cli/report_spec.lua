@@ -53,9 +53,10 @@ end)
 
 describe("what is said of a failure", function()
   it("is the message with its cure, in this command's words where it has any", function()
-    local _, out, err = failure(WITHDRAW, {}, { kind = "api", outcome = "rejected", code = "10212", message = "no" })
+    local _, out, err = failure(WITHDRAW, {}, { kind = "api", outcome = "rejected", code = "10073", message = "no",
+      hint = "set the machine's clock" })
     assert.equal("", out)
-    assert.matches("no; the address is not in the address book: save it there first", err, 1, true)
+    assert.matches("no; this machine's clock is off: synchronise it", err, 1, true)
     _, _, err = failure(WITHDRAW, {}, { kind = "api", outcome = "rejected", code = "1", hint = "wait" })
     assert.matches("it failed; wait", err, 1, true)
     assert.equal("it failed", report.sentence { message = "it failed" })
@@ -75,11 +76,12 @@ describe("what is said of a failure", function()
   end)
 
   it("is an object with --json: its message, its facts and its cure", function()
-    local rejection = { kind = "api", outcome = "rejected", code = "10101", http_status = 400 }
+    local rejection = { kind = "api", outcome = "rejected", code = "10101", http_status = 400,
+      hint = "read the balance" }
     local code, _, err = failure(WITHDRAW, {}, rejection, true)
     assert.equal(report.REJECTED, code)
     local found = core.decode(err).error
-    assert.same({ "it failed", "api", "rejected", "10101", 400, "the balance does not cover it" },
+    assert.same({ "it failed", "api", "rejected", "10101", 400, "read the balance" },
       { found.message, found.kind, found.outcome, found.code, found.http_status, found.hint })
     _, _, err = failure(WITHDRAW, {}, { kind = "transport", outcome = "unknown" }, true)
     for line in err:gmatch "[^\n]+" do assert.is_table(core.decode(line)) end

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- Cells as a table that fits a terminal: what is shortened, wrapped or left out, and what never is.
+-- Cells as a table that fits a terminal: what is shortened or wrapped, and what never is.
 
 local aligned = require "purser.cli.tables".aligned
 
@@ -41,7 +41,7 @@ describe("a table", function()
       local text = aligned({ "coin", "address", "txId" }, { { "USDT", ADDRESS, ID .. ID } }, width)
       assert.is_truthy(text:find(ADDRESS, 1, true), text)
       text = aligned({ "coin", "network", "address", "status", "fee", "memo", "txId" },
-        { { "USDT", "TRX", ADDRESS, "5", "1", "m", ID } }, width, 2)
+        { { "USDT", "TRX", ADDRESS, "5", "1", "m", ID } }, width)
       assert.is_truthy(text:find(ADDRESS, 1, true), text)
     end
     local text = aligned({ "coin", "address" }, { { "USDT", ADDRESS } }, 36)
@@ -53,14 +53,6 @@ describe("a table", function()
     assert.equal("state  text\n-----  ---------------------------------\n"
       .. "ok     the clock of this machine is that\n       of the service\n", text)
     fits(text, 40)
-  end)
-
-  it("leaves out the last columns where that is allowed, and says which", function()
-    local titles, line = { "one", "two", "three", "four" }, { "1111111111", "2222222222", "3333333333", "4444444444" }
-    local text = aligned(titles, { line }, 26, 2)
-    assert.equal("       one         two\n----------  ----------\n1111111111  2222222222\n"
-      .. "(for want of room without three, four)\n", text)
-    assert.is_truthy(aligned(titles, { line }, 26, 3):find("four   4444444444", 1, true)) -- three do not fit: as fields
   end)
 
   it("shows the fields of each record below each other where nothing else fits, and leaves none out", function()

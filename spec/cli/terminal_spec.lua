@@ -93,6 +93,18 @@ describe("what is printed", function()
     assert.equal("purser: waiting: the rate limit has room in 60 s (wallet.coins)\n", err)
   end)
 
+  it("has colours on a terminal, for the states and labels that lines begin with, and for no other word", function()
+    local lines = "ok  a\\n  fail  b\\nokay  c\\ntext ok  d\\nerror e\\nwarning: f"
+    local code = ('terminal.settings.is_table = true; terminal.write "%s"; '
+      .. 'terminal.say "OUTCOME UNKNOWN: x"; terminal.say "next: y"'):format(lines)
+    assert.equal("\27[32mok\27[0m  a\n  \27[31mfail\27[0m  b\nokay  c\ntext ok  d\nerror e\n\27[33mwarning\27[0m: f"
+      .. "purser: \27[31mOUTCOME UNKNOWN\27[0m: x\npurser: next: y\n", on_terminal(80, code, "TERM=xterm"))
+    for _, environment in ipairs { "TERM=xterm NO_COLOR=1", "TERM=dumb" } do
+      assert.is_nil(on_terminal(80, code, environment):find("\27", 1, true))
+    end
+    assert.is_nil(on_terminal(80, (code:gsub("true", "false", 1)), "TERM=xterm"):find("\27[32m", 1, true)) -- JSON, CSV
+  end)
+
   it("is printed by this module alone", function()
     local pipe = assert(io.popen [[grep -lE 'io\.(write|stdout:write|stderr:write|stdin:read)|print\(' \
       lua/purser/cli/*.lua]])

@@ -2,7 +2,7 @@
 -- The redactor: what stays, what becomes a token, and that no secret is left in any form.
 -- make test: 3 s
 
-local calendar = require "purser.util.calendar"
+local utc = require "purser.util.utc"
 local core = require "purser.core"
 local json_tree = require "purser.util.json_tree"
 local record = require "purser.recording.record"
@@ -80,8 +80,8 @@ describe("what stays in a recording", function()
     local day, rest, at = body:match '^{"createTime":"(%d+%-%d+%-%d+)(T[^"]+)","timestamp":(%d+)}$'
     assert.equal("T23:59:58.072+00:00", rest)
     local shift = 1700000000000 - tonumber(at)
-    local before = calendar.days(2026, 3, 1) * 86400000 - shift
-    local civil = calendar.civil(before)
+    local before = utc.days(2026, 3, 1) * 86400000 - shift
+    local civil = utc.civil(before)
     assert.equal(("%04d-%02d-%02d"):format(civil.year, civil.month, civil.day), day)
     assert.are_not.equal("2026-03-01", day)
     for _, other in ipairs { "2026-03-01T23:59:58.07212345678", "2026-03-01T23:59:58alice",

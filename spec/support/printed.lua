@@ -5,7 +5,7 @@
 --
 -- There is no terminal to ask on, whatever the tests run on, and no line of progress.
 
-local colour = require "purser.cli.colour"
+local core = require "purser.core"
 local terminal = require "purser.cli.terminal"
 
 ---@param fn function
@@ -19,12 +19,12 @@ return function(fn, ...)
       return true
     end }
   end
-  local settings, stderr, when = terminal.settings, io.stderr, colour.settings.when
+  local settings, stderr, is_terminal = terminal.settings, io.stderr, core.is_terminal
   terminal.settings = { no_input = true, quiet = settings.quiet, json = settings.json, time = settings.time,
     output = pen(out) }
-  io.stderr, colour.settings.when = pen(err), "never" -- luacheck: ignore 122
+  io.stderr, core.is_terminal = pen(err), function() return false end -- luacheck: ignore 122
   local ok, result = pcall(fn, ...)
-  terminal.settings, io.stderr, colour.settings.when = settings, stderr, when -- luacheck: ignore 122
+  terminal.settings, io.stderr, core.is_terminal = settings, stderr, is_terminal -- luacheck: ignore 122
   if not ok then result = type(result) == "table" and result.exit_code or error(result, 0) end
   return result, table.concat(out), table.concat(err)
 end

@@ -20,7 +20,8 @@ describe("the blocking transport", function()
   describe("as an object", function()
     it("rejects options it does not know and values it cannot use", function()
       local cases = {
-        { { tiemout_ms = 1 }, 'transport option "tiemout_ms" is not known' },
+        { { tiemout_ms = 1 }, 'transport option "tiemout_ms" is not known; there are base_url, timeout_ms, ' },
+        { { [1] = 1 }, 'transport option "?" is not known' },
         { { timeout_ms = 0 }, "timeout_ms is out of range" },
         { { timeout_ms = 1.5 }, "timeout_ms must be an integer" },
         { { base_url = "ftp://x" }, "base_url must begin with https" },

@@ -167,6 +167,8 @@ describe("a call outside of tasks", function()
       assert.is_nil(t)
       assert.matches("transport option", message)
     end
+    assert.matches('"outside_task" is not known; there are outside_tasks, start, wait, wake, base_url, ',
+      select(2, multi.new { outside_task = "reject" }), 1, true)
     assert.matches('"outside_tasks" is .*; it must be', select(2, multi.new { outside_tasks = "wait" }))
   end)
 end)

@@ -32,12 +32,4 @@ describe("a hint", function()
     assert.equal(' (did you mean "at"?)', suggest.among("att", { at = 1 }, { id = 2 }))
     assert.equal("", suggest.among(true, { at = 1 }))
   end)
-
-  it("lists the names with a part in common, or else all, where none is near", function()
-    local map = { list_deposits = 1, deposit_address = 1, withdraw = 1 }
-    assert.equal("; there are deposit_address, list_deposits", suggest.hint_or_list("deposits", map))
-    assert.equal("; there are deposit_address, list_deposits, withdraw", suggest.hint_or_list("quux", map))
-    assert.equal("; there are deposit_address, list_deposits, withdraw", suggest.hint_or_list(5, map))
-    assert.equal(' (did you mean "withdraw"?)', suggest.hint_or_list("withdarw", map))
-  end)
 end)

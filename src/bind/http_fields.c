@@ -24,18 +24,27 @@ static const char *read_option(lua_State *L, pu_http_options *options, enum pu_h
     }
 }
 
+/* Pushes the message about an option that is none. */
+static void push_unknown(lua_State *L, const char *name)
+{
+    lua_pushfstring(L, "transport option \"%s\" is not known; there are %s", name, pu_http_option_rows[0].name);
+    for (int i = 1; i < PU_HTTP_OPTIONS; i++) {
+        lua_pushfstring(L, ", %s", pu_http_option_rows[i].name);
+        lua_concat(L, 2);
+    }
+}
+
 /* Fills `options` from the table at 1. On failure pushes a message and returns false. */
 static bool read_options(lua_State *L, pu_http_options *options)
 {
     for (lua_pushnil(L); lua_next(L, 1); lua_pop(L, 1)) { /* ... name value */
         const char *name = lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : "";
         enum pu_http_option row = pu_http_option_find(name);
-        const char *wrong =
-            row == PU_HTTP_OPTIONS ? "is not an option of this transport" : read_option(L, options, row);
-        if (wrong) {
-            lua_pushfstring(L, "%s %s", *name ? name : "?", wrong);
-            return false;
-        }
+        const char *wrong = row == PU_HTTP_OPTIONS ? NULL : read_option(L, options, row);
+        if (row != PU_HTTP_OPTIONS && !wrong) continue;
+        if (wrong) lua_pushfstring(L, "%s %s", name, wrong);
+        else push_unknown(L, *name ? name : "?");
+        return false;
     }
     return true;
 }

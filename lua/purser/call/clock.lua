@@ -10,7 +10,7 @@
 
 local core = require "purser.core"
 local lazy = require "purser.util.lazy"
-local calendar = lazy "purser.util.calendar"
+local utc = lazy "purser.util.utc"
 local errors = lazy "purser.call.errors"
 
 local M = {}
@@ -56,8 +56,9 @@ function Clock:read()
     return offset and self.monotonic() + offset or self.wall()
   end
   local now = self:now()
-  if type(now) == "number" and now > 0 and now < 2 ^ 53 and now % 1 == 0 then return math.floor(now) end
-  return nil, "the option clock did not give a time", "it must return whole epoch milliseconds"
+  if type(now) == "number" and now >= 1e12 and now < 1e13 and now % 1 == 0 then return math.floor(now) end
+  return nil, "the option clock did not give a time", "it must return whole epoch milliseconds (13 digits; os.time() "
+    .. "gives seconds)"
 end
 
 -- The host's clock and the monotonic one may drift apart so far before one of them is said to have jumped.
@@ -80,8 +81,9 @@ local FARTHEST_MS = 86400000
 local function doubt(self, time)
   local apart = time - self.wall()
   if math.abs(apart) <= FARTHEST_MS then return nil end
-  return ("the service's time is %.0f hours %s this machine's clock, and more than 24 are not believed; set it, "
-    .. "or give the option clock"):format(math.floor(math.abs(apart) / 3600000), apart > 0 and "ahead of" or "behind")
+  return ("the service's time is %.0f hours %s %s, and more than 24 are not believed; set it"):format(
+    math.floor(math.abs(apart) / 3600000), apart > 0 and "ahead of" or "behind",
+    self.monotonic and "this machine's clock" or "the option clock")
 end
 
 -- The service's time was `time` when `counted` was read.
@@ -118,7 +120,7 @@ local function parse_date(text)
   local day, month, year, hour, minute, second =
     (text or ""):match("^%a%a%a, (%d%d) (%a%a%a) (%d%d%d%d) (%d%d):(%d%d):(%d%d) GMT$")
   if not months[month] then return nil end
-  local days = calendar.days(year, months[month], day)
+  local days = utc.days(year, months[month], day)
   return math.floor(((days * 24 + hour) * 60 + minute) * 60 + second) * 1000
 end
 

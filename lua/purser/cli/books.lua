@@ -48,8 +48,7 @@ function M.grammar()
     { "Options", M.database_option "--books",
       { "--retry", "events: let what is parked go again." },
       { "--forget", "<receiver>", "events: forget this receiver." } },
-    output.group(), connection.messages,
-    titles = function(options) return options.action == "gaps" and GAPS or EVENTS end,
+    output.group(function(options) return options.action == "gaps" and GAPS or EVENTS end), connection.messages,
   }
 end
 

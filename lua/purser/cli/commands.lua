@@ -47,18 +47,6 @@ local argnames = {
   permissions = "<names>", ips = "<addresses>", coins = "<coins>", md5 = "<source>", choice = "<choice>",
   client_id = "<id>", area_code = "<digits>", address = "<address>", memo = "<text>",
 }
-local COINS = { "USDT", "USDC", "BTC", "ETH", "MX", "SOL", "XRP", "DOGE", "TRX", "LTC" }
-local NETWORKS = { "TRX", "ETH", "BSC", "SOL", "MATIC", "ARB", "OP", "BTC", "LTC", "DOGE", "XRP", "XLM", "TONCOIN",
-  "ADA" }
-local suggested = { coin = COINS, asset = COINS, network = NETWORKS, netWork = NETWORKS }
-
--- Returns what completion offers for a parameter: the names of its states come with their numbers.
-local function values_of(param)
-  if param[2] ~= "status" and param[2] ~= "named_status" then return param.values or suggested[param[1]] end
-  local list = {}
-  for i, state in ipairs(param.values or {}) do list[i], list[#param.values + i] = state, ("%d"):format(i) end
-  return list
-end
 
 local function add_parameter(group, param)
   if param.plain then
@@ -71,7 +59,7 @@ local function add_parameter(group, param)
   end
   group[#group + 1] = { "--" .. param[1], argnames[param[2]] or "<text>",
     catalogue.rule(param):gsub("^%l", string.upper) .. ".", target = "param_" .. param[1], required = param.required,
-    values = values_of(param),
+    values = param.values,
     -- what is wrong with a number the call says, as it does for a program
     convert = function(text) return text end,
     choices = param[2] == "choice" and param.values or param[2] == "flag" and { "true", "false" } or nil }
@@ -91,7 +79,6 @@ local function own_options(row)
   elseif catalogue.network_param(row) then
     add("--unchecked", "Send the network as typed, without looking its name up.")
   end
-  if row.by_name.page then add("--all", "Fetch every page.") end
   if catalogue.creates_key(row) then
     add("--show-secret", "Print the new key's secretKey, which the service shows this once.")
     add("--secret-file", "<file>", "Write the new key's secretKey to a new file that you alone can read.")
@@ -115,9 +102,12 @@ local effects = {
 local function facts(row)
   local parts = { row.id .. " " .. row.method .. " " .. row.path }
   if row.permission then parts[#parts + 1] = "permission " .. row.permission end
+  if row.signer == "sub" then parts[#parts + 1] = "signed by the sub-account's own key" end
   if row.weight then parts[#parts + 1] = "weight " .. ("%d"):format(row.weight) end
   if row.deprecated then parts[#parts + 1] = "deprecated: use " .. row.deprecated:gsub("%.", " ") end
-  return table.concat(parts, ", ") .. "."
+  local form = row.result.list and "a list of" or row.result.record and "one record:" or "a page of"
+  return ("%s.\nResult: %s %s.%s"):format(table.concat(parts, ", "), form, table.concat(output.members(row), ", "),
+    row.effect ~= "read" and "\nOutcome unknown: " .. catalogue.advice(row) .. "." or "")
 end
 
 local samples = {
@@ -175,12 +165,10 @@ function M.of_operation(row)
   for _, param in ipairs(row.params) do add_parameter(parameters, param) end
   return {
     text = row.summary .. (effects[row.effect] or "") .. "\n" .. facts(row), row = row, unknown = member_hint(row),
-    epilog = ("Example: %s\nMore: purser operations %s; docs/%s"):format(example_of(row), row.full_name,
-      row.live and "live.md" or "operations-" .. row.group:gsub("_", "-") .. ".md"),
-    parameters, own_options(row), output.group { row_of = function() return row end,
-      has_columns = true, filters = not row.result.record },
+    epilog = ("Example: %s\nMore: docs/%s.md"):format(example_of(row),
+      row.live and "live" or "operations-" .. row.group:gsub("_", "-")),
+    parameters, own_options(row), output.group(output.members(row), { is_record = row.result.record }),
     row.effect ~= "read" and connection.safety or { "Safety" }, connection.service, connection.messages,
-    titles = output.members(row),
   }
 end
 
@@ -247,8 +235,7 @@ end
 --- The options of all commands, which may stand before the command.
 ---@return table
 function M.shared()
-  return { output.group { has_columns = true, filters = true }, connection.safety, connection.service,
-    connection.messages }
+  return { output.group {}, connection.safety, connection.service, connection.messages }
 end
 
 return M

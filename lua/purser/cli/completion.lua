@@ -9,35 +9,22 @@ local terminal = require "purser.cli.terminal"
 local M = {}
 
 local scripts = {
-  bash = [=[
+  bash = [[
 # bash completion of purser: source <(purser completion bash)
 _purser() {
-    local IFS=$'\n' word
-    local -a words=()
-    for word in "${COMP_WORDS[@]:1:COMP_CWORD}"; do # bash has cut name=value at the =
-        if ((${#words[@]})) && [[ $word == = || ${words[-1]} == *= && -n $word ]]; then words[-1]+=$word
-        else words+=("$word"); fi
-    done
-    COMPREPLY=($("${COMP_WORDS[0]}" completion --words -- "${words[@]}" 2>/dev/null))
-    if [ "${COMPREPLY[0]}" = "<file>" ]; then
-        COMPREPLY=($(compgen -f -- "${COMP_WORDS[COMP_CWORD]}"))
-    elif [[ ${words[-1]} == *=* && $COMP_WORDBREAKS == *=* ]]; then
-        COMPREPLY=("${COMPREPLY[@]#"${words[-1]%"${words[-1]##*=}"}"}")
-    elif [[ ${COMPREPLY[0]} == *= ]]; then
-        compopt -o nospace 2>/dev/null
-    fi
+    local IFS=$'\n'
+    COMPREPLY=($("${COMP_WORDS[0]}" completion --words -- "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null))
+    if [ "${COMPREPLY[0]}" = "<file>" ]; then COMPREPLY=($(compgen -f -- "${COMP_WORDS[COMP_CWORD]}")); fi
 }
 complete -F _purser purser
-]=],
+]],
   zsh = [[
 #compdef purser
 _purser() {
     local -a found
     found=(${(f)"$("${words[1]}" completion --words -- "${(@)words[2,CURRENT]}" 2>/dev/null)}"})
     if [ "${found[1]}" = "<file>" ]; then _files; return; fi
-    local -a open=(${(M)found:#*=}) closed=(${found:#*=})
-    compadd -S '' -a open
-    compadd -a closed
+    compadd -a found
 }
 # zsh runs this file as _purser when it loads it from a folder of its fpath
 if [ "${funcstack[1]}" = _purser ]; then _purser "$@"; else compdef _purser purser; fi
@@ -56,10 +43,9 @@ function M.grammar()
     arguments = { { "shell", "bash, zsh or fish.", choices = { "bash", "zsh", "fish" } } } }
 end
 
-local function values_of(option, words)
-  local values = option.choices or option.values or grammar.kind_of(option).values
-  if type(values) == "function" then values = values(words) end
-  return values or {}
+local function values_of(option)
+  local values = option.choices or option.values or grammar.kind_of(option).values or {}
+  return type(values) == "function" and values() or values
 end
 
 -- Returns what may follow where the words name no command yet.
@@ -88,7 +74,7 @@ local function candidates(root, words)
     if name == before and grammar.takes(option) then wanted = option end
     if not used[name] then list[#list + 1] = name end
   end)
-  if wanted then return values_of(wanted, words) end
+  if wanted then return values_of(wanted) end
   if typed:find "^%-" then return list end
   local argument = (command.arguments or {})[math.min(#words - at, #(command.arguments or {}))]
   return argument and (argument.choices or argument.values or { "<file>" }) or {}

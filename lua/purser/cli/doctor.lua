@@ -31,8 +31,8 @@ function M.grammar()
     { "Options",
       { "--drift", "Make the harmless reads, and compare every answer with what this version knows: members, types, "
         .. "forms, codes, limits. The report holds no value of an answer." } },
-    output.group { filters = true }, connection.service, connection.messages,
-    titles = function(options) return options.drift and DIFFERENCES or TITLES end,
+    output.group(function(options) return options.drift and DIFFERENCES or TITLES end), connection.service,
+    connection.messages,
   }
 end
 
@@ -288,7 +288,7 @@ function M.start(options)
   if options.drift then return compare(options) end
   local findings = setmetatable({ code = report.DONE }, Findings)
   examine(findings, options)
-  local list = output.passing(findings, options)
+  local list = output.passing(TITLES, findings, options)
   report.write(options.format == "table" and as_text(list) or output.rows(TITLES, list, options), options.raw)
   return findings.code
 end

@@ -4,7 +4,7 @@
 local catalogue = require "purser.cli.catalogue"
 local connection = require "purser.cli.connection"
 local core = require "purser.core"
-local files = require "purser.util.files"
+local cursors = require "purser.cli.cursor"
 local suggest = require "purser.util.suggest"
 local output = require "purser.cli.output"
 local report = require "purser.cli.report"
@@ -33,15 +33,6 @@ local function row_of(text)
     table.concat(near, " or ")) or suggest.hint(text, names), table.concat(names, ", "))
 end
 
--- The history that the words of a command line name, for completion.
-local function history_of(words) return catalogue.find(words[2] or "") end
-
-local function params_to_type(words)
-  local row, list = history_of(words), {}
-  for i, param in ipairs(row and row.params or {}) do list[i] = param[1] .. "=" end
-  return list
-end
-
 function M.grammar()
   return {
     text = "Write every record of a history or list once, whatever its windows and pages.\n"
@@ -51,20 +42,11 @@ function M.grammar()
     { "Options",
       values.since "From when on: 30d, 12h, 2026-01-31, 2026-01-31T10:00Z; default: all it reaches.",
       { "--until", "<when>", "Until when, in the same forms; default: now." },
-      { "--param", "<name=value>", "A parameter of the operation.", many = true, values = params_to_type },
+      { "--param", "<name=value>", "A parameter of the operation.", many = true },
       { "--cursor", "<file>", "File that keeps how far it came; made at the first run." } },
-    output.group { format = "csv", has_columns = true, filters = true, row_of = history_of }, connection.service,
-    connection.messages,
-    titles = function(options) return output.members(row_of(options.history)) end,
+    output.group(function(options) return output.members(row_of(options.history)) end, { format = "csv" }),
+    connection.service, connection.messages,
   }
-end
-
--- The first line of the file; nil at the first run.
-local function read_cursor(path)
-  if not path then return nil end
-  local text, message, is_missing = files.read(path)
-  if not text and not is_missing then report.bad_input("--cursor %s", message) end
-  return text and text:match "^[^\n]+"
 end
 
 -- The walk's parameters.
@@ -122,26 +104,16 @@ end
 -- Keeps how far the export came. With --output only when its file is there: a record that was not written must come
 -- with the next run. Returns the exit code.
 local function keep_cursor(options, place)
-  local function keep()
-    local ok, reason = files.replace(options.cursor, place .. "\n")
-    if ok then return report.DONE end
-    report.say("the cursor could not be written to %s: %s", options.cursor, tostring(reason))
-    return report.NOT_WRITTEN
-  end
-  if not options.output then return keep() end
-  terminal.settings.after_output = keep
+  if not options.output then return cursors.keep(options.cursor, place) end
+  terminal.settings.after_output = function() return cursors.keep(options.cursor, place) end
   return report.DONE
 end
 
 function M.start(options)
-  local cursor, row = read_cursor(options.cursor), row_of(options.history)
+  local cursor, row = cursors.read(options.cursor), row_of(options.history)
   if cursor and options.output and core.file_mode(options.output) then
     report.bad_input("--output %s is there already, with what an earlier run wrote; give a new file, or leave "
       .. "--cursor out to write all once more", options.output)
-  end
-  if options.cursor then -- after the records it would be too late
-    local ok, reason = files.can_replace(options.cursor)
-    if not ok then report.bad_input("--cursor %s cannot be written: %s", options.cursor, tostring(reason)) end
   end
   local walk = connection.open(options):each(row.full_name, params_of(options, cursor))
   local kept, without = walk:cursor()

@@ -56,8 +56,8 @@ function M.grammar()
       { "--asset", "<text>", "distribute: what is moved." },
       { "--to", "<name=value>", "distribute: what an account gets from the parent, as NAME=AMOUNT.", many = true },
       { "--yes", "Do it without asking." } },
-    output.group { filters = true }, connection.safety, connection.service, connection.messages,
-    titles = function(options) return moves_money[options.action] and MOVES or STEPS end,
+    output.group(function(options) return moves_money[options.action] and MOVES or STEPS end), connection.safety,
+    connection.service, connection.messages,
   }
 end
 
@@ -75,7 +75,7 @@ end
 local function show_steps(list, options)
   if options.format ~= "table" then return report.write(output.rows(STEPS, list, options), options.raw) end
   local lines = {}
-  for i, step in ipairs(output.passing(list, options)) do
+  for i, step in ipairs(output.passing(STEPS, list, options)) do
     lines[i] = plain_text.clean(("%s: %s%s"):format(step.account, step.what, step.note and " " .. step.note or ""))
       .. "\n"
   end

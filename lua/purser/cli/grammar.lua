@@ -5,11 +5,10 @@
 --   { text = "What it does.", epilog = "An example.", arguments = { { "file", "The file." } },
 --     { "Options", { "--cursor", "<file>", "Where it is kept." }, { "--yes", "Do it without asking." } } }
 --
--- Its `titles` are the columns that it prints, a list or fn(options): --filter and --columns name these alone.
 -- A command with commands below it has `commands` instead, each { name, summary, load = fn() that returns its table }.
 -- An argument is { name, help }, an option { names, "<what>", help }, a flag { names, help }, with these members:
 --   choices    what is taken and nothing else
---   values     what completion offers: a list, or a function of the words
+--   values     what completion offers: a list, or a function that returns it
 --   convert    fn(text): the value, or nil and what is wrong; that of its <what> otherwise
 --   required, target (the member of the options), default; value: of a flag, if it is not true
 --   env        the variable of the environment that stands in for it, unless it is empty

@@ -9,37 +9,27 @@ local M = {}
 
 local NARROW, HELP_AT = 60, 28 -- columns; where a help begins
 
--- Adds a text as lines of at most `width` columns: each of its lines keeps what it is indented by, and `hang` more.
-local function add(out, text, width, indent, hang)
-  for line in (text .. "\n"):gmatch "([^\n]*)\n" do
-    local own = width >= NARROW and line:match "^  [^ ]+ .-   +" or line:match "^ *"
-    local before, after = (" "):rep(indent) .. own, (" "):rep(indent + #own + (hang or 0))
-    for i, part in ipairs(terminal.parts(line:sub(#own + 1), width - #after)) do
-      out[#out + 1] = ((i == 1 and before or after) .. part):gsub(" +$", "")
-    end
-  end
+-- Returns a text as lines of at most `width` columns: each of its lines keeps what it is indented by (also by the
+-- number of an entry), and `hang` more.
+local function folded(text, width, indent, hang)
+  return ((text .. "\n"):gsub("([^\n]*)\n", function(line)
+    local own = width >= NARROW and line:match "^  [^ ]+ .-   +" or line:match "^ *%d+%. " or line:match "^ *"
+    return terminal.fold((" "):rep(indent) .. line, indent + #own + hang, width):gsub(" +$", "") .. "\n"
+  end))
 end
 
---- Returns a text as lines of at most so many columns.
+--- Returns a text as lines of at most so many columns, each with its line end.
 ---@param text string
 ---@param width integer
----@return string[]
-function M.lines(text, width)
-  local out = {}
-  add(out, text, width, 0)
-  return out
-end
+---@return string
+function M.lines(text, width) return folded(text, width, 0, 0) end
 
--- Adds a name and its help: beside it where there is room, else below.
-local function entry(out, name, help, width)
-  local lines, at = {}, width < NARROW and 6 or HELP_AT
-  add(lines, help, width, at)
-  if #name + 5 <= at and lines[1] then
-    lines[1] = ("   %-" .. (at - 3) .. "s%s"):format(name, lines[1]:sub(at + 1))
-  else
-    table.insert(lines, 1, "   " .. name)
-  end
-  for _, line in ipairs(lines) do out[#out + 1] = line end
+-- Returns a name and its help: beside it where there is room, else below.
+local function entry(name, help, width)
+  local at = width < NARROW and 6 or HELP_AT
+  local text = folded(help, width, at, 0)
+  if #name + 5 > at then return "   " .. name .. "\n" .. text end
+  return ("   %-" .. (at - 3) .. "s%s"):format(name, text:sub(at + 1))
 end
 
 local function shown_argument(argument)
@@ -76,26 +66,20 @@ end
 ---@return string
 function M.text(command, names)
   local width = math.max(30, math.min(100, core.is_terminal(1) and core.terminal_width(1) or 80))
-  local out = {}
-  add(out, "Usage: " .. M.usage(command, names), width, 0, 2)
-  add(out, "\n" .. command.text, width, 0)
-  for i, child in ipairs(command.commands or {}) do
-    if i == 1 then add(out, "\nCommands:", width, 0) end
-    entry(out, child[1], child[2], width)
-  end
-  for i, argument in ipairs(command.arguments or {}) do
-    if i == 1 then add(out, "\nArguments:", width, 0) end
-    entry(out, argument[1], argument[2], width)
-  end
-  for _, group in ipairs(command) do
-    if group[2] then add(out, "\n" .. group[1] .. ":", width, 0) end
-    for i = 2, #group do
-      local name, help = M.option(group[i])
-      entry(out, name, help, width)
+  local out = { folded("Usage: " .. M.usage(command, names), width, 0, 2), folded("\n" .. command.text, width, 0, 0) }
+  local function add(heading, list, first, name_of)
+    if list and list[first] then out[#out + 1] = "\n" .. heading .. ":\n" end
+    for i = first, #(list or {}) do
+      local name, help = name_of(list[i])
+      out[#out + 1] = entry(name, help, width)
     end
   end
-  if command.epilog then add(out, "\n" .. command.epilog, width, 0) end
-  return table.concat(out, "\n") .. "\n"
+  local function plain(child) return child[1], child[2] end
+  add("Commands", command.commands, 1, plain)
+  add("Arguments", command.arguments, 1, plain)
+  for _, group in ipairs(command) do add(group[1], group, 2, M.option) end
+  if command.epilog then out[#out + 1] = folded("\n" .. command.epilog, width, 0, 0) end
+  return table.concat(out)
 end
 
 return M

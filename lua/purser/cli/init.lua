@@ -3,7 +3,6 @@
 
 local lazy = require "purser.util.lazy"
 local core = lazy "purser.core"
-local colour = lazy "purser.cli.colour"
 local commands = lazy "purser.cli.commands"
 local completion = lazy "purser.cli.completion"
 local connection = lazy "purser.cli.connection"
@@ -61,7 +60,7 @@ end
 -- Runs the command that was parsed. Returns its exit code: a command that returns no number has succeeded.
 local function dispatch(options, names, command)
   local _, code = xpcall(function()
-    output.check(options, command.titles)
+    output.check(options, command)
     if command.row then return operation.run(command.row, options) end
     return require("purser.cli." .. names[2]).start(options)
   end, code_of)
@@ -121,7 +120,6 @@ local function run(words)
   terminal.settings.quiet, terminal.settings.no_input = options.quiet, options.no_input
   terminal.settings.json, terminal.settings.is_table = options.format == "json", options.format == "table"
   terminal.settings.time, terminal.settings.resume = options.time, nil
-  colour.settings.when = options.color or "auto"
   return (options.output and run_into_file or dispatch)(options, names, command)
 end
 

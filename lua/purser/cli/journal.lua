@@ -26,8 +26,8 @@ function M.grammar()
       { "--state", "<state>", "list: open, unknown, done, rejected, not_sent, not_done or undecided.",
         choices = { "open", "unknown", "done", "rejected", "not_sent", "not_done", "undecided" } },
       { "--limit", "<n>", "list: at most so many, the oldest (all)." } },
-    output.group { filters = true }, connection.safety, connection.service, connection.messages,
-    titles = function(options) return options.action == "recover" and RECOVERED or TITLES end,
+    output.group(function(options) return options.action == "recover" and RECOVERED or TITLES end), connection.safety,
+    connection.service, connection.messages,
   }
 end
 
@@ -62,7 +62,7 @@ function actions.list(options)
     limit = options.limit })
   for i, entry in ipairs(entries) do entries[i] = record_of(entry) end
   if options.format ~= "json" then return report.write(output.rows(TITLES, entries, options), options.raw) end
-  local list = output.passing(entries, options)
+  local list = output.passing(TITLES, entries, options)
   for i, record in ipairs(list) do list[i] = whole(record.entry) end
   report.write(output.plain_json(list, "  "))
 end

@@ -14,7 +14,7 @@ function M.grammar()
   return {
     text = "Show the pools of the rate limit: how much is used, and for how long they are blocked.\nIt asks the store "
       .. "alone (--rate-limit), and sends nothing to the service.",
-    titles = TITLES, output.group(), connection.service, connection.messages,
+    output.group(TITLES), connection.service, connection.messages,
   }
 end
 

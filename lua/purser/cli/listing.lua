@@ -1,12 +1,10 @@
 -- SPDX-License-Identifier: MIT
--- Long listings: a window of time that is longer than the service answers at once, and all pages of what has pages.
--- A walk does the reading; here it is put in order, newest first.
+-- Long listings: a window of time that is longer than the service answers at once. A walk does the reading; here it is
+-- put in order, newest first.
 
 local errors = require "purser.call.errors"
-local lazy = require "purser.util.lazy"
 local terminal = require "purser.cli.terminal"
 local values = require "purser.cli.values"
-local history = lazy "purser.history"
 
 local M = {}
 
@@ -47,23 +45,6 @@ local function list_windows(client, row, params, state, from)
   return list
 end
 
-local function list_pages(client, row, params, state)
-  local walk, list, page = history.pages(client, row, params, state.options), {}, nil
-  while true do
-    if walk.page ~= page then
-      page = walk.page
-      state.progress(("%d records, page %d"):format(#list, page + 1))
-    end
-    local record, err = walk:next()
-    if err then return nil, err end
-    if not record then break end
-    list[#list + 1] = record
-  end
-  if row.result.page then return { data = list, totalRecords = walk.total or #list } end
-  if row.result.rows then return { rows = list, total = walk.total or #list } end
-  return list
-end
-
 -- From when on a history shows what it has where nothing was asked, and how far back it can be asked for.
 local function reach_of(window, now)
   local days = window.retention_days or window.retention_months and 30 * window.retention_months
@@ -75,19 +56,19 @@ end
 ---@param row table
 ---@param result table
 ---@param params table  of the call
----@param all boolean|nil
 ---@param now integer
 ---@return string|nil
-function M.part(row, result, params, all, now)
+function M.part(row, result, params, now)
   local parts, count = {}, #(result.data or result.rows or result)
   local size = row.paging and (row.by_name[row.paging.size] or {}).default
   local requested, has_pages = row.paging and tonumber(params[row.paging.size]), row.by_name.page ~= nil
   local total, page = nil, tonumber(params.page) or 1
   for name, what in pairs(row.result.counts or {}) do total = what == "records" and tonumber(result[name]) or total end
-  if has_pages and not all and size then
+  if has_pages and size then
     local first, last = (page - 1) * (requested or size) + 1, (page - 1) * (requested or size) + count
     if count > 0 and (page > 1 or total and total > last or not total and count >= (requested or size)) then
-      parts[1] = ("%d to %d%s; --all shows all"):format(first, last, total and (" of %d"):format(total) or "")
+      parts[1] = ("%d to %d%s; `purser export %s` writes all"):format(first, last,
+        total and (" of %d"):format(total) or "", row.full_name)
     end
   elseif size and not has_pages and not requested and count >= size and not params.startTime then
     parts[1] = ("the newest %d; `purser export %s` writes all"):format(count, row.full_name)
@@ -98,8 +79,8 @@ function M.part(row, result, params, all, now)
   return parts[1] and "(" .. table.concat(parts, "; ") .. ")" or nil
 end
 
---- Runs a read, in as many calls as it takes. `state`: options (of each call), now, all (every page), from and to (a
---- window in epoch milliseconds), progress(text).
+--- Runs a read, in as many calls as it takes. `state`: options (of each call), now, from and to (a window in epoch
+--- milliseconds), progress(text).
 ---@return any result, purser.Error|nil err
 function M.run(client, row, params, state)
   if state.from and row.window and row.window.max_window_days then
@@ -115,7 +96,6 @@ function M.run(client, row, params, state)
       return list_windows(client, row, params, state, from)
     end
   end
-  if state.all then return list_pages(client, row, params, state) end
   return client:call(row.full_name, params, state.options)
 end
 

@@ -93,7 +93,7 @@ end
 
 -- Prints a plan, and ends the command.
 local function show_plan(plan, fields, options)
-  local text = output.rows({ "what", "text" }, fields, options)
+  local text = output.rows({ "what", "text" }, fields, { format = options.format, raw = options.raw })
   if options.format == "table" then
     text = (tostring(plan) .. "\n"):gsub("[^\n]+", function(line) return terminal.fold(line, 11) end)
   elseif options.format == "json" then
@@ -269,10 +269,10 @@ end
 local function execute(client, row, params, options, call_options)
   if row.effect ~= "read" then return act(client, row, params, call_options) end
   local now, show, clear = core.now_ms(), terminal.progress_line()
-  local result, err = listing.run(client, row, params, { options = call_options, now = now, all = options.all,
+  local result, err = listing.run(client, row, params, { options = call_options, now = now,
     from = tonumber(params.startTime), to = tonumber(params.endTime) or now, progress = show })
   clear()
-  options.part = result and not row.result.record and listing.part(row, result, params, options.all, now)
+  options.part = result and not row.result.record and listing.part(row, result, params, now)
   return result, err
 end
 

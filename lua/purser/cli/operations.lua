@@ -3,13 +3,13 @@
 -- nothing.
 
 local catalogue = require "purser.cli.catalogue"
+local commands = require "purser.cli.commands"
 local connection = require "purser.cli.connection"
 local core = require "purser.core"
+local help = require "purser.cli.help"
 local output = require "purser.cli.output"
 local report = require "purser.cli.report"
 local suggest = require "purser.util.suggest"
-local tables = require "purser.cli.tables"
-local terminal = require "purser.cli.terminal"
 
 local M = {}
 
@@ -22,7 +22,7 @@ function M.grammar()
     text = "List the operations, or show everything about one.",
     arguments = { { "word", "Name or id (wallet withdraw, C2), or a word that its facts contain.", many = true,
       values = catalogue.names(function() return true end) } },
-    output.group { filters = true }, connection.messages, titles = TITLES,
+    output.group(TITLES), connection.messages,
   }
 end
 
@@ -45,45 +45,6 @@ local function find(word)
   return nil, list
 end
 
-local function reconcile_text(row)
-  local reconcile = row.reconcile
-  if row.effect == "read" then return "a read: may be run again" end
-  if reconcile.strategy == "repeat" then return "it may be run again: doing it twice is the same as once" end
-  if reconcile.strategy == "nothing" then
-    return ("do not run it again by machine: a person must look in %s"):format(reconcile.lookup)
-  end
-  return ("do not run it again: --reconcile, or client:reconcile(err), looks in %s%s"):format(reconcile.lookup,
-    reconcile.client_id and " for its " .. reconcile.client_id or "")
-end
-
-local function details(row)
-  local out = { ("%s  %s\n%s\n\n"):format(row.id, row.full_name, row.summary) }
-  local function fact(name, value)
-    if value then out[#out + 1] = terminal.fold(("%-14s%s"):format(name, value), 14) .. "\n" end
-  end
-  local form = row.result.list and "a list of" or row.result.record and "one record:" or "a page of"
-  fact("request", row.method .. " " .. row.path)
-  fact("parameters", row.body and ("in a JSON body (%s), unless the profile says otherwise"):format(row.body)
-    or "in the query")
-  fact("profile", row.live and "mexc, or one with live_operations" or nil)
-  fact("permission", row.permission)
-  fact("weight", row.weight and ("%d"):format(row.weight))
-  fact("signed by", row.signer and (row.signer == "main" and "the main account's key" or "the sub-account's own key"))
-  fact("effect", row.effect)
-  fact("if unknown", reconcile_text(row))
-  fact("deprecated", row.deprecated and "use " .. row.deprecated)
-  fact("pages", row.by_name.page and "yes: --all fetches every one" or nil)
-  if #row.params > 0 then
-    local lines = {}
-    for i, param in ipairs(row.params) do
-      lines[i] = { param[1], param.required and "yes" or "", catalogue.rule(param) }
-    end
-    out[#out + 1] = "\n" .. tables.aligned({ "parameter", "required", "rule" }, lines)
-  end
-  out[#out + 1] = "\n" .. terminal.fold(("result: %s %s"):format(form, table.concat(output.members(row), ", "))) .. "\n"
-  return table.concat(out)
-end
-
 -- An operation as a program reads it.
 local function whole(row)
   local params = {}
@@ -91,7 +52,7 @@ local function whole(row)
     params[i] = { name = param[1], required = param.required == true, rule = catalogue.rule(param) }
   end
   return { id = row.id, name = row.full_name, method = row.method, path = row.path, summary = row.summary,
-    effect = row.effect, permission = row.permission, weight = row.weight, reconcile = reconcile_text(row),
+    effect = row.effect, permission = row.permission, weight = row.weight, reconcile = catalogue.advice(row),
     parameters = params }
 end
 
@@ -103,7 +64,7 @@ local function list_of(list, options)
       permission = row.permission, weight = row.weight, row = row }
   end
   if options.format == "json" then
-    records = output.passing(records, options)
+    records = output.passing(TITLES, records, options)
     for i, record in ipairs(records) do records[i] = whole(record.row) end
     return output.plain_json(records, "  ")
   end
@@ -123,10 +84,9 @@ function M.start(options)
     report.bad_input("no operation has %q in its facts%s; `purser operations` lists them all", word,
       suggest.hint(word, names))
   end
-  local text
-  if not row or options.format == "csv" then text = list_of(found or { row }, options)
-  else text = options.format == "json" and output.plain_json(whole(row), "  ") or details(row) end
-  report.write(text, options.raw)
+  if not row or options.format == "csv" then return report.write(list_of(found or { row }, options), options.raw) end
+  report.write(options.format == "json" and output.plain_json(whole(row), "  ")
+    or help.text(commands.of_operation(row), { "purser", row.group, row.name }))
 end
 
 return M

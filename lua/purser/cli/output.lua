@@ -15,57 +15,37 @@ local values = require "purser.cli.values"
 
 local M = {}
 
--- Returns what completion offers for --columns: those that can be typed next, after those that commas join.
-local function columns_to_type(row, typed)
-  local list, before = row and M.members(row) or {}, typed:match "^(.*,)[^,]*$" or ""
-  for i, member in ipairs(list) do list[i] = before .. member end
-  return list
-end
-
--- Returns what completion offers for --filter: name=, then the names of states.
-local function filters_to_type(row, typed)
-  local name, list = typed:match "^([^=]+)=", {}
-  for i, member in ipairs(row and not name and M.members(row) or {}) do list[i] = member .. "=" end
-  local param = row and name == "status" and row.by_name.status
-  for i, value in ipairs(param and param.values or {}) do list[i] = name .. "=" .. value end
-  return list
-end
-
 --- The options that say how a result is printed, as a group of a grammar.
----@param facts table|nil  has_columns: --columns; filters: --filter; format: the usual one, if not table;
---- row_of: fn(words), the operation whose records are printed
+---@param titles string[]|nil|fun(options: table): string[]  the columns that there are, for --columns and --filter
+---@param facts table|nil  format: the usual one, if not table; is_record: there is nothing to filter
 ---@return table
-function M.group(facts)
+function M.group(titles, facts)
   facts = facts or {}
-  local group, row_of = { "Output" }, facts.row_of or function() end
+  local group, columns = { "Output", titles = titles }, type(titles) == "table" and titles or {}
   local function add(...) group[#group + 1] = { ... } end
-  local usual = facts.format or "table"
-  add("--format", "<format>", usual == "csv" and "csv (default) or json." or "table (default), json or csv.")
-  group[2].choices, group[2].default = usual == "csv" and { "json", "csv" } or { "table", "json", "csv" }, usual
+  add("--format", "<format>", facts.format == "csv" and "csv (default) or json." or "table (default), json or csv.")
+  group[2].choices = facts.format == "csv" and { "json", "csv" } or { "table", "json", "csv" }
+  group[2].default = facts.format or "table"
   add("--json", "The same as --format json: the result, and on standard error a line of JSON for each message.")
   add("--csv", "The same as --format csv.")
   group[3].target, group[3].value, group[4].target, group[4].value = "format", "json", "format", "csv"
-  if facts.has_columns then
-    add("--columns", "<names>", "Members to show, joined by commas (table and csv); `purser operations NAME` lists "
-      .. "them.")
-    group[#group].values = function(words) return columns_to_type(row_of(words), words[#words]) end
+  if titles then
+    add("--columns", "<names>", "Columns to show, joined by commas (table and csv).")
+    group[#group].values = columns
   end
-  if facts.filters then
+  if titles and not facts.is_record then
     add("--filter", "<name=value>", "Only records whose member has this value.")
     group[#group].many = true
-    group[#group].values = function(words) return filters_to_type(row_of(words), words[#words]) end
   end
   add("--time", "<style>", "Times as utc (tables), local, iso or ms (csv).")
   group[#group].choices = { "utc", "local", "iso", "ms" }
   add("--output", "<file>", "File for the result, written whole or not at all.")
-  add("--color", "<when>", "auto (a terminal, unless NO_COLOR is set), always or never.")
-  group[#group].choices = { "auto", "always", "never" }
   add("--raw", "csv: the exact texts, for programs; otherwise a cell that a spreadsheet would run gets a ' before it, "
     .. "and what hides is shown as an escape.")
   return group
 end
 
------------------------------------------------------------------------------------------------------------ JSON
+------------------------------------------------------------------------------------------------------- JSON
 
 -- A value of the module for json.encode. An empty table cannot be distinguished from an empty object; what the service
 -- sends is a list.
@@ -142,102 +122,74 @@ local function as_csv(titles, lines, is_raw)
   return table.concat(out)
 end
 
-local function as_table(titles, lines, shape, min)
-  local cells, short = {}, {}
-  for c, title in ipairs(titles) do short[c] = title:match "[^.]*$" end
-  for l, line in ipairs(lines) do
-    cells[l] = {}
-    for c in ipairs(titles) do cells[l][c] = shown(short[c], line[c], shape) end
+-- A table of the columns in which a line has something: one without a single value says nothing.
+local function as_table(titles, lines, shape)
+  local used, cells = {}, {}
+  for l in ipairs(lines) do cells[l] = {} end
+  for c, title in ipairs(titles) do
+    local short, is_used = title:match "[^.]*$", false
+    for l, line in ipairs(lines) do
+      cells[l][#used + 1] = shown(short, line[c], shape)
+      is_used = is_used or cells[l][#used + 1] ~= ""
+    end
+    if is_used then used[#used + 1] = short end
   end
-  return tables.aligned(short, cells, nil, min)
+  for _, line in ipairs(cells) do line[#used + 1] = nil end
+  return tables.aligned(used, cells)
 end
 
------------------------------------------------------------------------------------------------------------- rows
+-------------------------------------------------------------------------------------------------------- filters
+
+-- The column of that name. A member of a nested list may be named alone: `withdrawFee`.
+local function column_of(columns, name)
+  local found
+  for _, column in ipairs(columns) do
+    if column == name then return column end
+    found = found or column:match "[^.]*$" == name and column
+  end
+  return found
+end
+
+local function equals(value, text, state)
+  if value == nil then return text == "" end
+  return text_of(value) == text or state ~= nil and state(value):match "%S+$" == text:upper()
+end
+
+-- The record if it passes, with those of its nested records that do; else nil.
+local function passing_record(record, column, text, shape)
+  local list, name = column:match "^([^.]*)%.(.*)$"
+  local state = column == "status" and state_of[shape] or nil
+  if not list then return equals(record[column], text, state) and record or nil end
+  local kept, copy = {}, {}
+  for _, one in ipairs(record[list] or {}) do kept[#kept + 1] = equals(one[name], text) and one or nil end
+  for member, value in pairs(record) do copy[member] = value end
+  copy[list] = kept
+  return kept[1] and copy
+end
 
 --- Returns the records whose members have the values of --filter.
+---@param columns string[]
 ---@param records table[]
 ---@param options table  of the command line
+---@param shape string|nil  of an operation's records
 ---@return table[]
-function M.passing(records, options)
+function M.passing(columns, records, options, shape)
   local passing = {}
   for _, record in ipairs(records) do
-    local passes = true
     for _, filter in ipairs(options.filter or {}) do
-      local value = record[filter[1]]
-      passes = passes and (value == nil and "" or tostring(value)) == filter[2]
+      record = record and passing_record(record, column_of(columns, filter[1]), filter[2], shape)
     end
-    passing[#passing + 1] = passes and record or nil
+    passing[#passing + 1] = record
   end
   return passing
 end
 
---- Returns records as text in the format of the options, those alone that pass their filters.
----@param titles string[]  the members that are shown: texts, decimals, whole numbers; nil or "" where there is none
----@param records table[]
----@param options table     of the command line: format, filter, raw
----@param empty string|nil  the text of a table without rows
----@return string
-function M.rows(titles, records, options, empty)
-  local lines = {}
-  for l, record in ipairs(M.passing(records, options)) do
-    lines[l] = {}
-    for c, title in ipairs(titles) do lines[l][c] = record[title] end
-  end
-  if options.format == "csv" then return as_csv(titles, lines, options.raw) end
-  if options.format ~= "json" then return lines[1] and as_table(titles, lines) or empty or "(none)\n" end
-  local list = {}
-  for l, line in ipairs(lines) do
-    local members = {}
-    for c, title in ipairs(titles) do
-      local cell = line[c]
-      if cell ~= nil and cell ~= "" then
-        members[#members + 1] = { title, type(cell) == "number" and cell or tostring(cell) }
-      end
-    end
-    list[l] = json.object(members)
-  end
-  return M.json(json.list(list), "  ")
-end
-
 --------------------------------------------------------------------------------------------------------- records
 
--- Columns that a table shows of records too wide for a screen, those that 80 places have room for first; CSV and
--- JSON always hold all of it.
-local narrow = {
-  coin = { "coin", "networkList.netWork", "networkList.withdrawEnable", "networkList.withdrawFee",
-    "networkList.withdrawMin", "networkList.depositEnable", "networkList.minConfirm",
-    "networkList.withdrawIntegerMultiple", "networkList.network" },
-  deposit = { "insertTime", "coin", "amount", "network", "status", "address", "memo", "txId", "confirmTimes",
-    "unlockConfirm" },
-  withdrawal = { "applyTime", "coin", "amount", "transactionFee", "network", "status", "address", "memo", "id",
-    "withdrawOrderId", "txId" },
-}
-narrow.sub_account_deposit = narrow.deposit
-
-local MIN_COLUMNS = 6 -- of a table whose columns were not asked for
-
--- The member that holds a list of records: a table gets a line for each of them, with what is around it repeated.
-local function nested_member(row)
-  for _, member in ipairs(row.members) do
-    if member.members then return member.name, member.members end
-  end
-end
-
---- The columns of a row's records: the members that are no lists of records, then `list.member` of the list.
----@param row table
----@return string[]
-function M.members(row)
-  local columns, nested, inner = {}, nested_member(row)
-  for _, member in ipairs(row.members) do
-    if member.name ~= nested then columns[#columns + 1] = member.name end
-  end
-  for _, member in ipairs(inner or {}) do columns[#columns + 1] = nested .. "." .. member.name end
-  return columns
-end
-
--- The cells of records, a line for each record of the list that they hold.
-local function lines_of(row, records, columns)
-  local nested, lines = nested_member(row), {}
+-- The cells of records: a line for each record of the list that they hold, with what is around it repeated.
+local function lines_of(columns, records)
+  local nested, lines = nil, {}
+  for _, column in ipairs(columns) do nested = nested or column:match "^([^.]*)%." end
   for _, record in ipairs(records) do
     local inner = nested and record[nested] or {}
     for i = 1, math.max(#inner, 1) do
@@ -252,60 +204,60 @@ local function lines_of(row, records, columns)
   return lines
 end
 
--- The columns in which a line has something: one without a single value says nothing.
-local function used_columns(columns, lines)
-  local used, places = {}, {}
-  for c, column in ipairs(columns) do
-    for _, line in ipairs(lines) do
-      if line[c] ~= nil and line[c] ~= "" then
-        used[#used + 1], places[#places + 1] = column, c
-        break
+-- Records as CSV or as a table.
+local function listed(columns, records, options, shape, empty)
+  columns = options.shown or columns
+  local lines = lines_of(columns, records)
+  if options.format == "csv" then return as_csv(columns, lines, options.raw) end
+  return lines[1] and as_table(columns, lines, shape) or empty or "(none)\n"
+end
+
+--- Returns records of a command's own as text in the format of the options, those alone that pass their filters.
+---@param titles string[]  the members that are shown: texts, decimals, whole numbers; nil or "" where there is none
+---@param records table[]
+---@param options table     of the command line: format, filter, raw, shown
+---@param empty string|nil  the text of a table without rows
+---@return string
+function M.rows(titles, records, options, empty)
+  records = M.passing(titles, records, options)
+  if options.format ~= "json" then return listed(titles, records, options, nil, empty) end
+  local list = {}
+  for l, record in ipairs(records) do
+    local members = {}
+    for _, title in ipairs(titles) do
+      local cell = record[title]
+      if cell ~= nil and cell ~= "" then
+        members[#members + 1] = { title, type(cell) == "number" and cell or tostring(cell) }
       end
     end
+    list[l] = json.object(members)
   end
-  local cells = {}
-  for l, line in ipairs(lines) do
-    cells[l] = {}
-    for c, place in ipairs(places) do cells[l][c] = line[place] end
-  end
-  return used, cells
+  return M.json(json.list(list), "  ")
 end
 
-local function fields_of(row, record, columns)
-  local names, width, out = {}, 0, {}
-  for _, name in ipairs(columns) do
-    if record[name] ~= nil then names[#names + 1], width = name, math.max(width, #name) end
-  end
-  for i, name in ipairs(names) do
-    out[i] = terminal.fold(name .. (" "):rep(width - #name + 2) .. shown(name, record[name], row.shape), width + 2)
-      .. "\n"
-  end
-  return table.concat(out)
-end
+-- Columns that a table shows of records too wide for a screen, unless --columns names others; CSV and JSON always hold
+-- all of it.
+local narrow = {
+  coin = { "coin", "networkList.netWork", "networkList.withdrawEnable", "networkList.withdrawFee",
+    "networkList.withdrawMin", "networkList.depositEnable" },
+  deposit = { "insertTime", "coin", "amount", "network", "status", "address", "memo", "txId" },
+  withdrawal = { "applyTime", "coin", "amount", "transactionFee", "network", "status", "address", "memo", "id",
+    "withdrawOrderId", "txId" },
+}
+narrow.sub_account_deposit = narrow.deposit
 
-local function equals(row, value, filter, name)
-  if value == nil then return filter == "" end
-  return text_of(value) == filter
-    or name == "status" and state_of[row.shape] ~= nil and state_of[row.shape](value):match "%S+$" == filter:upper()
-end
-
--- The record if it passes, with those of its nested records that do; else nil. A member of these may be named alone.
-local function passing_record(row, record, filter)
-  local nested, inner = nested_member(row)
-  local name = filter[1]:match "([^.]*)$"
-  local is_inner = nested and filter[1] == nested .. "." .. name
-  for _, member in ipairs(not is_inner and row.members or {}) do
-    if member.name == name then return equals(row, record[name], filter[2], name) and record or nil end
+--- The columns of a row's records: the members that are no lists of records, then `list.member` of the list.
+---@param row table
+---@return string[]
+function M.members(row)
+  local columns, nested = {}, nil
+  for _, member in ipairs(row.members) do
+    if member.members and not nested then nested = member else columns[#columns + 1] = member.name end
   end
-  if not inner then return nil end
-  local kept, copy = {}, {}
-  for _, one in ipairs(record[nested] or {}) do
-    if equals(row, one[name], filter[2]) then kept[#kept + 1] = one end
+  for _, member in ipairs(nested and nested.members or {}) do
+    columns[#columns + 1] = nested.name .. "." .. member.name
   end
-  if not kept[1] then return nil end
-  for member, value in pairs(record) do copy[member] = value end
-  copy[nested] = kept
-  return copy
+  return columns
 end
 
 --- Returns those records of a result that have the values of --filter.
@@ -314,13 +266,8 @@ end
 ---@param options table  of the command line
 ---@return table[]
 function M.records(row, result, options)
-  local form, list = row.result, {}
-  for _, record in ipairs(form.record and { result } or form.list and result or form.page and result.data
-    or result.rows) do
-    for _, filter in ipairs(options.filter or {}) do record = record and passing_record(row, record, filter) end
-    list[#list + 1] = record
-  end
-  return list
+  return M.passing(M.members(row), row.result.list and result or row.result.page and result.data or result.rows,
+    options, row.shape)
 end
 
 --- Records of an operation as a table or CSV.
@@ -329,14 +276,21 @@ end
 ---@param options table  format, raw, shown
 ---@return string
 function M.listed(row, records, options)
-  local all = M.members(row)
-  if options.format == "csv" then
-    return as_csv(options.shown or all, lines_of(row, records, options.shown or all), options.raw)
-  end
-  if #records == 0 then return "(none)\n" end
-  local titles = options.shown or narrow[row.shape] or all
-  local used, lines = used_columns(titles, lines_of(row, records, titles))
-  return as_table(used, lines, row.shape, not options.shown and MIN_COLUMNS or nil)
+  return listed(options.format ~= "csv" and narrow[row.shape] or M.members(row), records, options, row.shape)
+end
+
+--- The text of one record of an operation.
+---@param row table
+---@param record table
+---@param options table
+---@return string
+function M.record(row, record, options)
+  if options.format == "json" then return M.plain_json(record, "  ") end
+  if options.format == "csv" then return M.listed(row, { record }, options) end
+  local names, cells = options.shown or {}, {}
+  for i, member in ipairs(options.shown and {} or row.members) do names[i] = member.name end
+  for i, name in ipairs(names) do cells[i] = shown(name, record[name], row.shape) end
+  return tables.fields(names, { cells })
 end
 
 --- The text of a result.
@@ -345,76 +299,48 @@ end
 ---@param options table  of the command line: format, raw, filter, and `shown`, the members to show instead of all
 ---@return string
 function M.render(row, result, options)
+  if row.result.record then return M.record(row, result, options) end
   local records = M.records(row, result, options)
-  if options.format == "json" then
-    local shown_result = row.result.record and result or records
-    if not row.result.record and not row.result.list then
-      shown_result = {}
-      for name, value in pairs(result) do shown_result[name] = value end
-      shown_result[row.result.page and "data" or "rows"] = records
-    end
-    return M.plain_json(shown_result, "  ")
-  end
-  if options.format == "csv" or not row.result.record then return M.listed(row, records, options) end
-  local columns = options.shown or {}
-  for i, member in ipairs(options.shown and {} or row.members) do columns[i] = member.name end
-  return fields_of(row, result, columns)
+  if options.format ~= "json" then return M.listed(row, records, options) end
+  if row.result.list then return M.plain_json(records, "  ") end
+  local whole = {}
+  for name, value in pairs(result) do whole[name] = value end
+  whole[row.result.page and "data" or "rows"] = records
+  return M.plain_json(whole, "  ")
 end
 
---- The text of one record of an operation that lists them.
----@param row table
----@param record table
----@param options table
----@return string
-function M.record(row, record, options)
-  return M.render({ result = { record = true }, members = row.members, shape = row.shape }, record, options)
-end
-
--- The columns that `--columns` names, or nil for all; nil and a message when one of them does not exist: it would be
--- left out without a word. A member of a nested list can be named alone: `withdrawFee`.
-local function columns_of(options, known)
-  if not options.columns then return nil end
-  if options.format == "json" then return nil, "--columns is for table and csv; json holds every member" end
-  local places, sayable = {}, {}
-  for i, name in ipairs(known) do
-    sayable[i] = name:match "[^.]*$"
-    places[name], places[sayable[i]] = name, places[sayable[i]] or name
-  end
-  local columns = {}
-  for name in options.columns:gmatch "[^,%s]+" do
-    if not places[name] then
-      return nil, ("--columns: there is no %q%s; there are %s"):format(name, suggest.hint(name, sayable),
-        table.concat(known, ", "))
-    end
-    columns[#columns + 1] = places[name]
-  end
-  if #columns == 0 then return nil, "--columns names none; give members joined by commas, or leave it out" end
-  return columns
+-- Ends the command where an option names a column that does not exist: it would be left out without a word.
+local function check_column(option, name, known)
+  local column, sayable = column_of(known, name), {}
+  if column then return column end
+  for i, each in ipairs(known) do sayable[i] = each:match "[^.]*$" end
+  report.bad_input("%s: there is no %q%s; there are %s", option, name, suggest.hint(name, sayable),
+    table.concat(known, ", "))
 end
 
 --- Ends the command where the output options do not go together, or name no column that there is. Notes those of
 --- --columns as options.shown.
 ---@param options table  of the command line
----@param titles string[]|nil|fun(options: table): string[]|nil  of the command's grammar: the columns that there are
-function M.check(options, titles)
+---@param command table  of grammar.lua
+function M.check(options, command)
   if options.raw and options.format ~= "csv" then
     report.bad_input "--raw is for csv; json holds the exact texts anyway"
   end
   if options["until"] and options.since and options.since > options["until"] then
     report.bad_input "--since is later than --until; exchange them"
   end
-  local known = type(titles) == "function" and titles(options) or titles or {}
-  if not known[1] then return end
-  local columns, message = columns_of(options, known)
-  options.shown = columns
-  if message then report.bad_input("%s", message) end
-  for _, filter in ipairs(options.filter or {}) do
-    local is_known = false
-    for _, name in ipairs(known) do is_known = is_known or name == filter[1] or name:match "[^.]*$" == filter[1] end
-    if not is_known then
-      report.bad_input("--filter: there is no %q%s; there are %s", filter[1], suggest.hint(filter[1], known),
-        table.concat(known, ", "))
-    end
+  local known
+  for _, group in ipairs(command) do known = known or group.titles end
+  if type(known) == "function" then known = known(options) end
+  for _, filter in ipairs(options.filter or {}) do check_column("--filter", filter[1], known) end
+  if not options.columns then return end
+  if options.format == "json" then report.bad_input "--columns is for table and csv; json holds every member" end
+  options.shown = {}
+  for name in options.columns:gmatch "[^,%s]+" do
+    options.shown[#options.shown + 1] = check_column("--columns", name, known)
+  end
+  if not options.shown[1] then
+    report.bad_input "--columns names none; give members joined by commas, or leave it out"
   end
 end
 

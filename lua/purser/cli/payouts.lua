@@ -26,15 +26,16 @@ function M.grammar()
     text = "Pay a list of payments, each once, however often the command is started or killed.\n"
       .. "The first line of FILE names columns: key, and the parameters of the operation.\n"
       .. "A key names its payment for good.\n"
-      .. "  plan FILE    what would be paid, with sums and balances; nothing is sent\n"
-      .. "               with --policy and --output the plan that persons sign (docs/approvals.md)\n"
-      .. "  show PLAN    such a plan, with what is odd first\n"
-      .. "  run [FILE]   add the payments, and make those that are not made; without FILE go on where it stopped\n"
-      .. "  status       how many are in which state; sends nothing\n"
-      .. "  report       every payment with its state and the service's id\n"
-      .. "  retry KEY    look again for one that failed or is undecided, and put it back when it was not made\n"
-      .. "  drop KEY     the same, and give it up\n"
-      .. "  replace KEY FILE  the same, and make it what FILE now has under the key\n"
+      .. "  plan FILE          what would be paid, with sums and balances; nothing is sent; with --policy and --output "
+      .. "the plan that persons sign (docs/approvals.md)\n"
+      .. "  show PLAN          such a plan, with what is odd first\n"
+      .. "  run [FILE]         add the payments, and make those that are not made; without FILE go on where it "
+      .. "stopped\n"
+      .. "  status             how many are in which state; sends nothing\n"
+      .. "  report             every payment with its state and the service's id\n"
+      .. "  retry KEY          look again for one that failed or is undecided, and put it back when it was not made\n"
+      .. "  drop KEY           the same, and give it up\n"
+      .. "  replace KEY FILE   the same, and make it what FILE now has under the key\n"
       .. "`purser payouts FILE` is `purser payouts run FILE`.\n"
       .. "run and status exit with 4 while a payment is sent or undecided, else with 1 while one is failed, else with "
       .. "3 while one is blocked (not sent before a person has acted), else with 0: for status that means that others "
@@ -48,8 +49,8 @@ function M.grammar()
     { "Options",
       { "--operation", "<operation>", "That of payments without a column `operation`, such as wallet.withdraw.",
         values = function() return catalogue.names(function(row) return row.effect == "transfer" end) end },
-      { "--queue", "<name>", "Name of the queue (default)." },
-      { "--worker", "<name>", "Name of this worker (shell); one running process may have it at a time." },
+      { "--queue", "<name>", "Name of the queue; without it \"default\"." },
+      { "--worker", "<name>", "Name of this worker; without it \"shell\". One running process may have it at a time." },
       { "--unchecked", "plan, run, replace: take addresses as they are, whatever their form and checksum say." },
       { "--allow-equal", "run: with --yes pay rows that look like a mistake, too: equal ones, keys that differ only in "
         .. "case, what was paid in the last 7 days, an amount far above the others." },
@@ -61,8 +62,8 @@ function M.grammar()
       { "--force", "retry, drop, replace: you know that it was not made; nothing is looked for." },
       { "--yes", "Do it without asking." },
     },
-    output.group { filters = true }, connection.safety, connection.service, connection.messages,
-    titles = function(options) return options.action == "plan" and payments_plan.TITLES or TITLES end,
+    output.group(function(options) return options.action == "plan" and payments_plan.TITLES or TITLES end),
+    connection.safety, connection.service, connection.messages,
   }
 end
 
@@ -168,7 +169,9 @@ local function reject(plan)
     payments_plan.lines(plan.payments, "problems"), is_doubtful and "; --unchecked takes addresses as they are" or "")
 end
 
-function actions.show(options) return approvals.show(options, options.subject) end
+function actions.show(options)
+  return approvals.show(options, approvals.read(options.subject, "payouts show: the file of the plan"))
+end
 
 function actions.plan(options)
   if not options.subject then report.bad_input "payouts plan: the file is missing; give FILE.csv" end
@@ -350,11 +353,39 @@ end
 
 function actions.report(options) show_list(got(look(options).queue:list()), options) end
 
--- Does what a person asks for one payment: `words` = { question, its past form, the command that follows }.
-local function act_on(options, words, act)
+-- The payment of that key in the file.
+local function payment_in(options)
+  if not options.list then report.bad_input "payouts replace: the file is missing; give KEY FILE" end
+  for _, payment in ipairs(report.must(purser.payouts.read(options.list, options.operation))) do
+    if payment.key == options.subject then return payment end
+  end
+  report.bad_input('payouts replace: %s has no payment "%s"', options.list, options.subject)
+end
+
+-- The actions on one payment: the question, the state it needs, its past form, the command that follows, and how.
+local acts = {
+  retry = { "This puts a payment back, which the next run makes", "failed or is undecided", "put back", "run",
+    function(at, options, force) return at.queue:retry(options.subject, force) end },
+  drop = { "This gives a payment up", "waits, failed or is undecided", "dropped", "status",
+    function(at, options, force) return at.queue:drop(options.subject, force) end },
+  replace = { "This replaces a payment, which the next run makes", "waits, failed or is undecided", "replaced", "run",
+    function(at, options, force)
+      local payment = options.payment
+      local plan, err = purser.payouts.plan(at.client, { payment }, { unchecked = options.unchecked })
+      if plan and payment.problems[1] then
+        err = errors.argument(nil, ("%s:%d: %s"):format(options.list, payment.line, payment.problems[1]))
+      end
+      if err then return nil, err end
+      return at.queue:replace(payment.key, payment.operation, payment.params, force)
+    end },
+}
+
+local function act_on(options)
+  local words = acts[options.action]
   if not options.subject then
     report.bad_input("payouts %s: the key is missing; give the key of a payment", options.action)
   end
+  options.payment = options.action == "replace" and payment_in(options)
   local at = open(options)
   local found, err = at.queue:find(options.subject)
   if found == nil then fail(err) end
@@ -366,7 +397,7 @@ local function act_on(options, words, act)
     { "key", options.subject }, { "state", found.state }, { "message", found.message or "" },
     { "looks", options.force and "no: --force is given" or "yes, whether it was made" } })
   local done
-  done, err = act(at, options.force and { force = true } or nil)
+  done, err = words[5](at, options, options.force and { force = true } or nil)
   if done == nil then
     report.say("%s", report.sentence(err))
     if err.code == "payouts.done" then return report.DONE end
@@ -379,37 +410,7 @@ local function act_on(options, words, act)
   report.note("next: %s", next_command(options, words[4]))
 end
 
-function actions.retry(options)
-  return act_on(options, { "This puts a payment back, which the next run makes", "failed or is undecided", "put back",
-    "run" }, function(at, force) return at.queue:retry(options.subject, force) end)
-end
-
-function actions.drop(options)
-  return act_on(options, { "This gives a payment up", "waits, failed or is undecided", "dropped", "status" },
-    function(at, force) return at.queue:drop(options.subject, force) end)
-end
-
--- The payment of that key in the file.
-local function payment_in(options)
-  if not options.list then report.bad_input "payouts replace: the file is missing; give KEY FILE" end
-  for _, payment in ipairs(report.must(purser.payouts.read(options.list, options.operation))) do
-    if payment.key == options.subject then return payment end
-  end
-  report.bad_input('payouts replace: %s has no payment "%s"', options.list, options.subject)
-end
-
-function actions.replace(options)
-  local payment = payment_in(options)
-  return act_on(options, { "This replaces a payment, which the next run makes", "waits, failed or is undecided",
-    "replaced", "run" }, function(at, force)
-    local plan, err = purser.payouts.plan(at.client, { payment }, { unchecked = options.unchecked })
-    if plan and payment.problems[1] then
-      err = errors.argument(nil, ("%s:%d: %s"):format(options.list, payment.line, payment.problems[1]))
-    end
-    if err then return nil, err end
-    return at.queue:replace(payment.key, payment.operation, payment.params, force)
-  end)
-end
+actions.retry, actions.drop, actions.replace = act_on, act_on, act_on
 
 function M.start(options)
   if not actions[options.action] then

@@ -18,18 +18,10 @@ local M = {
 
 local CLOCK = "this machine's clock is off: synchronise it (timedatectl set-ntp true); `purser doctor` measures it"
 
--- Cures of the rejections that everybody meets, by the service's code, in this command's own words.
+-- Cures in this command's own words, by the service's code; codes.lua has all others.
 local cures = {
-  ["10072"] = "the service does not know this API key: check it, and that --base-url is where it was made",
-  ["10073"] = CLOCK,
-  ["10101"] = "the balance does not cover it",
-  ["10212"] = "the address is not in the address book: save it there first, on the service's own page",
-  ["10232"] = "the service does not know this coin or network: `purser wallet coins` lists them",
-  ["700001"] = "the API key is not of the form that the service gives out: check for missing characters",
+  ["10073"] = CLOCK, ["700003"] = CLOCK,
   ["700002"] = "the signature is wrong, so the secret key is not the one of this API key (or --profile is wrong)",
-  ["700003"] = CLOCK,
-  ["700005"] = "--recv-window is over 60000",
-  ["700006"] = "the key may not be used from this address: add the address to the key, or use another key",
 }
 
 -- Returns the cure that depends on the operation, or nil.

@@ -5,8 +5,6 @@
 local core = require "purser.core"
 local terminal = require "purser.cli.terminal"
 
-local unpack = table.unpack or unpack -- luacheck: ignore
-
 local M = {}
 
 -- Columns that may be shortened. An address never is: a shortened one can be made to look like another.
@@ -56,35 +54,38 @@ local function shortened(titles, lines)
   return short
 end
 
--- A text as lines of at most `room` characters, broken at blanks.
+-- A text as lines of so many characters, broken at blanks; of more where a word is longer.
 local function wrapped(text, room)
-  local lines, line = {}, ""
-  for word in text:gmatch "%S+" do
-    if line ~= "" and width_of(line) + 1 + width_of(word) > room then
-      lines[#lines + 1], line = line, word
-    else
-      line = line == "" and word or line .. " " .. word
-    end
-  end
-  lines[#lines + 1] = line
+  if width_of(text) <= room then return { text } end
+  for word in text:gmatch "%S+" do room = math.max(room, #word) end
+  local lines = terminal.parts(text .. " ", room + 1) -- a blank at the end of a line is left out
+  for i, line in ipairs(lines) do lines[i] = line:gsub(" +$", "") end
   return lines
 end
 
-local function as_fields(titles, lines, columns)
+-- The columns that there is room for.
+local function room()
+  return not terminal.settings.output and core.is_terminal(1) and core.terminal_width(1) or math.huge
+end
+
+--- Lines of cells as a list of fields for each. A word that has no room beside its title stands below it.
+---@param titles string[]
+---@param lines string[][]
+---@param columns integer|nil  default: those of the terminal
+---@return string
+function M.fields(titles, lines, columns)
   local width, out = 0, {}
-  for _, title in ipairs(titles) do width = math.max(width, width_of(title)) end
+  for _, title in ipairs(titles) do width = math.max(width, width_of(title) + 2) end
+  columns = columns or room()
   for l, line in ipairs(lines) do
     if l > 1 then out[#out + 1] = "\n" end
     for c, text in ipairs(line) do
-      if text ~= "" then
-        local room, is_long = columns - width - 2, false
-        for word in text:gmatch "%S+" do is_long = is_long or width_of(word) > room end
-        local parts = width_of(text) <= room and { text } or wrapped(text, is_long and columns - 2 or room)
-        -- a word that has no room beside the title stands below it
-        local gap = is_long and "\n  " or (" "):rep(width - width_of(titles[c]) + 2)
-        out[#out + 1] = titles[c] .. gap .. parts[1] .. "\n"
-        for i = 2, #parts do out[#out + 1] = (" "):rep(is_long and 2 or width + 2) .. parts[i] .. "\n" end
-      end
+      local is_long = false
+      for word in text:gmatch "%S+" do is_long = is_long or width_of(word) > columns - width end
+      local indent = (" "):rep(is_long and 2 or width)
+      local gap = is_long and "\n" .. indent or (" "):rep(width - width_of(titles[c]))
+      local parts = table.concat(wrapped(text, columns - #indent), "\n" .. indent)
+      if text ~= "" then out[#out + 1] = titles[c] .. gap .. parts .. "\n" end
     end
   end
   return table.concat(out)
@@ -95,7 +96,6 @@ local function as_table(titles, lines, widths, right)
   local function add(cells)
     local parts, last = {}, #titles
     local rest = wrapped(cells[last], widths[last])
-    if width_of(cells[last]) <= widths[last] then rest = { cells[last] } end
     for c = 1, last do
       local text = c == last and rest[1] or cells[c]
       local blanks = (" "):rep(widths[c] - width_of(text))
@@ -113,49 +113,26 @@ local function as_table(titles, lines, widths, right)
   return table.concat(out)
 end
 
--- The first columns, as many as fit but at least `min`; nil when those do not fit.
-local function first_columns(titles, lines, width, min)
-  local widths, total = widths_of(titles, lines)
-  local count = #titles
-  for c, title in ipairs(titles) do
-    if title == "address" then min = math.max(min, c) end -- it is part of what a record says
-  end
-  while count > min and total > width do
-    total, count = total - widths[count] - 2, count - 1
-  end
-  if total > width then return nil end
-  local cut = {}
-  for l, line in ipairs(lines) do cut[l] = { unpack(line, 1, count) } end
-  return { unpack(titles, 1, count) }, cut, table.concat(titles, ", ", count + 1)
-end
-
 --- Lines of cells as an aligned table; columns that hold only numbers are aligned at the right.
 ---@param titles string[]
 ---@param lines string[][]
 ---@param width integer|nil  at most so many columns; default: those of the terminal, if standard output is one
----@param min integer|nil    so many columns must stay; the others may be left out, which the text then says
-function M.aligned(titles, lines, width, min)
-  width = width or not terminal.settings.output and core.is_terminal(1) and core.terminal_width(1) or math.huge
+---@return string
+function M.aligned(titles, lines, width)
+  width = width or room()
   local right = numeric(titles, lines)
   local widths, total = widths_of(titles, lines)
+  if total <= width then return as_table(titles, lines, widths, right) end
+  local short, last = shortened(titles, lines), #titles
+  widths, total = widths_of(titles, short)
+  local spare = width - total + widths[last]
   if total > width then
-    local short = shortened(titles, lines)
-    local short_widths, short_total = widths_of(titles, short)
-    local last, spare = #titles, width - (short_total - short_widths[#titles])
-    if short_total <= width then
-      lines, widths = short, short_widths
-    elseif last > 1 and spare >= LAST_MIN and not SHORTENS[titles[last]] and titles[last] ~= "address" then
-      lines, widths = short, short_widths
-      widths[last] = spare
-    else
-      local some, cells, left_out = nil, nil, nil
-      if min then some, cells, left_out = first_columns(titles, short, width, min) end
-      if not some then return as_fields(titles, lines, width) end
-      return as_table(some, cells, widths_of(some, cells), numeric(some, cells))
-        .. ("(for want of room without %s)\n"):format(left_out)
+    if last == 1 or spare < LAST_MIN or SHORTENS[titles[last]] or titles[last] == "address" then
+      return M.fields(titles, lines, width)
     end
+    widths[last] = spare
   end
-  return as_table(titles, lines, widths, right)
+  return as_table(titles, short, widths, right)
 end
 
 return M

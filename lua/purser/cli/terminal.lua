@@ -4,7 +4,6 @@
 
 local lazy = require "purser.util.lazy"
 local core = lazy "purser.core"
-local colour = lazy "purser.cli.colour"
 local json = lazy "purser.json"
 local plain_text = lazy "purser.util.plain_text"
 
@@ -17,6 +16,19 @@ function M.lines(text)
   text = tostring(text)
   if not text:find("[^ -~\n\t]") then return text end
   return (text:gsub("[^\n\t]+", function(part) return plain_text.clean(part) end))
+end
+
+local RED, GREEN, YELLOW, RESET = "\27[31m", "\27[32m", "\27[33m", "\27[0m"
+local LABELS = { ok = GREEN, warn = YELLOW, warning = YELLOW, fail = RED, error = RED }
+
+-- Colours the states and labels that lines begin with, where the stream is a terminal and nothing says otherwise. The
+-- text is clean and laid out already, so no stranger's text brings a colour, and no width depends on one.
+local function painted(text, fd)
+  if (os.getenv "NO_COLOR" or "") ~= "" or os.getenv "TERM" == "dumb" or not core.is_terminal(fd) then return text end
+  text = ("\n" .. text):gsub("\nOUTCOME UNKNOWN", "\n" .. RED .. "OUTCOME UNKNOWN" .. RESET)
+  return (text:gsub("(\n *)(%l+)([: ] )", function(before, word, after)
+    return LABELS[word] and before .. LABELS[word] .. word .. RESET .. after
+  end):sub(2))
 end
 
 local shown -- the line of progress, while there is one
@@ -41,7 +53,7 @@ function M.say(...)
   local text = string.format(...)
   if M.settings.json then return M.say_json(json.object { { "message", text } }) end
   text = plain_text.clean(text)
-  io.stderr:write("purser: ", colour.is_on(2) and colour.paint_message(text) or text, "\n")
+  io.stderr:write("purser: ", painted(text, 2), "\n")
 end
 
 --- Says what is wrong with what was asked: with --json as an error that has the form of a call's.
@@ -59,7 +71,7 @@ function M.write(text, is_raw)
     return M.settings.output:write(is_raw and text or M.lines(text))
   end
   if not is_raw or text:find "[^ -~\n\t]" and core.is_terminal(1) then text = M.lines(text) end
-  if M.settings.is_table and colour.is_on(1) then text = colour.paint(text) end
+  if M.settings.is_table then text = painted(text, 1) end
   if shown and core.is_terminal(1) then M.clear_line() end
   local ok, reason = io.stdout:write(text)
   if ok then ok, reason = io.stdout:flush() end
@@ -102,21 +114,18 @@ function M.parts(text, room)
   return parts
 end
 
---- A text as lines that fit the terminal, if standard output is one and the text goes there.
+--- A text as lines that fit so many columns: those of the terminal, if standard output is one and the text goes there.
 ---@param text string
 ---@param indent integer|nil  of the lines after the first (2)
+---@param columns integer|nil
 ---@return string
-function M.fold(text, indent)
-  local columns = not M.settings.output and core.is_terminal(1) and core.terminal_width(1)
-  if not columns or #text <= columns then return text end
+function M.fold(text, indent, columns)
+  columns = columns or not M.settings.output and core.is_terminal(1) and core.terminal_width(1)
+  if not columns then return text end
   indent = indent or 2
-  local first = bytes_that_fit(text, 1, columns)
-  local _, blank = text:sub(1, first):find("^.+ ")
-  first = blank and blank > indent and blank or first
-  local lines = M.parts(text:sub(first + 1), columns - indent)
-  table.insert(lines, 1, text:sub(1, first))
-  for i, line in ipairs(lines) do lines[i] = line:gsub(" $", "") end
-  return table.concat(lines, "\n" .. (" "):rep(indent))
+  local lines = M.parts(text:sub(indent + 1), columns - indent)
+  for i, line in ipairs(lines) do lines[i] = line:gsub(" +$", "") end
+  return text:sub(1, indent) .. table.concat(lines, "\n" .. (" "):rep(indent))
 end
 
 local LABEL = 16

@@ -11,6 +11,8 @@ local terminal = require "purser.cli.terminal"
 
 local M = {}
 
+local TITLES = { "fault", "call", "starts", "exit", "books" }
+
 function M.grammar()
   return {
     text = "Run a program against the simulator, once as it is and once for each fault at each of its write calls (a "
@@ -25,7 +27,7 @@ function M.grammar()
       { "--seed", "<n>", "Seed of the simulator (1)." },
       { "--profile", "<name>", "Conventions of the service, as in purser.new." },
       { "--balance", "<name=value>", "What the account has, as COIN=AMOUNT (USDT, BTC, ETH and MX).", many = true } },
-    output.group(), connection.messages,
+    output.group(TITLES), connection.messages,
   }
 end
 
@@ -53,7 +55,7 @@ function M.start(options)
       books = run.wrong or "right" }
     wrong = wrong + (run.wrong and 1 or 0)
   end
-  report.write(output.rows({ "fault", "call", "starts", "exit", "books" }, records, options), options.raw)
+  report.write(output.rows(TITLES, records, options), options.raw)
   report.note("%d of %d runs were wrong", wrong, #runs)
   return wrong > 0 and report.REJECTED or report.DONE
 end

@@ -30,10 +30,9 @@ function M.time(text)
   local before = M.duration(text)
   if before then return core.now_ms() - before end
   if text:find("^%d%d%d%d%d%d%d%d%d%d%d%d%d$") then return tonumber(text) end
-  local ms, _, position = utc.ms(text)
+  local ms = utc.ms(text)
   if ms then return ms end
-  local where = position > 1 and (" (see byte %d)"):format(position) or ""
-  return nil, ('"%s" is not a time%s; give %s'):format(text, where, TIME_FORMS)
+  return nil, ('"%s" is not a time; give %s'):format(text, TIME_FORMS)
 end
 
 --- The option --since, whose time has come already.

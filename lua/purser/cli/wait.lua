@@ -17,8 +17,6 @@ local kinds = {
   transfer = { "wait_transfer", "wallet.get_transfer", function(id) return id end },
 }
 
-local goals = { withdrawal = { "success", "sent", "final", "cancelled" }, deposit = { "credited", "seen", "final" } }
-
 function M.grammar()
   return {
     text = "Wait until a withdrawal (by its id), a deposit (by its transaction id) or a transfer between spot and "
@@ -28,7 +26,7 @@ function M.grammar()
       { "id", "Its id.", values = {} } },
     { "Options",
       { "--goal", "<goal>", "withdrawal: success, sent, final, cancelled; deposit: credited, seen, final.",
-        values = function(words) return goals[words[2]] or {} end },
+        values = { "success", "sent", "final", "cancelled", "credited", "seen" } },
       { "--deadline", "<duration>", "How long to wait: 45s, 30m, 2h; default 10m." },
       values.since "From when on a withdrawal or deposit is looked for: 12h, 2026-01-31." },
     output.group(), connection.service, connection.messages,

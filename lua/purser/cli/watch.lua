@@ -6,6 +6,7 @@ local activity = require "purser.cli.activity"
 local connection = require "purser.cli.connection"
 local core = require "purser.core"
 local csv = require "purser.util.csv"
+local cursors = require "purser.cli.cursor"
 local files = require "purser.util.files"
 local output = require "purser.cli.output"
 local plain_text = require "purser.util.plain_text"
@@ -82,22 +83,13 @@ local function params_of(options)
     local names, message = files.read_object(options.addresses)
     params.sub_accounts = names or report.bad_input("--addresses %s", message)
   end
-  if options.cursor then
-    local text, problem, is_missing = files.read(options.cursor)
-    if not text and not is_missing then report.bad_input("--cursor %s", problem) end
-    params.cursor = text and text:match "^[^\n]+"
-    local ok, reason = files.can_replace(options.cursor)
-    if not ok then report.bad_input("--cursor %s cannot be written: %s", options.cursor, tostring(reason)) end
-  end
+  params.cursor = cursors.read(options.cursor)
   return params
 end
 
 local function keep(options, cursor)
-  if not options.cursor then return end
-  local ok, reason = files.replace(options.cursor, cursor .. "\n")
-  if ok then return end
-  report.say("the cursor could not be written to %s: %s", options.cursor, tostring(reason))
-  report.stop(report.NOT_WRITTEN)
+  local code = options.cursor and cursors.keep(options.cursor, cursor) or report.DONE
+  if code ~= report.DONE then report.stop(code) end
 end
 
 ------------------------------------------------------------------------------------------------------- an account

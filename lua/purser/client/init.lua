@@ -12,8 +12,9 @@ local pipeline = require "purser.call.pipeline"
 local private = require "purser.util.private"
 local call = lazy "purser.write.call"
 local errors = lazy "purser.call.errors"
-local frozen = lazy "purser.util.frozen"
+local views = lazy "purser.util.views"
 local methods_ = lazy "purser.client.methods"
+local names_of = lazy "purser.util.names_of"
 local state = lazy "purser.client.state"
 local suggest = lazy "purser.util.suggest"
 
@@ -37,7 +38,7 @@ function Client.__index(client, name)
   local method = state.of_clients[name]
   if method ~= nil then return method end
   if name ~= "profile" then return state.refuse(name), nil end -- no tail call: the error names the caller's line
-  client.profile = frozen(states[client].profile)
+  client.profile = views.frozen(states[client].profile)
   return client.profile
 end
 
@@ -99,8 +100,9 @@ end
 local function no_operation(group, name)
   local names = {}
   for _, row in ipairs(operations.groups[group]) do names[row.name] = true end
-  error(('client.%s has no operation "%s"%s'):format(group, tostring(name),
-    suggest.hint_or_list(name, names, methods_[group], build.added[group])), 3)
+  local near = suggest.among(name, names, methods_[group], build.added[group])
+  error(('client.%s has no operation "%s"%s'):format(group, tostring(name), near ~= "" and near
+    or "; there are " .. table.concat(names_of(names, methods_[group], build.added[group]), ", ")), 3)
 end
 
 -- A method is made when it is first called, from the row of its operation.

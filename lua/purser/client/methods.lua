@@ -3,7 +3,7 @@
 -- params, opts) for every row that says how it is paged.
 
 local operations = require "purser.api.operations"
-local public_view = require "purser.util.public_view"
+local views = require "purser.util.views"
 local lazy = require "purser.util.lazy"
 local history = lazy "purser.history"
 
@@ -14,7 +14,7 @@ for _, row in ipairs(operations.list) do
     local name = "each_" .. row.paging.iterator
     assert(not M[row.group][name], row.full_name .. ": its walk has another's name")
     M[row.group][name] = function(client, params, opts)
-      return public_view(history.walk(client, row, params, opts))
+      return views.view(history.walk(client, row, params, opts))
     end
   end
 end

@@ -12,7 +12,7 @@ local lazy = require "purser.util.lazy"
 local operations = require "purser.api.operations"
 local private = require "purser.util.private"
 local suggest = require "purser.util.suggest"
-local public_view = require "purser.util.public_view"
+local views = require "purser.util.views"
 local history = lazy "purser.history"
 
 ---@class purser.RestrictedClient
@@ -122,7 +122,7 @@ local function walk_of(self, row)
     local given, err = take(row.full_name, params, opts)
     local walk = given and history.walk(self, row, given)
     walk = walk or { next = function() return nil, err end, collect = function() return nil, err end }
-    return public_view(setmetatable({ walk = walk }, Walk))
+    return views.view(setmetatable({ walk = walk }, Walk))
   end
 end
 

@@ -11,9 +11,8 @@ local operations = require "purser.api.operations"
 local pipeline = require "purser.call.pipeline"
 local private = require "purser.util.private"
 local response = require "purser.call.response"
-local public_view = require "purser.util.public_view"
+local views = require "purser.util.views"
 local setbacks = require "purser.call.setbacks"
-local digest = lazy "purser.util.digest"
 local history = lazy "purser.history"
 local intents = lazy "purser.write.intent"
 local methods_ = lazy "purser.client.methods"
@@ -159,9 +158,7 @@ end
 --- The name under which the journal keeps what this client does: its option `account`, or a digest of its API key.
 ---@return string
 function State:account()
-  if self._account then return self._account end
-  if not self._api_key and self._credentials then pipeline.refresh_credentials(self) end
-  return digest.account_of(self._api_key or "")
+  return self._account or call.unnamed(self)
 end
 
 --- Asks whether the service is there. Not signed. Returns true.
@@ -202,7 +199,7 @@ end
 ---@return purser.PlansKept|nil
 function State:plans()
   local approved = self._guard and self._guard.approved
-  return approved and public_view(approved) or nil
+  return approved and views.view(approved) or nil
 end
 
 --- The service's time as far as the client knows it, in epoch milliseconds: what a request is stamped with.
@@ -235,7 +232,7 @@ end
 ---@param opts purser.CallOptions|nil  of each call
 ---@return purser.Walk
 function State:each(name, params, opts)
-  return public_view(history.each(self, name, params, opts))
+  return views.view(history.each(self, name, params, opts))
 end
 
 --- Returns the earliest epoch ms from which a history can be walked now. Returns nil where the service documents none.

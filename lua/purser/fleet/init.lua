@@ -17,7 +17,7 @@
 -- secret of a key; with it, keys whose secret was lost are found by their note, and deleted. Nothing here prints or
 -- keeps a secret.
 
-local colon = require "purser.util.colon"
+local views = require "purser.util.views"
 local option_schema = require "purser.util.option_schema"
 local core = require "purser.core"
 local spec = require "purser.fleet.spec"
@@ -413,6 +413,6 @@ function Fleet:distribute(given)
   return transfers.distribute(self.client, self.group, names_of(self), given)
 end
 
-colon.check(Fleet, "fleet")
+views.check_colon(Fleet, "fleet")
 
 return M

@@ -3,7 +3,7 @@
 -- none is made twice. A move whose outcome is unknown is reconciled (client:reconcile, by its id) before anything more
 -- is sent: it is made again only when it is certain that it was not made.
 
-local colon = require "purser.util.colon"
+local views = require "purser.util.views"
 local core = require "purser.core"
 local decimal = require "purser.decimal"
 local digest = require "purser.util.digest"
@@ -223,6 +223,6 @@ function M.distribute(client, group, names, options)
   return M.new(client, group, list, options.name)
 end
 
-colon.check(Moves, "moves")
+views.check_colon(Moves, "moves")
 
 return M

@@ -7,7 +7,7 @@
 --     local bot = assert(purser.new(assert(vault:keys(api_key))))
 --     local main = assert(purser.new(assert(purser.vault.read_keys "main.keys")))
 
-local colon = require "purser.util.colon"
+local views = require "purser.util.views"
 local core = require "purser.core"
 local files = require "purser.util.files"
 local key_file = require "purser.util.key_file"
@@ -196,6 +196,6 @@ function M.write_keys(path, keys, options)
   return nil, ("%s%s: %s"):format(where, path, tostring(reason))
 end
 
-colon.check(VaultFile, "vault")
+views.check_colon(VaultFile, "vault")
 
 return M

@@ -368,27 +368,6 @@ function M.walk(client, row, params, opts)
   return self
 end
 
---- A walk over every page of one call, in the service's order.
----@param client purser.Client
----@param row table
----@param params table      the operation's own, its window and the size of a page among them
----@param opts table|nil    the options of each call
----@return purser.Walk
-function M.pages(client, row, params, opts)
-  local paging, sent = {}, {}
-  for word, value in pairs(row.paging) do paging[word] = value end
-  for name, value in pairs(params) do sent[name] = value end
-  paging.time_member, paging.page_size = nil, math.floor(tonumber(params[paging.size]) or paging.page_size)
-  sent[paging.page], sent[paging.size], sent.startTime, sent.endTime = nil, nil, nil, nil
-  local self = new_walk(source_of(client, row, paging, opts))
-  local message, name, hint
-  self.source.params, message, name, hint = pages.split(row, sent)
-  self.source.keep = message
-  if not self.source.params then self.problem = errors.parameter(row, name, message, hint) end
-  self.from, self.to = params.startTime, params.endTime
-  return self
-end
-
 -- The lists without pages are of API keys and of addresses.
 local NO_PAGES = { page_size = math.huge, id = "apiKey" }
 

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- The reach of a history, and the length of its windows: the row's `window` in milliseconds.
 
-local calendar = require "purser.util.calendar"
+local utc = require "purser.util.utc"
 
 local M = {}
 
@@ -12,11 +12,11 @@ M.MARGIN_MS = 60000
 
 -- `count` calendar months before; a day that the month lacks becomes the first of the next, which is never too early.
 local function months_before(ms, count)
-  local date = calendar.civil(ms)
+  local date = utc.civil(ms)
   local index = date.year * 12 + date.month - 1 - count
   local year, month = math.floor(index / 12), index % 12 + 1
-  local day = math.min(date.day, calendar.days_in(year, month) + 1)
-  return calendar.days(year, month, day) * DAY + ms % DAY
+  local day = math.min(date.day, utc.days_in(year, month) + 1)
+  return utc.days(year, month, day) * DAY + ms % DAY
 end
 
 --- Returns the earliest time the history shows at `now`, or nil when no limit is documented. A history that begins at a

@@ -9,8 +9,6 @@
 -- init_by_lua: workers must not share connections.
 
 local handle = require("purser.transport.multi").handle
-local lazy = require "purser.util.lazy"
-local transport_options = lazy "purser.util.transport_options"
 
 ---@class purser.nginx.openresty: purser.Transport
 ---@field private multi userdata
@@ -39,7 +37,7 @@ local NO_MEMORY = { kind = "transport", outcome = "unknown", phase = "receive", 
 
 local LOST = { kind = "transport", outcome = "unknown", phase = "receive", sends = 1, message = "the answer was lost" }
 
--- Hands every answer that has come to the call that waits for it. Whether there was one.
+-- Hands every answer that has come to the call that waits for it. Returns whether there was one.
 local function distribute(self, id, response, failure)
   if not id then return false end
   while id do
@@ -154,7 +152,7 @@ function M.new(options)
   local given = { max_in_flight = 256 }
   for name, value in pairs(options or {}) do given[name] = value end
   local multi, message = handle(given)
-  if not multi then return nil, transport_options.explained(message) end
+  if not multi then return nil, message end
   return setmetatable({ multi = multi, waiting = {}, timeout_ms = given.timeout_ms or 10000, pumping = false,
     closed = false }, meta)
 end

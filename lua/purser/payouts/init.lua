@@ -13,7 +13,7 @@
 -- number of workers share a queue.
 
 local add = require "purser.payouts.add"
-local colon = require "purser.util.colon"
+local views = require "purser.util.views"
 local core = require "purser.core"
 local errors = require "purser.call.errors"
 local history_check = require "purser.payouts.history_check"
@@ -298,6 +298,6 @@ function M.new(options)
   return setmetatable(self, Payouts)
 end
 
-colon.check(Payouts, "payouts")
+views.check_colon(Payouts, "payouts")
 
 return M

@@ -2,9 +2,7 @@
 --- The blocking transport: one kept libcurl handle, which reuses its connections.
 -- A request that moves money (`at_most_once`) reaches the wire at most once; see docs/outcomes.md.
 
-local lazy = require "purser.util.lazy"
 local libcurl = require "purser.util.libcurl"
-local transport_options = lazy "purser.util.transport_options"
 
 ---@class purser.transport.curl: purser.Transport
 ---@field private http userdata
@@ -99,7 +97,7 @@ function M.new(options)
     return nil, ("the options are a %s; give a table"):format(type(options))
   end
   local http, message = libcurl.easy(options or {})
-  if not http then return nil, transport_options.explained(message) end
+  if not http then return nil, message end
   return setmetatable({ http = http }, meta)
 end
 

@@ -4,12 +4,9 @@
 -- It is turned by a loop of the program, `attach` for a loop with callbacks, or a coroutine of the host (`start`).
 
 local core = require "purser.core"
-local lazy = require "purser.util.lazy"
 local libcurl = require "purser.util.libcurl"
 local schedule = require "purser.schedule"
 local option_schema = require "purser.util.option_schema"
-local names_of = lazy "purser.util.names_of"
-local transport_options = lazy "purser.util.transport_options"
 
 ---@class purser.transport.multi: purser.Transport
 ---@field multi userdata
@@ -400,7 +397,7 @@ function M.new(options)
   local of_libcurl, of_host = split_options(options or {})
   if not of_libcurl then return nil, of_host end
   local multi, message = M.handle(of_libcurl)
-  if not multi then return nil, transport_options.explained(message, names_of(host_rules)) end
+  if not multi then return nil, (message:gsub("there are ", "%0outside_tasks, start, wait, wake, ")) end
   local host = of_host.wait and { wait = of_host.wait, wake = of_host.wake, start = of_host.start, sleepers = {},
     problem = nil, is_pumped = false, pump_waiter = nil } or nil
   return setmetatable({ multi = multi, calls = {}, closed = false, host = host,

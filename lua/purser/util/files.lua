@@ -2,7 +2,8 @@
 -- Files read and written whole, with one wording for what can go wrong; those with secrets are the user's alone.
 
 local core = require "purser.core"
-local json_tree = require "purser.util.json_tree"
+local lazy = require "purser.util.lazy"
+local json_tree = lazy "purser.util.json_tree"
 
 local M = {}
 

@@ -61,26 +61,6 @@ function M.hint(unknown, names)
   return name and (' (did you mean "%s"?)'):format(name) or ""
 end
 
--- The names that have a part in common with an unknown one, such as those of deposits with "deposits".
-local function related(unknown, names)
-  local list, stem = {}, unknown:gsub("s$", "")
-  for _, name in ipairs(names) do
-    if #stem > 2 and name:find(stem, 1, true) then list[#list + 1] = name end
-  end
-  return list
-end
-
---- ` (did you mean "x"?)`, or the names that come near it: those with a part in common, or all.
----@param unknown any
----@return string
-function M.hint_or_list(unknown, ...)
-  unknown = tostring(unknown)
-  local names = names_of(...)
-  local near, list = M.hint(unknown, names), related(unknown, names)
-  if near ~= "" and not list[1] then return near end
-  return near .. "; there are " .. table.concat(list[1] and list or names, ", ")
-end
-
 --- The hint for a word that is none of the keys of these maps.
 ---@param unknown any
 ---@return string

@@ -3,7 +3,7 @@
 -- a function(client, ...). purser.new hands this table to the client; for editors, tools/docs/annotations.lua reads it.
 
 local lazy = require "purser.util.lazy"
-local public_view = require "purser.util.public_view"
+local views = require "purser.util.views"
 local balances = lazy "purser.workflow.balances"
 local coins = lazy "purser.workflow.coins"
 local dust = lazy "purser.workflow.dust"
@@ -30,7 +30,7 @@ for _, entry in ipairs {
   { "sub_account", "each_balance", balances, "each", is_view = true },
 } do
   local module, fn = entry[3], entry[4]
-  M[entry[1]][entry[2]] = entry.is_view and function(...) return public_view(module[fn](...)) end
+  M[entry[1]][entry[2]] = entry.is_view and function(...) return views.view(module[fn](...)) end
     or function(...) return module[fn](...) end
 end
 

@@ -5,7 +5,7 @@
 --     print(plan)
 --     if plan.ok then local result, err = plan:execute() end
 
-local colon = require "purser.util.colon"
+local views = require "purser.util.views"
 local option_schema = require "purser.util.option_schema"
 local addresses = require "purser.workflow.address"
 local coins = require "purser.workflow.coins"
@@ -398,6 +398,6 @@ function M.create_deposit_address(client, given)
   return plan
 end
 
-colon.check(Plan, "plan")
+views.check_colon(Plan, "plan")
 
 return M

@@ -5,7 +5,6 @@
 -- A failure is nil and a message. A connection that was lost is opened again by the next transaction.
 
 local core = require "purser.core"
-local generations = require "purser.util.database.generations"
 local postgresql = require "purser.util.database.postgresql"
 local schedule = require "purser.schedule"
 local sqlite = require "purser.util.database.sqlite"
@@ -200,12 +199,67 @@ function Transaction:now()
   return self.time
 end
 
---- Adds one to what the journal keeps of a worker's commits, and returns the new number.
----@param worker string
----@return integer
-function Transaction:bump(worker)
-  return generations.bump(self, worker)
+------------------------------------------------------------------------------------------------ counted commits
+
+-- Numbers that only grow with what is committed: a journal that shows a smaller one than a process remembers was put
+-- back, or lost commits. Each process has its own row, so none waits for another.
+
+-- As long as any number, so that their order as text is their order.
+local function text_of(number)
+  return ("%016d"):format(number)
 end
+
+local function time_text()
+  return ("%013d"):format(core.now_ms())
+end
+
+-- Gives a process its row's name; the child of a fork gets another than its parent.
+local function name_process(self, tx)
+  local token, why = core.random_token(16)
+  if not token then tx:reject("no random name could be made: " .. tostring(why)) end
+  self.name, self.process, self.confirmed, self.tried = "process " .. token, core.process_id(), 0, 0
+end
+
+local OLDER = "the journal is older than it was: it lacks what this process wrote into it, as a copy that is put back "
+  .. "does; find out what was lost, then open it again (docs/backups.md)"
+
+-- Tells whether the row of a process is missing because prune removed it: then what was last written of it is old.
+local function was_pruned(self, tx)
+  local row = tx:rows "SELECT value FROM purser_meta WHERE name = 'pruned_before'"[1]
+  return row ~= nil and row.value > self.changed_at
+end
+
+-- Runs the statement that counts, and ends a transaction that did not run on the connection's own session. Returns how
+-- many rows it changed.
+local function change(tx, sql, ...)
+  local kind = tx.db.kind
+  local rows, changed = tx:rows(sql .. (kind.returning_session or ""), ...)
+  if not kind.returning_session then return changed end
+  if rows[1] and rows[1].session ~= tx.db.session then tx:reject(kind.POOLED) end
+  return #rows
+end
+
+-- Counts a commit, as its transaction's last statement. A commit that failed may have been made all the same, so what
+-- is remembered is the last that certainly was. Ends the transaction when the journal lacks that one.
+local function count_commit(self, tx)
+  if self.process ~= core.process_id() then name_process(self, tx) end
+  self.tried = self.tried + 1
+  self.time = time_text()
+  local changed = change(tx, [[UPDATE purser_generations SET generation = $1, changed_at = $2 WHERE name = $3
+    AND generation >= $4]], text_of(self.tried), self.time, self.name, text_of(self.confirmed))
+  if changed == 1 then return end
+  if self.confirmed > 0 and not was_pruned(self, tx) then tx:reject(OLDER) end
+  change(tx, "INSERT INTO purser_generations (name, generation, changed_at) VALUES ($1, $2, $3)", self.name,
+    text_of(self.tried), self.time)
+end
+
+--- Counts what this process commits from now on, in the journal and here: one that falls behind lacks commits. The
+--- process gets its name with the first.
+function Database:count_commits()
+  self.counted = { process = false, confirmed = 0, tried = 0 }
+end
+
+---------------------------------------------------------------------------------------------------- transactions
 
 local function begin(self)
   local ok, message = self:rows(self.kind.begin)
@@ -217,7 +271,7 @@ local function within(self, fn)
   local tx = setmetatable({ db = self }, Transaction)
   local result, second = fn(tx)
   local counted = tx.changes and self.counted
-  if counted then generations.count(counted, tx) end
+  if counted then count_commit(counted, tx) end
   return counted, result, second
 end
 
@@ -243,7 +297,7 @@ local function conclude(self, fn)
     went, ok, message = pcall(self.rows, self, "COMMIT")
     if went and ok then
       self.busy = false
-      if counted then generations.committed(self.counted) end
+      if counted then self.counted.confirmed, self.counted.changed_at = self.counted.tried, self.counted.time end
       return result, second
     end
     counted = went and setmetatable({ problem = message }, Failure) or ok
@@ -263,16 +317,6 @@ function Database:transaction(fn)
   local ok, message = start(self)
   if not ok then return nil, message end
   return conclude(self, fn)
-end
-
---- Counts what this process commits from now on, in the journal and here: one that falls behind lacks commits.
-function Database:count_commits()
-  self.counted = generations.new()
-end
-
---- Returns how often `bump(worker)` was committed; or nil and a message.
-function Database:generation_of(worker)
-  return generations.of(self, worker)
 end
 
 function Database:close()

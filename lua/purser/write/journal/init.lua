@@ -9,7 +9,7 @@
 -- Nothing is sent that cannot be recorded. Passwords and secret keys are never written.
 
 local calls = require "purser.write.journal.calls"
-local colon = require "purser.util.colon"
+local views = require "purser.util.views"
 local core = require "purser.core"
 local database = require "purser.util.database"
 local errors = require "purser.call.errors"
@@ -58,16 +58,6 @@ function Journal:id()
   if not rows then return problem(message) end
   if not rows[1] then return problem "it has no id; it was changed by another program" end
   return rows[1].value
-end
-
---- Returns how often `tx:bump(worker)` was committed, 0 for a worker that never did. A worker that remembers more than
---- that has a journal before it that lacks commits. Nil and an error when it cannot be read.
----@param worker string
----@return integer|nil generation, purser.Error|nil err
-function Journal:generation_of(worker)
-  local generation, message = self.db:generation_of(worker)
-  if not generation then return problem(message) end
-  return generation
 end
 
 local function entry_of(row)
@@ -306,6 +296,6 @@ function M.open(options)
   return setmetatable({ db = db }, Journal)
 end
 
-colon.check(Journal, "journal")
+views.check_colon(Journal, "journal")
 
 return M

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- The bridge to libuv, on a libuv that only notes. spec/hosts/bridges_test.lua has the real one.
 
-local luv = require "purser.hosts.luv"
+local luv = require "purser.transport.luv"
 
 describe("the bridge to libuv", function()
   it("watches descriptors, and has one timer for the next alarm", function()

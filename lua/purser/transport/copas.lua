@@ -2,7 +2,7 @@
 -- Purser's multi transport for coroutines of copas, of any version. The program's loop calls `copas.step(0.01)` and
 -- `transport:step()`. Each waiting call has a socket of its own, by which it is woken.
 local copas, socket = require "copas", require "socket"
-local purser = require "purser"
+local multi = require "purser.transport.multi"
 
 local function wait(call)
   local bell = assert(socket.udp())
@@ -18,5 +18,5 @@ end
 return function(options)
   local given = { wait = wait, wake = function(call) call.bell:send "!" end, outside_tasks = "reject" }
   for name, value in pairs(options or {}) do given[name] = value end
-  return assert(purser.transport.multi(given))
+  return assert(multi.new(given))
 end

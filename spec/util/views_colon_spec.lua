@@ -35,7 +35,7 @@ describe("a method called with a dot", function()
         for _, wrong in ipairs { {}, "text", 5, true } do
           local ok, message = pcall(function() return (method(wrong)), nil end)
           assert.is_false(ok, label .. "." .. name)
-          assert.matches("^spec/util/colon_spec%.lua:%d+: call it with a colon: ", message)
+          assert.matches("^spec/util/views_colon_spec%.lua:%d+: call it with a colon: ", message)
           assert.is_truthy(message:find(("%s:%s("):format(label, name), 1, true))
         end
         assert.error_matches(function() method() end, "call it with a colon")

@@ -7,11 +7,11 @@ describe("the bridge to cqueues", function()
   it("waits for a call's bell, its time and its descriptors, and forgets these before they may be closed", function()
     local said, rung = {}, 0
     local bell = { signal = function() rung = rung + 1 end }
-    local bridge = with_modules("purser.hosts.cqueues", {
+    local bridge = with_modules("purser.transport.cqueues", {
       cqueues = { poll = function(...) said = { ... } end,
         cancel = function(fd) said[#said + 1] = "cancelled " .. fd end },
       ["cqueues.condition"] = { new = function() return bell end },
-      purser = { transport = { multi = function(given) return given end } },
+      ["purser.transport.multi"] = { new = function(given) return given end },
     })
     local started
     local transport = bridge({ wrap = function(_, fn) started = fn end }, { max_in_flight = 3 })

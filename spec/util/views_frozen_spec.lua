@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- Tables that can be read and not changed.
 
-local frozen = require "purser.util.frozen"
+local frozen = require "purser.util.views".frozen
 
 describe("a frozen table", function()
   local source = { name = "default", codes = { ["0"] = true, ["200"] = true }, list = { "a", "b" } }
@@ -17,7 +17,7 @@ describe("a frozen table", function()
       function() view.name = "mine" end, function() view.other = 1 end, function() view.codes["500"] = true end,
       function() view.list[1] = nil end,
     } do
-      assert.matches("^spec/util/frozen_spec%.lua:%d+: .* cannot be set: this table is read%-only",
+      assert.matches("^spec/util/views_frozen_spec%.lua:%d+: .* cannot be set: this table is read%-only",
         select(2, pcall(change)))
     end
     assert.equal("default", view.name)

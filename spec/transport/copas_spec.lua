@@ -8,13 +8,13 @@ describe("the bridge to copas", function()
   it("waits for a byte on a socket of the call's own, and sends it to wake", function()
     local received
     local call, transport = {}, nil
-    local bridge = with_modules("purser.hosts.copas", {
+    local bridge = with_modules("purser.transport.copas", {
       copas = { receive = function(bell)
         transport.wake(call)
         bell:settimeout(5)
         received = bell:receive(1)
       end },
-      socket = socket, purser = { transport = { multi = function(given) return given end } },
+      socket = socket, ["purser.transport.multi"] = { new = function(given) return given end },
     })
     transport = bridge { max_in_flight = 3 }
     assert.same({ 3, "reject" }, { transport.max_in_flight, transport.outside_tasks })

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- Purser's multi transport in a loop of cqueues: any coroutine of the loop may call, and waits as cqueues waits.
 local cqueues, condition = require "cqueues", require "cqueues.condition"
-local purser = require "purser"
+local multi = require "purser.transport.multi"
 
 ---@param loop table  of cqueues.new
 ---@param options table|nil  of purser.transport.multi
@@ -17,5 +17,5 @@ return function(loop, options)
     for i = 3, #list do cqueues.cancel(list[i].pollfd) end -- before the step that may close it
   end
   function given.wake(call) call.bell:signal() end
-  return assert(purser.transport.multi(given))
+  return assert(multi.new(given))
 end
