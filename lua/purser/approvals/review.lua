@@ -255,7 +255,7 @@ end }
 sections[4] = { "DESTINATIONS of several rows", function(out, at)
   for _, sum in ipairs(at.places) do
     if sum.count > 1 then
-      put(out, "    ", ("%s %s in %d rows to %s"):format(tostring(sum.amount), sum.fact.coin, sum.count,
+      put(out, "    ", ("%s %s in %d rows to %s"):format(tostring(sum.amount), clean(sum.fact.coin), sum.count,
         grouped(sum.fact.address)))
     end
   end
