@@ -29,7 +29,7 @@ local budgets = {
   { "approvals", 898, 4, 332 },
   { "books", 2585, 15, 290 },
   { "client", 1135, 8, 305 },
-  { "signed", 1202, 6, 320 },
+  { "signed", 1204, 6, 312 },
 }
 
 local lines_of = dofile("tools/whole_files.lua").lines_of
