@@ -26,10 +26,10 @@ local budgets = {
   { "src/bind", 3190, 29, 400 },
   { "src/embed", 35, 1, 35 },
   { "src/httpd", 965, 6, 475 },
-  { "approvals", 898, 4, 332 },
+  { "approvals", 884, 4, 332 },
   { "books", 2585, 15, 290 },
   { "client", 1135, 8, 305 },
-  { "signed", 1204, 6, 312 },
+  { "signed", 1213, 6, 312 },
 }
 
 local lines_of = dofile("tools/whole_files.lua").lines_of
