@@ -124,14 +124,8 @@ local same = { ["--coin"] = "--asset", ["--asset"] = "--coin", ["--id"] = "--tra
 local function unknown_option(command, option_of, name)
   local message, hint = ("unknown option '%s'"):format(name), command.unknown and command.unknown(name)
   if name:find "^%-%a%a" and option_of("-" .. name) then return message .. ("; did you mean '-%s'?"):format(name) end
-  local known, near = names_of(command), {}
-  for _, other in ipairs(known) do
-    if other == same[name] then near = { other } break end
-    if #name > 3 and other:sub(1, #name) == name then near[#near + 1] = other end
-  end
-  if not near[1] or near[4] then near = { suggest.find(name, known) } end
-  if near[1] then message = ("%s; did you mean '%s'?"):format(message, table.concat(near, "' or '")) end
-  return message, hint
+  local near = option_of(same[name] or "") and same[name] or suggest.find(name, names_of(command))
+  return near and ("%s; did you mean '%s'?"):format(message, near) or message, hint
 end
 
 ----------------------------------------------------------------------------------------------------------- parsing

@@ -97,11 +97,11 @@ for name in ([[amount balance convert convertFee convertPlatformToken convertUsd
 end
 
 -- The shapes whose status is a number with a name.
-local state_of = { deposit = values.deposit_state, withdrawal = values.withdrawal_state }
+local has_states = { deposit = true, withdrawal = true }
 
 local function shown(title, value, shape)
   if is_time(title, value) then return values.show_time(value, terminal.settings.time) end
-  if title == "status" and state_of[shape] and value ~= nil then value = state_of[shape](value) end
+  if title == "status" and has_states[shape] and value ~= nil then value = values.state(shape, value) end
   return plain_text.clean(text_of(value))
 end
 
@@ -150,16 +150,16 @@ local function column_of(columns, name)
   return found
 end
 
-local function equals(value, text, state)
+local function equals(value, text, kind)
   if value == nil then return text == "" end
-  return text_of(value) == text or state ~= nil and state(value):match "%S+$" == text:upper()
+  return text_of(value) == text or kind and values.state(kind, value):match "%S+$" == text:upper()
 end
 
 -- The record if it passes, with those of its nested records that do; else nil.
 local function passing_record(record, column, text, shape)
   local list, name = column:match "^([^.]*)%.(.*)$"
-  local state = column == "status" and state_of[shape] or nil
-  if not list then return equals(record[column], text, state) and record or nil end
+  local kind = column == "status" and has_states[shape] and shape
+  if not list then return equals(record[column], text, kind) and record or nil end
   local kept, copy = {}, {}
   for _, one in ipairs(record[list] or {}) do kept[#kept + 1] = equals(one[name], text) and one or nil end
   for member, value in pairs(record) do copy[member] = value end
