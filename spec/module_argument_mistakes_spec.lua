@@ -72,6 +72,20 @@ describe("an argument of the wrong kind", function()
     assert.same({ nil, "the name of the variable is a number; give a text" }, { purser.secrets.from_environment(5) })
   end)
 
+  it("is an error of a plan, a policy and their signatures", function()
+    for _, text in ipairs { 5, false, {} } do
+      local what = "it is a " .. type(text) .. ", and no text"
+      local _, err = purser.approvals.show(text)
+      assert.matches(what, err.message, 1, true)
+      _, err = purser.approvals.check(text)
+      assert.matches(what, err.message, 1, true)
+    end
+    for _, signatures in ipairs { "-----BEGIN SSH SIGNATURE-----", { 5 } } do
+      local _, err = purser.approvals.verify("text", signatures, "folder")
+      assert.equal("the signatures are no plain list of texts", err.message)
+    end
+  end)
+
   it("is an error of a transport and of a restricted client", function()
     assert.same({ nil, "the options are a string; give a table" }, { purser.transport.curl "x" })
     local _, err = purser.restricted(client, { x = "wallet.coins" })

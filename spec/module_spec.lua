@@ -44,8 +44,15 @@ describe("purser", function()
     assert.is_not_nil(purser.operations[1])
   end)
 
-  it("has nil for any other name", function()
-    for _, name in ipairs { "nope", "Decimal", "x", 5 } do assert.is_nil(purser[name]) end
+  it("raises what was meant by a name that is nearly one, or a client's group, and has nil for any other", function()
+    for name, meant in pairs { jornal = 'did you mean "journal"', Decimal = 'did you mean "decimal"', restricte =
+      'did you mean "restricted"', wallet = "client.wallet", sub_account = "client.sub_account" } do
+      local ok, message = pcall(function() return purser[name] .. "" end)
+      assert.is_false(ok)
+      assert.matches("^spec/module_spec%.lua:%d+: purser has no", message)
+      assert.matches(meant, message, 1, true)
+    end
+    for _, name in ipairs { "nope", "_jornal", "x", 5 } do assert.is_nil(purser[name]) end
   end)
 
   it("makes ids of 32 letters and digits, never the same", function()

@@ -7,11 +7,13 @@ local version = require "purser.version"
 local clients = lazy "purser.client"
 local views = lazy "purser.util.views"
 local limits = lazy "purser.limits"
+local names_of = lazy "purser.util.names_of"
 local public = lazy "purser.api.public"
 local rate_limit = lazy "purser.call.rate_limit"
 local profile_rules = lazy "purser.api.profile_rules"
 local restricted = lazy "purser.client.restricted"
 local sandbox = lazy "purser.client.sandbox"
+local suggest = lazy "purser.util.suggest"
 local workflow = lazy "purser.workflow"
 
 ---@class purser
@@ -96,11 +98,25 @@ local members = {
   rate_limit = function() return function(options) return rate_limit.new(options, open_store) end end,
 }
 
+local groups = { wallet = true, sub_account = true, broker = true, live = true }
+
+-- Raises what was meant by the name of a client's group, or by one that is nearly a member's. Any other name is nil, so
+-- that `if purser.something then` asks whether it is there; it is as with the names of a client.
+local function refuse(name)
+  if type(name) ~= "string" or name:find "^_" then return end
+  if groups[name] then error(('purser has no "%s": a client has it, as client.%s'):format(name, name), 3) end
+  local near = suggest.find(name, names_of(members, M), #name / 5)
+  if near then error(('purser has no "%s" (did you mean "%s"?)'):format(name, near), 3) end
+end
+
 return setmetatable(M, {
   __index = function(module, name)
     if name == "operations" then return public.rows() end -- each reader has its own copy
     local member = members[name]
-    if not member then return nil end
+    if not member then
+      refuse(name)
+      return nil
+    end
     if type(member) == "function" then
       member = member()
     else

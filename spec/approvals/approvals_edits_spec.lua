@@ -3,23 +3,14 @@
 -- make test-all: 60 s
 
 local at = require "payouts_setting"
-local files = require "files"
 local policies = require "policies"
 local purser = require "purser"
 local ssh_keys = require "ssh_keys"
 
 local approvals = purser.approvals
-local folder
 
-before_each(function()
-  at.begin()
-  folder = policies.folder(nil, "alice", "bob")
-  at.client = at.client_with { policy = folder }
-end)
-after_each(function()
-  at.finish()
-  files.remove(folder)
-end)
+before_each(function() policies.begin(at) end)
+after_each(function() policies.finish(at) end)
 teardown(ssh_keys.remove)
 
 describe("a list of 500 rows", function()
@@ -29,9 +20,9 @@ describe("a list of 500 rows", function()
       payments[i] = { key = "invoice-" .. i, operation = at.TRANSFER, params = at.move(("%d.50"):format(i)),
         payee = "ACME" }
     end
-    local text = assert(approvals.plan { client = at.client, policy = folder, journal_id = assert(at.journal:id()),
+    local text = assert(approvals.plan { client = at.client, policy = at.policy, journal_id = assert(at.journal:id()),
       payments = payments, maker = "carol" })
-    local signatures = { ssh_keys.sign("alice", "purser-plan-1", text), ssh_keys.sign("bob", "purser-plan-1", text) }
+    local signatures = policies.approve(text)
     local lines = {}
     for line in text:gmatch "[^\n]+" do lines[#lines + 1] = line end
     local seed, codes = 5, {}

@@ -120,7 +120,7 @@ describe("a payer that dies at a commit", function()
         local journal = assert(purser.journal.open { sqlite = at.journal })
         local rows = assert(journal.db:rows "SELECT stage, message, plan, approved_by FROM purser_calls")
         local sum, total = purser.decimal "0", purser.decimal "0"
-        for _, each in ipairs(assert(journal.db:rows "SELECT amount FROM purser_sums WHERE destination = ''")) do
+        for _, each in ipairs(assert(journal.db:rows "SELECT amount FROM purser_sums WHERE place = ''")) do
           sum = sum + each.amount
         end
         journal:close()

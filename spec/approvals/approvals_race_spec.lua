@@ -70,7 +70,7 @@ describe("what happens while another process sends", function()
   end
 
   -- A plan of each call, signed by two; returns the text of one.
-  local function add_all(names)
+  local function add_all()
     local approval_rows = require "purser.write.guard.approval_rows"
     local policy = require("purser.signed.policy").read(plan.policy)
     client():close()
@@ -80,12 +80,7 @@ describe("what happens while another process sends", function()
         local text = assert(plan_text.write({ account = "treasury", queue = "", journal = assert(tx:rows(
           "SELECT value FROM purser_meta WHERE name = 'journal_id'")[1].value), base_url = "https://s.example",
           policy = "1 " .. policy.digest, maker = "carol", not_after = "2099-01-01" }, { row }))
-        local signatures = {}
-        for _, name in ipairs(names) do
-          local signature = ssh_keys.sign(name, "purser-plan-1", text)
-          signatures[plan_text.digest(signature)] = signature
-        end
-        approval_rows.add(tx, assert(plan_text.read(text)), signatures)
+        approval_rows.add(tx, assert(plan_text.read(text)), policies.approve(text))
         texts[i] = text
       end
       return true
@@ -120,7 +115,7 @@ describe("what happens while another process sends", function()
   end
 
   it("withdrawals hold from their commit on", function()
-    local texts, withdrawn = add_all { "alice", "bob" }, {}
+    local texts, withdrawn = add_all(), {}
     local signatures = {}
     for i = 1, ROUNDS, 2 do signatures[i] = ssh_keys.sign("dave", "purser-plan-withdraw-1", texts[i]) end
     start()
@@ -150,7 +145,7 @@ describe("what happens while another process sends", function()
   end)
 
   it("a stricter policy holds from its installation on", function()
-    add_all { "alice", "bob" }
+    add_all()
     local given = policies.given({ version = 2, rules = { { name = "no", effect = "forbid" },
       { name = "all", effect = "allow", approvals = {} } } }, true)
     given.replaces = plan_text.digest(plan.policy)

@@ -4,32 +4,26 @@
 -- make test-all: 60 s
 
 local at = require "payouts_setting"
-local files = require "files"
 local policies = require "policies"
 local purser = require "purser"
 local ssh_keys = require "ssh_keys"
 
 local approvals = purser.approvals
-local folder, text, signatures
+local text, signatures
 
-local function client() return at.client_with { policy = folder } end
+local function client() return at.client_with { policy = at.policy } end
 
 before_each(function()
-  at.begin()
-  folder = policies.folder(nil, "alice", "bob")
-  at.client = client()
+  policies.begin(at)
   local payments = {}
   for i = 1, 5 do
     payments[i] = { key = "invoice-" .. i, operation = at.TRANSFER, params = at.move(("%d.5"):format(i)) }
   end
-  text = assert(approvals.plan { client = at.client, policy = folder, journal_id = assert(at.journal:id()),
+  text = assert(approvals.plan { client = at.client, policy = at.policy, journal_id = assert(at.journal:id()),
     payments = payments, maker = "carol" })
-  signatures = { ssh_keys.sign("alice", "purser-plan-1", text), ssh_keys.sign("bob", "purser-plan-1", text) }
+  signatures = policies.approve(text)
 end)
-after_each(function()
-  at.finish()
-  files.remove(folder)
-end)
+after_each(function() policies.finish(at) end)
 teardown(ssh_keys.remove)
 
 local function add() return approvals.add { client = at.client, plan = text, signatures = signatures } end

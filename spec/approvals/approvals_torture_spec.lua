@@ -12,10 +12,10 @@ local torture = dofile "spec/torture/torture.lua"
 
 local KEYS = { "sub_account.create_api_key", "sub_account.delete_api_key" }
 local PAYMENTS = tonumber(os.getenv "PAYMENTS") or 100
-local folder, policy, text, signatures
+local folder, policy, plans
 
 before_each(function()
-  folder = files.folder()
+  folder, plans = files.folder(), {}
   policy = policies.folder({ account = "torture", rules = {
     { name = "all", effect = "allow", approvals = { { group = "treasury", count = 2 } } },
     { name = "keys", effect = "allow", when = { operation = KEYS }, approvals = {} },
@@ -29,18 +29,19 @@ end)
 teardown(ssh_keys.remove)
 
 local function approve(client, journal, payments)
-  text = assert(purser.approvals.plan { client = client, policy = policy, journal_id = assert(journal:id()),
-    payments = payments, maker = "carol" })
-  signatures = {}
-  for _, name in ipairs { "alice", "bob" } do signatures[name] = ssh_keys.sign(name, "purser-plan-1", text) end
-  assert(purser.approvals.add { client = client, plan = text, signatures = { signatures.alice, signatures.bob } })
+  local text = assert(purser.approvals.plan { client = client, policy = policy, journal_id = assert(journal:id()),
+    payments = payments, maker = "carol" .. #plans })
+  local plan = assert(plan_text.read(text))
+  plan.signatures = policies.approve(text)
+  plans[#plans + 1], plans[plan.digest] = plan, plan
+  assert(purser.approvals.add { client = client, plan = text, signatures = plan.signatures })
 end
 
 -- Returns the rows of calls that were sent, but for keys.
 local function sent(where)
   local journal = assert(purser.journal.open(where))
   local rows = assert(journal.db:rows "SELECT * FROM purser_calls WHERE sent_at <> '' AND queue <> ''")
-  local sums = assert(journal.db:rows "SELECT destination, amount FROM purser_sums")
+  local sums = assert(journal.db:rows "SELECT place, amount FROM purser_sums")
   journal:close()
   return rows, sums
 end
@@ -51,23 +52,28 @@ local function check(where, workers, seed)
   assert.same({}, result.problems)
   assert.equal(PAYMENTS, result.done + result.undecided)
   assert.is_true(result.kills >= 2, result.kills .. " kills")
-  local plan, rows, sums = plan_text.read(text), sent(where)
+  local rows, sums = sent(where)
   assert.equal(PAYMENTS, #rows)
-  for name, signature in pairs(signatures) do
-    assert.is_true(ssh_keys.takes(name, "purser-plan-1", text, signature))
+  for _, plan in ipairs(plans) do
+    for i, name in ipairs { "alice", "bob" } do
+      assert.is_true(ssh_keys.takes(name, "purser-plan-1", plan.text, plan.signatures[i]))
+    end
   end
   local total, summed = purser.decimal "0", purser.decimal "0"
   for _, row in ipairs(rows) do
-    local planned = plan.by_key[row.payment]
-    assert.same({ plan.digest, "alice bob", "1" }, { row.plan, row.approved_by, row.policy })
-    assert.is_true(plan_text.is_of(planned, row.operation, require("purser.core").decode(row.params)))
-    total = total + planned.params.amount
+    local params = require("purser.core").decode(row.params)
+    assert.same({ "alice bob", "1" }, { row.approved_by, row.policy })
+    for digest in row.plan:gmatch "%S+" do -- the plans under which it was sent, one each time by a person's word
+      assert.is_true(plan_text.is_of(plans[digest].by_key[row.payment], row.operation, params))
+    end
+    assert.truthy(row.plan:find(row.disowned == "" and "^%x+$" or "^%x+ %x+"), row.plan)
+    total = total + params.amount
   end
   for _, sum in ipairs(sums) do
-    if sum.destination == "" then summed = summed + sum.amount end
+    if sum.place == "" then summed = summed + sum.amount end
   end
   assert.equal(tostring(total), tostring(summed)) -- each call counts once, however often it was tried
-  print(("# %d payments, %d kills, %d requests"):format(PAYMENTS, result.kills, result.requests))
+  print(("# %d payments, %d kills, %d requests, %d plans"):format(PAYMENTS, result.kills, result.requests, #plans))
 end
 
 describe("the torture under a policy", function()

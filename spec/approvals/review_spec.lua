@@ -90,6 +90,21 @@ describe("the review of a plan", function()
     assert.matches("\n +%^", lines)
   end)
 
+  it("shows all that travels, whatever the operation", function()
+    local text = show({
+      { key = "a", operation = "sub_account.create_api_key", payee = "", params = { subAccount = "desk0001", note = "n",
+        permissions = "SPOT_DEAL_WRITE,SPOT_WITHDRAW_WRITE", ip = "203.0.113.7" } },
+      { key = "b", operation = "wallet.internal_transfer", payee = "", params = { asset = "USDT", amount = "5",
+        toAccountType = "MOBILE", toAccount = "5550100", areaCode = "86" } },
+      { key = "c", operation = "wallet.withdraw", payee = "", params = { coin = "USDT", netWork = "TRX", amount = "5",
+        address = "Tother", remark = "rent" } } }):gsub("%s+", " ")
+    for _, part in ipairs { "desk 0001 by sub_account.create_api_key: ip 203.0.113.7, note n, permissions "
+      .. "SPOT_DEAL_WRITE,SPOT_WITHDRAW_WRITE ", "5550 100 by wallet.internal_transfer: areaCode 86, toAccountType "
+      .. "MOBILE ", "by wallet.withdraw: remark rent " } do
+      assert.truthy(text:find(part, 1, true), text)
+    end
+  end)
+
   it("believes no word of the maker's, and says what is new to the reader", function()
     local rows = month()
     assert.matches("all are new to you", show(rows))

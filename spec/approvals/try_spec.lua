@@ -57,7 +57,7 @@ describe("a policy that is tried", function()
       for i = 1, 4 do pay(tx, "i" .. i, NOON + i, "5", { queue = i > 2 and "june" or "" }) end
       return true
     end)
-    local trial = assert(run { { name = "saved", effect = "allow", when = { saved = true }, approvals = {} },
+    local trial = assert(run { { name = "robot", effect = "allow", when = { made_by = "finance" }, approvals = {} },
       { name = "june", effect = "allow", when = { queue = "june" }, approvals = finance1 },
       { name = "rest", effect = "require", when = { queue = "june" }, wait_hours = 2 } })
     assert.same({ 4, 4, 2, 2, { [""] = 2 } }, { trial.payments, trial.not_judged, trial.refused, trial.waited,

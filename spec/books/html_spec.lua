@@ -1,7 +1,6 @@
 -- SPDX-License-Identifier: MIT
 -- The page of a statement: one file without a script that says whether it adds up.
 
-local decimal = require "purser.decimal"
 local html = require "purser.books.html"
 
 local function statement(more)
@@ -20,7 +19,7 @@ describe("The page of a statement", function()
   end)
 
   it("draws what is held, sums each asset, and loads nothing", function()
-    local legs = { { "Assets:A:Main:Spot", "USDT", decimal "5" }, { "Equity:A:Outside", "USDT", decimal "-5" } }
+    local legs = { { "Assets:A:Main:Spot", "USDT", "5" }, { "Equity:A:Outside", "USDT", "-5" } }
     local entry = { time = "1700000000000", text = "deposit", rid = ("a"):rep(64), row = {}, legs = legs }
     local page = html.page(statement { all = legs, closing = { legs[1] }, entries = { entry, entry },
       checks = { ["Assets:A:Main:Spot\30USDT"] = "1700000000000" } }, { "title" })

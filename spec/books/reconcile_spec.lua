@@ -20,7 +20,7 @@ end
 local function entry(days, amount, row, more)
   local made = { time = time(days), rid = tostring(days), fact = {}, row = { entity = "deposit", class = "done",
     seen = time(days), rev = ("%012d"):format(math.floor(days * 10)) },
-    legs = { { chart.owner("Main", "Spot"), "USDT", decimal(amount) } } }
+    legs = { { chart.owner("Main", "Spot"), "USDT", amount } } }
   for name, value in pairs(row or {}) do made.row[name] = value end
   for name, value in pairs(more or {}) do made[name] = value end
   return made

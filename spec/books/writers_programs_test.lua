@@ -116,8 +116,8 @@ describe("A statement for other programs", function()
     local entries = {}
     for i, asset in ipairs { "1INCH", "W", "stETH", "STETH", "TRUE", "A-B", "é" } do
       entries[i] = { time = "1700000000000", rid = ("%064x"):format(i), text = "trade",
-        legs = { { "Assets:A:Main:Spot", asset, decimal "0.100000000000000001" },
-          { "Equity:A:Outside", asset, decimal "-0.100000000000000001" } } }
+        legs = { { "Assets:A:Main:Spot", asset, "0.100000000000000001" },
+          { "Equity:A:Outside", asset, "-0.100000000000000001" } } }
     end
     local closing = {}
     for i, entry in ipairs(entries) do closing[i] = entry.legs[1] end
@@ -129,8 +129,8 @@ describe("A statement for other programs", function()
       local ok, said = run(program.check:format(path))
       assert.is_true(ok, program.name .. ": " .. said)
     end
-    statement.all = { { "Assets:A:Main:Spot", "W", decimal "1234567890.123456789012345678901" } }
-    entries[2].legs[1][3] = decimal "1234567890.1234567890123456789"
+    statement.all = { { "Assets:A:Main:Spot", "W", "1234567890.123456789012345678901" } }
+    entries[2].legs[1][3] = "1234567890.1234567890123456789"
     local text, message = writers.beancount(statement)
     assert.is_nil(text)
     assert.truthy(message:find("W need more than the 28 digits", 1, true))

@@ -3,12 +3,11 @@
 
 local core = require "purser.core"
 local csv = require "purser.util.csv"
-local decimal = require "purser.decimal"
 local writers = require "purser.books.writers"
 
 local function statement(asset, text)
-  local amount = decimal "0.100000000000000001"
-  local legs = { { "Assets:A:Main:Spot", asset, amount }, { "Equity:A:Outside", asset, -amount } }
+  local amount = "0.100000000000000001"
+  local legs = { { "Assets:A:Main:Spot", asset, amount }, { "Equity:A:Outside", asset, "-" .. amount } }
   local entry = { time = "1700000000000", rid = ("ab"):rep(32), text = "deposit", legs = legs, fact = {},
     row = { rid = ("ab"):rep(32), sid = text, tx = text, entity = "deposit", state = "5", address = text, memo = "" } }
   return { account = "A", from = "1699920000000", to = "1700092800000", rev = "000000000007", entries = { entry },

@@ -43,6 +43,31 @@ describe("purser approve", function()
     end
   end)
 
+  it("signs what it showed, also where the file is exchanged meanwhile", function()
+    local text, other = files.read(plan), files.read(plan):gsub("TPayee1", "TMaker1")
+    files.write(folder .. "/other", other)
+    local bin = folder .. "/bin"
+    assert(os.execute("mkdir " .. bin))
+    files.write(bin .. "/ssh-keygen", ("#!/bin/sh\ncp %s/other %s\nPATH=${PATH#*:} exec ssh-keygen \"$@\"\n"):format(
+      folder, plan))
+    assert(os.execute("chmod 755 " .. bin .. "/ssh-keygen"))
+    local code, out, err = command.process({ "approve", plan, "--key", ssh_keys.path "alice", "--sum", "31" },
+      { HOME = folder, USER = "alice", PATH = bin .. ":" .. os.getenv "PATH" })
+    assert.equal(0, code, err)
+    assert.matches("TPay ee1", out)
+    assert.equal(other, files.read(plan))
+    local signature = files.read(plan .. ".alice.sig")
+    assert.is_true(ssh_keys.takes("alice", "purser-plan-1", text, signature))
+    assert.is_false(ssh_keys.takes("alice", "purser-plan-1", other, signature))
+  end)
+
+  it("does not read records that are none", function()
+    files.write(folder .. "/records", '{"params":{"amount":"5"},"at":1}\n7\n')
+    local code, _, err = run(plan, "--key", ssh_keys.path "alice", "--sum", "31", "--records", folder .. "/records")
+    assert.equal(2, code)
+    assert.matches("records: line 2 is no payment", err)
+  end)
+
   it("signs nothing for another sum, another file or another kind of key", function()
     for expected, words in pairs {
       ["not the sum of USDT TRX"] = { plan, "--key", ssh_keys.path "alice", "--sum", "30.5" },

@@ -41,6 +41,7 @@ describe("a declaration", function()
     ["an account twice"] = { function(given, account) given.accounts[2] = { name = account.name, note = "n" } end,
       "account traders01 is there twice" },
     ["a name that cannot be"] = { function(_, account) account.name = "desk" end, "8 to 32 letters and digits" },
+    ["no name"] = { function(_, account) account.name = nil end, "account 1: name is missing" },
     ["a misspelt member"] = { function(_, account) account.kyes = {} end, 'did you mean "keys"' },
     ["futures without a broker"] = { function(_, account) account.futures = true end, "only a broker enables futures" },
     ["a key that is a text"] = { function(_, _, keys) keys[1] = "bot" end, "key 1 must be a table" },

@@ -54,7 +54,8 @@ end)
 describe("the worker", function()
   local DELAY_MS, CALLS = 2000, 200
 
-  -- Median and 99th percentile, in milliseconds, of a location that needs no service, asked for `ms` milliseconds.
+  -- Returns the median and 99th percentile, in milliseconds, of a location that needs no service, asked for `ms`
+  -- milliseconds.
   local function probe(ms)
     local times, ends = {}, core.monotonic_ms() + ms
     repeat

@@ -65,6 +65,7 @@ describe("the file of a rate limit", function()
     local _, err = client.wallet:coins()
     assert.same({ "throttled", "not_sent" }, { err.kind, err.outcome })
     assert.matches("the rate limit's store (sqlite) cannot be used", err.message, 1, true)
+    assert.same({}, { err.retry_after, err.hint }) -- no pause mends it
     assert.matches("no file can be made in the folder", err.message, 1, true)
   end)
 

@@ -117,7 +117,7 @@ end)
 describe("a connection that is lost", function()
   local POOLS = { ip = { capacity = 100, window_ms = 3600000 } }
 
-  -- A rate limit on a server in this process, and its clock.
+  -- Returns a rate limit on a server in this process, and its clock.
   local function simulated()
     local now = 1700000000000
     local fake = simulated_redis.start(function() return now end)

@@ -154,7 +154,7 @@ describe("the store in a shared dictionary, on a clock that only waits move", fu
     rawset(_G, "ngx", before)
   end)
 
-  -- A dictionary as nginx has one: what is kept ends at its time.
+  -- Returns a dictionary as nginx has one: what is kept ends at its time.
   local function dictionary(world)
     local dict, kept = {}, {}
     function dict.get(_, name)

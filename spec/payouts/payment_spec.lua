@@ -155,6 +155,16 @@ describe("a queue in which another account has payments", function()
     assert.matches('account "second"', err.message)
   end)
 
+  it("takes nothing from a client with an account where one with its API key has payments and none", function()
+    at.client = client_with { account = false }
+    local first = payouts_with()
+    assert(first:add("rent", TRANSFER, move "1"))
+    at.client = client_with()
+    local _, err = payouts_with():add("rent", TRANSFER, move "1")
+    assert.equal("journal.other_account", err.code)
+    assert.matches(('account = "%s"'):format(first.account), err.hint, 1, true)
+  end)
+
   it("takes nothing from a client without an account, which may be the same with a new key", function()
     assert(payouts_with():add("rent", TRANSFER, move "1"))
     at.client = client_with { account = false }

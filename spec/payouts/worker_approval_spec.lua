@@ -4,12 +4,16 @@
 local approval_rows = require "purser.write.guard.approval_rows"
 local at = require "payouts_setting"
 local core = require "purser.core"
-local files = require "files"
 local plan_text = require "purser.signed.plan_text"
 local policies = require "policies"
-local policy = require "purser.signed.policy"
 local ssh_keys = require "ssh_keys"
 
+<<<<<<< HEAD
+before_each(function()
+  policies.begin(at, { plan_days = 300, rules = {
+    { name = "all", effect = "allow", approvals = { { group = "treasury", count = 2 } } },
+    { name = "rest", effect = "require", when = { coin = "USDT", amount_over = "5" }, wait_hours = 2 } } })
+=======
 local HOUR = 3600000
 local folder, signed_policy
 
@@ -27,7 +31,9 @@ end)
 after_each(function()
   at.finish()
   files.remove(folder)
+>>>>>>> main
 end)
+after_each(function() policies.finish(at) end)
 teardown(ssh_keys.remove)
 
 local function approve(payouts, keys)
@@ -36,23 +42,17 @@ local function approve(payouts, keys)
     rows[i] = { key = key, operation = at.TRANSFER, params = assert(payouts:find(key)).params }
   end
   local text = assert(plan_text.write({ account = "treasury", queue = "default", journal = assert(at.journal:id()),
-    base_url = "http://localhost", policy = "1 " .. signed_policy.digest, maker = "carol",
+    base_url = "http://localhost", policy = "1 " .. plan_text.digest(at.policy_text), maker = "carol",
     not_after = "2099-01-01" }, rows))
   assert(at.journal.db:transaction(function(tx)
     tx.time = at.sim:now()
-    local signatures = {}
-    for _, name in ipairs { "alice", "bob" } do
-      local signature = ssh_keys.sign(name, "purser-plan-1", text)
-      signatures[plan_text.digest(signature)] = signature
-    end
-    approval_rows.add(tx, assert(plan_text.read(text)), signatures)
+    approval_rows.add(tx, assert(plan_text.read(text)), policies.approve(text))
     return true
   end))
 end
 
 describe("a payment under a policy", function()
   it("waits until it is approved, and is then made once", function()
-    at.client = at.client_with { policy = folder }
     local payouts = at.payouts_with {}
     at.add(payouts, 1, 3)
     assert(payouts:run())
@@ -66,6 +66,13 @@ describe("a payment under a policy", function()
     assert.same({ 2, 1, 2 }, { report.done, report.blocked, at.counted(at.TRANSFER, "applied") })
   end)
 
+<<<<<<< HEAD
+  it("that only has to rest is due when it has", function()
+    local payouts
+    payouts = at.payouts_with { progress_ms = 1, progress = function()
+      if assert(at.journal.db:rows "SELECT due_at FROM purser_calls")[1].due_at ~= "" then payouts:stop() end
+    end }
+=======
   -- Runs until the run ends by itself. Returns its report.
   local function run_to_its_end(payouts)
     local looks = 0
@@ -81,6 +88,7 @@ describe("a payment under a policy", function()
   it("that only has to rest is due when it has, and leaves the run to end", function()
     at.client = at.client_with { policy = folder }
     local payouts = at.payouts_with {}
+>>>>>>> main
     at.add(payouts, 6, 6)
     approve(payouts, { "invoice-6" })
     local report = run_to_its_end(payouts)

@@ -1,13 +1,14 @@
 -- SPDX-License-Identifier: MIT
 -- A service that answers as the simulator does shows no difference; each way in which an
 -- answer can differ is found and named; the report holds no value of an answer.
--- make test: 25 s
+-- make test: 8 s
 
 local drift = require "purser.recording.drift"
 local purser = require "purser"
 local reads = require "purser.recording.drift.reads"
 
--- A simulator with records, and the result of comparing it, each answer passed through `change(operation, response)`.
+-- Returns a simulator with records, and the result of comparing it, each answer passed through `change(operation,
+-- response)`.
 local function compare(change, variant, profile, ip)
   local sim = purser.sim.new { seed = 23, variant = variant or "document", profile = profile }
   local owner = assert(sim:account { name = "Planted01", role = "broker", email = "owner@planted.example",

@@ -94,13 +94,15 @@ describe("a policy's rules", function()
   end)
 
   it("are not loosened by what cannot be judged", function()
-    local saved = { { saved = true } }
     for _, effect in ipairs { "allow", "forbid" } do
-      local one = read { allow("all", effect == "allow" and { saved = true } or {}),
-        effect == "forbid" and { name = "no", effect = "forbid", unless = saved } or allow("z", { coin = "XYZ" }) }
-      assert.is_false(rules.decide(one, withdrawal()).ok)
-      assert.is_false(rules.decide(one, withdrawal { saved = false }).ok)
-      assert.is_true(rules.decide(one, withdrawal { saved = true }).ok)
+      local known = { { known_days = 7 } }
+      local one = read { allow("all", effect == "allow" and known[1] or {}),
+        effect == "forbid" and { name = "no", effect = "forbid", unless = known } or allow("z", { coin = "XYZ" }) }
+      local unknown = withdrawal()
+      unknown.known_since = nil
+      assert.is_false(rules.decide(one, unknown).ok)
+      assert.is_false(rules.decide(one, withdrawal { known_since = false }).ok)
+      assert.is_true(rules.decide(one, withdrawal { known_since = MONDAY - 30 * DAY }).ok)
     end
     local coin = read { allow("all", {}), { name = "no", effect = "forbid", when = { coin = "USDT" } } }
     for _, text in ipairs { "USDT", "usdt", "USDT ", "USDT;" } do

@@ -3,8 +3,11 @@
 
 local policies = require "policies"
 local policy = require "purser.signed.policy"
+local random_policies = require "random_policies"
+local rules = require "purser.signed.rules"
 local signers = require "purser.signed.signers"
 local ssh_keys = require "ssh_keys"
+local sshsig = require "purser.signed.sshsig"
 
 teardown(ssh_keys.remove)
 
@@ -30,8 +33,9 @@ end
 describe("the signers of a plan", function()
   it("are persons, each once, and not its maker", function()
     assert.same({ signed = { alice = true, dave = true }, maker = "carol", problems = {
-      { code = "same_person", person = "alice" }, { code = "maker", person = "carol" }, { code = "stranger" },
-      { code = "maker", person = "alice" }, { code = "stranger" } } },
+      { code = "same_person", person = "alice", number = 3 }, { code = "maker", person = "carol", number = 4 },
+      { code = "stranger", number = 5 }, { code = "maker", person = "alice", number = 6 },
+      { code = "stranger", number = 8 } } },
       of("alice", "dave", "alice", "carol", "eve", "alice made-", "carol made-", "bob"))
   end)
 
@@ -43,9 +47,41 @@ describe("the signers of a plan", function()
   it("sign this text for a purpose of plans, or nothing", function()
     local signature = ssh_keys.sign("alice", "purser-plan-1", TEXT)
     assert.equal("approve", signers.statement(TEXT, signature).kind)
-    for _, each in ipairs { { TEXT .. " ", signature }, { TEXT, "" },
-      { TEXT, ssh_keys.sign("alice", "purser-policy-1", TEXT) } } do
+    for _, each in ipairs { { TEXT .. " ", signature }, { TEXT, ssh_keys.sign("alice", "purser-policy-1", TEXT) } } do
       assert.same({}, signers.statement(each[1], each[2]))
+    end
+    assert.same({ message = "this is no signature as `ssh-keygen -Y sign` writes it" }, signers.statement(TEXT, ""))
+  end)
+end)
+
+describe("four persons with two keys each", function()
+  it("fill places as an oracle says, whichever keys signed, and however often", function()
+    local names, people, keys = { "alice", "bob", "carol", "dave" }, {}, {}
+    for i, name in ipairs(names) do
+      people[name] = { policies.key(name), policies.key(name .. "2") }
+      keys[i], keys[i + 4] = people[name][1], people[name][2]
+    end
+    local groups = { treasury = { "alice", "bob", "dave" }, finance = { "carol", "dave" }, all = names }
+    local latest = assert(policy.read(policies.text(policies.given { people = people, groups = groups })))
+    for i, line in ipairs(keys) do keys[i] = assert(sshsig.key(line)).key end
+    for subset = 0, 255 do
+      local statements, signed = {}, {}
+      for i, key in ipairs(keys) do
+        for _ = 1, math.floor(subset / 2 ^ (i - 1)) % 2 * (i % 3 + 1) do
+          table.insert(statements, #statements % 2 + 1, { kind = "approve", key = key })
+          signed[names[(i - 1) % 4 + 1]] = true
+        end
+      end
+      local found = signers.of({ maker = "eve" }, { latest = latest, ever = {} }, statements).signed
+      assert.same(signed, found)
+      for count = 1, 4 do
+        for name, members in pairs(groups) do
+          local places = {}
+          for i = 1, count do places[i] = members end
+          assert.equal(random_policies.oracle(places, signed, {}),
+            rules.filled(latest, { { group = name, count = count } }, found))
+        end
+      end
     end
   end)
 end)

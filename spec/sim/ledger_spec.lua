@@ -4,7 +4,7 @@
 local decimal = require "purser.decimal"
 local ledger = require "purser.sim.ledger"
 
--- The history of records that are lists of moves.
+-- Returns the history of records that are lists of moves.
 local function history_of(list)
   return { all = list, moves = function(record, move)
     for _, one in ipairs(record) do move(one[1], decimal(one[2]), one[3], one[4]) end

@@ -11,7 +11,7 @@ local PROFILE = {
   pools = { ip = { capacity = 100, window_ms = 1000 } }, weights = { [HEAVY.full_name] = 50, [LIGHT.full_name] = 10 },
 }
 
--- A rate limit with these pools, or those of the profile.
+-- Makes a rate limit with these pools, or those of the profile.
 local function new(pools) return rate_limit.new { pools = pools or PROFILE.pools, weights = PROFILE.weights } end
 
 -- Returns what a request at a time meets: "ok", or the status and the seconds to stay away.

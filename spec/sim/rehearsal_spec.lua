@@ -64,6 +64,11 @@ describe("a rehearsal", function()
       assert.is_nil(runs)
       assert.matches(message, problem, 1, true)
     end
+    for _, command in ipairs { "lua5.4 pay.lua", {}, { 5 } } do
+      local runs, problem = purser.sim.rehearse(command)
+      assert.is_nil(runs)
+      assert.matches("the command is no list of words", problem, 1, true)
+    end
     local runs, problem = purser.sim.rehearse({ "true" }, { sead = 1 })
     assert.same({ nil, true }, { runs, problem:find("sead", 1, true) ~= nil })
   end)

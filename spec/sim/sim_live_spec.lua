@@ -111,7 +111,7 @@ local function is_changed(requested, found, where)
   return name == "network" and (found == "TRX" or requested:find(found, 1, true) ~= nil)
 end
 
--- Nil when everything in `requested` is in `found`, of the same type; else where it is not. More may be there.
+-- Returns nil when everything in `requested` is in `found`, of the same type; else where it is not. More may be there.
 local function difference(requested, found, where)
   if type(requested) ~= "table" then
     if requested == found or found ~= nil and is_changed(requested, found, where) then return nil end

@@ -8,7 +8,7 @@ local start = require("service").start
 
 local SPOT, FUTURES = "SPOT", "FUTURES"
 
--- One after the other, all 40. Returns the results by operation, so that two runs can be compared.
+-- Calls all 40 one after the other. Returns the results by operation, so that two runs can be compared.
 local function story(world, profile)
   local results = {}
   local boss = assert(world:account {

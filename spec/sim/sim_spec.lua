@@ -11,7 +11,7 @@ local signed = require "signed"
 local get = signed.get
 local HOUR = 3600000
 
--- Something of everything that has state. Returns the texts of all answers.
+-- Does something of everything that has state. Returns the texts of all answers.
 local function live(sim, accounts)
   local house, texts = accounts.house, {}
   local function call(who, id, params)
@@ -144,6 +144,8 @@ describe("a run of the simulator", function()
   end)
 
   it("takes no option and no snapshot that it does not know", function()
+    assert.equal('purser.sim: option "seed" is a string; it must be a whole number',
+      select(2, purser.sim.new { seed = "x" }))
     for _, case in ipairs {
       { { sead = 1 }, 'option "sead" is not known (did you mean "seed"?)' }, { { clock = "sundial" }, "virtual" },
       { { seed = 1.5 }, "whole number" }, { { start_time = 1.5 }, "whole number" }, { { start_time = -1 }, "from 0" },

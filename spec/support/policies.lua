@@ -49,6 +49,15 @@ end
 --- The file of what is given.
 function M.text(given) return json.encode(value_of(given)) .. "\n" end
 
+--- Signs a plan for `names`, two persons of the treasury unless others are named. Returns the signatures.
+function M.approve(text, names)
+  local signatures = {}
+  for name in (names or "alice bob"):gmatch "%w+" do
+    signatures[#signatures + 1] = ssh_keys.sign(name, "purser-plan-1", text)
+  end
+  return signatures
+end
+
 --- A new folder with version 1, signed by these persons. Whoever asked for it removes it.
 function M.folder(changes, ...)
   local folder, text, signatures = files.folder(), M.text(M.given(changes, true)), {}
@@ -56,6 +65,20 @@ function M.folder(changes, ...)
   whole.write(folder .. "/1.json", text)
   whole.write(folder .. "/1.sigs", table.concat(signatures))
   return folder, text
+end
+
+--- Begins payouts_setting with its client under a policy that alice and bob signed: `at.policy` is its folder, and
+--- `at.policy_text` its text.
+function M.begin(at, changes)
+  at.begin()
+  at.policy, at.policy_text = M.folder(changes, "alice", "bob")
+  at.client = at.client_with { policy = at.policy }
+end
+
+--- Ends what `begin` began. The keys stay; `teardown(ssh_keys.remove)` removes them.
+function M.finish(at)
+  at.finish()
+  files.remove(at.policy)
 end
 
 return M

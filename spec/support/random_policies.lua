@@ -3,9 +3,11 @@
 -- was given, not on what was read, with numbers as floats and sets as lists, and tries all.
 --
 --     random_policies.compare(10000, seed)    as many policies, ten calls each; it raises what differs
+--     random_policies.loosen(10000, seed)     as many changes of policies; it raises what was looser without a word
 --     random_policies.oracle(places, signed, {})
 
 local assert = require "luassert"
+local check = require "purser.approvals.check"
 local decimal = require "purser.decimal"
 local policies = require "policies"
 local policy = require "purser.signed.policy"
@@ -53,13 +55,12 @@ local makers = {
   operation = function() return one { "withdrawals", "wallet.transfer", "wallet.convert", { "wallet.withdraw",
     "sub_account.transfer" } } end,
   to = function() return "cold" end, known_days = function() return one { 0, 1, 7 } end,
-  saved = function() return true end,
   days = function() return one { { "mon" }, { "sat", "sun" }, { "tue", "mon" } } end,
   hours = function() return one { "08:00-18:00", "00:00-24:00", "22:15-23:00" } end,
   queue = function() return one { "june", { "payroll", "june" } } end,
   made_by = function() return one { "finance", "treasury" } end,
 }
-local NAMES = { "coin", "network", "operation", "to", "known_days", "saved", "days", "hours", "queue", "made_by" }
+local NAMES = { "coin", "network", "operation", "to", "known_days", "days", "hours", "queue", "made_by" }
 
 local function random_conditions()
   local made = {}
@@ -118,7 +119,6 @@ local function random_call()
   if random(5) > 1 then
     call.known_since = one { false, call.now - HOUR, call.now - 3 * DAY, call.now - 8 * DAY }
   end
-  if random(3) > 1 then call.saved = random(2) == 1 end
   local sum = one { false, "0", "49", "100" }
   call.sum = function() return sum and decimal(sum) or nil end
   call.naive_sum = sum
@@ -160,7 +160,6 @@ function naive.known_days(value, call)
   if call.known_since == nil then return "maybe" end
   return call.known_since and (call.now - call.known_since) / DAY >= value and "yes" or "no"
 end
-function naive.saved(_, call) return call.saved == nil and "maybe" or call.saved and "yes" or "no" end
 function naive.amount_over(value, call)
   if not call.params.amount then return "maybe" end
   return tonumber(call.params.amount) > tonumber(value) and "yes" or "no"
@@ -248,6 +247,55 @@ function M.compare(count, first_seed)
     end
   end
   assert.is_true(counts[true] > counts[false] / 20 and counts[false] > counts[true] / 20)
+end
+
+-- Returns a copy of rules with one of them changed, gone, or new.
+local function changed(list)
+  local copy, i = { (table.unpack or unpack)(list) }, random(#list) -- luacheck: ignore
+  local kind = random(6)
+  if kind == 1 then table.insert(copy, random_rule(9)) return copy end
+  if kind == 2 then table.remove(copy, i) return copy end
+  local rule = {}
+  for name, value in pairs(list[i]) do rule[name] = value end
+  copy[i], rule.when = rule, {}
+  for name, value in pairs(list[i].when) do rule.when[name] = value end
+  local amount = rule.when.amount_over and "amount_over" or rule.when.amount_up_to and "amount_up_to"
+  if kind == 3 and amount then rule.when[amount] = one(AMOUNTS)
+  elseif kind == 4 and rule.approvals then rule.approvals = random_places()
+  elseif kind == 5 then rule.when.queue = makers.queue()
+  else
+    local name = one(NAMES)
+    if name ~= "coin" or not amount then rule.when[name] = random(2) == 1 and makers[name]() or nil end
+  end
+  return copy
+end
+
+--- Changes so many policies at random. Of those that get no looser, as the check says, no call may be let through that
+--- was not before.
+function M.loosen(count, first_seed)
+  seed = first_seed
+  local counts = { proved = 0, named = 0, looser = 0 }
+  for _ = 1, count do
+    local list = {}
+    for i = 1, 1 + random(3) do list[i] = random_rule(i, i == 1 and "allow" or nil) end
+    local given = policies.given()
+    given.rules = list
+    local old = policies.text(given)
+    given.rules = changed(list)
+    local new = policies.text(given)
+    local before, now = policy.read(old), policy.read(new)
+    local named = now and assert(check.check(new, old)).looser[1]
+    if now then counts[named and "named" or "proved"] = counts[named and "named" or "proved"] + 1 end
+    for _ = 1, now and 20 or 0 do
+      local call = random_call()
+      if rules.decide(now, call).ok and not rules.decide(before, call).ok then
+        assert.is_truthy(named, new .. old)
+        counts.looser = counts.looser + 1
+      end
+    end
+  end
+  assert.is_true(counts.proved > count / 10 and counts.looser > count / 10, counts.proved .. " " .. counts.looser)
+  return counts
 end
 
 return M

@@ -37,13 +37,15 @@ end
 
 --- Puts payments back that were rejected. Of equal ones that nothing identifies the machine may not be able to tell.
 function Reckoning:put_back(list)
-  local keys, twins = {}, {}
+  local keys, twins, forced = {}, {}, {}
   for _, payment in ipairs(list) do
     local group = world.is_twin(payment) and twins or keys
     group[#group + 1] = payment.key
+    if group == twins then forced[#forced + 1] = payment end
   end
   local _, others = self.payouts:retry_all(twins, { force = true })
   assert(next(others) == nil, next(others))
+  if self.approve and forced[1] then self.approve(forced) end
   for _ = 1, TRIES do
     others = select(2, self.payouts:retry_all(keys))
     keys = {}
@@ -169,19 +171,18 @@ function Reckoning:failed(list)
   end
 end
 
--- Returns what a payment that is undecided is one of: what it is, what the rehearsal did that can explain it, whether
--- it was made, and why it is undecided.
-local function kind_of(self, payment, found)
-  local row = operations.by_name[payment.operation]
-  local times = found[id_of(payment)] or 0
-  return table.concat({ payment.operation, world.is_twin(payment) and "twin" or ("made %d times"):format(times),
-    self.lacks and "journal lost" or "journal whole", self.noise and self.noise:explains(row) and "members hidden"
-    or "members shown", (tostring(payment.message):gsub(":.*", "")) }, ", ")
+-- Returns why a payment may be undecided, by the rehearsal's own account; the service shows `times` records of it.
+local function cause_of(self, payment, times)
+  local where = self.lacks and "journal lost" or "journal whole"
+  if world.is_twin(payment) then return where .. ", an equal payment, and nothing identifies either" end
+  if self.lacks and times > 0 then return where .. ", made by an attempt that it alone knew" end
+  if self.lacks then return where .. ", not made, and it alone knew whose the record is that resembles it" end
+  return where .. ", the service hid members of records"
 end
 
 --- Checks everything, when nothing is in flight any more. Returns how many payments are done and how many undecided,
---- and how many of these there are of each kind.
----@return integer done, integer undecided, table<string, integer> kinds
+--- and how many of these there are by cause, and there by reason.
+---@return integer done, integer undecided, table<string, table<string, integer>> causes
 function Reckoning:all()
   local sound, wrong = self.simulator:verify()
   if not sound then self:problem("the simulator's books: %s", wrong) end
@@ -195,12 +196,14 @@ function Reckoning:all()
     local left = #assert(self.journal:entries { state = name })
     if left > 0 then self:problem("%d journal entries are still %s", left, name) end
   end
-  local kinds = {}
+  local causes = {}
   for _, payment in ipairs(undecided) do
-    local kind = kind_of(self, payment, found)
-    kinds[kind] = (kinds[kind] or 0) + 1
+    local cause = cause_of(self, payment, found[id_of(payment)] or 0)
+    local reason = payment.operation .. ": " .. tostring(payment.message):gsub(":.*", "")
+    causes[cause] = causes[cause] or {}
+    causes[cause][reason] = (causes[cause][reason] or 0) + 1
   end
-  return #done, #undecided, kinds
+  return #done, #undecided, causes
 end
 
 --- Checks the payments of another account that shared the journal, the queue's name and the keys: each once.

@@ -321,7 +321,7 @@ local function perform(state)
   if state.puts_back then lose_journal(state, reckoning) end
   if not work_off(state, reckoning) then reckoning:problem "the workers did not end" end
   state.simulator:disarm()
-  local done, undecided, kinds = reckoning:all()
+  local done, undecided, causes = reckoning:all()
   if state.payers[OTHER] then
     local journal, client, payouts = open_books(state, OTHER)
     reckoning:other(client, payouts, state.payments)
@@ -329,7 +329,7 @@ local function perform(state)
   end
   reckoning:keys(world.keys_of(1, 1, state.keys), state.kept)
   reckoning.journal:close()
-  return { problems = reckoning.problems, done = done, undecided = undecided, kinds = kinds, deaths = state.deaths,
+  return { problems = reckoning.problems, done = done, undecided = undecided, causes = causes, deaths = state.deaths,
     events = state.machine.traced, trace = state.machine:trace_of_all(), ms = state.machine.now - state.started }
 end
 

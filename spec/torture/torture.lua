@@ -189,7 +189,8 @@ end
 ---@field keys integer|nil     API keys that are to be made beside the payments (0)
 ---@field concurrency integer|nil payments in flight, by all workers (32)
 ---@field policy string|nil   a folder: the payer is under it
----@field approve fun(client: purser.Client, journal: purser.Journal, payments: table[])|nil  adds them as a signed plan
+---@field approve fun(client: purser.Client, journal: purser.Journal, payments: table[])|nil  adds them as a signed
+--- plan, and again those that are put back by force
 ---@field writes_late boolean|nil without the record before the request
 ---@field tell fun(line: string)|nil
 
@@ -214,7 +215,8 @@ function M.run(options)
     workers = make_workers(state)
     local before = core.monotonic_ms()
     local reckoning = Reckoning.new { simulator = state.simulator, client = client, payouts = payouts,
-      journal = journal, started = state.started }
+      journal = journal, started = state.started,
+      approve = state.approve and function(payments) state.approve(client, journal, payments) end }
     local finished = work_off(state, workers, payouts, reckoning)
     local took = core.monotonic_ms() - before
     local requests, by_operation = received(state.simulator)

@@ -41,6 +41,11 @@ describe("a line of CSV", function()
     assert.equal("=1,\"\t\",\"a\nb\",\27\n", csv.line({ "=1", "\t", "a\nb", "\27" }, { raw = true }))
   end)
 
+  it("is read with one of three separators, and of a text alone", function()
+    assert.same({ nil, "the separator is none; give a comma, a semicolon or a tab" }, { csv.parse("a", "") })
+    assert.same({ nil, "the text is a nil; give a string" }, { csv.parse() })
+  end)
+
   it("loses no line after a comment, however lines end", function()
     for _, ends in ipairs { "\n", "\r\n", "\r" } do
       local text = table.concat({ "key,amount", "# rent", "a,1", "#", "b,2" }, ends)

@@ -101,24 +101,3 @@ describe("the commits of a process", function()
     assert(work())
   end)
 end)
-
-describe("the number of a worker", function()
-  it("is 0 before its first, and grows by one with each commit alone", function()
-    assert.equal(0, db:generation_of "w")
-    for expected = 1, 12 do
-      assert.equal(expected, db:transaction(function(tx) return tx:bump "w" end))
-    end
-    db:transaction(function(tx)
-      assert.equal(13, tx:bump "w")
-      tx:reject "undone"
-    end)
-    assert.equal(12, db:generation_of "w")
-    assert.equal(0, db:generation_of "other")
-    assert.equal(0, db:generation_of "")
-  end)
-
-  it("is nil and a message where the database cannot be read", function()
-    db:close()
-    assert.same({ nil, "it is closed" }, { db:generation_of "w" })
-  end)
-end)

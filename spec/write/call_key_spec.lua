@@ -127,6 +127,35 @@ describe("an operation without an id", function()
   end)
 end)
 
+-- A variable of the environment that a timer lacks took the name of the account away, and the payment was made again.
+describe("a key that the same account used under another name", function()
+  local unnamed = { retry = false, rate_limit = false }
+
+  local function client_under(name, of)
+    return simulated.client(sim, of or account, unnamed, { journal = journal, account = name })
+  end
+
+  it("is rejected where one of the two is but a digest of the API key", function()
+    for first, second in pairs { treasury = false, [false] = "treasury" } do
+      local id = "invoice-" .. tostring(first)
+      assert(move(client_under(first or nil), "5", id))
+      local _, err = move(client_under(second or nil), "5.0", id)
+      assert.same({ "not_sent", "journal.other_account" }, { err.outcome, err.code })
+      assert.matches(('account = "%s"'):format(client_under(first or nil):account()), err.hint, 1, true)
+    end
+    assert.equal(2, applied())
+  end)
+
+  it("is used by each of two that have names, or other keys, or say another thing with it", function()
+    assert(move(client_under "treasury", "5", "invoice-1"))
+    assert(move(client_under "second", "5", "invoice-1"))
+    assert(move(client_under(nil), "6", "invoice-1"))
+    local other = assert(sim:account { role = "main", balances = { USDT = "10" } })
+    assert.equal("rejected", select(2, move(client_under("other", other), "6", "invoice-1")).outcome)
+    assert.equal(3, applied())
+  end)
+end)
+
 describe("an operation with an id", function()
   it("gets the same one each time from a key", function()
     local client, info = client_of(), {}

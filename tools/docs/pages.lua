@@ -160,7 +160,8 @@ local function write_rejections(lines, row)
   if #own == 0 then return end
   local parts = {}
   for i, code in ipairs(own) do
-    parts[i] = ("%s %s"):format(code, codes.get(code).meaning:gsub("%.$", ""):gsub("^%u", string.lower))
+    local meaning = codes.get(code).meaning:gsub("%. It proves nothing%.$", " (which proves nothing)")
+    parts[i] = ("%s %s"):format(code, meaning:gsub("%.$", ""):gsub("^%u", string.lower))
   end
   lines[#lines + 1] = ""
   lines[#lines + 1] = "Rejections of its own: " .. table.concat(parts, "; ") .. "."

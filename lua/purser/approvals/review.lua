@@ -4,6 +4,7 @@
 
 local decimal = require "purser.decimal"
 local errors = require "purser.call.errors"
+local names_of = require "purser.util.names_of"
 local option_schema = require "purser.util.option_schema"
 local plain_text = require "purser.util.plain_text"
 local plan_text = require "purser.signed.plan_text"
@@ -35,8 +36,12 @@ local function fact_of(row)
   return { key = row.key, payee = row.payee or "", at = row.at, coin = (params.coin or params.asset or "?"):upper(),
     network = params.netWork or params.network or "", memo = params.memo or "", amount = decimal(params.amount or "0"),
     address = params.address or params.toAccount or params.toAccountType or params.subAccount or "",
-    operation = row.operation, contract = params.contractAddress }
+    operation = row.operation, contract = params.contractAddress, params = params }
 end
+
+-- Parameters that a row shows anyway, and ids, which pay nobody. All others are listed by name.
+local SAID = { coin = true, asset = true, amount = true, netWork = true, network = true, memo = true, address = true,
+  contractAddress = true, withdrawOrderId = true, clientTranId = true }
 
 -- Text in groups of four, as people compare addresses.
 local function grouped(text) return (clean(text):gsub("....", "%0 "):gsub(" $", "")) end
@@ -264,7 +269,14 @@ sections[5] = { "ALL ROWS", function(out, at)
       fact.memo ~= "" and "  memo " .. clean(fact.memo) or "",
       at.has_records and not at.by_address[fact.address] and "  NEW" or ""))
     if fact.contract then put(out, "    ", "    contract " .. grouped(fact.contract)) end
-    if fact.operation ~= "wallet.withdraw" then out[#out + 1] = "    by " .. fact.operation end
+    local more = {}
+    for _, name in ipairs(names_of(fact.params)) do
+      local value = fact.params[name]
+      if not SAID[name] and value ~= fact.address then more[#more + 1] = name .. " " .. clean(value) end
+    end
+    if fact.operation ~= "wallet.withdraw" or more[1] then
+      put(out, "    ", "    by " .. fact.operation .. (more[1] and ": " or "") .. table.concat(more, ", "))
+    end
   end
 end }
 

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 -- Runs a policy over what the journal says was sent, by time, with the sums and known addresses of then. What nobody
--- wrote down (the service's address book, who made a plan) is not judged, and counted as such.
+-- wrote down (who made a plan) is not judged, and counted as such.
 
 local decimal = require "purser.decimal"
 local errors = require "purser.call.errors"
@@ -37,12 +37,12 @@ local try_rules = { journal = "table", account = "string", policy = "string", si
 
 local function count(map, name, by) map[name] = (map[name] or 0) + (by or 1) end
 
--- The calls that were sent by then: sums by coin, destination and hour, and when each destination was first paid.
+-- The calls that were sent by then: sums by coin, place and hour, and when each destination was first paid.
 local function note(world, call, is_done)
-  local to, coin = call.destination, call.amount and call.coins and #call.coins == 1 and call.coins[1]
-  if to ~= "" and is_done then world.first[to] = world.first[to] or call.now end
-  for _, destination in ipairs(coin and { "", to ~= "" and to or nil } or {}) do
-    local name, hour = coin .. "\n" .. destination, math.floor(call.now / HOUR)
+  if is_done then world.first[call.destination] = world.first[call.destination] or call.now end
+  local coin, places = rules.counted(call)
+  for _, place in ipairs(places or {}) do
+    local name, hour = coin .. "\n" .. place, math.floor(call.now / HOUR)
     local hours = world.sums[name] or {}
     world.sums[name], hours[hour] = hours, hours[hour] or {}
     hours[hour][call.operation] = (hours[hour][call.operation] or decimal "0") + call.amount
@@ -62,7 +62,7 @@ end
 -- Returns what was sent in the hours of a limit. Calls come by time, so the hours that are over are added up once.
 local function sum_of(world, call, limit)
   local last, name = math.floor(call.now / HOUR), limit.coin .. "\n"
-    .. (limit.per == "destination" and call.destination or "")
+    .. (limit.per == "destination" and call.place or "")
   local hours, over = world.sums[name] or {}, world.over[limit] or {}
   world.over[limit] = over
   if not over[name] or over[name].hour ~= last then

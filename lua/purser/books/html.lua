@@ -23,7 +23,7 @@ for _, column in ipairs(columns) do above_numbers[column[1]] = true end
 local function line_of(cells, tag)
   local out = {}
   for i, cell in ipairs(cells) do
-    local is_number = decimal(cell) or tag and above_numbers[cell]
+    local is_number = cell:find "^%-?%d[%d.]*$" or tag and above_numbers[cell]
     out[i] = ("<%s%s>%s</%s>"):format(tag or "td", is_number and ' class="n"' or "", text(cell), tag or "td")
   end
   return "<tr>" .. table.concat(out) .. "</tr>\n"
@@ -112,7 +112,7 @@ local function balances_of(statement)
       seen[leg[2]], charts[#charts + 1] = true, chart_of(statement, leg[2])
     end
     local at = statement.checks[leg[1] .. "\30" .. leg[2]]
-    lines[i] = line_of { leg[1], leg[2], tostring(leg[3]), at and model.date(at) or "" }
+    lines[i] = line_of { leg[1], leg[2], leg[3], at and model.date(at) or "" }
   end
   return table_of("Balances", { "account", "asset", "held", "last equal to the balance" }, lines)
     .. table.concat(charts)
@@ -123,7 +123,7 @@ local function entries_of(statement)
   for _, entry in ipairs(statement.entries) do
     for i, leg in ipairs(entry.legs) do
       lines[#lines + 1] = line_of { i == 1 and model.date(entry.time) or "", i == 1 and entry.text or "",
-        i == 1 and entry.row and entry.rid:sub(1, 16) or "", leg[1], leg[2], tostring(leg[3]) }
+        i == 1 and entry.row and entry.rid:sub(1, 16) or "", leg[1], leg[2], leg[3] }
     end
   end
   return table_of("Entries", { "date", "entry", "id", "account", "asset", "amount" }, lines)

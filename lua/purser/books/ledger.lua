@@ -124,7 +124,7 @@ local function book(books, records, withdrawals, readings, chart)
     if fact.is_unknown then fact.inside, unknown[#unknown + 1] = true, withdrawal end
   end
   for _, record in ipairs(records) do record.entries = postings.entries(record.versions, record.fact, chart) end
-  reconcile.measure_fees(entries_of(records), readings, chart)
+  if unknown[1] then reconcile.measure_fees(entries_of(records), readings, chart) end
   for _, withdrawal in ipairs(withdrawals) do
     local fact = withdrawal.fact
     if fact.is_unknown then fact.inside = fact.measured end

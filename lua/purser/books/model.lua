@@ -22,11 +22,15 @@ function M.date(time)
   return dates[day]
 end
 
-local function add(balances, legs, prefix)
-  for _, leg in ipairs(legs) do
-    local key = (prefix or "") .. leg[1] .. "\30" .. leg[2]
-    balances[key] = (balances[key] or ZERO) + leg[3]
-  end
+-- Adds a leg to balances. Returns its key, and what stands there.
+local function add(balances, leg, prefix)
+  local key = (prefix or "") .. leg[1] .. "\30" .. leg[2]
+  balances[key] = (balances[key] or ZERO) + leg[3]
+  return key, balances[key]
+end
+
+local function add_all(balances, legs, prefix)
+  for _, leg in ipairs(legs) do add(balances, leg, prefix) end
 end
 
 -- Returns what the books now say of closed days beyond what they said before: an entry a record, on the first open day.
@@ -34,7 +38,7 @@ local function corrections(now, before, start)
   local new, old, by_rid, list, first = {}, {}, {}, {}, {}
   for _, side in ipairs { { new, now.entries }, { old, before.entries } } do
     for _, entry in ipairs(side[2]) do
-      if entry.time < start then add(side[1], entry.legs, entry.rid .. "\30") end
+      if entry.time < start then add_all(side[1], entry.legs, entry.rid .. "\30") end
     end
   end
   for _, entry in ipairs(now.entries) do first[entry.rid] = first[entry.rid] or entry end
@@ -48,7 +52,7 @@ local function corrections(now, before, start)
           corrects = M.date(known.time):sub(1, 7), text = "correction" }
         list[#list + 1] = by_rid[rid]
       end
-      table.insert(by_rid[rid].legs, { account, asset, left })
+      table.insert(by_rid[rid].legs, { account, asset, tostring(left) })
     end
   end
   return list
@@ -66,7 +70,7 @@ local function composed(books, rev, from, to)
     local now = ledger.at(books, period.rev)
     for _, entry in ipairs(before and corrections(now, before, start) or {}) do entries[#entries + 1] = entry end
     for _, entry in ipairs(now.entries) do
-      if not before and entry.time < from then add(balances, entry.legs) end
+      if not before and entry.time < from then add_all(balances, entry.legs) end
       if entry.time >= start and entry.time < period.ends and entry.time < to then entries[#entries + 1] = entry end
     end
     before, start = now, period.ends
@@ -81,7 +85,7 @@ local function legs_of(balances, keep)
   local legs = {}
   for _, key in ipairs(names_of(balances)) do
     local account, asset = key:match "^(.-)\30(.*)$"
-    if keep(account, balances[key]) then legs[#legs + 1] = { account, asset, balances[key] } end
+    if keep(account, balances[key]) then legs[#legs + 1] = { account, asset, tostring(balances[key]) } end
   end
   return legs
 end
@@ -90,7 +94,7 @@ end
 local function opening_of(balances, chart, from)
   local against = {}
   local legs = legs_of(balances, function(account, amount) return is_asset(account) and not amount:is_zero() end)
-  for _, leg in ipairs(legs) do add(against, { { chart.opening, leg[2], -leg[3] } }) end
+  for _, leg in ipairs(legs) do add(against, { chart.opening, leg[2], tostring(-decimal(leg[3])) }) end
   for _, leg in ipairs(legs_of(against, function(_, amount) return not amount:is_zero() end)) do
     legs[#legs + 1] = leg
   end
@@ -148,15 +152,14 @@ function M.statement(books, from, to, rev)
   local entries, balances, now, effective = composed(books, rev, from, to)
   local opening, inside, lines, lowest, assumed = opening_of(balances, now.chart, from), {}, {}, {}, 0
   balances = {}
-  add(balances, opening.legs)
+  add_all(balances, opening.legs)
   if #opening.legs > 0 then inside[1] = opening end
   for _, entry in ipairs(entries) do
     inside[#inside + 1] = entry
-    add(balances, entry.legs)
     for _, leg in ipairs(entry.legs) do
-      local key = leg[1] .. "\30" .. leg[2]
-      if is_asset(leg[1]) and balances[key]:sign() < 0 and not lowest[key] then
-        lowest[key] = { account = leg[1], asset = leg[2], amount = balances[key], entry = entry }
+      local key, held = add(balances, leg)
+      if held:sign() < 0 and is_asset(leg[1]) and not lowest[key] then
+        lowest[key] = { account = leg[1], asset = leg[2], amount = held, entry = entry }
       end
     end
     if entry.is_unexplained then lines[#lines + 1] = entry end

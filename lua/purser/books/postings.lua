@@ -31,51 +31,57 @@ function M.chart(account)
   return chart
 end
 
--- Each position is a list of legs: { account, asset, amount }. sum: `amount`, `fee`, `got`; facts: `inside`, `transit`.
+-- Each position is a list of legs { account, asset, amount }, one an account and asset; amounts are texts, as in rows.
+-- facts: `inside`, `transit`.
 local positions = {}
 
-function positions.deposit(row, sum, class, facts, chart)
+local function negative(amount)
+  return amount:find "^%-" and amount:sub(2) or amount == "0" and amount or "-" .. amount
+end
+
+function positions.deposit(row, class, facts, chart)
   if class ~= "done" and class ~= "early" or row.to_owner == "" then return {} end
-  return { { chart.owner(row.to_owner, "Spot"), row.asset, sum.amount },
-    { facts.transit and chart.transit or chart.outside, row.asset, -sum.amount } }
+  return { { chart.owner(row.to_owner, "Spot"), row.asset, row.amount },
+    { facts.transit and chart.transit or chart.outside, row.asset, negative(row.amount) } }
 end
 
-function positions.withdrawal(row, sum, class, facts, chart)
+function positions.withdrawal(row, class, facts, chart)
   if class == "void" then return {} end
-  local total = facts.inside and sum.amount or sum.amount + sum.fee
-  local from = { chart.owner(row.from_owner, "Spot"), row.asset, -total }
+  local fee, total, sent = row.fee ~= "" and row.fee or "0", row.amount, row.amount
+  if facts.inside then sent = tostring(decimal(sent) - fee) else total = tostring(decimal(total) + fee) end
+  local from = { chart.owner(row.from_owner, "Spot"), row.asset, negative(total) }
   if class == "pending" then return { from, { chart.owner(row.from_owner, "Leaving"), row.asset, total } } end
-  return { from, { facts.transit and chart.transit or chart.outside, row.asset, total - sum.fee },
-    { chart.withdrawal_fees, row.asset, sum.fee } }
+  return { from, { facts.transit and chart.transit or chart.outside, row.asset, sent },
+    { chart.withdrawal_fees, row.asset, fee } }
 end
 
-function positions.transfer(row, sum, class, _, chart)
+function positions.transfer(row, class, _, chart)
   -- no operation shows a futures balance, so nothing of one is held against Leaving
   if class == "void" or class == "pending" and row.from_place ~= "Spot" then return {} end
-  return { { chart.owner(row.from_owner, row.from_place), row.asset, -sum.amount },
+  return { { chart.owner(row.from_owner, row.from_place), row.asset, negative(row.amount) },
     { class == "pending" and chart.owner(row.from_owner, "Leaving") or chart.owner(row.to_owner, row.to_place),
-      row.asset, sum.amount } }
+      row.asset, row.amount } }
 end
 
-function positions.internal_transfer(row, sum, class, _, chart)
-  if class == "void" or row.from_owner == "" and row.to_owner == "" then return {} end
+function positions.internal_transfer(row, class, _, chart)
+  if class == "void" or row.from_owner == row.to_owner then return {} end
   local function side(owner, place) return owner == "" and chart.outside or chart.owner(owner, place) end
   local is_leaving = class == "pending" and row.from_owner ~= ""
-  return { { side(row.from_owner, "Spot"), row.asset, -sum.amount },
-    { is_leaving and side(row.from_owner, "Leaving") or side(row.to_owner, "Spot"), row.asset, sum.amount } }
+  return { { side(row.from_owner, "Spot"), row.asset, negative(row.amount) },
+    { is_leaving and side(row.from_owner, "Leaving") or side(row.to_owner, "Spot"), row.asset, row.amount } }
 end
 
-function positions.conversion(row, sum, class, _, chart)
+function positions.conversion(row, class, _, chart)
   if class ~= "done" then return {} end
-  local spot = chart.owner(row.owner, "Spot")
-  return { { spot, row.asset, -sum.amount }, { chart.conversion, row.asset, sum.amount },
-    { chart.conversion, row.got_asset, -(sum.got + sum.fee) }, { chart.conversion_fees, row.got_asset, sum.fee },
-    { spot, row.got_asset, sum.got } }
+  local spot, fee = chart.owner(row.owner, "Spot"), row.fee ~= "" and row.fee or "0"
+  return { { spot, row.asset, negative(row.amount) }, { chart.conversion, row.asset, row.amount },
+    { chart.conversion, row.got_asset, negative(tostring(decimal(row.got) + fee)) },
+    { chart.conversion_fees, row.got_asset, fee }, { spot, row.got_asset, row.got } }
 end
 
-function positions.rebate(row, sum, class, _, chart)
+function positions.rebate(row, class, _, chart)
   if class ~= "done" then return {} end
-  return { { chart.rebates, row.asset, sum.amount }, { chart.income, row.asset, -sum.amount } }
+  return { { chart.rebates, row.asset, row.amount }, { chart.income, row.asset, negative(row.amount) } }
 end
 
 -- Its record will move the money.
@@ -101,29 +107,39 @@ end
 
 M.class_of = class_of
 
+-- The leg of a position on the account and asset of another.
+local function leg_like(legs, other)
+  for _, leg in ipairs(legs) do
+    if leg[1] == other[1] and leg[2] == other[2] then return leg end
+  end
+end
+
+local function by_account(a, b)
+  if a[1] ~= b[1] then return a[1] < b[1] end
+  return a[2] < b[2]
+end
+
 -- The legs that lead from one position to the next, in the order of the accounts' names.
 local function difference(old, new)
-  local by_key, keys, legs = {}, {}, {}
-  local function put(leg, amount)
-    local key = leg[1] .. "\30" .. leg[2]
-    local known = by_key[key]
-    if not known then keys[#keys + 1] = key end
-    by_key[key] = { leg[1], leg[2], known and known[3] + amount or amount }
+  local legs = {}
+  for _, leg in ipairs(new) do
+    local was = leg_like(old, leg)
+    if was and was[3] ~= leg[3] then
+      legs[#legs + 1] = { leg[1], leg[2], tostring(decimal(leg[3]) - was[3]) }
+    elseif not was and leg[3] ~= "0" then
+      legs[#legs + 1] = leg
+    end
   end
-  for _, leg in ipairs(new) do put(leg, leg[3]) end
-  for _, leg in ipairs(old) do put(leg, -leg[3]) end
-  table.sort(keys)
-  for _, key in ipairs(keys) do legs[#legs + 1] = not by_key[key][3]:is_zero() and by_key[key] or nil end
+  for _, leg in ipairs(old) do
+    if leg[3] ~= "0" and not leg_like(new, leg) then legs[#legs + 1] = { leg[1], leg[2], negative(leg[3]) } end
+  end
+  table.sort(legs, by_account)
   return legs
 end
 
-local ZERO = decimal(0)
-
 local function position_of(row, facts, chart)
   local class = class_of(row)
-  if class == "unreadable" then return {} end
-  local sum = { amount = decimal(row.amount), fee = decimal(row.fee) or ZERO, got = decimal(row.got) }
-  return positions[row.entity](row, sum, class, facts, chart)
+  return class == "unreadable" and {} or positions[row.entity](row, class, facts, chart)
 end
 
 --- Returns the entries of one record's versions, oldest first: { time, rid, text, is_pending, row, legs, fact }.

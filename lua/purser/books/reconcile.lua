@@ -11,73 +11,59 @@ local M = {}
 local DAY = 86400000
 local ZERO = decimal(0)
 
--- Returns the first reading for which a test of it holds; one more than there are, where it never does.
-local function first_reading(readings, holds)
+-- Returns the number of the first reading for which a test of it and an entry holds; one more than there are, where it
+-- never does.
+local function first_reading(readings, holds, entry)
   local low, high = 1, #readings + 1
   while low < high do
     local middle = math.floor((low + high) / 2)
-    if holds(readings[middle]) then high = middle else low = middle + 1 end
+    if holds(readings[middle], entry) then high = middle else low = middle + 1 end
   end
   return low
 end
 
--- The legs of entries on the owners' spot accounts: { owner, asset, amount, entry, number }, the number of the first
--- reading that knew of it; `dated` is that of the first one that began after the entry's own time, where that is less.
-local function moves_of(entries, readings, chart)
-  local owner_of, moves, least = {}, {}, {}
+local function knows(reading, entry) return entry.row.rev <= reading.rev and entry.row.seen <= reading.at end
+local function began_after(reading, entry) return entry.time < reading.began end
+
+-- Sums what moved on the owners' spot accounts by owner, reading and asset: a leg belongs to the first reading that
+-- knew it. One of a record that showed up late belongs to the reading whose balance moved by its amount; where none
+-- did, to that of its own time. `each(owner, number, leg, entry)` is told of each.
+local function moved(entries, readings, chart, each)
+  local owner_of, sums, late, least, rid = {}, {}, {}, {}, nil
   for owner in pairs(readings) do
-    owner_of[chart.owner(owner, "Spot")], owner_of[chart.owner(owner, "Leaving")] = owner, owner
+    sums[owner], owner_of[chart.owner(owner, "Spot")], owner_of[chart.owner(owner, "Leaving")] = {}, owner, owner
+  end
+  local function known_of(owner, number, asset) return (sums[owner][number] or {})[asset] or ZERO end
+  local function put(owner, number, leg, entry)
+    sums[owner][number] = sums[owner][number] or {}
+    sums[owner][number][leg[2]] = known_of(owner, number, leg[2]) + leg[3]
+    if each then each(owner, number, leg, entry) end
   end
   for _, entry in ipairs(entries) do
+    if entry.rid ~= rid then rid, least = entry.rid, {} end -- the numbers of a record's entries never go back
     for _, leg in ipairs(entry.legs) do
       local owner = owner_of[leg[1]]
       if owner then
-        local key, list = owner .. entry.rid, readings[owner]
-        local number = first_reading(list, function(reading)
-          return entry.row.rev <= reading.rev and entry.row.seen <= reading.at
-        end)
-        local dated = first_reading(list, function(reading) return entry.time < reading.began end)
-        local floor = least[key] or 1 -- the numbers of a record's entries never go back
-        dated, number = math.max(floor, dated), math.max(floor, number)
-        least[key] = math.min(dated, number)
-        moves[#moves + 1] = { owner = owner, asset = leg[2], amount = leg[3], entry = entry, number = number,
-          dated = dated < number and dated or nil }
+        local floor, list = least[owner] or 1, readings[owner]
+        local number = math.max(floor, first_reading(list, knows, entry))
+        local dated = math.max(floor, first_reading(list, began_after, entry))
+        least[owner] = math.min(dated, number)
+        if dated >= number then put(owner, number, leg, entry)
+        else late[#late + 1] = { owner = owner, leg = leg, entry = entry, from = dated, to = number } end
       end
     end
   end
-  return moves
-end
-
-local function add(sums, move)
-  local of = sums[move.owner] or {}
-  sums[move.owner] = of
-  of[move.number] = of[move.number] or {}
-  of[move.number][move.asset] = (of[move.number][move.asset] or ZERO) + move.amount
-end
-
--- Sums what moved by owner, reading and asset. A record that showed up late belongs to the reading whose balance moved
--- by its amount; where none did, to that of its own time.
-local function moved(moves, readings)
-  local sums, late = {}, {}
-  for _, move in ipairs(moves) do
-    if move.dated then late[#late + 1] = move else add(sums, move) end
-  end
   for _, move in ipairs(late) do
-    local list, latest = readings[move.owner], move.number
-    local function fits(number)
+    local list, leg, at = readings[move.owner], move.leg, move.from
+    for number = move.from, move.to do
       local now, before = list[number], list[number - 1]
-      if not now or not before then return false end
-      local known = sums[move.owner] and sums[move.owner][number] and sums[move.owner][number][move.asset] or ZERO
-      return (now.totals[move.asset] or ZERO) - (before.totals[move.asset] or ZERO) - known == move.amount
-    end
-    move.number = move.dated
-    for number = move.dated, latest do
-      if fits(number) then
-        move.number = number
+      if now and before and ((now.totals[leg[2]] or ZERO) - (before.totals[leg[2]] or ZERO)
+        - known_of(move.owner, number, leg[2])):eq(leg[3]) then
+        at = number
         break
       end
     end
-    add(sums, move)
+    put(move.owner, at, leg, move.entry)
   end
   return sums
 end
@@ -86,21 +72,19 @@ end
 --- nothing went beyond their amounts, or just the sum of their fees. Sets `measured` (inside or not) of their facts.
 --- A difference between is no measure: something else moved.
 function M.measure_fees(entries, readings, chart)
-  local unknown, moves = {}, moves_of(entries, readings, chart)
-  local sums = moved(moves, readings)
-  for _, move in ipairs(moves) do
-    local class, fact = postings.class_of(move.entry.row), move.entry.fact
-    if fact.is_unknown and (class == "sent" or class == "done") then
-      local key = ("%s\30%d\30%s"):format(move.owner, move.number, move.asset)
-      local group = unknown[key] or { move = move, facts = {}, fees = ZERO }
-      unknown[key] = group
-      if not group.facts[fact] then group.facts[fact], group.fees = true, group.fees + move.entry.row.fee end
-    end
-  end
-  for _, group in pairs(unknown) do
-    local owner, number, asset = group.move.owner, group.move.number, group.move.asset
-    local now, before = readings[owner][number], readings[owner][number - 1]
-    local beyond = now and before and (before.totals[asset] or ZERO) + (sums[owner][number][asset] or ZERO)
+  local groups = {}
+  local sums = moved(entries, readings, chart, function(owner, number, leg, entry)
+    local class, fact = postings.class_of(entry.row), entry.fact
+    if not fact.is_unknown or class ~= "sent" and class ~= "done" then return end
+    local key = ("%s\30%d\30%s"):format(owner, number, leg[2])
+    local group = groups[key] or { owner = owner, number = number, asset = leg[2], facts = {}, fees = ZERO }
+    groups[key] = group
+    if not group.facts[fact] then group.facts[fact], group.fees = true, group.fees + entry.row.fee end
+  end)
+  for _, group in pairs(groups) do
+    local asset, list = group.asset, readings[group.owner]
+    local now, before = list[group.number], list[group.number - 1]
+    local beyond = now and before and (before.totals[asset] or ZERO) + sums[group.owner][group.number][asset]
       - (now.totals[asset] or ZERO)
     for fact in pairs(beyond and (beyond:is_zero() or beyond == group.fees) and group.facts or {}) do
       fact.measured, fact.is_measured = beyond:is_zero(), true
@@ -113,7 +97,8 @@ end
 local function line_of(time, text, owner, asset, amount, chart, account)
   local spot = chart.owner(owner, "Spot")
   return { time = time, rid = (account == chart.opening and "!" or "~") .. spot .. " " .. asset, text = text,
-    owner = owner, asset = asset, amount = amount, legs = { { account, asset, -amount }, { spot, asset, amount } } }
+    owner = owner, asset = asset, amount = amount,
+    legs = { { account, asset, tostring(-amount) }, { spot, asset, tostring(amount) } } }
 end
 
 -- The lines of one owner: the opening, and a day's difference at its last quiet reading.
@@ -150,7 +135,7 @@ end
 --- Returns the lines that make the books equal to each day's last quiet reading, and when each account last added up,
 --- by account and asset.
 function M.lines(entries, readings, chart)
-  local sums, lines, checks, first = moved(moves_of(entries, readings, chart), readings), {}, {}, nil
+  local sums, lines, checks, first = moved(entries, readings, chart), {}, {}, nil
   for _, entry in ipairs(entries) do
     if not first or entry.time < first then first = entry.time end
   end
@@ -158,7 +143,7 @@ function M.lines(entries, readings, chart)
     if not first or list[1].began < first then first = list[1].began end
   end
   for owner, list in pairs(readings) do
-    owner_lines(owner, list, sums[owner] or {}, first, chart, lines, checks)
+    owner_lines(owner, list, sums[owner], first, chart, lines, checks)
   end
   return lines, checks
 end

@@ -61,7 +61,7 @@ local function declared_by(statement)
   local function take(legs)
     for _, leg in ipairs(legs) do
       accounts[leg[1]] = true
-      places[leg[2]] = math.max(places[leg[2]] or 1, #(tostring(leg[3]):match "%.(%d+)" or ""))
+      places[leg[2]] = math.max(places[leg[2]] or 1, #(leg[3]:match "%.(%d+)" or ""))
     end
   end
   for _, entry in ipairs(statement.entries) do take(entry.legs) end
@@ -88,7 +88,7 @@ local function journal_of(statement, declarations, head, tag, name)
     out[#out + 1] = head:format(model.date(entry.time), entry.is_pending and "!" or "*", entry.text)
     for _, one in ipairs(tags_of(entry)) do out[#out + 1] = tag:format(one[1], plain(one[2])) end
     for _, leg in ipairs(entry.legs) do
-      out[#out + 1] = ("  %s  %s %s"):format(leg[1], tostring(leg[3]), name(leg[2]))
+      out[#out + 1] = ("  %s  %s %s"):format(leg[1], leg[3], name(leg[2]))
     end
   end
   return out
@@ -109,7 +109,7 @@ function M.hledger(statement)
   end
   for _, leg in ipairs(statement.closing) do
     local asset = quoted(leg[2])
-    out[#out + 1] = ("  %s  0 %s = %s %s"):format(leg[1], asset, tostring(leg[3]), asset)
+    out[#out + 1] = ("  %s  0 %s = %s %s"):format(leg[1], asset, leg[3], asset)
   end
   return table.concat(out, "\n") .. "\n"
 end
@@ -120,7 +120,7 @@ local DIGITS = 28 -- of beancount's sums
 function M.beancount(statement)
   local accounts, assets, places = declared_by(statement)
   for _, leg in ipairs(statement.all) do
-    if #tostring(leg[3]):match "%d+" + places[leg[2]] + 1 > DIGITS then
+    if #leg[3]:match "%d+" + places[leg[2]] + 1 > DIGITS then
       return nil, ("the sums of %s need more than the %d digits of beancount"):format(leg[2], DIGITS)
     end
   end
@@ -133,7 +133,7 @@ function M.beancount(statement)
   local after = model.date(tonumber(statement.to) + 86399999)
   out[#out + 1] = ""
   for _, leg in ipairs(statement.closing) do
-    out[#out + 1] = ("%s balance %s  %s ~ 0 %s"):format(after, leg[1], tostring(leg[3]), commodity(leg[2]))
+    out[#out + 1] = ("%s balance %s  %s ~ 0 %s"):format(after, leg[1], leg[3], commodity(leg[2]))
   end
   return table.concat(out, "\n") .. "\n"
 end
@@ -152,33 +152,35 @@ function M.csv(statement)
       or "", n = 5 }
     for _, leg in ipairs(entry.legs) do
       out[#out + 1] = ("%s,%s,%s,%s"):format(front:sub(1, -2), csv.line({ leg[1], leg[2] }):sub(1, -2),
-        tostring(leg[3]), back)
+        leg[3], back)
     end
   end
   return table.concat(out)
 end
 
-local function legs_json(legs)
+-- An object as a line, its last member the legs.
+local function line_with(members, name, legs)
   local list = {}
   for i, leg in ipairs(legs) do
-    list[i] = json.object { { "account", leg[1] }, { "asset", leg[2] }, { "amount", tostring(leg[3]) } }
+    list[i] = ('{"account":%s,"asset":%s,"amount":"%s"}'):format(json.encode(leg[1]), json.encode(leg[2]), leg[3])
   end
-  return json.list(list)
+  local line = json.encode(json.object(members)):sub(1, -2)
+  return ('%s%s"%s":[%s]}\n'):format(line, #members > 0 and "," or "", name, table.concat(list, ","))
 end
 
---- An object a line: the statement, each entry, and the closing balances.
+--- Writes an object a line: the statement, each entry, and the closing balances.
 function M.jsonl(statement)
   local out = { json.encode(json.object { { "account", statement.account }, { "from", model.date(statement.from) },
-    { "to", model.date(statement.to) }, { "rev", statement.rev }, { "remarks", json.list(M.remarks(statement)) } }) }
+    { "to", model.date(statement.to) }, { "rev", statement.rev }, { "remarks", json.list(M.remarks(statement)) } }),
+    "\n" }
   for _, entry in ipairs(statement.entries) do
     local members = { { "date", model.date(entry.time) }, { "time", entry.time }, { "rid", entry.rid },
       { "text", entry.text }, { "pending", entry.is_pending or false } }
     for _, tag in ipairs(tags_of(entry)) do members[#members + 1] = { tag[1], tag[2] } end
-    members[#members + 1] = { "postings", legs_json(entry.legs) }
-    out[#out + 1] = json.encode(json.object(members))
+    out[#out + 1] = line_with(members, "postings", entry.legs)
   end
-  out[#out + 1] = json.encode(json.object { { "closing", legs_json(statement.closing) } })
-  return table.concat(out, "\n") .. "\n"
+  out[#out + 1] = line_with({}, "closing", statement.closing)
+  return table.concat(out)
 end
 
 --- The page for people.

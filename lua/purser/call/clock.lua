@@ -56,8 +56,9 @@ function Clock:read()
     return offset and self.monotonic() + offset or self.wall()
   end
   local now = self:now()
-  if type(now) == "number" and now > 0 and now < 2 ^ 53 and now % 1 == 0 then return math.floor(now) end
-  return nil, "the option clock did not give a time", "it must return whole epoch milliseconds"
+  if type(now) == "number" and now >= 1e12 and now < 1e13 and now % 1 == 0 then return math.floor(now) end
+  return nil, "the option clock did not give a time", "it must return whole epoch milliseconds (13 digits; os.time() "
+    .. "gives seconds)"
 end
 
 -- The host's clock and the monotonic one may drift apart so far before one of them is said to have jumped.
@@ -80,8 +81,9 @@ local FARTHEST_MS = 86400000
 local function doubt(self, time)
   local apart = time - self.wall()
   if math.abs(apart) <= FARTHEST_MS then return nil end
-  return ("the service's time is %.0f hours %s this machine's clock, and more than 24 are not believed; set it, "
-    .. "or give the option clock"):format(math.floor(math.abs(apart) / 3600000), apart > 0 and "ahead of" or "behind")
+  return ("the service's time is %.0f hours %s %s, and more than 24 are not believed; set it"):format(
+    math.floor(math.abs(apart) / 3600000), apart > 0 and "ahead of" or "behind",
+    self.monotonic and "this machine's clock" or "the option clock")
 end
 
 -- The service's time was `time` when `counted` was read.

@@ -48,10 +48,12 @@ function M.forked(row)
     message = "this process was forked off during the call, which is left to its parent" }
 end
 
---- Makes the error of a call that the rate limit does not let go, and why; after `ms` it may be repeated.
+--- Makes the error of a call that the rate limit does not let go, and why; after `ms` it may be repeated. 0: no pause
+--- helps, because the store cannot be used.
 function M.no_room(row, why, ms)
   return errors.new { kind = "throttled", outcome = "not_sent", operation = row.full_name, retryable = true,
-    retry_after = math.ceil(ms / 1000), message = why, hint = "call it again after the pause" }
+    retry_after = ms > 0 and math.ceil(ms / 1000) or nil, message = why,
+    hint = ms > 0 and "call it again after the pause" or nil }
 end
 
 ------------------------------------------------------------------------------------------------ waits and the clock
@@ -96,7 +98,9 @@ local function correct_clock(self, run, err)
     return run(self, unsigned.rows.server_time)
   end)
   if correction or self._clock:learn_date(err and err.service_date) then return true end
-  if err then err.message = ("%s; the clock was not corrected: %s"):format(err.message, problem.message) end
+  if err then
+    err.message = ("%s; the clock was not corrected: %s"):format(err.message:gsub("%.$", ""), problem.message)
+  end
   return false
 end
 

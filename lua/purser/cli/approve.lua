@@ -11,6 +11,7 @@ local lazy = require "purser.util.lazy"
 local plan_text = require "purser.signed.plan_text"
 local report = require "purser.cli.report"
 local signers = require "purser.signed.signers"
+local sshsig = require "purser.signed.sshsig"
 local terminal = require "purser.cli.terminal"
 local values = require "purser.cli.values"
 local decimal = lazy "purser.decimal"
@@ -34,49 +35,52 @@ function M.grammar()
   }
 end
 
---- Lets ssh-keygen sign a file for a purpose, and moves the signature to `target`. Returns the signature; or nil and
---- the exit code.
-function M.sign(path, key, namespace, target)
-  os.remove(path .. ".sig")
-  local ok = os.execute(("ssh-keygen -Y sign -f %s -n %s %s >&2"):format(values.shell_word(key), namespace,
-    values.shell_word(path)))
-  local text = files.read(path .. ".sig")
-  if ok ~= true and ok ~= 0 or not text then
-    return nil, report.bad_input "ssh-keygen did not sign; nothing was written"
+--- Lets ssh-keygen sign a text for a purpose, and writes the signature to `target`. It signs a copy that nobody else
+--- can change, and not the file that the text was read from: who can write there could exchange it after it was shown.
+function M.sign(text, key, namespace, target)
+  local copy = os.tmpname()
+  report.must(files.replace(copy, text))
+  local pipe = assert(io.popen(("ssh-keygen -Y sign -f %s -n %s < %s"):format(values.shell_word(key), namespace,
+    values.shell_word(copy))))
+  local armoured = pipe:read "*a"
+  pipe:close()
+  os.remove(copy)
+  if armoured == "" then report.bad_input "ssh-keygen did not sign; nothing was written" end
+  local signature = sshsig.read(armoured)
+  if not signature or not sshsig.verify(signature, namespace, text) then
+    report.bad_input "the signature is none that Purser takes; make a key with `ssh-keygen -t ed25519`"
   end
-  if target ~= path .. ".sig" then ok = os.rename(path .. ".sig", target) end
-  if not ok then return nil, report.bad_input("%s cannot be written", target) end
-  return text
+  report.must(files.replace(target, armoured))
 end
 
--- The largest sum of a plan and what it is of.
-local function largest_of(plan)
+-- Returns the largest sum of a plan, and what it is of.
+local function largest_of(sums)
   local name, largest
-  for each, sum in pairs(plan.sums) do
+  for each, sum in pairs(sums) do
     local order = largest and decimal(sum):compare(largest) or 1
     if order > 0 or order == 0 and each < name then name, largest = each, sum end
   end
-  return name, largest
+  return largest, name
 end
 
--- Has the sum typed. Returns nil when it is that of the plan, else the exit code.
-local function confirm(options, head)
-  local name, largest = largest_of(head)
-  if not name then return nil end -- it moves nothing
-  local typed = options.sum
-  if not typed then
-    if not terminal.can_ask() then return report.bad_input "approve: there is no terminal to ask on; give --sum" end
+-- Has the largest sum typed, where the plan moves any.
+local function confirm(options, sums)
+  local largest, name = largest_of(sums)
+  local typed = largest and options.sum
+  if largest and not typed then
+    if not terminal.can_ask() then report.bad_input "approve: there is no terminal to ask on; give --sum" end
     typed = terminal.answer(("Type the sum of %s to sign: "):format(name))
   end
   local amount = decimal(typed or "")
-  if amount and amount:eq(largest) then return nil end
-  return report.bad_input("that is not the sum of %s; nothing was signed", name)
+  if largest and not (amount and amount:eq(largest)) then
+    report.bad_input("that is not the sum of %s; nothing was signed", name)
+  end
 end
 
 -- Adds the rows that were signed to the reader's own records.
-local function remember(path, text)
+local function remember(path, plan)
   local lines = {}
-  for i, row in ipairs(assert(plan_text.read(text)).rows) do
+  for i, row in ipairs(plan.rows) do
     row.at = core.now_ms()
     lines[i] = json.encode(row) .. "\n"
   end
@@ -84,24 +88,16 @@ local function remember(path, text)
 end
 
 function M.start(options)
-  local text, code = approvals.read(options.plan, "approve: the file of the plan")
-  if not text then return code end
+  local text = approvals.read(options.plan)
+  local plan = report.must(plan_text.read(text))
   options.records = options.records or (os.getenv "HOME" or ".") .. "/.purser-signed"
-  code = approvals.show(options, options.plan)
-  if code ~= report.DONE then return code end
-  code = confirm(options, core.decode((text:match "^[^\n]*")))
-  if code then return code end
+  approvals.show(options, text)
+  confirm(options, plan.head.sums)
   local kind = options.withdraw and "withdraw" or options.made and "made" or "approve"
   local target = ("%s.%s%s.sig"):format(options.plan, options.name or os.getenv "USER" or "signed",
     kind ~= "approve" and "." .. kind or "")
-  local signature
-  signature, code = M.sign(options.plan, options.key, signers.NAMESPACES[kind], target)
-  if not signature then return code end
-  if signers.statement(text, signature).kind ~= kind then
-    os.remove(target)
-    return report.bad_input "the signature is none that Purser takes; make a key with `ssh-keygen -t ed25519`"
-  end
-  if kind == "approve" and not remember(options.records, text) then
+  M.sign(text, options.key, signers.NAMESPACES[kind], target)
+  if kind == "approve" and not remember(options.records, plan) then
     report.say("%s cannot be written: the next plan shows these as new", options.records)
   end
   report.note("signed: %s; the payer adds it with `purser approvals add %s %s`", target, options.plan, target)

@@ -110,7 +110,7 @@ local function facts(row)
     row.effect ~= "read" and "\nOutcome unknown: " .. catalogue.advice(row) .. "." or "")
 end
 
--- By the name of a parameter, or by its kind.
+-- Values by the name of a parameter, or by its kind.
 local samples = {
   coin = "USDT", asset = "USDT", network = "TRX", netWork = "TRX", subAccount = "tradingdesk1",
   toAccount = "tradingdesk1", fromAccountType = "SPOT", toAccountType = "FUTURES", id = "766a...", tranId = "766a...",

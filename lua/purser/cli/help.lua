@@ -9,10 +9,11 @@ local M = {}
 
 local NARROW, HELP_AT = 60, 28 -- columns; where a help begins
 
--- Returns a text as lines of at most `width` columns: each of its lines keeps what it is indented by, and `hang` more.
+-- Returns a text as lines of at most `width` columns. Each of its lines keeps what it is indented by (also by the
+-- number of an entry), and `hang` more.
 local function folded(text, width, indent, hang)
   return ((text .. "\n"):gsub("([^\n]*)\n", function(line)
-    local own = width >= NARROW and line:match "^  [^ ]+ .-   +" or line:match "^ *"
+    local own = width >= NARROW and line:match "^  [^ ]+ .-   +" or line:match "^ *%d+%. " or line:match "^ *"
     return terminal.fold((" "):rep(indent) .. line, indent + #own + hang, width):gsub(" +$", "") .. "\n"
   end))
 end

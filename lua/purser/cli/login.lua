@@ -13,7 +13,7 @@ local M = {}
 function M.grammar()
   return {
     text = "Ask for an API key and its secret, which is not shown, and keep both in "
-    .. "~/.config/purser/NAME.keys,\nwhich only you can read. Nothing is sent.\n\n"
+    .. "~/.config/purser/NAME.keys, which only you can read. Nothing is sent.\n\n"
     .. "Keys come from the first of these that there is:\n"
     .. "  1. --credentials FILE, or - for standard input\n"
     .. "  2. --account NAME: ~/.config/purser/NAME.keys, else what follows if PURSER_ACCOUNT is NAME, else none\n"
@@ -23,7 +23,7 @@ function M.grammar()
     .. "  6. purser in the folder CREDENTIALS_DIRECTORY (systemd: LoadCredential=purser:/path)\n"
     .. "  7. ~/.config/purser/default.keys, or that of PURSER_ACCOUNT\n"
     .. "PURSER_ACCOUNT names the account of the keys 3 to 6. An empty variable counts as not set.",
-    arguments = { { "name", "Name of the account (default).", optional = true, values = {} } },
+    arguments = { { "name", "Name of the account; without it \"default\".", optional = true, values = {} } },
     { "Options",
       { "--base-url", "<url>", "Address of the service that the key belongs to." },
       { "--profile", "<name>", "Conventions of the service: default, or mexc.", choices = { "default", "mexc" } },

@@ -26,15 +26,16 @@ function M.grammar()
     text = "Pay a list of payments, each once, however often the command is started or killed.\n"
       .. "The first line of FILE names columns: key, and the parameters of the operation.\n"
       .. "A key names its payment for good.\n"
-      .. "  plan FILE    what would be paid, with sums and balances; nothing is sent\n"
-      .. "               with --policy and --output the plan that persons sign (docs/approvals.md)\n"
-      .. "  show PLAN    such a plan, with what is odd first\n"
-      .. "  run [FILE]   add the payments, and make those that are not made; without FILE go on where it stopped\n"
-      .. "  status       how many are in which state; sends nothing\n"
-      .. "  report       every payment with its state and the service's id\n"
-      .. "  retry KEY    look again for one that failed or is undecided, and put it back when it was not made\n"
-      .. "  drop KEY     the same, and give it up\n"
-      .. "  replace KEY FILE  the same, and make it what FILE now has under the key\n"
+      .. "  plan FILE          what would be paid, with sums and balances; nothing is sent; with --policy and --output "
+      .. "the plan that persons sign (docs/approvals.md)\n"
+      .. "  show PLAN          such a plan, with what is odd first\n"
+      .. "  run [FILE]         add the payments, and make those that are not made; without FILE go on where it "
+      .. "stopped\n"
+      .. "  status             how many are in which state; sends nothing\n"
+      .. "  report             every payment with its state and the service's id\n"
+      .. "  retry KEY          look again for one that failed or is undecided, and put it back when it was not made\n"
+      .. "  drop KEY           the same, and give it up\n"
+      .. "  replace KEY FILE   the same, and make it what FILE now has under the key\n"
       .. "`purser payouts FILE` is `purser payouts run FILE`.\n"
       .. "run and status exit with 4 while a payment is sent or undecided, else with 1 while one is failed, else with "
       .. "3 while one is blocked (not sent before a person has acted), else with 0: for status that means that others "
@@ -48,8 +49,8 @@ function M.grammar()
     { "Options",
       { "--operation", "<operation>", "That of payments without a column `operation`, such as wallet.withdraw.",
         values = function() return catalogue.names(function(row) return row.effect == "transfer" end) end },
-      { "--queue", "<name>", "Name of the queue (default)." },
-      { "--worker", "<name>", "Name of this worker (shell); one running process may have it at a time." },
+      { "--queue", "<name>", "Name of the queue; without it \"default\"." },
+      { "--worker", "<name>", "Name of this worker; without it \"shell\". One running process may have it at a time." },
       { "--unchecked", "plan, run, replace: take addresses as they are, whatever their form and checksum say." },
       { "--allow-equal", "run: with --yes pay rows that look like a mistake, too: equal ones, keys that differ only in "
         .. "case, what was paid in the last 7 days, an amount far above the others." },
@@ -168,7 +169,9 @@ local function reject(plan)
     payments_plan.lines(plan.payments, "problems"), is_doubtful and "; --unchecked takes addresses as they are" or "")
 end
 
-function actions.show(options) return approvals.show(options, options.subject) end
+function actions.show(options)
+  return approvals.show(options, approvals.read(options.subject, "payouts show: the file of the plan"))
+end
 
 function actions.plan(options)
   if not options.subject then report.bad_input "payouts plan: the file is missing; give FILE.csv" end

@@ -72,12 +72,15 @@ local function make_guard(options, base_url)
   return guard.new(options.guard or {}, options, base_url)
 end
 
+local SECRET_ALONE = "such a file holds the secret and nothing else; purser.vault.read_keys reads one with "
+  .. "`api_key = ...` and `secret_key = ...`"
+
 local function use_keys(self, options)
   if not (options.secret_key_file or options.secret_key_env) then
     return pipeline.use_credentials(self, options.api_key, options.secret_key)
   end
   local secret, message = secrets.of(options)
-  if not secret then return message end
+  if not secret then return message, message:find("line break", 1, true) and SECRET_ALONE or nil end
   local hint
   message, hint = pipeline.use_credentials(self, options.api_key, secret)
   secret:close()

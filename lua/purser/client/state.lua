@@ -13,7 +13,6 @@ local private = require "purser.util.private"
 local response = require "purser.call.response"
 local views = require "purser.util.views"
 local setbacks = require "purser.call.setbacks"
-local digest = lazy "purser.util.digest"
 local history = lazy "purser.history"
 local intents = lazy "purser.write.intent"
 local methods_ = lazy "purser.client.methods"
@@ -159,9 +158,7 @@ end
 --- The name under which the journal keeps what this client does: its option `account`, or a digest of its API key.
 ---@return string
 function State:account()
-  if self._account then return self._account end
-  if not self._api_key and self._credentials then pipeline.refresh_credentials(self) end
-  return digest.account_of(self._api_key or "")
+  return self._account or call.unnamed(self)
 end
 
 --- Asks whether the service is there. Not signed. Returns true.

@@ -50,9 +50,10 @@ local function check_words(where, given, rules, problems)
   end
 end
 
-local function check_value(client, where, operation, name, value, problems)
+-- Checks a value as the operation's parameter `name`, which the declaration calls `label`.
+local function check_value(client, where, operation, name, value, problems, label)
   local fits, message, hint = client:check_value(operation, name, value)
-  if not fits then problems[#problems + 1] = sentence(("%s: %s %s"):format(where, name, message), hint) end
+  if not fits then problems[#problems + 1] = sentence(("%s: %s %s"):format(where, label or name, message), hint) end
 end
 
 local function check_keys(client, group, account, where, problems)
@@ -110,8 +111,8 @@ function M.check(given)
     else
       if type(account.name) == "string" then where = "account " .. account.name end
       check_words(where .. ": option", account, account_rules, problems)
-      check_value(client, where, operation, "subAccount", account.name, problems)
-      check_value(client, where, operation, "note", account.note or account.name, problems)
+      check_value(client, where, operation, "subAccount", account.name, problems, "name")
+      if account.note then check_value(client, where, operation, "note", account.note, problems) end
       if seen[account.name or ""] then problems[#problems + 1] = where .. " is there twice" end
       seen[account.name or ""] = true
       if account.futures and group ~= "broker" then

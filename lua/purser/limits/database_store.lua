@@ -47,8 +47,8 @@ local function open(self)
   return true
 end
 
--- The time of the file, and the run of the machine. What is returned last is the text to keep. Where runs have no names
--- a monotonic clock that is behind the one of the file shows that another one has begun; it gets a name here.
+-- Returns the time of the file, and the run of the machine. What is returned last is the text to keep. Where runs have
+-- no names a monotonic clock that is behind the one of the file shows that another one has begun; it gets a name here.
 local function file_time(kept, boot)
   local wall, monotonic = core.now_ms(), core.monotonic_ms()
   local time, at, known = (kept or ""):match "^(%d+) (%d+) (%S+)$"
@@ -98,7 +98,7 @@ function Store:close()
   self.db = nil
 end
 
--- A number for PostgreSQL's advisory lock: of the namespace, which processes have to share.
+-- Returns a number for PostgreSQL's advisory lock: of the namespace, which processes have to share.
 local function lock_number(namespace)
   return tonumber(core.md5_hex("purser rate limit " .. namespace):sub(1, 7), 16)
 end

@@ -5,7 +5,7 @@ local M = {}
 
 local concat = table.concat
 
---- The text of a document.
+--- Returns the text of a document.
 ---@param document table[]
 ---@return string
 function M.encode(document)
@@ -14,7 +14,7 @@ function M.encode(document)
   return concat(parts, "|")
 end
 
---- The document of a text.
+--- Returns the document of a text.
 ---@param text string
 ---@return table[]
 function M.decode(text)

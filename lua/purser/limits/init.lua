@@ -27,7 +27,7 @@ local kinds = { "redis", "sqlite", "postgresql", "shared_dict" }
 local one = "rate_limit option \"store\" names one of redis = {...}, sqlite = path, postgresql = {...} and "
   .. "shared_dict = name"
 
--- The one that is named, or nil and what is wrong.
+-- Returns the one that is named, or nil and what is wrong.
 local function kind_of(options)
   local problem = option_schema.text(options, rules, "rate_limit store option")
   if problem then return nil, problem end
@@ -70,7 +70,7 @@ local forms = {
   { "^postgresql:(.*)$", function(name) return { postgresql = { database = name ~= "" and name or nil } } end },
 }
 
---- The option that a text such as "redis://127.0.0.1:6379", "redis:/path/of/socket", "sqlite:/path" or
+--- Returns the option that a text such as "redis://127.0.0.1:6379", "redis:/path/of/socket", "sqlite:/path" or
 --- "postgresql:database" names; nil for any other.
 ---@param text string
 ---@return table|nil options

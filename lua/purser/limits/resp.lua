@@ -9,7 +9,7 @@ Connection.__index = Connection
 
 local M = {}
 
---- The bytes of a command, a list of words.
+--- Returns the bytes of a command, a list of words.
 ---@param words table
 ---@return string
 function M.command(words)
@@ -23,8 +23,8 @@ end
 
 local MAX_DEPTH, MAX_SIZE = 4, 1000000 -- no reply to what is asked here comes near
 
--- One reply: a text, an integer, a list, or nil; what Redis rejects is nil and its message. What the connection loses
--- is nil, a message and true.
+-- Reads one reply: a text, an integer, a list, or nil; what Redis rejects is nil and its message. What the connection
+-- loses is nil, a message and true.
 local function read_reply(socket, depth)
   local line, why = socket:receive "*l"
   if not line then return nil, why, true end
@@ -72,6 +72,12 @@ function Connection:is_used()
   return self.in_nginx and self.socket:getreusedtimes() > 0
 end
 
+-- Returns why there is no connection, and to what.
+local function unreachable(options, why)
+  local place = options.path or ("%s:%d"):format(options.host or "127.0.0.1", options.port or 6379)
+  return ("no connection to %s: %s"):format(place, tostring(why))
+end
+
 local function nginx_socket(options, timeout_ms, pool)
   local socket = ngx.socket.tcp()
   socket:settimeout(timeout_ms)
@@ -79,7 +85,7 @@ local function nginx_socket(options, timeout_ms, pool)
   local kept = { pool = pool } -- its connections have been greeted
   if options.path then ok, why = socket:connect("unix:" .. options.path, kept)
   else ok, why = socket:connect(options.host or "127.0.0.1", options.port or 6379, kept) end
-  if not ok then return nil, why end
+  if not ok then return nil, unreachable(options, why) end
   return socket
 end
 
@@ -93,7 +99,7 @@ local function plain_socket(options, timeout_ms)
   else ok, why = socket:connect(options.host or "127.0.0.1", options.port or 6379) end
   if not ok then
     socket:close()
-    return nil, why
+    return nil, unreachable(options, why)
   end
   if not options.path then socket:setoption("tcp-nodelay", true) end
   return socket

@@ -42,7 +42,7 @@ local function left_ms(call)
   return math.max(1, call.ends_ms - core.monotonic_ms())
 end
 
--- Returns what nginx says of a missing setting names no cure.
+-- Adds the cure to what nginx says of a missing setting, which names none.
 local function with_cure(message)
   message = tostring(message)
   if message:find("no resolver", 1, true) then return message .. "; nginx.conf needs a `resolver`" end

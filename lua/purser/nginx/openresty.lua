@@ -37,7 +37,7 @@ local NO_MEMORY = { kind = "transport", outcome = "unknown", phase = "receive", 
 
 local LOST = { kind = "transport", outcome = "unknown", phase = "receive", sends = 1, message = "the answer was lost" }
 
--- Hands every answer that has come to the call that waits for it. Whether there was one.
+-- Hands every answer that has come to the call that waits for it. Returns whether there was one.
 local function distribute(self, id, response, failure)
   if not id then return false end
   while id do

@@ -154,18 +154,16 @@ local function prepare_all(self, list)
   return prepared
 end
 
---- Ends the transaction where other accounts have payments in the queue, and this client must not use it: it has none
---- of its own there, or its account is but its API key, and with another key the same list would be paid once more.
+--- Ends the transaction where other accounts have payments in the queue, and one may be that of this client, under
+--- another name: one of the two has no name, and is but its API key, or this one has no payments there.
 function M.check_account(self, tx, is_empty)
-  if self.has_own_account and not is_empty then return end
-  local others = queue.other_accounts(tx, self)
-  if not others[1] then return end
-  local is_named = self.has_own_account
-  tx:reject(errors.config(('the queue "%s" holds %d payments of account "%s", and this client is account "%s"%s')
-    :format(self.queue, others[1].payments, others[1].account, self.account,
-    is_named and "" or " (a digest of its API key)"),
-    ('where that is one account with a new key, give the client account = "%s", else %s'):format(others[1].account,
-    is_named and "add its payments first" or "give each client an account of its own")))
+  local unnamed = planned.unnamed(self.client)
+  for _, other in ipairs(queue.other_accounts(tx, self)) do
+    if not self.has_own_account or is_empty or other.account == unnamed then
+      tx:reject(planned.other_account(other.account, self.account, unnamed,
+        ('the queue "%s" holds %d payments'):format(self.queue, other.payments)))
+    end
+  end
 end
 
 M.LOCK = 7078803 -- held while payments are added or replaced: ids are given to one at a time

@@ -110,7 +110,7 @@ local kinds = {
   end,
 }
 
--- The kinds of members that the rows do not tell.
+-- Notes the kinds of members that the rows do not tell.
 local function list(kind, names)
   for name in names:gmatch "%S+" do kind_of[name] = kind end
 end

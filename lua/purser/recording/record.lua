@@ -29,7 +29,7 @@ local METHODS = { GET = true, POST = true, PUT = true, DELETE = true }
 local KINDS = { transport = true, decode = true, argument = true, closed = true }
 local PHASES = { resolve = true, connect = true, tls = true, send = true, receive = true }
 
--- A failure without its message, which may name a host or a proxy.
+-- Returns a failure without its message, which may name a host or a proxy.
 local function failure_of(failure)
   failure = type(failure) == "table" and failure or {}
   return json.object {

@@ -90,7 +90,7 @@ end
 
 ----------------------------------------------------------------------------------------------------------- the answers
 
--- A recorded body with the values of this replay in the place of their tokens.
+-- Returns a recorded body with the values of this replay in the place of their tokens.
 local function filled(self, body)
   if next(self.bound.value_of) == nil then return body end
   local tree = json_tree.read(body)
@@ -129,7 +129,7 @@ function Replay:send(request)
   return { status = exchange.status, headers = exchange.headers, body = filled(self, exchange.body), sends = 1 }
 end
 
---- The time of the recording: that of the next exchange, for the client's option `clock`.
+--- Returns the time of the recording: that of the next exchange, for the client's option `clock`.
 ---@return integer epoch_ms
 function Replay:now()
   local last

@@ -5,14 +5,14 @@
 
 local core = require "purser.core"
 local decimal = require "purser.decimal"
+local json = require "purser.json"
 local operations = require "purser.api.operations"
 local plain_text = require "purser.util.plain_text"
 local utc = require "purser.util.utc"
 
 local M = { MAX_ROWS = 10000, MAX_BYTES = 4 * 1024 * 1024, KIND = "plan 1" }
 
-local byte, find, floor, format, gmatch, gsub, match = string.byte, string.find, math.floor, string.format,
-  string.gmatch, string.gsub, string.match
+local find, format, gmatch, gsub, match = string.find, string.format, string.gmatch, string.gsub, string.match
 
 local HEAD = { "purser", "account", "queue", "journal", "base_url", "policy", "maker", "not_after", "rows", "sums" }
 local ROW = { "key", "operation", "params", "payee" }
@@ -21,20 +21,7 @@ local POLICY = "^[1-9]%d* " .. string.rep("%x", 64) .. "$"
 
 local function wrong(...) error({ text = format(...) }, 0) end
 
-local function escape(letter)
-  local a, b, c, d = byte(letter, 1, 4)
-  local code = a
-  if d then code = (a - 240) * 262144 + (b - 128) * 4096 + (c - 128) * 64 + d - 128
-  elseif c then code = (a - 224) * 4096 + (b - 128) * 64 + c - 128
-  elseif b then code = (a - 192) * 64 + b - 128 end
-  if code < 65536 then return format("\\u%04x", code) end
-  code = code - 65536
-  return format("\\u%04x\\u%04x", 55296 + floor(code / 1024), 56320 + code % 1024)
-end
-
-local function quote(text)
-  return '"' .. gsub(gsub(text, '["\\]', "\\%0"), "[%z\1-\31\127\194-\244][\128-\191]*", escape) .. '"'
-end
+local function quote(text) return '"' .. plain_text.clean(text) .. '"' end
 
 local function check_text(value, name)
   if type(value) ~= "string" then wrong("%s is no text", name) end
@@ -42,28 +29,17 @@ local function check_text(value, name)
   return value
 end
 
--- An object of texts, its members sorted.
-local function object(values, name)
-  local names, parts = {}, {}
-  if type(values) ~= "table" then wrong("%s is no object", name) end
-  for member in pairs(values) do names[#names + 1] = check_text(member, "a name in " .. name) end
-  table.sort(names)
-  for i, member in ipairs(names) do
-    parts[i] = quote(member) .. ":" .. quote(check_text(values[member], name .. "." .. member))
-  end
-  return "{" .. table.concat(parts, ",") .. "}"
-end
-
--- A line with these members in their order. Any other is left out, so that a plan with it is no plan: made again it has
--- other bytes.
+-- Returns a line with these members in their order. Any other is left out, so that a plan with it is no plan: made
+-- again it has other bytes.
 local function line_of(values, order, name)
-  local parts = {}
+  local members = {}
   for i, member in ipairs(order) do
-    local nested = member == "sums" or member == "params"
-    parts[i] = quote(member) .. ":" .. (nested and object(values[member], member)
-      or quote(check_text(values[member], name .. "." .. member)))
+    local value = values[member]
+    if member ~= "sums" and member ~= "params" then check_text(value, name .. "." .. member)
+    elseif next(value) == nil then value = json.object {} end
+    members[i] = { member, value }
   end
-  return "{" .. table.concat(parts, ",") .. "}"
+  return plain_text.as_json(json.encode(json.object(members)), true)
 end
 
 --- Returns what travels in the one spelling that is compared and signed: amounts are decimals without spare zeros.
@@ -190,6 +166,7 @@ function M.digest(text) return (gsub(assert(core.sha256(text)), ".", hex)) end
 
 -- The objects of the lines; a line that is none ends the reading.
 local function objects_of(text)
+  if type(text) ~= "string" then wrong("it is a %s, and no text", type(text)) end
   if #text > M.MAX_BYTES then wrong("it is larger than %d MiB", M.MAX_BYTES / 1024 / 1024) end
   local list = {}
   for line in gmatch(text, "([^\n]*)\n") do

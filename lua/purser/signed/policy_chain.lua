@@ -36,7 +36,8 @@ end
 function M.problem(new, old, signatures)
   local list = sshsig.split(signatures)
   if not list then return "its signatures are not as `ssh-keygen -Y sign` writes them" end
-  if new.version ~= (old and old.version or 0) + 1 then return format("it is version %d", new.version) end
+  local due = (old and old.version or 0) + 1
+  if new.version ~= due then return format("it is version %d, and version %d is due", new.version, due) end
   if old and new.replaces ~= old.digest then return "it replaces another policy than the version before it" end
   if old and new.account ~= old.account then return "it is of another account" end
   for _, each in ipairs { old or new, new } do

@@ -26,23 +26,27 @@ local function coins_of(row, params)
   return coins[1] and coins or nil
 end
 
--- Returns the name of a destination: two calls with the same text pay the same; "" where a call has none.
+-- Returns two names of a destination, "" where a call has none. Two calls with the same first one pay the same. Two
+-- that may pay the same have the same second one: on most networks a memo means nothing, and a service has several
+-- names for a network, so it is of the address or the account alone.
 local function destination_of(row, params)
   local moves, parts = row.moves or {}, {}
   if moves.to == "address" then
     parts = { params[moves.address], params[moves.memo] or "", upper(params[moves.network] or ""),
       params[moves.contract] or "" }
   elseif moves.to == "user" then
-    parts = { params[moves.account_type], params[moves.area_code] or "", params[moves.account] }
+    parts = { params[moves.account], params[moves.account_type], params[moves.area_code] or "" }
   elseif moves.to == "sub_account" then
     parts = { params.toAccount or "" }
   end
+  if not parts[1] then return "", "" end
+  local anyhow = plan_text.digest(moves.to .. upper(parts[1]))
   for i, part in ipairs(parts) do parts[i] = format("%d:%s", #part, part) end
-  return parts[1] and plan_text.digest(moves.to .. table.concat(parts)) or ""
+  return plan_text.digest(moves.to .. table.concat(parts)), anyhow
 end
 
 --- Returns what rules judge of a call. The caller adds what it knows of it: `now`, `queue`, `known_since` (false: never
---- paid), `saved`, `sum`, `signed`, `maker`, `waited_ms`.
+--- paid), `sum`, `signed`, `maker`, `waited_ms`.
 ---@param operation string
 ---@param params table<string, string>
 ---@return table|nil call  nil where there is no such operation
@@ -50,8 +54,9 @@ function M.call(operation, params)
   local row = operations.by_name[operation]
   if not row then return nil end
   local amount = row.moves and row.moves.amount and params[row.moves.amount]
+  local destination, place = destination_of(row, params)
   return { operation = operation, row = row, params = params, coins = coins_of(row, params),
-    amount = amount and decimal(amount) or nil, destination = destination_of(row, params), queue = "", signed = {} }
+    amount = amount and decimal(amount) or nil, destination = destination, place = place, queue = "", signed = {} }
 end
 
 local judge = {}
@@ -100,8 +105,6 @@ function judge.known_days(days, call)
   return call.known_since ~= false and call.now - call.known_since >= days * DAY
 end
 
-function judge.saved(_, call) return call.saved end
-
 -- A call that moves no coin has no amount; of one whose amount does not travel nobody knows it.
 function judge.amount_over(limit, call)
   if not call.amount then return nil end
@@ -115,10 +118,18 @@ end
 
 -- The sum holds this call.
 function judge.sum_over(limit, call)
-  if not call.amount or not call.sum or limit.per == "destination" and call.destination == "" then return nil end
+  if not call.amount or not call.sum or limit.per == "destination" and call.place == "" then return nil end
   local sum = call.sum(limit)
   if not sum then return nil end
   return (sum + call.amount):compare(limit.amount) > 0
+end
+
+--- Returns the coin of the sums that a call counts in, and the places of these: "" is the whole account. Nil for
+--- a call that counts in none.
+---@return string|nil coin, string[]|nil places
+function M.counted(call)
+  if not call.amount or not call.coins or #call.coins ~= 1 then return nil end
+  return call.coins[1], { "", call.place ~= "" and call.place or nil }
 end
 
 --- Returns whether a sum over the operations of a rule holds what this operation moved.

@@ -41,7 +41,7 @@ function M.add(sim, fields)
   return sim.accounts:add(fields)
 end
 
---- The account of a uid, of a name, or of a table with one of them; or nil and what is wrong.
+--- Returns the account of a uid, of a name, or of a table with one of them; or nil and what is wrong.
 function M.find(sim, requested)
   if type(requested) == "table" then requested = requested.uid or requested.name end
   if sim.accounts.by_id[requested] then return sim.accounts.by_id[requested] end
@@ -59,23 +59,23 @@ function M.named(sim, method, fields, rules)
   return M.find(sim, fields.account)
 end
 
---- The sub-account of that name of a parent, or nil.
+--- Returns the sub-account of that name of a parent, or nil.
 function M.sub_of(sim, parent, name) return sim.accounts:of(sub_key(parent.uid, name))[1] end
 
---- The sub-account of that name of a parent; rejects a request that names none.
+--- Returns the sub-account of that name of a parent; rejects a request that names none.
 function M.sub(sim, parent, name)
   local sub = M.sub_of(sim, parent, name)
   return sub or rejection.raise("140001", ("The sub-account %s does not exist"):format(name))
 end
 
---- The main account that an identifier stands for. `kind` is EMAIL, UID or MOBILE.
+--- Returns the main account that an identifier stands for. `kind` is EMAIL, UID or MOBILE.
 function M.by_identifier(sim, kind, identifier, area_code)
   if kind == "EMAIL" then identifier = identifier:lower() end
   if kind == "MOBILE" then identifier = area_code .. identifier end
   return sim.accounts:of(kind .. " " .. identifier)[1]
 end
 
---- The name of a main account in the records of transfers.
+--- Returns the name of a main account in the records of transfers.
 function M.display_name(account)
   return account.parent and account.name or account.email or account.mobile or account.uid
 end
@@ -87,19 +87,27 @@ function M.has_futures(sim, account)
   return account.futures == true
 end
 
+-- Returns a sub-account as each answer shows it, which has some of this.
+local function public(sub)
+  return {
+    subAccount = sub.name, note = sub.note, timestamp = sub.time, createTime = sub.time, uid = sub.uid,
+    isFreeze = sub.frozen == true,
+  }
+end
+
+-- A2, B1
 local function create_sub(sim, account, values)
   if M.sub_of(sim, account, values.subAccount) then rejection.raise "730101" end
   local max = sim.options.max_sub_accounts
   if max > 0 and #sim.accounts:of("of " .. account.uid) >= max then
     rejection.raise("730002", ("At most %d sub-accounts can be created (max_sub_accounts)"):format(max))
   end
-  local sub = M.add(sim, {
+  return public(M.add(sim, {
     role = "sub", parent = account.uid, name = values.subAccount, note = values.note, funds_password = values.password,
-  })
-  return { subAccount = sub.name, note = sub.note, timestamp = sub.time }
+  }))
 end
 
--- The records of a list that are visible now and pass a filter, each as `show` shows it, oldest first.
+-- Returns the records of a list that are visible now and pass a filter, each as `show` shows it, oldest first.
 local function visible_of(sim, list, show, passes)
   local found, seen = {}, sim:visible()
   for _, record in ipairs(list) do
@@ -108,24 +116,15 @@ local function visible_of(sim, list, show, passes)
   return found
 end
 
--- A3
-local function broker_list(sim, account, values)
-  return history.cut(visible_of(sim, sim.accounts:of("of " .. account.uid), function(sub)
-    return { subAccount = sub.name, note = sub.note, timestamp = sub.time }
-  end, function(sub) return not values.subAccount or sub.name == values.subAccount end), values)
-end
-
--- B2
-local function family_list(sim, account, values)
-  return history.cut(visible_of(sim, sim.accounts:of("of " .. account.uid), function(sub)
-    return { subAccount = sub.name, isFreeze = sub.frozen == true, createTime = sub.time, uid = sub.uid }
-  end, function(sub)
+-- A3, B2
+local function list(sim, account, values)
+  return history.cut(visible_of(sim, sim.accounts:of("of " .. account.uid), public, function(sub)
     return (not values.subAccount or sub.name == values.subAccount)
       and (not values.isFreeze or (values.isFreeze == "true") == (sub.frozen == true))
   end), values)
 end
 
--- The handler of an operation on the parameter `subAccount`: handle(sim, sub, values).
+-- Returns the handler of an operation on the parameter `subAccount`: handle(sim, sub, values).
 local function on_sub(handle)
   return function(sim, account, values)
     return handle(sim, M.sub(sim, account, values.subAccount), values)
@@ -145,7 +144,7 @@ end)
 -- B8
 local balances = on_sub(function(sim, sub, values) return M.balances(sim, sub, values.accountType) end)
 
---- The balances of an account that are not zero: { asset, free, locked } each.
+--- Returns the balances of an account that are not zero: { asset, free, locked } each.
 function M.balances(sim, account, business)
   local free, locked = ledger.place(account.uid, business), ledger.place(account.uid, business, "locked")
   local names, found = {}, {}
@@ -169,7 +168,8 @@ function M.is_api_key(text)
   return text:find("^%w+$") ~= nil and #text >= 8 and #text <= 64
 end
 
---- The days that a key has left, rounded up: nil for one that does not end, which has an IP list; 0 when it has ended.
+--- Returns the days that a key has left, rounded up: nil for one that does not end, which has an IP list; 0 when it has
+--- ended.
 function M.days_left(sim, key)
   local days = sim.options.key_days
   if key.ip or days == 0 then return nil end
@@ -185,25 +185,24 @@ function M.add_key(sim, account, fields)
   }
 end
 
+local function public_key(key)
+  return {
+    note = key.note, apiKey = key.api_key, permissions = key.permissions, ip = key.ip or "", createTime = key.time,
+  }
+end
+
 -- A5, B3
 local create_key = on_sub(function(sim, sub, values)
   if sub.frozen then rejection.raise "140002" end
   if #sim.keys:of(sub.uid) >= MAX_KEYS then rejection.raise "730705" end
   local key = M.add_key(sim, sub, values)
-  return {
-    subAccount = sub.name, note = key.note, apiKey = key.api_key, secretKey = key.secret_key,
-    permissions = key.permissions, ip = key.ip or "", createTime = key.time,
-  }
+  local made = public_key(key)
+  made.subAccount, made.secretKey = sub.name, key.secret_key
+  return made
 end)
 
 -- A6, B4
-local list_keys = on_sub(function(sim, sub)
-  return visible_of(sim, sim.keys:of(sub.uid), function(key)
-    return {
-      note = key.note, apiKey = key.api_key, permissions = key.permissions, ip = key.ip or "", createTime = key.time,
-    }
-  end)
-end)
+local list_keys = on_sub(function(sim, sub) return visible_of(sim, sim.keys:of(sub.uid), public_key) end)
 
 -- A7, B5
 local delete_key = on_sub(function(sim, sub, values)
@@ -214,7 +213,7 @@ local delete_key = on_sub(function(sim, sub, values)
 end)
 
 M.handlers = {
-  A2 = create_sub, B1 = create_sub, A3 = broker_list, B2 = family_list, A4 = status, A14 = enable_futures,
+  A2 = create_sub, B1 = create_sub, A3 = list, B2 = list, A4 = status, A14 = enable_futures,
   B8 = balances, A5 = create_key, B3 = create_key, A6 = list_keys, B4 = list_keys, A7 = delete_key, B5 = delete_key,
 }
 

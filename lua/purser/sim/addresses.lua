@@ -66,8 +66,8 @@ local function public(record)
   }
 end
 
---- The deposit address of an account for a coin on a network: made at its first use, the same ever after unless a new
---- one `is_wanted`. On a chain with memos there is one address of the platform, and a memo for each account.
+--- Returns the deposit address of an account for a coin on a network: made at its first use, the same ever after unless
+--- a new one `is_wanted`. On a chain with memos there is one address of the platform, and a memo for each account.
 function M.of_account(sim, account, network, is_wanted)
   local book = sim.deposit_addresses
   local known = book:of(owner_key(account.uid, network.coin, network.long))
@@ -80,12 +80,12 @@ function M.of_account(sim, account, network, is_wanted)
   }
 end
 
---- The record of a deposit address, with its owner; nil when it is none of the platform's.
+--- Returns the record of a deposit address, with its owner; nil when it is none of the platform's.
 function M.find(sim, network, address, memo)
   return sim.deposit_addresses:of(owner_key(address .. ":" .. (memo or ""), network.coin, network.long))[1]
 end
 
---- A coin's network by its long name, or its first one; rejects a request that names none.
+--- Returns a coin's network by its long name, or its first one; rejects a request that names none.
 function M.find_network(coin, name)
   coins.check(coin)
   local known = coins.by_name[coin]

@@ -16,7 +16,7 @@ local START = 1700000000000
 local Clock = {}
 Clock.__index = Clock
 
---- A clock, which is plain data; or that of a snapshot: a real one went on while nothing ran.
+--- Returns a clock, which is plain data; or that of a snapshot: a real one went on while nothing ran.
 ---@param mode "virtual"|"real"
 ---@param start integer|nil  epoch milliseconds
 ---@param saved table|nil
@@ -50,7 +50,7 @@ end
 local Schedule = {}
 Schedule.__index = Schedule
 
---- A schedule: empty, or with the items of a snapshot.
+--- Returns a schedule: empty, or with the items of a snapshot.
 function M.schedule(items)
   local schedule = setmetatable({ heap = {}, added = 0 }, Schedule)
   for _, item in ipairs(items or {}) do
@@ -74,27 +74,27 @@ end
 local weekdays = { "Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat" }
 local months = { "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec" }
 
---- The value of a Date header.
+--- Returns the value of a Date header.
 function M.http_date(ms)
   local t = utc.civil(ms)
   return ("%s, %02d %s %04d %02d:%02d:%02d GMT"):format(weekdays[t.wday], t.day, months[t.month], t.year, t.hour, t.min,
     t.sec)
 end
 
---- A time as the live service writes it: 2023-11-14T22:13:20.000+00:00.
+--- Returns a time as the live service writes it: 2023-11-14T22:13:20.000+00:00.
 function M.iso_date(ms)
   return (utc.text(ms):gsub("Z$", "+00:00"))
 end
 
---- The day of a time as yyyymmdd, in UTC.
+--- Returns the day of a time as yyyymmdd, in UTC.
 function M.day_text(ms)
   return (utc.text(ms):sub(1, 10):gsub("%-", ""))
 end
 
---- 00:00 UTC of the day of a time.
+--- Returns 00:00 UTC of the day of a time.
 function M.midnight(ms) return ms - ms % M.DAY end
 
---- The same day and time of day `count` calendar months earlier, or that month's last day when it is shorter.
+--- Returns the same day and time of day `count` calendar months earlier, or that month's last day when it is shorter.
 function M.months_before(ms, count)
   local t = utc.civil(ms)
   local index = t.year * 12 + t.month - 1 - count

@@ -82,7 +82,7 @@ local M = { list = {}, by_name = {} }
 --- The platform's own token: what small balances are converted into.
 M.PLATFORM_TOKEN = "MX"
 
--- A network in the coin configuration, in the interface's names.
+-- Returns a network in the coin configuration, in the interface's names.
 local function public_network(coin, name, row, chain)
   return {
     coin = coin, name = name, network = chain.name, netWork = row[1], depositEnable = row.deposit ~= false,
@@ -112,7 +112,7 @@ for i, row in ipairs(rows) do
   M.by_name[row[1]] = coin
 end
 
---- The network of a coin by its long name (`network`), or by its short id (`netWork`) as well when `any`.
+--- Returns the network of a coin by its long name (`network`), or by its short id (`netWork`) as well when `any`.
 function M.network(coin, name, any)
   local entry = M.by_name[coin]
   return entry and (entry.by_long[name] or any and entry.by_short[name]) or nil
@@ -123,7 +123,7 @@ function M.check(coin)
   if not M.by_name[coin] then rejection.raise("10232", ("The coin %s does not exist"):format(coin)) end
 end
 
---- The short id of a coin's network with that long name; nil where there is none.
+--- Returns the short id of a coin's network with that long name; nil where there is none.
 function M.short_id(coin, long)
   local network = M.network(coin, long)
   return network and network.short
@@ -132,7 +132,7 @@ end
 local MANY = 2000
 local many
 
--- The coins, and many more that can neither be deposited nor withdrawn.
+-- Returns the coins, and many more that can neither be deposited nor withdrawn.
 local function list_many()
   if many then return many end
   many = {}

@@ -42,7 +42,7 @@ local function read_file(name)
   return files.read(source .. "/" .. name)
 end
 
--- The choices of the page's forms.
+-- Returns the choices of the page's forms.
 local function catalogue()
   local names, offered = {}, {}
   for i, row in ipairs(purser.operations) do names[i] = row.full_name end
@@ -56,7 +56,8 @@ local function catalogue()
   return { operations = names, coins = offered }
 end
 
--- The latest requests, each with its number, so that the page adds only what is new, and with what cures its code.
+-- Returns the latest requests, each with its number, so that the page adds only what is new, and with what cures its
+-- code.
 local function numbered_requests(sim)
   local list = sim:requests()
   local before = sim.journal.added - #list
@@ -67,7 +68,7 @@ local function numbered_requests(sim)
   return list
 end
 
--- The last `limit` records, newest first, each as `shape` shows it.
+-- Returns the last `limit` records, newest first, each as `shape` shows it.
 local function latest(records, limit, shape)
   local list = {}
   for i = #records, math.max(1, #records - limit + 1), -1 do list[#list + 1] = shape(records[i]) end
@@ -79,7 +80,7 @@ local function name_of(sim, uid)
   return account.name or accounts.display_name(account)
 end
 
--- A deposit or a withdrawal, with `facts` of its kind.
+-- Returns a deposit or a withdrawal, with `facts` of its kind.
 local function chain_record(sim, kind, record, facts)
   facts.id, facts.time, facts.account = record.id, record.time, name_of(sim, record.uid)
   facts.coin, facts.network, facts.amount = record.coin, record.network, record.amount
@@ -96,7 +97,7 @@ local function transfer_of(sim, record)
   }
 end
 
--- Three kinds of transfers, each in order of time. Of one time the greatest id is the newest.
+-- Returns the latest transfers of three kinds, newest first. Of one time the greatest id is the newest.
 local function list_transfers(sim, limit)
   local list, shape = {}, function(record) return transfer_of(sim, record) end
   for _, transfers in ipairs { sim.family_transfers, sim.wallet_transfers, sim.internal_transfers } do
@@ -107,8 +108,8 @@ local function list_transfers(sim, limit)
   return list
 end
 
---- The latest records of each kind, newest first, `limit` at most. A key's secret is never among them, and of the key
---- itself only its ends.
+--- Returns the latest records of each kind, newest first, `limit` at most. A key's secret is never among them, and of
+--- the key itself only its ends.
 ---@param sim table
 ---@param limit integer
 ---@return { deposits: table[], withdrawals: table[], transfers: table[], keys: table[] }
@@ -154,7 +155,7 @@ function M.is_for(request)
   return path == "/console" or path:find("^/console/") ~= nil
 end
 
---- The handler of /console for one simulator.
+--- Returns the handler of /console for one simulator.
 ---@return fun(request: purser.sim.request): purser.sim.response
 function M.handler(sim)
   local offered = catalogue()

@@ -93,12 +93,12 @@ local headers = {
   ["Content-Type"] = "application/json", ["Cache-Control"] = "no-store", ["X-Content-Type-Options"] = "nosniff",
 }
 
---- An answer that holds a plain value as JSON.
+--- Returns an answer that holds a plain value as JSON.
 function M.respond(status, value)
   return { status = status, headers = headers, body = json.encode(plain.writable(value)) }
 end
 
---- An answer that says what is wrong. The message may quote the request, whose bytes need not be text.
+--- Returns an answer that says what is wrong. The message may quote the request, whose bytes need not be text.
 function M.reject(status, message, ...)
   return M.respond(status, { error = plain_text.clean(message:format(...)) })
 end
@@ -126,8 +126,8 @@ function M.may_enter(request)
   return true
 end
 
---- The rejection of a request whose Host is another machine's name: a web page whose name was bound to this machine
---- sends such. Nil when the Host is a loopback name.
+--- Returns the rejection of a request whose Host is another machine's name: a web page whose name was bound to this
+--- machine sends such. Nil when the Host is a loopback name.
 ---@return purser.sim.response|nil
 function M.reject_foreign_host(request)
   if is_loopback_host(request.headers.host) then return nil end
@@ -139,7 +139,7 @@ function M.is_for(request)
   return request.target:find("^/sim/") ~= nil or request.target == "/sim"
 end
 
---- The handler of /sim/ for one simulator. `on_stop` is called when a request asks the server to stop.
+--- Returns the handler of /sim/ for one simulator. `on_stop` is called when a request asks the server to stop.
 ---@param sim table
 ---@param on_stop fun()
 ---@return fun(request: purser.sim.request): purser.sim.response
@@ -216,7 +216,7 @@ function World:refresh()
   return note_clock(self, clock)
 end
 
---- The simulator's time in epoch milliseconds, without asking it: our clock plus the known offset.
+--- Returns the simulator's time in epoch milliseconds, without asking it: our clock plus the known offset.
 ---@return integer
 function World:now() return self.offset and core.now_ms() + self.offset or self.last end
 

@@ -62,7 +62,7 @@ local rules = {
   memo = "string", tx_id = "string", time = { 0, option_schema.EXACT, says = "a time in epoch milliseconds" },
 }
 
--- The address that a deposit arrives at: that of its account, or the one that it names.
+-- Returns the address that a deposit arrives at: that of its account, or the one that it names.
 local function address_of(sim, network, fields)
   if fields.account and fields.address then return nil, "give the account or the address of a deposit, not both" end
   if fields.account then
@@ -101,7 +101,7 @@ function methods:deposit(fields)
   return public
 end
 
---- A deposit from another account of the platform: the withdrawal moved its value.
+--- Adds a deposit from another account of the platform: the withdrawal moved its value.
 function M.arrive_inside(sim, account, network, fields)
   local record = sim.deposits:add(new_record(sim, account, network, fields))
   record.status, record.inside = SUCCESS, true
@@ -113,7 +113,7 @@ local function confirmations(record, now)
   return math.min(record.needed, math.floor((now - record.time) / record.block_ms))
 end
 
---- A deposit as histories show it.
+--- Returns a deposit as histories show it.
 function M.public(record, sim)
   return {
     amount = record.amount, coin = record.coin, network = record.network,
@@ -144,7 +144,7 @@ function methods:set_deposit(id, status)
   return M.public(record, self)
 end
 
---- The filter of a history by coin and status, or nil when neither is asked for.
+--- Returns the filter of a history by coin and status, or nil when neither is asked for.
 function M.filter(values)
   local coin, network, status = values.coin, values.network, values.status
   if not coin and not status then return nil end

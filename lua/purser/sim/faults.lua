@@ -151,7 +151,7 @@ local function fail(message, ...)
   error("purser.sim: fault: " .. message:format(...), 0)
 end
 
--- A value as it was meant: a code may be a number, and a probability comes as text through JSON, in any locale.
+-- Returns a value as it was meant: a code may be a number, and a probability comes as text through JSON, in any locale.
 local function read_value(name, value)
   if name == "code" and type(value) == "number" then return ("%d"):format(value) end
   if name ~= "probability" or type(value) ~= "string" then return value end
@@ -161,8 +161,8 @@ end
 
 local rows = purser.operations
 
--- The full names that `operation` means, as a set: a full name, the document's id, a group, or an effect (read, create,
--- change, transfer). Nil for any.
+-- Returns the full names that `operation` means, as a set: a full name, the document's id, a group, or an effect (read,
+-- create, change, transfer). Nil for any.
 local function operations_of(requested)
   if requested == nil then return nil end
   local names, known = {}, {}
@@ -204,7 +204,7 @@ local function check_fault(spec)
   return fault
 end
 
---- The faults of one simulator, plain data: none armed, none injected yet; or those of a snapshot.
+--- Returns the faults of one simulator, plain data: none armed, none injected yet; or those of a snapshot.
 ---@param seed integer
 ---@param saved table|nil
 function M.new(seed, saved)
@@ -238,7 +238,7 @@ function methods:disarm()
   return true
 end
 
---- The faults that are armed and not used up; `left` is nil where it has no end.
+--- Returns the faults that are armed and not used up; `left` is nil where it has no end.
 ---@return { kind: string, operation: string|nil, when: string, left: integer|nil }[]
 function methods:armed_faults()
   local list = {}
@@ -248,7 +248,8 @@ function methods:armed_faults()
   return list
 end
 
---- Every fault that happened, in order: { number, time, kind, when, operation, target, applied, form?, status? }.
+--- Returns every fault that happened, in order: { number, time, kind, when, operation, target, applied } each, and its
+--- form or status.
 ---@return table[]
 function methods:faults() return plain.copy(self.fault_state.injected) end
 
@@ -263,7 +264,7 @@ local function strikes(state, fault, row)
   return not fault.threshold or state.dice:next() < fault.threshold
 end
 
--- The fault that this request meets, with everything that chance decides chosen, or nil.
+-- Returns the fault that this request meets, with everything that chance decides chosen, or nil.
 local function draw(state, row)
   for i, fault in ipairs(state.armed) do
     if strikes(state, fault, row) then

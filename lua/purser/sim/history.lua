@@ -22,7 +22,7 @@ local M = {}
 local History = {}
 History.__index = History
 
---- A history without records. `books` is the ledger that holds what its records moved.
+--- Returns a history without records. `books` is the ledger that holds what its records moved.
 ---@param row purser.sim.history_row
 ---@param books table|nil
 function M.new(row, books)
@@ -30,7 +30,7 @@ function M.new(row, books)
     all = {}, lists = {}, by_id = {}, used = {} }, History)
 end
 
--- The number of records of `list` whose time is below `time` (or at most `time`, when `through`).
+-- Returns the number of records of `list` whose time is below `time` (or at most `time`, when `through`).
 local function count_before(list, time, through)
   local low, high = 0, #list
   while low < high do
@@ -56,7 +56,7 @@ local function insert(self, record, ...)
   end
 end
 
---- The records of a key, in order, those of one time as they came.
+--- Returns the records of a key, in order, those of one time as they came.
 ---@return table[]
 function History:of(key)
   local list = self.lists[key] or {}
@@ -133,8 +133,8 @@ function History:page(key, first, last, skip, limit, filter)
   return found, total
 end
 
---- The page of records that a request asks for, each as `show(record, sim)` shows it, and how many there are in all.
---- `values` are the request's, with its page and the length of one under any of its names.
+--- Returns the page of records that a request asks for, each as `show(record, sim)` shows it, and how many there are in
+--- all. `values` are the request's, with its page and the length of one under any of its names.
 function History:list(sim, key, first, last, values, show, filter)
   local limit = values.limit or values.pageSize or values.size
   local records, total = self:page(key, first, sim:visible(last), ((values.page or 1) - 1) * limit, limit, filter)
@@ -142,13 +142,13 @@ function History:list(sim, key, first, last, values, show, filter)
   return records, total
 end
 
---- The result that a page of `total` records is, of which it holds `data`.
+--- Returns the result that a page of `total` records is, of which it holds `data`.
 function M.page_result(data, total, values)
   local limit = values.limit or values.pageSize
   return { data = data, page = values.page, totalRecords = total, totalPageNum = math.ceil(total / limit) }
 end
 
---- The records of a list that are on a page.
+--- Returns the records of a list that are on a page.
 function M.cut(list, values)
   local found, page, limit = {}, values.page, values.limit
   for i = (page - 1) * limit + 1, math.min(#list, page * limit) do found[#found + 1] = list[i] end

@@ -75,20 +75,20 @@ end
 ---@field transfer_wait_ms integer|nil             how long a transfer waits. Default: 0
 
 local whole = { 0, option_schema.EXACT }
-local rules_of_options = {
-  seed = { -option_schema.EXACT, option_schema.EXACT }, start_time = whole, clock = { "virtual", "real" },
-  variant = { "document", "live" }, profile = "string or table", record_requests = whole,
-  rate_limit = "boolean or string or table", repeated_ids = { "execute", "reject" }, fee = { "on_top", "inside" },
-  saved_addresses_only = "boolean", max_sub_accounts = whole, key_days = whole, visibility_delay_ms = whole,
-  transfer_wait_ms = whole,
+
+-- Option -> what it may be, and its default. Of what the interface leaves open, each is the value that is hardest on a
+-- client.
+local options_of = {
+  seed = { { -option_schema.EXACT, option_schema.EXACT }, 1 }, start_time = { whole },
+  clock = { { "virtual", "real" }, "virtual" }, variant = { { "document", "live" } }, profile = { "string or table" },
+  record_requests = { whole, 100 }, rate_limit = { "boolean or string or table" },
+  repeated_ids = { { "execute", "reject" }, "execute" }, fee = { { "on_top", "inside" }, "on_top" },
+  saved_addresses_only = { "boolean", false }, max_sub_accounts = { whole, 30 }, key_days = { whole, 90 },
+  visibility_delay_ms = { whole, 0 }, transfer_wait_ms = { whole, 0 },
 }
 
--- Of what the interface leaves open, each default is the value that is hardest on a client.
-local defaults = {
-  seed = 1, clock = "virtual", record_requests = 100,
-  repeated_ids = "execute", fee = "on_top", saved_addresses_only = false,
-  max_sub_accounts = 30, key_days = 90, visibility_delay_ms = 0, transfer_wait_ms = 0,
-}
+local rules_of_options = {}
+for name, option in pairs(options_of) do rules_of_options[name] = option[1] end
 
 -- Returns the profile of the option `rate_limit`: the simulator's own, another one, or one with these pools.
 local function limits_of(profile, requested)
@@ -103,8 +103,8 @@ local function build(options, saved)
   if not wrong then profile, wrong = purser.profile(options.profile) end
   if profile then limits, wrong = limits_of(profile, options.rate_limit) end
   if not limits then error("purser.sim: " .. wrong, 0) end
-  for name, default in pairs(defaults) do
-    if options[name] == nil then options[name] = default end
+  for name, option in pairs(options_of) do
+    if options[name] == nil then options[name] = option[2] end
   end
   local sim = setmetatable({
     options = options, profile = profile, is_live = options.variant == "live", seed = options.seed,
@@ -134,8 +134,8 @@ function M.new(options)
   return sim
 end
 
---- The whole state as plain tables (texts, integers, booleans): purser.sim.restore makes the same simulator of it.
---- It holds secret keys.
+--- Returns the whole state as plain tables (texts, integers, booleans): purser.sim.restore makes the same simulator of
+--- it. It holds secret keys.
 ---@return table
 function Sim:snapshot()
   self.clock:now() -- which is noted by the clock
@@ -147,7 +147,7 @@ function Sim:snapshot()
   return plain.copy(state)
 end
 
---- A simulator that continues where a snapshot was taken, with the faults that are armed.
+--- Returns a simulator that continues where a snapshot was taken, with the faults that are armed.
 ---@param state table  of sim:snapshot()
 ---@return purser.Sim
 function M.restore(state)
@@ -156,8 +156,8 @@ function M.restore(state)
   return build(state.options, state)
 end
 
---- A simulator that continues where a file of `save` left it. Nil alone where there is no such file; nil and a message
---- for one that holds no whole state.
+--- Returns a simulator that continues where a file of `save` left it. Nil alone where there is no such file; nil and a
+--- message for one that holds no whole state.
 ---@param path string
 ---@return purser.Sim|nil sim, string|nil message
 function M.load(path)
@@ -191,7 +191,7 @@ function M.serve(sim, options) return server.world(sim, options) end
 ---@return purser.sim.rehearsed[]|nil runs, string|nil message  nil: it fails without a fault, or writes nothing
 function M.rehearse(command, options) return rehearsal.rehearse(M.new, command, options) end
 
---- The service's time, epoch ms.
+--- Returns the service's time, epoch ms.
 ---@return integer
 function Sim:now() return self.clock:now() end
 
@@ -214,7 +214,7 @@ function Sim:advance(ms)
   self:run_due()
 end
 
---- The latest time of records that histories show: `last`, or earlier when records become visible late.
+--- Returns the latest time of records that histories show: `last`, or earlier when records become visible late.
 ---@private
 function Sim:visible(last)
   local delay = self.options.visibility_delay_ms
@@ -223,7 +223,7 @@ function Sim:visible(last)
   return last and last < seen and last or seen
 end
 
---- The full check of the books: every balance, free and locked, and that of the outside world is what the records say.
+--- Checks the books: every balance, free and locked, and that of the outside world is what the records say.
 ---@return true|nil, string|nil what_is_wrong
 function Sim:verify()
   self:run_due()
@@ -241,20 +241,20 @@ function Sim:handle(request)
   return requests.answer(self, request)
 end
 
---- The counts of the rate limit's pools: by name and address or account { peak =, total =, rejected = }, and how often
---- each address was banned; nil without the option rate_limit.
+--- Returns the counts of the rate limit's pools: by name and address or account { peak =, total =, rejected = }, and
+--- how often each address was banned; nil without the option rate_limit.
 ---@return { pools: table<string, table>, bans: table<string, integer> }|nil
 function Sim:rate_limit() return self.rate_limit_state and rate_limit.report(self.rate_limit_state) end
 
---- The latest requests, oldest first.
+--- Returns the latest requests, oldest first.
 ---@return purser.SimRequest[]
 function Sim:requests() return self.journal:list() end
 
---- The number of times that each operation was received and applied.
+--- Returns the number of times that each operation was received and applied.
 ---@return table<string, { received: integer, applied: integer }>
 function Sim:counts() return plain.copy(self.journal.counts) end
 
---- A transport for purser.new that talks to this simulator without a network.
+--- Returns a transport for purser.new that talks to this simulator without a network.
 ---@return purser.Transport
 function Sim:transport() return transport.new(self) end
 

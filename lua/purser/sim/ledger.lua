@@ -17,7 +17,7 @@ Ledger.__index = Ledger
 
 M.WORLD = "world"
 
---- The name of a place.
+--- Returns the name of a place.
 function M.place(uid, business, state)
   return uid .. "/" .. business .. "/" .. (state or "free")
 end
@@ -26,7 +26,7 @@ function M.new()
   return setmetatable({ places = {} }, Ledger)
 end
 
---- The balance at a place.
+--- Returns the balance at a place.
 function Ledger:balance(place, asset)
   local assets = self.places[place]
   return assets and assets[asset] or ZERO
@@ -63,7 +63,7 @@ function Ledger:apply(changes)
   return true
 end
 
---- The assets with something at a place, in order of their names.
+--- Returns the assets with something at a place, in order of their names.
 function Ledger:assets(place)
   local names = {}
   for asset, amount in pairs(self.places[place] or {}) do

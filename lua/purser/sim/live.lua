@@ -5,7 +5,6 @@
 local accounts = require "purser.sim.accounts"
 local clock = require "purser.sim.clock"
 local coins = require "purser.sim.coins"
-local json = require "purser.json"
 local rejection = require "purser.sim.rejection"
 
 local M = {}
@@ -18,7 +17,7 @@ local function account_of(sim, account)
   }
 end
 
--- The key of that name, when it is one of the account or of its sub-accounts.
+-- Returns the key of that name, when it is one of the account or of its sub-accounts.
 local function find_key(sim, account, api_key)
   local key = sim.keys.by_id[api_key]
   local owner = key and sim.accounts.by_id[key.uid]
@@ -56,36 +55,28 @@ local function uid_of(_, account) return { uid = account.uid } end
 
 M.handlers = { L1 = account_of, L2 = key_of, L3 = change_key, L4 = kyc_status, L5 = uid_of }
 
-local function symbols()
-  local list = {}
-  for _, coin in ipairs(coins.list) do
-    if coin.coin ~= "USDT" and coins.by_name[coin.coin].price then
-      list[#list + 1] = json.object {
-        { "symbol", coin.coin .. "USDT" }, { "status", "1" }, { "baseAsset", coin.coin },
-        { "baseAssetPrecision", 8 }, { "quoteAsset", "USDT" }, { "quotePrecision", 8 }, { "quoteAssetPrecision", 8 },
-        { "baseCommissionPrecision", 8 }, { "quoteCommissionPrecision", 8 },
-        { "orderTypes", json.list { "LIMIT", "MARKET", "LIMIT_MAKER" } }, { "isSpotTradingAllowed", true },
-        { "isMarginTradingAllowed", false }, { "quoteAmountPrecision", "1" }, { "baseSizePrecision", "0.00000001" },
-        { "permissions", json.list { "SPOT" } }, { "filters", json.list {} }, { "maxQuoteAmount", "2000000" },
-        { "makerCommission", "0" }, { "takerCommission", "0.0005" },
-      }
-    end
-  end
-  return json.list(list)
-end
+-- A pair, for other programs: there is nothing to trade.
+local SYMBOL = '{"symbol":"%sUSDT","status":"1","baseAsset":"%s","baseAssetPrecision":8,"quoteAsset":"USDT",'
+  .. '"quotePrecision":8,"quoteAssetPrecision":8,"baseCommissionPrecision":8,"quoteCommissionPrecision":8,'
+  .. '"orderTypes":["LIMIT","MARKET","LIMIT_MAKER"],"isSpotTradingAllowed":true,"isMarginTradingAllowed":false,'
+  .. '"quoteAmountPrecision":"1","baseSizePrecision":"0.00000001","permissions":["SPOT"],"filters":[],'
+  .. '"maxQuoteAmount":"2000000","makerCommission":"0","takerCommission":"0.0005"}'
 
--- Path -> the JSON text that answers an unsigned GET. There is nothing to trade.
+-- Path -> the JSON text that answers an unsigned GET.
 local market = {
   ["/api/v3/exchangeInfo"] = function(sim)
-    return json.encode(json.object { { "timezone", "CST" }, { "serverTime", sim:now() },
-      { "rateLimits", json.list {} }, { "exchangeFilters", json.list {} }, { "symbols", symbols() } })
+    local symbols = {}
+    for _, coin in ipairs(coins.list) do
+      local name = coin.coin
+      if name ~= "USDT" and coins.by_name[name].price then symbols[#symbols + 1] = SYMBOL:format(name, name) end
+    end
+    return ('{"timezone":"CST","serverTime":%d,"rateLimits":[],"exchangeFilters":[],"symbols":[%s]}'):format(sim:now(),
+      table.concat(symbols, ","))
   end,
-  ["/api/v1/contract/detail"] = function()
-    return '{"success":true,"code":0,"data":[]}'
-  end,
+  ["/api/v1/contract/detail"] = function() return '{"success":true,"code":0,"data":[]}' end,
 }
 
---- The answer to a GET of market data, as JSON text; nil where there is none on that path.
+--- Returns the answer to a GET of market data, as JSON text; nil where there is none on that path.
 function M.market(sim, path)
   return market[path] and market[path](sim)
 end

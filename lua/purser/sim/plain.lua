@@ -5,7 +5,7 @@ local json = require "purser.json"
 
 local M = {}
 
---- A copy of plain data. Whole numbers are integers in it, as JSON wants them, also where they came as floats.
+--- Returns a copy of plain data. Whole numbers are integers in it, as JSON wants them, also where they came as floats.
 function M.copy(value)
   if type(value) == "number" and value % 1 == 0 then return math.floor(value) end
   if type(value) ~= "table" then return value end
@@ -14,8 +14,8 @@ function M.copy(value)
   return result
 end
 
---- A copy that json.encode can write: an empty table is marked; a decimal becomes its text, a whole float an integer,
---- and a fraction (there is one: a fault's probability) its text with six places.
+--- Returns a copy that json.encode can write: an empty table is marked; a decimal becomes its text, a whole float an
+--- integer, and a fraction (there is one: a fault's probability) its text with six places.
 function M.writable(value)
   if type(value) == "userdata" then return tostring(value) end
   if type(value) == "number" and value % 1 ~= 0 then
@@ -29,7 +29,7 @@ function M.writable(value)
   return next(result) == nil and json.object {} or result
 end
 
---- The same of a list, which is one also when it is empty.
+--- Returns the same of a list, which is one also when it is empty.
 function M.list(values)
   local result = {}
   for i, value in ipairs(values) do result[i] = M.writable(value) end

@@ -21,8 +21,8 @@ M.BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 M.BECH32 = "023456789acdefghjklmnpqrstuvwxyz"
 M.LETTERS_AND_DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 
---- A generator for `seed` (an integer), which is plain data; or that of a snapshot. `salt`, a text, gives independent
---- sequences under one seed.
+--- Makes a generator for `seed` (an integer), which is plain data; or that of a snapshot. `salt`, a text, gives
+--- independent sequences under one seed.
 function M.new(seed, salt, saved)
   if saved then return setmetatable(saved, Dice) end
   local state = seed % MODULUS
@@ -37,12 +37,12 @@ function Dice:next()
   return self.state
 end
 
---- An integer from 1 to n.
+--- Returns an integer from 1 to n.
 function Dice:roll(n)
   return self:next() % n + 1
 end
 
---- A text of `length` characters of `alphabet`.
+--- Returns a text of `length` characters of `alphabet`.
 function Dice:text(length, alphabet)
   local bytes, size = {}, #alphabet
   for i = 1, length do

@@ -9,7 +9,8 @@ local M = {}
 
 local FIRST_BAN_MS, MAX_BAN_MS, TOLERATED = 120000, 3 * 86400000, 2
 
---- The state of a simulator's rate limit, plain data: the pools and the weights of a profile, and nothing counted yet.
+--- Returns the state of a simulator's rate limit, plain data: the pools and the weights of a profile, and nothing
+--- counted yet.
 function M.new(profile)
   return { pools = profile.pools, weights = profile.weights, logs = {}, addresses = {} }
 end
@@ -30,7 +31,7 @@ local function forget(log, now, window_ms)
   end
 end
 
--- The time until there is room for `cost`.
+-- Returns the time until there is room for `cost`.
 local function wait_for(log, cost, pool, now)
   local sum = log.sum + cost
   for _, entry in ipairs(log.entries) do
@@ -99,7 +100,8 @@ function M.arrive(state, row, ip, account, now)
   end
 end
 
---- The counts of the pools, by name and address or account: { peak =, total =, rejected = }; and by address its bans.
+--- Returns the counts of the pools, by name and address or account: { peak =, total =, rejected = }; and by address its
+--- bans.
 function M.report(state)
   local pools, bans = {}, {}
   for key, log in pairs(state.logs) do pools[key] = { peak = log.peak, total = log.total, rejected = log.rejected } end

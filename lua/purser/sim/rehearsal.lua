@@ -101,7 +101,7 @@ local CONTENT = { "uid", "from", "to", "coin", "asset", "amount", "network", "ad
 
 local PAYMENTS = { "withdrawals", "family_transfers", "wallet_transfers", "internal_transfers", "conversions" }
 
--- The payments of a simulator: how often each was made, by its content.
+-- Returns the payments of a simulator: how often each was made, by its content.
 local function payments_of(sim)
   local counts = {}
   for _, name in ipairs(PAYMENTS) do
@@ -180,6 +180,9 @@ function M.rehearse(make, command, options)
   options = options or {}
   local message = option_schema.text(options, rules, "option")
   if message then return nil, message end
+  if not option_schema.matches(command, option_schema.TEXTS) or not command[1] then
+    return nil, 'the command is no list of words; give one such as { "lua5.4", "pay.lua" }'
+  end
   local folder, runs = os.tmpname(), {}
   os.remove(folder)
   local ok, problem = pcall(function()
@@ -188,7 +191,9 @@ function M.rehearse(make, command, options)
       error(("the program ends with %s where nothing goes wrong: %s"):format(first.code,
         (files.read(folder .. "/output") or ""):sub(-600)), 0)
     end
-    if first.writes == 0 then error("the program makes no write call, so there is nothing to go wrong", 0) end
+    if first.writes == 0 then
+      error("the program makes no write call at PURSER_BASE_URL, so there is nothing to go wrong", 0)
+    end
     local function add(run)
       runs[#runs + 1] = { fault = run.fault and run.fault.name or "nothing", at = run.at or 0, starts = run.starts,
         code = run.code, wrong = wrong_with(run, first.payments) }

@@ -45,7 +45,7 @@ function kinds.bare_id(value, _, is_live)
   return is_live and value:find "^[1-9]%d*$" and value or encode(value)
 end
 
--- An amount with so many decimals.
+-- Returns the kind of an amount with so many decimals.
 local function padded(places)
   return function(value, _, is_live)
     if not is_live or not value:find "^%d+%.?%d*$" then return encode(value) end
@@ -56,7 +56,8 @@ end
 
 kinds.deposit_amount, kinds.withdrawal_amount = padded(30), padded(18)
 
--- The short id of a record's network, or the standard that its long name has in parentheses, unless both are the same.
+-- Returns the kind of a network's name: its short id, or the standard that its long name has in parentheses, unless
+-- both are the same.
 local function network(is_short)
   return function(value, record, is_live)
     local short, standard = record.netWork, value:match "%((.-)%)$"
@@ -159,7 +160,7 @@ end
 -- The live list of coins, which is long and always the same -> its JSON text.
 local long_texts = setmetatable({}, { __mode = "k" })
 
---- The JSON text that answers operation `row` with the canonical `result`.
+--- Returns the JSON text that answers operation `row` with the canonical `result`.
 ---@param row table a row of purser.operations
 ---@param result table
 ---@param is_live boolean|nil
@@ -173,12 +174,12 @@ end
 -- Code of the interface -> operation -> the code that was seen instead.
 local codes_seen = { ["140001"] = { B8 = "700004", B3 = "730002", B4 = "730002" } }
 
---- The code that a rejection has.
+--- Returns the code that a rejection has.
 function M.code(code, is_live, row)
   return is_live and codes_seen[code] and codes_seen[code][row.id] or code
 end
 
---- A rejection: the HTTP status and the JSON text. `row` is nil when the path is unknown.
+--- Returns a rejection: the HTTP status and the JSON text. `row` is nil when the path is unknown.
 ---@param code string|integer
 ---@param message string|nil that of the code when nil
 ---@param is_live boolean|nil
@@ -205,8 +206,8 @@ local function sample_record(members)
   return record
 end
 
---- An answer of the right form with `leaf`, any JSON text, in the place of every text and number: what garbage is made
---- of.
+--- Returns an answer of the right form with `leaf`, any JSON text, in the place of every text and number: what garbage
+--- is made of.
 ---@return string
 function M.sample(row, leaf)
   local form = response_formats[row.id]

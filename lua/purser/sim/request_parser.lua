@@ -61,7 +61,7 @@ M.unescape = unescape
 
 local function bad_body(message, ...) rejection.raise("730002", message:format(...)) end
 
--- The members of a JSON object as texts. The interface types every one of them as a string.
+-- Returns the members of a JSON object as texts. The interface types every one of them as a string.
 local function members_of(object, row)
   local texts = {}
   for name, value in pairs(object) do
@@ -88,8 +88,8 @@ local function names_one(row, texts)
   end
 end
 
--- The form of the body of a row under a profile: "object", "array", or nil for the query. The array body of B3 and B5
--- may also be a query, since both forms are known.
+-- Returns the form of the body of a row under a profile: "object", "array", or nil for the query. The array body of B3
+-- and B5 may also be a query, since both forms are known.
 local function form_of(row, body, profile)
   if row.body == "object" then return profile.object_body ~= "query" and "object" or nil end
   if row.body ~= "array" or body == "" then return nil end

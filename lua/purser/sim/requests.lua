@@ -41,7 +41,7 @@ local MAX_ANSWER = 2000 -- bytes
 local Journal = {}
 Journal.__index = Journal
 
---- A log of requests.
+--- Makes a log of requests.
 ---@param size integer  how many requests are kept
 ---@param signature_name string  the parameter whose value nobody is shown
 ---@param counts table|nil
@@ -80,8 +80,8 @@ function Journal:add(time, row, request, response, facts)
   }
 end
 
---- The requests that are kept, oldest first, as JSON and a terminal can show them: one need not be text. Signatures are
---- masked.
+--- Returns the requests that are kept, oldest first, as JSON and a terminal can show them: one need not be text.
+--- Signatures are masked.
 function Journal:list()
   local list = {}
   for i, kept in ipairs(self.kept) do
@@ -103,7 +103,7 @@ for _, row in pairs(purser.operations) do
   routes[row.path][row.method] = row
 end
 
--- The requests without a signature: ping, server time and market data.
+-- Answers the requests without a signature: ping, server time and market data.
 local function answer_unsigned(sim, path, method)
   if method ~= "GET" then return nil end
   if path == sim.profile.ping_path then return "{}" end
@@ -140,7 +140,7 @@ local function execute(sim, row, request, query_text, facts)
   return response
 end
 
--- The answer to a request that no operation sees: an HTTP status that is its code as well.
+-- Returns the answer to a request that no operation sees: an HTTP status that is its code as well.
 local function turn_away(sim, status, message, row, facts)
   facts.outcome, facts.code = "rejected", ("%d"):format(status)
   local _, body = render.rejection(facts.code, message, sim.is_live, row)
@@ -154,7 +154,7 @@ local function reject_route(sim, path, facts)
   return response
 end
 
--- An operation with the faults around it.
+-- Answers an operation, with the faults around it.
 local function answer_operation(sim, row, request, query_text, facts)
   local response = faults.before(sim, row, request)
   if not response then
@@ -168,7 +168,7 @@ local function answer_operation(sim, row, request, query_text, facts)
   return response
 end
 
--- The answer to a request that is above the rate limit, or nil.
+-- Returns the answer to a request that is above the rate limit, or nil.
 local function answer_above_limit(sim, row, request, facts)
   if not sim.rate_limit_state then return nil end
   local key = sim.keys.by_id[request.headers[sim.profile.key_header:lower()]]

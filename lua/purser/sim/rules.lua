@@ -165,7 +165,7 @@ end
 
 local by_id = {}
 
--- The rules of a row; made at the first request.
+-- Returns the rules of a row; made at the first request.
 local function rules_of(row)
   local rules = by_id[row.id]
   if not rules then

@@ -26,7 +26,6 @@ local methods = {}
 ---@field secret_key string|nil
 ---@field note string|nil
 ---@field funds_password string|nil  MD5, hexadecimal
----@field saved_addresses_only boolean|nil  withdrawals to other addresses are rejected
 
 ---@class purser.SimAccount
 ---@field uid string
@@ -41,7 +40,6 @@ local account_rules = {
   name = "string", role = { "broker", "main", "user", "sub" }, parent = "string or table", balances = "table",
   futures_balances = "table", email = "string", mobile = "string", uid = "string", permissions = "string or table",
   ip = "string or table", api_key = "string", secret_key = "string", note = "string", funds_password = "string",
-  saved_addresses_only = "boolean",
 }
 local trade_rules = { account = "string or table", changes = "table" }
 local freeze_rules = { account = "string or table", frozen = "boolean" }
@@ -113,7 +111,6 @@ function methods:account(fields)
     role = fields.role or "main", parent = fields.role == "sub" and accounts.find(self, fields.parent).uid or nil,
     name = fields.name, note = fields.note, email = fields.email, mobile = fields.mobile, uid = fields.uid,
     funds_password = fields.funds_password and fields.funds_password:lower(),
-    saved_addresses_only = fields.saved_addresses_only,
   })
   grant(self, account, "SPOT", fields.balances)
   grant(self, account, "FUTURES", fields.futures_balances)
@@ -148,7 +145,7 @@ function methods:freeze(name, frozen)
   return { uid = account.uid, frozen = account.frozen == true }
 end
 
---- Everyone with everything they have, for people to look at.
+--- Returns everyone with everything they have, for people to look at.
 ---@return { now: integer, accounts: table[] }
 function methods:state()
   self:run_due()

@@ -12,7 +12,7 @@ local ledger = require "purser.sim.ledger"
 local rejection = require "purser.sim.rejection"
 local rules = require "purser.sim.rules"
 
--- The list that a transfer of a family belongs to: who to whom, and between which business accounts.
+-- Returns the list that a transfer of a family belongs to: who to whom, and between which business accounts.
 local function direction(parent, from, to, from_type, to_type)
   return table.concat({ parent, from, to, from_type, to_type }, "|")
 end
@@ -52,13 +52,24 @@ local M = { histories = {
   },
 } }
 
--- The next transfer id: digits alone, and more of them than a floating-point number can hold; or 32 hexadecimal digits
--- in the live form. `is_number`: of an operation that has no such ids.
+-- Returns the next transfer id: digits alone, and more of them than a floating-point number can hold; or 32 hexadecimal
+-- digits in the live form. `is_number`: of an operation that has no such ids.
 local function next_id(sim, is_number)
   local number = 1 + #sim.family_transfers.all + #sim.wallet_transfers.all + #sim.internal_transfers.all
   local digits = ("%d%06d"):format(sim:now(), number % 1000000)
   if is_number or not sim.is_live then return digits end
   return core.md5_hex(("%d %s"):format(sim.seed, digits))
+end
+
+-- Returns a transfer as histories and answers show it, each what it has of it.
+local function public(record, sim)
+  local by_uid = sim.accounts.by_id
+  return {
+    tranId = record.id, clientTranId = record.client_id, asset = record.asset, amount = record.amount,
+    fromAccountType = record.from_type, toAccountType = record.to_type, status = record.status,
+    fromAccount = record.from and accounts.display_name(by_uid[record.from]), timestamp = record.time,
+    toAccount = record.to_account or record.to and accounts.display_name(by_uid[record.to]),
+  }
 end
 
 -- Makes the record of a transfer, and returns the answer to it.
@@ -70,7 +81,7 @@ local function enter(sim, records, values, record)
   return { tranId = record.id }
 end
 
--- One side of a family transfer: the parent when no name is given.
+-- Returns one side of a family transfer: the parent when no name is given.
 local function side(sim, parent, name, business, row)
   local account = name and accounts.sub(sim, parent, name) or parent
   if name and account.frozen then rejection.raise "140002" end
@@ -102,23 +113,13 @@ local function transfer(sim, parent, values, row)
   })
 end
 
-local function public_family(record, sim)
-  local by_uid = sim.accounts.by_id
-  return {
-    tranId = record.id, fromAccount = accounts.display_name(by_uid[record.from]),
-    toAccount = accounts.display_name(by_uid[record.to]), clientTranId = record.client_id, asset = record.asset,
-    amount = record.amount, fromAccountType = record.from_type, toAccountType = record.to_type, status = record.status,
-    timestamp = record.time,
-  }
-end
-
 -- A1, B7: an account that is not named is the parent.
 local function family_history(sim, parent, values)
   local from = values.fromAccount and accounts.sub(sim, parent, values.fromAccount) or parent
   local to = values.toAccount and accounts.sub(sim, parent, values.toAccount) or parent
   local requested = values.clientTranId
   local key = direction(parent.uid, from.uid, to.uid, values.fromAccountType, values.toAccountType)
-  return (sim.family_transfers:list(sim, key, values.startTime, values.endTime, values, public_family,
+  return (sim.family_transfers:list(sim, key, values.startTime, values.endTime, values, public,
     requested and function(record) return record.client_id == requested end))
 end
 
@@ -152,22 +153,15 @@ local function wallet_transfer(sim, account, values, row)
   return answer
 end
 
-local function public_wallet(record)
-  return {
-    tranId = record.id, asset = record.asset, amount = record.amount, fromAccountType = record.from_type,
-    toAccountType = record.to_type, status = record.status, timestamp = record.time,
-  }
-end
-
 -- C10
 local function wallet_history(sim, account, values)
   local first, last = history.six_months(sim:now(), values)
   local key = direction(account.uid, "", "", values.fromAccountType, values.toAccountType)
-  local records, total = sim.wallet_transfers:list(sim, key, first, last, values, public_wallet)
+  local records, total = sim.wallet_transfers:list(sim, key, first, last, values, public)
   return { rows = records, total = total }
 end
 
--- The transfer of that id when it is one of `records`, lies in the window and is shown; or nil.
+-- Returns the transfer of that id when it is one of `records`, lies in the window and is shown; or nil.
 local function visible_one(sim, records, id, first, last)
   local record = records.by_id[id]
   last = sim:visible(last)
@@ -179,7 +173,7 @@ end
 local function wallet_one(sim, account, values)
   local record = visible_one(sim, sim.wallet_transfers, values.tranId, clock.months_before(sim:now(), 6))
   if not record or record.uid ~= account.uid then rejection.raise "22222" end
-  return public_wallet(record)
+  return public(record, sim)
 end
 
 -- C15
@@ -196,14 +190,6 @@ local function internal_transfer(sim, account, values)
   })
 end
 
-local function public_internal(record, sim)
-  return {
-    tranId = record.id, asset = record.asset, amount = record.amount, toAccountType = record.to_type,
-    toAccount = record.to_account, fromAccount = accounts.display_name(sim.accounts.by_id[record.from]),
-    status = record.status, timestamp = record.time,
-  }
-end
-
 -- C16
 local function internal_history(sim, account, values)
   local first, last = history.default_seven_days(sim:now(), values)
@@ -211,9 +197,9 @@ local function internal_history(sim, account, values)
   if values.tranId then
     local record = visible_one(sim, sim.internal_transfers, values.tranId, first, last)
     local is_own = record and (record.from == account.uid or record.to == account.uid)
-    records, total = history.cut({ is_own and public_internal(record, sim) or nil }, values), is_own and 1 or 0
+    records, total = history.cut({ is_own and public(record, sim) or nil }, values), is_own and 1 or 0
   else
-    records, total = sim.internal_transfers:list(sim, account.uid, first, last, values, public_internal)
+    records, total = sim.internal_transfers:list(sim, account.uid, first, last, values, public)
   end
   return history.page_result(records, total, values)
 end

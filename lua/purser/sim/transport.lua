@@ -10,7 +10,7 @@ local Transport = {}
 Transport.__index = Transport
 Transport.__name = "purser.sim.transport"
 
---- A transport whose other end is `sim`.
+--- Makes a transport whose other end is `sim`.
 function M.new(sim)
   return setmetatable({ sim = sim }, Transport)
 end

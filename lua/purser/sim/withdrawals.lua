@@ -29,7 +29,7 @@ local place_of = {
   "locked", "locked", "locked", "locked", "locked", "sent", "sent", "back", "back", [10] = "locked",
 }
 
--- The amount that the account pays, and the one that arrives at the address.
+-- Returns the amount that the account pays, and the one that arrives at the address.
 local function total_of(record)
   local amount = decimal(record.amount)
   return record.fee_inside and amount or amount:add(record.fee)
@@ -43,12 +43,15 @@ end
 -- Puts a withdrawal into a state, and its funds where that state has them. Returns nil where they came back and were
 -- spent since.
 local function enter(sim, record, status, at)
-  local is_sent = place_of[status] == "sent" and place_of[record.status] ~= "sent"
+  if place_of[status] == place_of[record.status] then
+    record.status, record.updated = status, at
+    return true
+  end
   return sim.withdrawals:change(record, { status = status, updated = at,
-    tx_id = is_sent and sim.dice:text(64, prng.HEX) or nil })
+    tx_id = place_of[status] == "sent" and sim.dice:text(64, prng.HEX) or nil })
 end
 
--- The deposit of a withdrawal to an account of the platform.
+-- Returns the deposit of a withdrawal to an account of the platform.
 local function arrive_inside(sim, record, at)
   local network = coins.network(record.coin, record.network)
   deposits.arrive_inside(sim, sim.accounts.by_id[record.to_uid], network, { amount = tostring(net_of(record)),
@@ -110,15 +113,6 @@ local function check_amount(row, network, values)
   end
 end
 
--- A12 checks its own; C2 and C17 do where the account, or else the simulator, takes saved addresses only.
-local function check_saved(sim, account, values, row, network)
-  local only = account.saved_addresses_only
-  if only == nil then only = sim.options.saved_addresses_only end
-  if only and row.group == "wallet" and not addresses.is_saved(sim, account, network, values.address, values.memo) then
-    rejection.raise "10212"
-  end
-end
-
 local function fee_is_inside(sim, values)
   if values.includeFee then return values.includeFee == "true" end
   return sim.options.fee == "inside"
@@ -127,7 +121,10 @@ end
 -- Applies for a withdrawal from `account` over `network`.
 local function apply(sim, account, values, row, network)
   check_network(row, network, values)
-  check_saved(sim, account, values, row, network)
+  if sim.options.saved_addresses_only and row.group == "wallet"
+    and not addresses.is_saved(sim, account, network, values.address, values.memo) then
+    rejection.raise "10212" -- A12 has a rule of its own
+  end
   check_amount(row, network, values)
   local order_id, bad = values.withdrawOrderId, rules.bad_value(row)
   local own_id = order_id and account.uid .. "|" .. order_id

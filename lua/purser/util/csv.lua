@@ -80,6 +80,10 @@ end
 ---@return purser.CsvRecord[]|nil records, string|nil message, integer|nil comments  how many lines begin with #
 function M.parse(text, separator)
   separator = separator or ","
+  if type(text) ~= "string" then return nil, ("the text is a %s; give a string"):format(type(text)) end
+  if separator ~= "," and separator ~= ";" and separator ~= "\t" then
+    return nil, "the separator is none; give a comma, a semicolon or a tab"
+  end
   local records, comments, at, line = {}, 0, text:find "^\239\187\191" and 4 or 1, 1
   while at <= #text do
     local record = { line = line }

@@ -72,8 +72,9 @@ local function requested(name, rule)
     return #rule > 2 and "one of " .. table.concat(rule, ", ") or table.concat(rule, " or ")
   end
   local unit = name:find "_ms$" and " of milliseconds" or ""
+  local min = rule[1] > -M.EXACT and (" from %d"):format(rule[1]) or ""
   local max = (rule[2] or M.EXACT) < M.EXACT and (" to %d"):format(rule[2]) or ""
-  return ("a whole number%s from %d%s"):format(unit, rule[1], max)
+  return "a whole number" .. unit .. min .. max
 end
 
 -- Returns what was given instead. A value is quoted only where texts or numbers are chosen from, so that no secret is.

@@ -147,13 +147,14 @@ end
 
 --- A text of JSON with escapes for what clean() would replace, except its line ends: the same data for every reader.
 ---@param json string  in which strings alone hold such characters
+---@param is_ascii boolean|nil  escapes for all others beyond ASCII, too
 ---@return string
-function M.as_json(json)
+function M.as_json(json, is_ascii)
   return (json:gsub("[^ -~\n]+", function(run)
     local pieces, at = {}, 1
     while at <= #run do
       local point, length = character(run, at)
-      local hides = point and (point < 0x80 or hidden_kind(point))
+      local hides = point and (is_ascii or point < 0x80 or hidden_kind(point))
       length = length or 1
       pieces[#pieces + 1] = hides and json_escape(point) or run:sub(at, at + length - 1)
       at = at + length

@@ -11,7 +11,6 @@
 -- A call has a key: the caller's own id, opts.key, or none but the journal's. A key is used once: where another call
 -- has it, nothing is sent, and what became of that one is found out.
 
-local approved = require "purser.write.guard.approved"
 local compare = require "purser.write.evidence.compare"
 local core = require "purser.core"
 local digest = require "purser.util.digest"
@@ -77,6 +76,14 @@ local function id_of_key(client, row, key)
   return digest.of(("purser call\n%d:%s\n%s\n%s"):format(#account, account, row.full_name, key)):sub(1, 32)
 end
 
+--- Returns the name that the account of a client has where it was given none: it is that of its API key.
+---@param client purser.State
+---@return string
+function M.unnamed(client)
+  if not client._api_key and client._credentials then pipeline.refresh_credentials(client) end
+  return digest.account_of(client._api_key or "")
+end
+
 -- Makes the id by which the outcome can be found, where the row has one and the caller gave none. Returns the caller's
 -- key with what it stands for, nil where there is none; or nil and the error of a call that must not be sent.
 local function make_key(client, row, values, key)
@@ -94,7 +101,7 @@ local function make_key(client, row, values, key)
     values[name] = made
   end
   key = key or id
-  return key and { name = key, content = content }
+  return key and { name = key, content = content, unnamed = M.unnamed(client) }
 end
 
 --- The intent of a call whose request was built of these values; or nil and an error.
@@ -271,7 +278,6 @@ function M.run(client, row, params, opts, payment)
   if not values then return nil, layout end
   local key, rejection = make_key(client, row, values, opts.key)
   if payment then key = nil end -- that is its row's
-  if client._guard and client._guard.approved then approved.read_book(client._guard.approved, client, row) end
   rejection = rejection or client._guard and client._guard:check(row, values)
   if rejection then return nil, rejection end
   if client._clock.offset then setbacks.attend_clock(client, pipeline.run, row) end

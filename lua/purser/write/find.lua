@@ -22,8 +22,10 @@ local function ask_late(question, judge)
     if not shown then return nil, err end
     local answer, problem = judge(question, shown)
     if problem or answer and answer.outcome == "done" then return answer, problem end
-    if reading.is_exact(question, shown, find_content.witnesses(question, shown)) then return answer end
-    question.doubted, question.waits = false, false
+    -- what was given to equal calls may be this one's, unless their own records are looked for, too
+    local is_exact = not question.gave and reading.is_exact(question, shown, find_content.witnesses(question, shown))
+    if is_exact then return answer end
+    question.doubted, question.waits, question.gave = false, false, false
   end
   local shown, err = reading.of(question, "wide")
   if not shown then return nil, err end

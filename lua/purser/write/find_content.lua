@@ -119,8 +119,10 @@ local function place_of(question, record, witnesses)
   if question.window.is_planned or type(at) ~= "number" then return "far" end
   if at >= question.first and at <= question.last then return witnesses.misplaced and "near" or "in" end
   if at >= question.first - SLACK_MS and at <= question.last + SLACK_MS then return "near" end
-  if witnesses.in_time and not witnesses.misplaced then return nil end
-  return at >= question.first - M.SHIFTED_MS and at <= question.last + M.SHIFTED_MS and "far" or nil
+  -- where times are right, an equal call that can have made a record near this window has its own no farther away
+  local is_proved, by = witnesses.in_time and not witnesses.misplaced, M.SHIFTED_MS
+  if is_proved then by = 2 * SLACK_MS + question.visible_ms + question.later end
+  return at >= question.first - by and at <= question.last + by and "far" or nil
 end
 
 ---------------------------------------------------------------------------------------------------------- by content
@@ -330,6 +332,14 @@ end
 
 local UNDER_WAY_MS = 60000 -- how long after the deadline calls are waited for that may own a record
 
+-- Returns until when it may be found that another call owns what agrees with it. One that was sent just now is not
+-- judged by this call's deadline, and one that was answered owns it once no record is as late.
+local function claims_until(question, call)
+  if call.answered then return call.sent_at + HIDDEN_MS end
+  local deadline = question.window.is_planned and 0 or question.deadline -- of a payment that was never sent: none
+  return math.max(deadline, due_at(question, call)) + UNDER_WAY_MS
+end
+
 -- Returns that there is something to wait for; a payment that is planned waits in its queue.
 local function await_other(question)
   if question.window.is_planned then return { outcome = "undecided", is_busy = true } end
@@ -348,6 +358,7 @@ local function judge_equal(question, parts, open, hidden, witnesses)
     return not is_blocked
   end)
   local mine, left, owned = assign(question, free, equal)
+  question.gave = next(owned) ~= nil
   local function is_left(one) return not owned[one] end
   parts.may, parts.far = keep(parts.may, is_left), keep(parts.far, is_left)
   if left > 0 then return undecided(records_in(parts.same), reasons.many) end
@@ -363,30 +374,19 @@ local function judge_equal(question, parts, open, hidden, witnesses)
     local verdict = verdict_of(question, call, mine, witnesses)
     return verdict == "same" or verdict == "may"
   end
-  local rivals = keep(hidden, may_own)
-  if any(others, may_own) or rivals[1] and question.service:now() >= due_at(question, rivals[1]) then
-    return undecided({ mine }, reasons.others)
-  elseif rivals[1] then
-    question.waits = true
-    return nil
-  end
-  return M.found(question, mine)
+  local rivals, now = keep(joined(others, hidden), may_own), question.service:now()
+  if any(rivals, function(call) return now < claims_until(question, call) end) then return await_other(question) end
+  return rivals[1] and undecided({ mine }, reasons.others) or M.found(question, mine)
 end
 
 -- Returns whether each of these records agrees with another call that can have made it, and that may be found to own it
--- soon: one that was sent just now is not judged by this call's deadline, and one that was answered owns what agrees
--- with it once no record is as late.
-local function may_be_claimed(question, list, open, hidden, witnesses)
+-- soon.
+local function may_be_claimed(question, list, calls, witnesses)
   local now = question.service:now()
-  local deadline = question.window.is_planned and 0 or question.deadline -- of a payment that was never sent: none
-  local function may_claim(call, one)
-    local until_ms = call.answered and call.sent_at + HIDDEN_MS
-      or math.max(deadline, due_at(question, call)) + UNDER_WAY_MS
-    return now < until_ms and verdict_of(question, call, one.record, witnesses) == "same"
-  end
   return not any(list, function(one)
-    return not any(open, function(call) return may_claim(call, one) end)
-      and not any(hidden, function(call) return may_claim(call, one) end)
+    return not any(calls, function(call)
+      return now < claims_until(question, call) and verdict_of(question, call, one.record, witnesses) == "same"
+    end)
   end)
 end
 
@@ -395,7 +395,7 @@ end
 local function judge_absence(question, shown, parts, open, failed, hidden, witnesses)
   local unlike, is_planned = question.window.was_rejected and {} or parts.unlike, question.window.is_planned
   local doubts = joined(unlike, parts.far)
-  if doubts[1] and not parts.may[1] and may_be_claimed(question, doubts, open, hidden, witnesses) then
+  if doubts[1] and not parts.may[1] and may_be_claimed(question, doubts, joined(open, hidden), witnesses) then
     return await_other(question)
   end
   local near = joined(unlike, parts.may)

@@ -200,6 +200,21 @@ function M.other_content(known, key, row)
     hint = "give another call a key of its own; `purser journal show` prints the first one" }
 end
 
+--- Returns the error of what was done by another account of a journal, which may be this one under another name.
+---@param other string    its name
+---@param account string  that of the client
+---@param unnamed string  the one that the client has where it is given none
+---@param what string     what the other did
+---@return purser.Error
+function M.other_account(other, account, unnamed, what)
+  local about = account == unnamed and " (a digest of its API key)" or other == unnamed and ", with the same API key"
+    or ""
+  return errors.new { kind = "config", outcome = "not_sent", phase = "journal", code = "journal.other_account",
+    message = format('%s of account "%s", and this client is account "%s"%s', what, other, account, about),
+    hint = format('where that is one account, give the client account = "%s", else %s', other,
+      about == "" and "add its payments first" or "give each client an account of its own") }
+end
+
 --- Returns whether a record shows the id by which the service distinguishes a call.
 ---@param intent purser.Intent|purser.Call
 ---@param record table|nil

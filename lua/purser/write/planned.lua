@@ -134,6 +134,15 @@ function M.has_journal(client, journal)
   return state ~= nil and state._journal == journal
 end
 
+--- Returns the name that the account of a client has where it was given none: it is that of its API key.
+---@param client purser.Client
+---@return string
+function M.unnamed(client) return call.unnamed(private.state_of(client)) end
+
+--- Returns the error of what another account of a journal did that may be this one, under another name.
+---@type fun(other: string, account: string, unnamed: string, what: string): purser.Error
+M.other_account = intents.other_account
+
 --- Sends a planned call that its owner has taken: `planned:after(outcome, message, err)` returns what becomes of it,
 --- which is written with how it ended. Returns as an operation does.
 ---@param client purser.Client

@@ -45,12 +45,6 @@ local M = {}
 
 local rules = { visibility_delay_ms = { 0 }, skew_ms = { 0 }, poll_ms = { 0 }, wait = "boolean", recreate = "boolean" }
 
---- Returns what is wrong with options of reconcile, and with which; or nil.
----@return string|nil message, string|nil name, string|nil hint
-function M.check_options(options)
-  return option_schema.check(options, rules, "reconcile option")
-end
-
 ----------------------------------------------------------------------------------------------------------- the question
 
 ---@class purser.reconcile.Window  when the record of a call can have been made, where it was sent, perhaps, more often
@@ -77,6 +71,7 @@ end
 ---@field late boolean        that time has come
 ---@field doubted boolean     this reading did not show all there is
 ---@field waits boolean       there is more to wait for
+---@field gave boolean        records that agree with it were given to equal calls
 ---@field shown purser.evidence.Reading|nil  the last one
 ---@field spelled table<string, string|false>  how the service spells what people spell: see reading.question
 ---@field seen table<string, table>  records that may be the call's, by id, that were shown before the deadline
@@ -113,7 +108,8 @@ end
 
 --- Begins another reading.
 function Question:begin()
-  self.late, self.doubted, self.waits, self.shown = self.service:now() >= self.deadline, false, false, nil
+  self.late, self.doubted, self.waits, self.gave = self.service:now() >= self.deadline, false, false, false
+  self.shown = nil
 end
 
 --- Returns the answer of a reading that did not show all there is.
@@ -265,10 +261,6 @@ local function recreate(question, answer)
   return { outcome = "done", record = record, replaced = answer.record.apiKey }
 end
 
-local function argument_error(message, hint)
-  return nil, errors.argument(nil, message, hint)
-end
-
 -- Keeps in the journal what was found. Returns the answer, which is another where the journal knows more; nil where the
 -- record has an owner by now, so that it has to be asked again; or nil and an error.
 local function keep(question, answer)
@@ -301,14 +293,14 @@ end
 local function take(service, unreconciled)
   if errors.is(unreconciled) then
     if not unreconciled.intent then
-      return argument_error("the error has no intent: it is that of a read, or of no call", "call it again")
+      return nil, errors.argument(nil, "the error has no intent: it is that of a read, or of no call", "call it again")
     end
     unreconciled = unreconciled.intent
   end
   local row, intent, hint = intents.row_of(unreconciled)
-  if not row then return argument_error(intent, hint) end
+  if not row then return nil, errors.argument(nil, intent, hint) end
   if intent.account and not service:signs_as(intent.account) then
-    return argument_error(('it was signed by account "%s", whose records this client may not see')
+    return nil, errors.argument(nil, ('it was signed by account "%s", whose records this client may not see')
       :format(tostring(intent.account)), ("reconcile it with that account's client (where it is one account with a new "
       .. 'key, give the client account = "%s")'):format(tostring(intent.account)))
   end
@@ -322,7 +314,7 @@ local function identified(service, row, intent)
   if message then return nil, intents.journal_error("unknown", message) end
   if not known then return intent end
   if known.operation ~= intent.operation or known.digest ~= intents.digest(row, intent.params) then
-    return argument_error("reconcile: the intent is not the call that the journal has under its id",
+    return nil, errors.argument(nil, "reconcile: the intent is not the call that the journal has under its id",
       "give the one of journal:entries()")
   end
   local copy = {}
@@ -340,7 +332,7 @@ end
 ---@return purser.Reconciliation|nil, purser.Error|nil
 function M.reconcile(service, unreconciled, options, window)
   options = options or {}
-  local wrong = errors.option(M.check_options(options))
+  local wrong = errors.option(option_schema.check(options, rules, "reconcile option"))
   if wrong then return nil, wrong end
   if errors.is(unreconciled) and unreconciled.outcome ~= "unknown" then
     return { outcome = "not_done", reason = unreconciled.message }

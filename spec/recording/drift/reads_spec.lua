@@ -4,8 +4,6 @@
 local operations = require "purser.api.operations"
 local reads = require "purser.recording.drift.reads"
 
-local function same(name) return name end
-
 describe("the reads of doctor --drift", function()
   it("are rows that only read, or what needs no key", function()
     for _, read in ipairs(reads.list) do
@@ -45,7 +43,7 @@ describe("the reads of doctor --drift", function()
 
   for _, profile in ipairs { "default", "mexc" } do
     it("have an answer of each form of the simulator to compare with: profile " .. profile, function()
-      local expected = reads.expected(profile ~= "default" and profile or nil, same)
+      local expected = reads.expected(profile ~= "default" and profile or nil)
       for _, read in ipairs(reads.list) do
         local known = expected[reads.key(read)]
         if read.live and profile == "default" then

@@ -124,7 +124,7 @@ describe("what is pruned", function()
       tx.time = added_at
       local text = json.encode { not_after = utc.text(not_after):sub(1, 10) } .. "\n{}\n"
       approval_rows.add(tx, { digest = digest, text = text, head = { account = "treasury", queue = "q" } },
-        { s = "signed" })
+        { "signed" })
     end
 
     own.within(function(tx)

@@ -27,21 +27,3 @@ describe("two accounts with one journal", function()
     journal:close()
   end)
 end)
-
-describe("a worker's generation", function()
-  it("is how often it was increased in transactions that were committed", function()
-    local journal = assert(purser.journal.open { sqlite = path })
-    assert.equal(0, journal:generation_of "host-1")
-    for i = 1, 2 do
-      assert.equal(i, journal.db:transaction(function(tx) return tx:bump "host-1" end))
-    end
-    journal.db:transaction(function(tx)
-      assert.equal(3, tx:bump "host-1")
-      tx:reject "no"
-    end)
-    assert.equal(1, journal.db:transaction(function(tx) return tx:bump "host-2" end))
-    assert.same({ 2, 1, 0 }, { journal:generation_of "host-1", journal:generation_of "host-2",
-      journal:generation_of "host-3" })
-    journal:close()
-  end)
-end)

@@ -206,9 +206,9 @@ local function take_within_step(kv, now, takes, i)
   return true
 end
 
---- Counts a call that fits in a step in which no pool has a ticket, a block or a hold: what counts before the step was
---- summed, and no longer changes. Returns the number of the next ticket; nil where the whole rule decides.
-function M.go_within_step(kv, now, takes, run)
+-- Counts a call that fits in a step in which no pool has a ticket, a block or a hold: what counts before the step was
+-- summed, and no longer changes. Returns the number of the next ticket; nil where the whole rule decides.
+local function go_within_step(kv, now, takes, run)
   local queue = kv.get(M.QUEUE)
   local head = queue and queue[1]
   if not head or head[RUN] ~= run or now < head[HELD] or not take_within_step(kv, now, takes, 1) then return nil end
@@ -222,7 +222,7 @@ end
 ---@param number integer  of the ticket; 0 for a call that has none
 ---@param run string      names the run of the store; another one than before may have lost what was counted
 function M.reserve(kv, now, takes, rank, number, run)
-  local next_ticket = M.go_within_step(kv, now, takes, run)
+  local next_ticket = go_within_step(kv, now, takes, run)
   if next_ticket then return 0, number > 0 and number or next_ticket, now end
   local queue, changed = read_queue(kv, takes, now, run)
   local pools, ends, blocked = {}, now, nil

@@ -14,7 +14,7 @@ local free = {}
 for name in ([[address txId transHash memo addressTag note remark contract depositDesc depositTips withdrawTips name
   withdrawOrderId clientTranId subAccount msg message]]):gmatch "%S+" do free[name] = true end
 
--- The names of members that an operation's row has, other spellings too.
+-- Returns the names of members that an operation's row has, other spellings too.
 local function operations_of(members, names)
   for _, member in ipairs(members) do
     names[member.name] = true
@@ -74,7 +74,7 @@ function M.body(add, body, known, row, rename)
   compare_missing(add, actual, known)
 end
 
---- The code that an answer carries as an error, or nil.
+--- Returns the code that an answer carries as an error, or nil.
 function M.code_of(response, profile)
   local value = core.decode(response.body)
   local code = type(value) == "table" and value.code

@@ -19,7 +19,7 @@ local M = {}
 local Result = {}
 Result.__index = Result
 
--- A finding once, however many records show it.
+-- Adds a finding once, however many records show it.
 function Result:add(operation, kind, path, expected, found)
   local key = table.concat({ operation, kind, path, found }, "\0")
   if self.seen[key] then return end
@@ -64,7 +64,7 @@ local function shown_name(redactor)
   end
 end
 
---- A transport that keeps the last response for `compare`, and hands on nothing but reads.
+--- Returns a transport that keeps the last response for `compare`, and hands on nothing but reads.
 ---@param inner purser.Transport
 ---@return purser.Transport capture
 function M.capture(inner) return reads.capture(inner) end
@@ -79,7 +79,7 @@ function M.compare(client, capture, profile)
   if not redactor then return nil, message end
   local result = setmetatable({ findings = {}, skipped = {}, seen = {}, compared = 0, redactor = redactor,
     rename = shown_name(redactor), rows = purser.operations }, Result)
-  local expected = reads.expected(profile, result.rename)
+  local expected = reads.expected(profile)
   for _, read in ipairs(reads.of(client)) do
     capture.last = nil
     local value, err = reads.run(client, read)

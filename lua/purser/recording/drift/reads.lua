@@ -32,7 +32,7 @@ M.list = {
   { "live.uid", live = true },
 }
 
---- The reads that the profile of a client allows.
+--- Returns the reads that the profile of a client allows.
 ---@param client purser.Client
 function M.of(client)
   local list = {}
@@ -42,7 +42,7 @@ function M.of(client)
   return list
 end
 
---- A transport that keeps the last response, and hands on nothing but reads.
+--- Returns a transport that keeps the last response, and hands on nothing but reads.
 function M.capture(inner)
   local capture = { last = nil }
   function capture:send(request)
@@ -95,33 +95,31 @@ local function fill(sim, client, owner)
   assert(client:call("wallet.withdraw", withdrawal)) -- the first has left, this one has not
 end
 
-local function add_exchange(expected, key, response, rename)
+local function as_it_is(name) return name end
+
+local function add_exchange(expected, key, response)
   local known = expected[key]
   if not known then
     known = { form = {}, statuses = {}, codes = {} }
     expected[key] = known
   end
-  form.learn(known.form, form.of(response.body, rename))
+  form.learn(known.form, form.of(response.body, as_it_is))
   known.statuses[response.status] = true
   local value = core.decode(response.body)
   if type(value) == "table" and value.code ~= nil then known.codes[tostring(value.code)] = true end
 end
 
---- The key of what a read is compared with.
+--- Returns the key of what a read is compared with.
 function M.key(read) return (read.probe and "probe " or "") .. read[1] end
 
 -- The forms of the simulator's answers, and an error as the service's web server writes it.
 local variants = { "document", "live" }
 local WEB_ERROR = '{"success":false,"code":10101,"message":"no","_extend":null,"traceId":"7f000001-0"}'
 
---- Returns the simulator's answers to every read: key -> { form =, statuses =, codes = }. The key
---- "error" has every form of an error.
----@param profile string|nil
----@param rename fun(name: string): string
----@return table
-function M.expected(profile, rename)
+-- Makes the reads of every variant.
+local function make_expected(profile)
   local expected = {}
-  add_exchange(expected, "error", { status = 400, body = WEB_ERROR }, rename)
+  add_exchange(expected, "error", { status = 400, body = WEB_ERROR })
   for _, variant in ipairs(variants) do
     local sim = purser.sim.new { seed = 11, variant = variant, profile = profile }
     local owner = assert(sim:account { name = "Drift", role = "broker", email = "drift@mail.example",
@@ -136,8 +134,8 @@ function M.expected(profile, rename)
     local client = assert(purser.new(options))
     local function expect(read)
       M.run(client, read)
-      add_exchange(expected, M.key(read), capture.last, rename)
-      if read.probe then add_exchange(expected, "error", capture.last, rename) end
+      add_exchange(expected, M.key(read), capture.last)
+      if read.probe then add_exchange(expected, "error", capture.last) end
     end
     for _, read in ipairs(M.of(client)) do expect(read) end
     if client.profile.live_operations then -- a key with a list of addresses, which does not end
@@ -146,6 +144,18 @@ function M.expected(profile, rename)
     end
   end
   return expected
+end
+
+local known_of = {} -- by profile
+
+--- Returns the simulator's answers to every read: key -> { form =, statuses =, codes = }. The key "error" has every
+--- form of an error.
+---@param profile string|nil
+---@return table
+function M.expected(profile)
+  local name = profile or "default"
+  known_of[name] = known_of[name] or make_expected(profile)
+  return known_of[name]
 end
 
 return M

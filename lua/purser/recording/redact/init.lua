@@ -31,19 +31,19 @@ function M.new()
   return setmetatable({ signer = signer, shift = -(30 + core.random_integer(370)) * DAY_MS }, Redactor)
 end
 
---- The token of a text, whatever it is.
+--- Returns the token of a text, whatever it is.
 function Redactor:token(text) return token.of(self.signer, text) end
 
 local function moved(self, text) return ("%d"):format(tonumber(text) + self.shift) end
 
--- A text such as 2026-01-31T10:00:00.000+00:00: its day moves.
+-- Moves the day of a text such as 2026-01-31T10:00:00.000+00:00.
 local function moved_date(self, text)
   local year, month, day, rest = text:match "^(%d+)%-(%d+)%-(%d+)(.*)$"
   local civil = utc.civil(utc.days(tonumber(year), tonumber(month), tonumber(day)) * DAY_MS + self.shift)
   return ("%04d-%02d-%02d%s"):format(civil.year, civil.month, civil.day, rest)
 end
 
---- A value as it may be kept.
+--- Returns a value as it may be kept.
 ---@param name string|nil  of the member or parameter that holds it
 ---@param text string
 ---@param beside table<string, boolean>|nil  the names of the members of the object that it is in
@@ -59,7 +59,7 @@ end
 -- A token could hold "err" or "msg" by chance, and a replay would take it for a word of failure.
 local IN_NAMES = { a = "x", e = "y", o = "w", s = "z", A = "X", E = "Y", O = "W", S = "Z" }
 
---- The name of a member or parameter as it may be kept.
+--- Returns the name of a member or parameter as it may be kept.
 ---@param name string
 ---@return string
 function Redactor:name(name)
@@ -89,7 +89,7 @@ local function redact_node(self, node, name, beside)
   end
 end
 
--- A body that is no JSON: its length, and whether it is a page of HTML.
+-- Returns what stands for a body that is no JSON: it has its length, and is a page of HTML where that was one.
 local function filler(text)
   local open, close = "<html>", "</html>"
   if text:find "^%s*<" and #text >= #open + #close then
@@ -98,7 +98,7 @@ local function filler(text)
   return ("x"):rep(#text)
 end
 
---- A body as it may be kept: JSON stays JSON of the same form.
+--- Returns a body as it may be kept: JSON stays JSON of the same form.
 ---@param text string
 ---@return string
 function Redactor:body(text)
@@ -113,7 +113,7 @@ local function unescape(text)
   return (text:gsub("%+", " "):gsub("%%(%x%x)", function(hex) return string.char(tonumber(hex, 16)) end))
 end
 
---- The parameters of a query, in their order: { { name, value }, ... }, decoded.
+--- Returns the parameters of a query, in their order: { { name, value }, ... }, decoded.
 ---@param query string
 ---@return string[][]
 function M.parameters(query)
@@ -125,14 +125,14 @@ function M.parameters(query)
   return list
 end
 
---- A path as it may be kept.
+--- Returns a path as it may be kept.
 function Redactor:path(path)
   return (path:gsub("[^/]+", function(segment)
     return harmless.is_segment(segment) and segment or self:token(segment)
   end))
 end
 
---- A request's path and query as they may be kept.
+--- Returns a request's path and query as they may be kept.
 ---@param target string
 ---@return string
 function Redactor:target(target)

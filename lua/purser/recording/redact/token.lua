@@ -12,7 +12,7 @@ local LOWER, UPPER = "abcdefghijklmnopqrstuvwxyz", "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 local NO_HEX, NO_HEX_UPPER = "ghijklmnopqrstuvwxyz", "GHIJKLMNOPQRSTUVWXYZ"
 local BLOCK = 256 -- bytes of a token before it repeats itself
 
--- A function that draws characters out of an alphabet, the same ones for the same text.
+-- Returns a function that draws characters out of an alphabet, the same ones for the same text.
 local function draws(signer, text)
   local bytes, at, count = "", 1, 0
   return function(alphabet)
@@ -34,7 +34,7 @@ local function run_of(draw, alphabet, length)
   return length <= BLOCK and block or block:rep(math.ceil(length / BLOCK)):sub(1, length)
 end
 
--- Digits, of which the first is no zero where there are several: they may be a bare number.
+-- Returns digits, of which the first is no zero where there are several: they may be a bare number.
 local function number_run(draw, length)
   if length == 1 then return draw(DIGITS) end
   return draw(NONZERO) .. run_of(draw, DIGITS, length - 1)

@@ -201,8 +201,8 @@ end
 
 ------------------------------------------------------------------------------------------------ counted commits
 
--- Numbers that only grow with what is committed: a journal that shows a smaller one than a process or a worker
--- remembers was put back, or lost commits. Each process and each worker has its own row, so none waits for another.
+-- Numbers that only grow with what is committed: a journal that shows a smaller one than a process remembers was put
+-- back, or lost commits. Each process has its own row, so none waits for another.
 
 -- As long as any number, so that their order as text is their order.
 local function text_of(number)
@@ -253,33 +253,10 @@ local function count_commit(self, tx)
     text_of(self.tried), self.time)
 end
 
-local SELECT = "SELECT generation FROM purser_generations WHERE name = $1"
-
---- Adds one to what the journal keeps of a worker's commits, and returns the new number.
----@param worker string
----@return integer
-function Transaction:bump(worker)
-  local name = "worker " .. worker
-  self:rows("INSERT INTO purser_generations (name, generation, changed_at) VALUES ($1, $2, '') ON CONFLICT DO NOTHING",
-    name, text_of(0))
-  -- the row is this transaction's from here on
-  self:rows("UPDATE purser_generations SET changed_at = $1 WHERE name = $2", time_text(), name)
-  local number = tonumber(self:rows(SELECT, name)[1].generation) + 1
-  self:rows("UPDATE purser_generations SET generation = $1 WHERE name = $2", text_of(number), name)
-  return number
-end
-
 --- Counts what this process commits from now on, in the journal and here: one that falls behind lacks commits. The
 --- process gets its name with the first.
 function Database:count_commits()
   self.counted = { process = false, confirmed = 0, tried = 0 }
-end
-
---- Returns how often `bump(worker)` was committed; or nil and a message.
-function Database:generation_of(worker)
-  local rows, message = self:rows(SELECT, "worker " .. worker)
-  if not rows then return nil, message end
-  return rows[1] and tonumber(rows[1].generation) or 0
 end
 
 ---------------------------------------------------------------------------------------------------- transactions

@@ -24,7 +24,8 @@ local M = {}
 
 ---@class purser.evidence.Witnesses  how this service shows what is sent
 ---@field same table<string, integer>   of a member in a form: how often it was shown as it was sent
----@field differing table<string, boolean>  it was shown otherwise
+---@field differing table<string, { relation: string, by: purser.Decimal|nil }>  how far otherwise it was shown, and of
+--- an amount by how much, where that was the same each time
 ---@field hidden table<string, boolean>  it was not shown
 ---@field in_time boolean      a record was shown at its time
 ---@field earliest number      from the first of those to the last the history leaves out nothing
@@ -76,12 +77,35 @@ end
 
 --- Returns whether this service shows this member in another way than it is sent.
 function Witnesses:differs(name, params)
-  return self.differing[kind_of(name, params)] == true and not self.same[form_of(name, params)]
+  return self.differing[kind_of(name, params)] ~= nil and not self.same[form_of(name, params)]
+end
+
+local farther = { may = 1, near = 2, unlike = 3 }
+
+--- Returns whether a record shows this member no more otherwise than this service was seen to: in a form as easily
+--- recognised, and an amount with the same fee. One that differs by more may be another payment's.
+function Witnesses:explains(name, params, relation, record)
+  local seen = self.differing[kind_of(name, params)]
+  if name == "amount" and relation ~= "may" then
+    return relation == "near" and seen.by ~= nil and compare.difference(params.amount, record.amount) == seen.by
+  end
+  return farther[relation] <= farther[seen.relation]
 end
 
 --- Returns whether this service was seen not to show this member.
 function Witnesses:hides(name, params)
   return self.hidden[kind_of(name, params)] == true
+end
+
+-- Notes that a witness shows a member otherwise than it was sent.
+local function note_difference(witnesses, kind, relation, by)
+  local seen = witnesses.differing[kind]
+  if not seen then
+    witnesses.differing[kind] = { relation = relation, by = by }
+    return
+  end
+  if farther[relation] > farther[seen.relation] then seen.relation = relation end
+  if by ~= seen.by then seen.by = nil end
 end
 
 -- Notes what the record of an answered call shows of it.
@@ -97,7 +121,7 @@ local function add_witness(witnesses, call, record, time)
       elseif relation == "same" then
         witnesses.same[form] = math.max(witnesses.same[form] or 0, #tostring(sent))
       else
-        witnesses.differing[kind] = true
+        note_difference(witnesses, kind, relation, name == "amount" and compare.difference(sent, record.amount) or nil)
       end
     end
   end

@@ -157,6 +157,13 @@ function M.member(name, sent, record)
   return (relations[name] or texts)(sent, shown, record)
 end
 
+--- Returns by how much more a record shows than the amount that was sent; nil where that cannot be reckoned.
+---@return purser.Decimal|nil
+function M.difference(sent, shown)
+  local a, b = amount_of(sent), amount_of(shown)
+  return a and b and b:abs() - a
+end
+
 ------------------------------------------------------------------------------------------------------ a whole record
 
 -- Returns how one member counts, after what the witnesses show of it: as M.member says, or "other"; nil where it is not
@@ -169,7 +176,7 @@ local function counted(name, params, record, witnesses)
   elseif relation == "same" then
     return relation
   elseif witnesses:differs(name, params) then
-    return relation == "unlike" and name == "amount" and relation or nil -- its size counts all the same
+    return not witnesses:explains(name, params, relation, record) and relation or nil
   end
   return relation ~= "may" and witnesses:proves(name, params) and "other" or relation
 end

@@ -5,6 +5,7 @@
 
 local core = require "purser.core"
 local decimal = require "purser.decimal"
+local plan_text = require "purser.signed.plan_text"
 local rules = require "purser.signed.rules"
 local utc = require "purser.util.utc"
 
@@ -15,18 +16,19 @@ local floor, format, match, sub = math.floor, string.format, string.match, strin
 local LOCK, HOUR, KEPT_HOURS = 7078804, 3600000, 32 * 24
 local SPENT_NOTHING = "'planned', 'rejected', 'not_sent', 'not_done'"
 
---- The statements that make the tables. A sum is of an hour, for the whole account ('') and for each destination.
+--- The statements that make the tables. The text of a plan may be megabytes, so it stands last: SQLite reads all that
+--- stands before a column. A sum is of an hour, for the whole account ('') and for each place.
 M.TABLES = {
   [[CREATE TABLE purser_policies (account TEXT NOT NULL, version TEXT NOT NULL, digest TEXT NOT NULL,
     added_at TEXT NOT NULL, PRIMARY KEY (account, version))]],
   [[CREATE TABLE purser_plans (digest TEXT PRIMARY KEY, account TEXT NOT NULL, queue TEXT NOT NULL,
-    single TEXT NOT NULL, text TEXT NOT NULL, added_at TEXT NOT NULL)]],
+    single TEXT NOT NULL, added_at TEXT NOT NULL, text TEXT NOT NULL)]],
   "CREATE INDEX purser_plans_queue ON purser_plans (account, queue, single)",
   [[CREATE TABLE purser_statements (plan TEXT NOT NULL, id TEXT NOT NULL, text TEXT NOT NULL, added_at TEXT NOT NULL,
     PRIMARY KEY (plan, id))]],
-  [[CREATE TABLE purser_sums (account TEXT NOT NULL, coin TEXT NOT NULL, destination TEXT NOT NULL,
+  [[CREATE TABLE purser_sums (account TEXT NOT NULL, coin TEXT NOT NULL, place TEXT NOT NULL,
     operation TEXT NOT NULL, hour TEXT NOT NULL, amount TEXT NOT NULL,
-    PRIMARY KEY (account, coin, destination, hour, operation))]],
+    PRIMARY KEY (account, coin, place, hour, operation))]],
 }
 
 --- Keeps other hosts from sending, withdrawing and changing the policy until the transaction ends.
@@ -57,6 +59,8 @@ local KNOWN = "SELECT (" .. POLICY .. [[) AS policy,
     (SELECT sent_at FROM purser_calls ORDER BY sent_at DESC LIMIT 1) AS newest,
     (SELECT sent_at FROM purser_calls WHERE account = $2 AND destination = $3 AND destination <> '' AND state = 'done'
       ORDER BY sent_at LIMIT 1) AS known_since,
+    (SELECT tries || ' ' || plan FROM purser_calls WHERE account = $4 AND queue = $5 AND queue <> '' AND payment = $6
+      AND disowned <> '') AS disowned,
     plan.digest AS plan, plan.added_at AS added_at, statement.id AS statement
   FROM (SELECT 1 AS one) AS here
     LEFT JOIN purser_plans AS plan ON plan.account = $4 AND plan.queue = $5 AND plan.single IN ('', $6)
@@ -67,6 +71,8 @@ local KNOWN = "SELECT (" .. POLICY .. [[) AS policy,
 ---@field policy { version: integer, digest: string }|nil
 ---@field newest integer|nil       epoch ms: when the newest call was sent
 ---@field known_since integer|nil  when the destination was first paid, as far as this journal knows
+---@field sent_under string|nil   the plans under which a payment was sent of which a person said that it was not made
+---@field is_repeat boolean       it was not sent since
 ---@field plans { digest: string, added_at: integer, statements: string[] }[]  the newest first; ids of signatures
 
 --- Returns all that the journal has to say of a call that is about to be sent.
@@ -82,17 +88,19 @@ function M.known(tx, account, queue, key, destination)
     if row.statement then plan.statements[#plan.statements + 1] = row.statement end
   end
   local first = rows[1]
+  local tries, sent_under = match(first.disowned or "", "^(%d+) (.*)$")
   return { policy = read_policy(first.policy), newest = tonumber(first.newest),
-    known_since = tonumber(first.known_since), plans = plans }
+    known_since = tonumber(first.known_since), plans = plans, sent_under = sent_under,
+    is_repeat = tries == "0" }
 end
 
 ----------------------------------------------------------------------------------------------------------------- sums
 
--- Adds a call to the sums that it is in, by name: of its account, and of its destination.
+-- Adds a call to the sums that it is in, by name: of its account, and of its place.
 local function count(sums, call, sent_at)
-  if not call.amount or not call.coins or #call.coins ~= 1 then return end
-  for _, destination in ipairs { "", call.destination ~= "" and call.destination or nil } do
-    local name = format("%s\n%s\n%s\n%s", call.coins[1], destination, hour_text(sent_at), call.operation)
+  local coin, places = rules.counted(call)
+  for _, place in ipairs(places or {}) do
+    local name = format("%s\n%s\n%s\n%s", coin, place, hour_text(sent_at), call.operation)
     sums[name] = (sums[name] or decimal "0") + call.amount
   end
 end
@@ -100,13 +108,13 @@ end
 -- Changes the sums that are kept: a new call makes those that are missing.
 local function write_sums(tx, account, sums, sign, is_new)
   for name, change in pairs(sums) do
-    local coin, destination, hour, operation = match(name, "^(.-)\n(.-)\n(.-)\n(.*)$")
-    local row = tx:rows([[SELECT amount FROM purser_sums WHERE account = $1 AND coin = $2 AND destination = $3
-      AND hour = $4 AND operation = $5]], account, coin, destination, hour, operation)[1]
+    local coin, place, hour, operation = match(name, "^(.-)\n(.-)\n(.-)\n(.*)$")
+    local row = tx:rows([[SELECT amount FROM purser_sums WHERE account = $1 AND coin = $2 AND place = $3
+      AND hour = $4 AND operation = $5]], account, coin, place, hour, operation)[1]
     if row or is_new then
-      tx:rows([[INSERT INTO purser_sums (account, coin, destination, hour, operation, amount)
-        VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (account, coin, destination, hour, operation)
-        DO UPDATE SET amount = excluded.amount]], account, coin, destination, hour, operation,
+      tx:rows([[INSERT INTO purser_sums (account, coin, place, hour, operation, amount)
+        VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (account, coin, place, hour, operation)
+        DO UPDATE SET amount = excluded.amount]], account, coin, place, hour, operation,
         tostring(decimal(row and row.amount or "0") + change * sign))
     end
   end
@@ -132,9 +140,9 @@ end
 --- Returns what was sent in the last hours, as a rule's `sum_over` counts it: whole hours, so 24 are 24 to 25.
 ---@param limit table  { coin, hours, per, operation }
 function M.sum(tx, account, call, limit)
-  local destination, total = limit.per == "destination" and call.destination or "", decimal "0"
+  local place, total = limit.per == "destination" and call.place or "", decimal "0"
   for _, row in ipairs(tx:rows([[SELECT operation, amount FROM purser_sums WHERE account = $1 AND coin = $2
-    AND destination = $3 AND hour >= $4]], account, limit.coin, destination,
+    AND place = $3 AND hour >= $4]], account, limit.coin, place,
     hour_text(call.now - limit.hours * HOUR))) do
     if rules.counts(limit, row.operation) then total = total + row.amount end
   end
@@ -177,16 +185,16 @@ end
 
 --- Keeps a plan and signatures on it. Returns whether any of it was new.
 ---@param plan purser.SignedPlan
----@param signatures table<string, string>  by what names each
+---@param signatures string[]
 ---@return boolean
 function M.add(tx, plan, signatures)
   local single, now = plan.head.queue == "" and plan.rows[1].key or "", time_text(tx:now())
   local _, added = tx:rows([[INSERT INTO purser_plans (digest, account, queue, single, text, added_at)
     VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING]], plan.digest, plan.head.account, plan.head.queue, single,
     plan.text, now)
-  for id, text in pairs(signatures) do
+  for _, text in ipairs(signatures) do
     local _, one = tx:rows([[INSERT INTO purser_statements (plan, id, text, added_at) VALUES ($1, $2, $3, $4)
-      ON CONFLICT DO NOTHING]], plan.digest, id, text, now)
+      ON CONFLICT DO NOTHING]], plan.digest, plan_text.digest(text), text, now)
     added = added + one
   end
   return added > 0
@@ -219,7 +227,7 @@ local SENT = "SELECT id FROM purser_calls WHERE account = $1 AND state NOT IN ("
 --- Returns whether the call of a plan's row was sent, and may have been executed.
 ---@return boolean
 function M.was_sent(tx, account, queue, key, operation)
-  if queue ~= "" then return tx:rows(SENT .. "AND payment = $3", account, queue, key)[1] ~= nil end
+  if queue ~= "" then return tx:rows(SENT .. "AND queue <> '' AND payment = $3", account, queue, key)[1] ~= nil end
   return tx:rows(SENT .. "AND key = $3 AND key <> '' AND operation = $4", account, queue, key, operation)[1] ~= nil
 end
 

@@ -7,32 +7,26 @@
 -- remembers them by their digests; each transaction sees new signatures and a new policy.
 
 local approval_rows = require "purser.write.guard.approval_rows"
-local core = require "purser.core"
-local history = require "purser.history"
 local names_of = require "purser.util.names_of"
 local operations = require "purser.api.operations"
 local plan_text = require "purser.signed.plan_text"
 local policy_chain = require "purser.signed.policy_chain"
 local rules = require "purser.signed.rules"
 local signers = require "purser.signed.signers"
-local utc = require "purser.util.utc"
 
----@class purser.Approved: purser.PlansKept  what checks the calls of a client under a policy
+---@class purser.Approved: purser.PlansKept, purser.PlanPayer  what checks the calls of a client under a policy
 ---@field folder string
----@field account string
----@field base_url string
----@field journal_id string
----@field journal purser.Journal
----@field chain purser.PolicyChain
+---@field kept_in purser.Journal
 ---@field plans table<string, table>  by digest: what was verified
 
 ---@class purser.PlansKept
+---@field journal_id string
 local Approved = { __name = "purser.plans" }
 Approved.__index = Approved
 
 local M = {}
 
-local concat, format, sub, upper = table.concat, string.format, string.sub, string.upper
+local concat, find, format = table.concat, string.find, string.format
 
 local DAY, SLACK_MS = 86400000, 60000
 
@@ -64,9 +58,10 @@ local function statements_of(tx, plan, ids)
 end
 
 -- Judges a call by a plan that has its key. Returns a decision; or nil and an error.
-local function judge_by(self, tx, plan, stored, call, row)
+local function judge_by(self, tx, plan, stored, call, row, known)
   local code = signers.misfit(plan, self, call.queue, call.now)
     or not plan_text.is_of(row, call.operation, call.params) and "changed"
+    or known.is_repeat and find(known.sent_under, plan.digest, 1, true) and "repeated"
   if code then return nil, signers.error(code) end
   local found = signers.of(plan.head, self.chain, statements_of(tx, plan, stored.statements))
   if found.withdrawn then return nil, signers.error("withdrawn", "by " .. found.withdrawn) end
@@ -77,15 +72,6 @@ local function judge_by(self, tx, plan, stored, call, row)
 end
 
 local function list_of(set) return concat(names_of(set), " ") end
-
--- Returns the plan of one row that has to be signed before a single call; nil where none can be.
-local function plan_of_call(self, call, key)
-  local latest = self.chain.latest
-  return (plan_text.write({ account = self.account, queue = "", journal = self.journal_id, base_url = self.base_url,
-    policy = format("%d %s", latest.version, latest.digest), maker = "this-call",
-    not_after = sub(utc.text(call.now + latest.plan_days * DAY), 1, 10) },
-    { { key = key, operation = call.operation, params = call.params } }))
-end
 
 -- Returns why a decision is against a call.
 local function refusal(self, decision, call, key)
@@ -100,7 +86,10 @@ local function refusal(self, decision, call, key)
     asked[i] = decision.unmet[i] .. (places[1] and " (" .. signers.places_text(places) .. ")" or "")
   end
   details.rules = decision.unmet
-  details.plan = call.queue == "" and key ~= "" and plan_of_call(self, call, key) or nil
+  if call.queue == "" and key ~= "" then
+    details.plan = signers.write(self, "", "this-call", { { key = key, operation = call.operation,
+      params = call.params } }, call.now)
+  end
   local err = signers.error("missing", format("%s, %s; signed by %s", version, concat(asked, ", "),
     signed ~= "" and signed or "nobody"), details)
   if details.plan then
@@ -132,14 +121,14 @@ end
 
 -- Returns the digest of the newest plan that lets a call through, "" where it needs none; or nil and the reason against
 -- it, that of the newest plan with its key.
-local function find_approval(self, tx, plans, call, key)
+local function find_approval(self, tx, known, call, key)
   local first, err
-  for _, stored in ipairs(plans) do
+  for _, stored in ipairs(known.plans) do
     local plan = self.plans[stored.digest] or load_plan(tx, stored.digest)
     if #plan.rows > 1 then self.plans[stored.digest] = plan end -- a single row is not met again
     local row = plan.by_key[key]
     local decision, problem
-    if row then decision, problem = judge_by(self, tx, plan, stored, call, row) end
+    if row then decision, problem = judge_by(self, tx, plan, stored, call, row, known) end
     if decision and decision.ok then return stored.digest end
     if not first and not err then first, err = decision, problem end
   end
@@ -147,14 +136,6 @@ local function find_approval(self, tx, plans, call, key)
   local decision = rules.decide(self.chain.latest, call)
   if decision.ok then return "" end
   return nil, err or refusal(self, first or decision, call, key)
-end
-
--- Returns whether a call pays a saved address; nil where the book is not known, or has it under another network's name.
-local function is_saved(book, call)
-  local moves, params = call.row.moves, call.params
-  if not book or not moves or moves.to ~= "address" then return nil end
-  local networks = book[format("%s\n%s", params[moves.address], params[moves.memo] or "")]
-  return networks ~= nil and (networks[upper(params[moves.network] or "")] or nil)
 end
 
 -- Returns the call that may be sent, with the columns of its row; or nil and an error.
@@ -167,11 +148,13 @@ local function check(self, tx, intent, row, queue, key)
   if err then return nil, err end
   call.now, call.queue = now_of(known.newest, intent.sent_at), queue
   if not call.now then return nil, signers.error "clock" end
-  call.known_since, call.saved = known.known_since or false, is_saved(self.book, call)
+  call.known_since = known.known_since or false
   function call.sum(limit) return approval_rows.sum(tx, account, call, limit) end
   local plan
-  plan, err = find_approval(self, tx, known.plans, call, key)
+  plan, err = find_approval(self, tx, known, call, key)
   if not plan then return nil, err end
+  local under = known.sent_under
+  if under then plan = find(under, plan, 1, true) and under or under .. " " .. plan end
   call.columns = { destination = call.destination, plan = plan, approved_by = list_of(call.signed),
     policy = format("%d", self.chain.latest.version) }
   return call
@@ -209,55 +192,49 @@ function M.charge(tx, approved, call, sent_at)
   if approved.chain.latest.asks_sums then approval_rows.charge(tx, approved.account, call, sent_at) end
 end
 
-local BOOK_MS = 600000
-
---- Reads the service's address book where a rule asks for it: before a withdrawal, once in ten minutes. One that cannot
---- be read leaves such rules without an answer.
----@param client purser.State
-function M.read_book(self, client, row)
-  local now = core.monotonic_ms()
-  local is_fresh = self.book_at and now - self.book_at < BOOK_MS
-  if not self.chain.latest.asks_book or not row.moves or row.moves.to ~= "address" or is_fresh then return end
-  local walk, err = history.walk(client, operations.by_name["wallet.withdrawal_addresses"])
-  local book, saved = {}, nil
-  repeat
-    if walk then saved, err = walk:next() end
-    if saved then
-      local memo = saved.memo ~= "" and saved.memo or saved.addressTag or ""
-      local name = format("%s\n%s", tostring(saved.address), memo)
-      book[name] = book[name] or {}
-      book[name][upper(tostring(saved.network))] = true
-    end
-  until not saved
-  self.book, self.book_at = not err and book or nil, not err and now or nil
-end
-
 ----------------------------------------------------------------------------------------------- the payer's plans
 
----@class purser.PayerOfPlans
----@field account string
----@field journal_id string
----@field base_url string
----@field policy string            its folder
----@field journal purser.Journal
+--- Returns the journal that keeps the plans.
+---@return purser.Journal
+function Approved:journal() return self.kept_in end
 
---- Returns which payer the plans are for.
----@return purser.PayerOfPlans
-function Approved:payer()
-  return { account = self.account, journal_id = self.journal_id, base_url = self.base_url, policy = self.folder,
-    journal = self.journal }
+--- Examines a plan that is brought to this payer, with signatures on it. Returns what these are worth; or nil, the code
+--- of what is wrong, and perhaps a message. A signature that is of no use to anybody is wrong.
+---@param text string
+---@param armoured string[]
+---@param now integer  epoch ms
+---@return purser.Verified|nil verified, string|nil code, string|nil message
+function Approved:examine(text, armoured, now)
+  local plan, message = plan_text.read(text)
+  if not plan then return nil, "changed", message end
+  local code = signers.misfit(plan, self, nil, now) or plan.head.queue == "" and #plan.rows ~= 1 and "queue"
+  if code then return nil, code end
+  local kept
+  kept, message = self.kept_in.db:transaction(function(tx) return { approval_rows.plan_text(tx, plan.digest) } end)
+  if not kept then return nil, "journal", message end
+  local verified = signers.verified(plan, self.chain, armoured)
+  verified.is_kept = kept[1] ~= nil
+  for _, problem in ipairs(verified.problems) do
+    if problem.code == "signature" or problem.code == "stranger" then
+      return nil, problem.code, format("signature %d: %s", problem.number, problem.message
+        or signers.error(problem.code).message)
+    end
+  end
+  return verified
 end
 
---- Keeps a plan and signatures on it. Returns whether any of it was new, and all its signatures; or nil and a message.
+--- Keeps a plan that was examined, and signatures on it; what the journal had already stays. Returns what all its
+--- signatures are worth then; or nil and a message.
 ---@param plan purser.SignedPlan
 ---@param armoured string[]
----@return { is_new: boolean, signatures: string[] }|nil added, string|nil message
+---@return purser.Verified|nil verified, string|nil message
 function Approved:keep(plan, armoured)
-  local by_digest = {}
-  for _, text in ipairs(armoured) do by_digest[plan_text.digest(text)] = text end
-  return self.journal.db:transaction(function(tx)
+  return self.kept_in.db:transaction(function(tx)
     approval_rows.lock(tx)
-    return { is_new = approval_rows.add(tx, plan, by_digest), signatures = approval_rows.signatures(tx, plan.digest) }
+    local is_new = approval_rows.add(tx, plan, armoured)
+    local verified = signers.verified(plan, self.chain, approval_rows.signatures(tx, plan.digest))
+    verified.added = is_new
+    return verified
   end)
 end
 
@@ -275,22 +252,23 @@ local function unmet_of(self, tx, plan, now)
   return unmet
 end
 
----@class purser.StoredPlan
----@field plan purser.SignedPlan
----@field signatures string[]
+---@class purser.PlanStatus: purser.Verified
+---@field expired boolean
 ---@field unmet table<string, integer>  rows that would not be sent at that time, by the reason
+---@field rows integer
 
 --- Returns the account's plans, newest first, judged as a sending at this time would be; or nil and a message.
 ---@param now integer  epoch ms
----@return purser.StoredPlan[]|nil plans, string|nil message
+---@return purser.PlanStatus[]|nil plans, string|nil message
 function Approved:stored(now)
-  return self.journal.db:transaction(function(tx)
+  return self.kept_in.db:transaction(function(tx)
     local list = {}
     for _, stored in ipairs(approval_rows.stored(tx, self.account)) do
       local plan = plan_text.read(stored.text)
       if plan and plan.digest == stored.digest then
-        list[#list + 1] = { plan = plan, signatures = approval_rows.signatures(tx, plan.digest),
-          unmet = unmet_of(self, tx, plan, now) }
+        local status = signers.verified(plan, self.chain, approval_rows.signatures(tx, plan.digest))
+        status.expired, status.rows, status.unmet = now >= plan.ends, #plan.rows, unmet_of(self, tx, plan, now)
+        list[#list + 1] = status
       end
     end
     return list
@@ -313,7 +291,7 @@ function M.new(client_options, base_url)
   local chain, message = policy_chain.open(folder, account)
   if not chain then return nil, message, "install it with `purser policy install`" end
   local self = setmetatable({ folder = folder, account = account, base_url = base_url, chain = chain, plans = {},
-    journal = journal }, Approved)
+    kept_in = journal }, Approved)
   self.journal_id, message = journal:id()
   local ok = self.journal_id
   if ok then

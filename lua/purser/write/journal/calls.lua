@@ -121,6 +121,18 @@ local function payment_error(row, known)
       known.payment, known.queue), hint = "let the queue make that payment, or give this call an id of its own" }
 end
 
+-- Ends the transaction where the same was done with this key under another name of what may be one account: one of the
+-- two names is but a digest of an API key, for want of another.
+local function check_account(tx, intent, key)
+  for _, other in ipairs(tx:rows([[SELECT account FROM purser_calls WHERE key = $1 AND operation = $2 AND content = $3
+    AND key <> '' AND account <> $4]], key.name, intent.operation, key.content, intent.account)) do
+    if intent.account == key.unnamed or other.account == key.unnamed then
+      tx:reject(intents.other_account(other.account, intent.account, key.unnamed,
+        ('nothing was sent: the key "%s" is that of an equal call'):format(key.name)))
+    end
+  end
+end
+
 -- Takes the row of a call: one statement owns it, or finds that another call has the key. Returns that call where it
 -- was executed, or may have been. One that was not is sent again in its row.
 local function take(tx, intent, row, key, columns)
@@ -131,7 +143,10 @@ local function take(tx, intent, row, key, columns)
     digest = intents.digest(row, intent.params), state = "open", attempt = "1", first_sent_at = sent_at,
     sent_at = sent_at, recv_window = ("%d"):format(intent.recv_window) }
   for name, value in pairs(columns) do new[name] = value end
-  if M.insert(tx, new) then return nil end
+  if M.insert(tx, new) then
+    if key then check_account(tx, intent, key) end
+    return nil
+  end
   local known = key and tx:rows("SELECT * FROM purser_calls WHERE account = $1 AND key = $2 AND key <> '' "
     .. "AND operation = $3" .. M.for_update[tx.db.name], account, key.name, intent.operation)[1]
   if not known then tx:reject "the call has the id of another one" end
@@ -146,7 +161,8 @@ end
 --- it. Returns true; or nil and an error or a message, and then it must not be sent; or nil, nil and the call that has
 --- its key already, and was executed or may have been.
 ---@param intent purser.Intent  gets the id of the row that it is sent in, and its attempt
----@param key { name: string, content: string }|nil  what the caller's key is, and what it stands for
+---@param key { name: string, content: string, unnamed: string }|nil  what the caller's key is, and what it stands for;
+--- and the account of a client with this API key and no name
 ---@param payment { id: string, attempt: integer, attempts: integer, first_sent_at: integer|nil, worker: string }|nil
 --- one that a worker has taken; it is told of its attempt
 ---@return boolean|nil ok, any problem, purser.Call|nil known

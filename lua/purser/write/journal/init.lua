@@ -60,16 +60,6 @@ function Journal:id()
   return rows[1].value
 end
 
---- Returns how often `tx:bump(worker)` was committed, 0 for a worker that never did. A worker that remembers more than
---- that has a journal before it that lacks commits. Nil and an error when it cannot be read.
----@param worker string
----@return integer|nil generation, purser.Error|nil err
-function Journal:generation_of(worker)
-  local generation, message = self.db:generation_of(worker)
-  if not generation then return problem(message) end
-  return generation
-end
-
 local function entry_of(row)
   return {
     intent = calls.intent_of(row), state = row.state, record = row.record ~= "" and core.decode(row.record) or nil,

@@ -42,8 +42,8 @@ local calls = [[CREATE TABLE purser_calls (id TEXT PRIMARY KEY,
   tries TEXT NOT NULL DEFAULT '0',      -- attempts since it was added, or put back
   worker TEXT NOT NULL DEFAULT '', lease_until TEXT NOT NULL DEFAULT '')]]
 
--- The numbers of changes that each process has committed, and each worker that asked for it: a journal that shows fewer
--- than they remember lacks commits. `name` is a process's token or a worker's name, after the word for its kind.
+-- The numbers of changes that each process has committed: a journal that shows fewer than one remembers lacks commits.
+-- `name` is a process's token after the word "process".
 local generations = [[CREATE TABLE purser_generations (name TEXT PRIMARY KEY, generation TEXT NOT NULL,
   changed_at TEXT NOT NULL)]]
 
@@ -54,7 +54,7 @@ M.UNDECIDED = "state IN ('open', 'unknown', 'undecided')"
 -- A key has one row, a payment has one row, and a record has one owner: whoever comes second finds the first, in
 -- whatever process.
 local indexes = {
-  "CREATE UNIQUE INDEX purser_calls_key ON purser_calls (account, key, operation) WHERE key <> ''",
+  "CREATE UNIQUE INDEX purser_calls_key ON purser_calls (key, operation, account) WHERE key <> ''",
   "CREATE UNIQUE INDEX purser_calls_payment ON purser_calls (account, queue, payment) WHERE queue <> ''",
   "CREATE UNIQUE INDEX purser_calls_record ON purser_calls (account, record_id, history) WHERE record_id <> '' "
     .. "AND history <> ''",
