@@ -8,30 +8,15 @@ local plan_text = require "purser.signed.plan_text"
 local policies = require "policies"
 local ssh_keys = require "ssh_keys"
 
-<<<<<<< HEAD
-before_each(function()
-  policies.begin(at, { plan_days = 300, rules = {
-    { name = "all", effect = "allow", approvals = { { group = "treasury", count = 2 } } },
-    { name = "rest", effect = "require", when = { coin = "USDT", amount_over = "5" }, wait_hours = 2 } } })
-=======
 local HOUR = 3600000
-local folder, signed_policy
 
 local function begin(rule)
-  at.begin()
-  local text
-  folder, text = policies.folder({ plan_days = 300, rules = {
-    { name = "all", effect = "allow", approvals = { { group = "treasury", count = 2 } } }, rule } }, "alice", "bob")
-  signed_policy = assert(policy.read(text))
+  policies.begin(at, { plan_days = 300, rules = {
+    { name = "all", effect = "allow", approvals = { { group = "treasury", count = 2 } } }, rule } })
 end
 
 before_each(function()
   begin { name = "rest", effect = "require", when = { coin = "USDT", amount_over = "5" }, wait_hours = 2 }
-end)
-after_each(function()
-  at.finish()
-  files.remove(folder)
->>>>>>> main
 end)
 after_each(function() policies.finish(at) end)
 teardown(ssh_keys.remove)
@@ -66,13 +51,6 @@ describe("a payment under a policy", function()
     assert.same({ 2, 1, 2 }, { report.done, report.blocked, at.counted(at.TRANSFER, "applied") })
   end)
 
-<<<<<<< HEAD
-  it("that only has to rest is due when it has", function()
-    local payouts
-    payouts = at.payouts_with { progress_ms = 1, progress = function()
-      if assert(at.journal.db:rows "SELECT due_at FROM purser_calls")[1].due_at ~= "" then payouts:stop() end
-    end }
-=======
   -- Runs until the run ends by itself. Returns its report.
   local function run_to_its_end(payouts)
     local looks = 0
@@ -86,9 +64,7 @@ describe("a payment under a policy", function()
   end
 
   it("that only has to rest is due when it has, and leaves the run to end", function()
-    at.client = at.client_with { policy = folder }
     local payouts = at.payouts_with {}
->>>>>>> main
     at.add(payouts, 6, 6)
     approve(payouts, { "invoice-6" })
     local report = run_to_its_end(payouts)
@@ -103,11 +79,9 @@ describe("a payment under a policy", function()
   end)
 
   it("that a sum holds back is made by a later run, and the others by this one", function()
-    at.finish()
-    files.remove(folder)
+    policies.finish(at)
     begin { name = "daily", effect = "forbid", when = { coin = "USDT", sum_over = { amount = "8", hours = 24,
       per = "account" } } }
-    at.client = at.client_with { policy = folder }
     local payouts = at.payouts_with { concurrency = 1 }
     at.add(payouts, 5, 7)
     approve(payouts, { "invoice-5", "invoice-6", "invoice-7" })

@@ -235,8 +235,8 @@ describe("purser.new", function()
       rejected(pattern, client, err.message .. "; " .. (err.hint or ""))
     end
     config('^"secret_key_file": .* can be used by others', { secret_key_file = private(SECRET, "644") })
-    config("purser.vault.read_keys reads one with",
-      { secret_key_file = private("api_key = k\nsecret_key = " .. SECRET) })
+    local keys_file = private("api_key = k\nsecret_key = " .. SECRET)
+    config("purser.vault.read_keys reads one with", { secret_key_file = keys_file })
     config('^"secret_key_env": the variable PURSER_NOT_SET is not set', { secret_key_env = "PURSER_NOT_SET" })
     config('^"secret_key" and "secret_key_file" are given together; give one of them$',
       { secret_key = SECRET, secret_key_file = "x" })

@@ -130,15 +130,8 @@ end
 ---@param options purser.AddOptions
 ---@return purser.Verified|nil verified, purser.Error|nil err
 function M.add(options)
-<<<<<<< HEAD
-  local plans, err = plans_of(options, { client = "table", plan = "string", signatures = "table" }, "add")
+  local plans, err = plans_of(options, { client = "table", plan = "string", signatures = option_schema.TEXTS }, "add")
   if not plans then return nil, err end
-=======
-  local plans, payer = plans_of(options, { client = "table", plan = "string", signatures = option_schema.TEXTS }, "add")
-  if not plans then return nil, payer end
-  local plan, message = plan_text.read(options.plan or "")
-  if not plan then return bad("changed", message) end
->>>>>>> main
   local signatures = options.signatures or {}
   local known, code, message = plans:examine(options.plan or "", signatures, options.client:now())
   if not known then return bad(code, message) end

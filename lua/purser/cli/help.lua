@@ -9,7 +9,7 @@ local M = {}
 
 local NARROW, HELP_AT = 60, 28 -- columns; where a help begins
 
--- Returns a text as lines of at most `width` columns. Each of its lines keeps what it is indented by (also by the
+-- Returns a text as lines of at most `width` columns: each of its lines keeps what it is indented by (also by the
 -- number of an entry), and `hang` more.
 local function folded(text, width, indent, hang)
   return ((text .. "\n"):gsub("([^\n]*)\n", function(line)
