@@ -106,7 +106,8 @@ local function facts(row)
   if row.weight then parts[#parts + 1] = "weight " .. ("%d"):format(row.weight) end
   if row.deprecated then parts[#parts + 1] = "deprecated: use " .. row.deprecated:gsub("%.", " ") end
   local form = row.result.list and "a list of" or row.result.record and "one record:" or "a page of"
-  return ("%s.\nResult: %s %s.%s"):format(table.concat(parts, ", "), form, table.concat(output.members(row), ", "),
+  return ("%s.%s\nResult: %s %s.%s"):format(table.concat(parts, ", "),
+    row.live and "\nProfile: mexc, or one with live_operations." or "", form, table.concat(output.members(row), ", "),
     row.effect ~= "read" and "\nOutcome unknown: " .. catalogue.advice(row) .. "." or "")
 end
 
