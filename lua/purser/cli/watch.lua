@@ -63,7 +63,7 @@ local function line_of(event, options)
     record[name] = event[name]
     if record[name] == nil then record[name] = event.deposit[name] end
   end
-  if options.format == "json" then return output.plain_json(record) end
+  if options.format == "json" then return output.json(record) end
   if options.format == "csv" then return (output.rows(COLUMNS, { record }, options):gsub("^[^\n]*\n", "", 1)) end
   local deposit = event.deposit
   local states = (event.before and values.state("deposit", event.before) .. " -> " or "")
