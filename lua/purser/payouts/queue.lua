@@ -282,9 +282,9 @@ end
 
 ------------------------------------------------------------------------------------------------ what a person decides
 
---- Lets payments that are blocked be retried.
+--- Lets payments that are blocked be retried. Returns how many.
 function M.unblock(tx, self)
-  planned.update(tx, { due_at = "", blocked = "" }, OF_QUEUE .. " AND stage = 'waiting' AND blocked <> ''",
+  return planned.update(tx, { due_at = "", blocked = "" }, OF_QUEUE .. " AND stage = 'waiting' AND blocked <> ''",
     self.account, self.queue)
 end
 
@@ -325,13 +325,6 @@ end
 ---@param made table  as of insert
 function M.replace(tx, self, payment, made, disowned)
   return decide(tx, self, payment, M.IDLE, anew(planned.columns(made.operation, made.params, made.id), disowned))
-end
-
---- Notes that such a payment had been made. False when it is not as it was, or the record is another call's.
-function M.found_done(tx, self, payment, record)
-  local id = tostring(planned.record_id(record) or "")
-  if planned.is_taken(tx, self.account, payment.id, payment.operation, id) then return false end
-  return decide(tx, self, payment, M.STOPPED, { stage = "done", state = "done", message = "", record_id = id })
 end
 
 return M
