@@ -55,6 +55,17 @@ describe("purser payouts", function()
     assert.equal(0, counts("wallet.withdraw").received)
   end)
 
+  it("makes no journal for a list that is not there, or has no payment", function()
+    local journal = folder .. "/none.journal"
+    for path, said in pairs { [folder .. "/none.csv"] = "none.csv cannot be read",
+      [list("head", "key,coin,network,address,amount\n")] = "head.csv has no payment" } do
+      local code, out, err = purser(path, "--operation", "wallet.withdraw", "--journal", journal, "--yes")
+      assert.same({ 2, "" }, { code, out })
+      assert.matches(said, err, 1, true)
+      assert.is_nil(core.file_mode(journal))
+    end
+  end)
+
   it("exits with 3 while payments are blocked, and names them", function()
     local journal, guard = folder .. "/blocked.journal", folder .. "/guard.json"
     files.write(guard, '{"no_duplicates": true}')

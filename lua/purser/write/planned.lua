@@ -88,6 +88,17 @@ function M.equal_call(tx, account, operation, params)
     intents.digest(operations.by_name[operation], params), account)[1]
 end
 
+--- Returns how many equal payments stand undecided that were never sent as far as the journal knows.
+---@param tx table
+---@param account string
+---@param operation string
+---@param params table<string, string>
+---@return integer
+function M.undecided_equals(tx, account, operation, params)
+  return #tx:rows("SELECT id FROM purser_calls WHERE digest = $1 AND account = $2 AND state = 'planned' "
+    .. "AND stage = 'undecided'", intents.digest(operations.by_name[operation], params), account)
+end
+
 --- Returns whether a record is known to be that of another call of the account than the one of this row id.
 ---@param tx table
 ---@param account string
