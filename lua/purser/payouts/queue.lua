@@ -263,6 +263,18 @@ function M.other_accounts(tx, self)
   end
 end
 
+--- Ends the transaction where other accounts have payments in the queue, and one may be that of this client, under
+--- another name: one of the two has no name, and is but its API key, or this one is to be `run` and has none there.
+function M.check_account(tx, self, is_run)
+  local unnamed, is_unsure = planned.unnamed(self.client), not self.has_own_account or is_run and M.is_empty(tx, self)
+  for _, other in ipairs(M.other_accounts(tx, self)) do
+    if is_unsure or other.account == unnamed then
+      tx:reject(planned.other_account(other.account, self.account, unnamed,
+        ('the queue "%s" holds %d payments'):format(self.queue, other.payments)))
+    end
+  end
+end
+
 --- Returns the first call without a known end that is equal to a payment: { id, state, payment = its key or "", over_at
 --- = until when the service takes it, in_queue = whether it is a payment that workers of this queue reconcile }; nil
 --- when there is none. Until the end of the transaction it stays as it is.
