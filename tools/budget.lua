@@ -13,7 +13,7 @@ local budgets = {
   { "history", 1410, 7, 420 },
   { "transport", 1150, 8, 410 },
   { "util", 2060, 21, 375 },
-  { "payouts", 2315, 8, 465 },
+  { "payouts", 2305, 8, 465 },
   { "workflow", 1500, 8, 405 },
   { "fleet", 1090, 5, 420 },
   { "monitor", 510, 4, 210 },
