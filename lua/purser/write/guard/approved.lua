@@ -153,8 +153,8 @@ local function check(self, tx, intent, row, queue, key)
   local plan
   plan, err = find_approval(self, tx, known, call, key)
   if not plan then return nil, err end
-  local under = known.sent_under
-  if under then plan = find(under, plan, 1, true) and under or under .. " " .. plan end
+  local under = known.sent_under or ""
+  if under ~= "" then plan = find(under, plan, 1, true) and under or under .. " " .. plan end
   call.columns = { destination = call.destination, plan = plan, approved_by = list_of(call.signed),
     policy = format("%d", self.chain.latest.version) }
   return call
