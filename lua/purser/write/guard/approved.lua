@@ -252,7 +252,8 @@ end
 
 ---@class purser.PlanStatus: purser.Verified
 ---@field expired boolean
----@field unmet table<string, integer>  rows that would not be sent at that time, by the reason
+---@field unmet table<string, integer>  rows that would not be sent at that time, by the reason; none is looked at where
+--- the plan has expired or was withdrawn
 ---@field rows integer
 
 --- Returns the account's plans, newest first, judged as a sending at this time would be; or nil and a message.
@@ -265,7 +266,8 @@ function Approved:stored(now)
       local plan = plan_text.read(stored.text)
       if plan and plan.digest == stored.digest then
         local status = signers.verified(plan, self.chain, approval_rows.signatures(tx, plan.digest))
-        status.expired, status.rows, status.unmet = now >= plan.ends, #plan.rows, unmet_of(self, tx, plan, now)
+        status.expired, status.rows = now >= plan.ends, #plan.rows
+        status.unmet = (status.expired or status.withdrawn) and {} or unmet_of(self, tx, plan, now)
         list[#list + 1] = status
       end
     end
