@@ -174,7 +174,7 @@ local function objects_of(text)
   for line in gmatch(text, "([^\n]*)\n") do
     if #list > M.MAX_ROWS then wrong("it has more than %d rows", M.MAX_ROWS) end
     local value = core.decode(line)
-    if type(value) ~= "table" then wrong("line %d is no JSON object", #list + 1) end
+    if type(value) ~= "table" then wrong("it is no plan: line %d is no JSON object", #list + 1) end
     list[#list + 1] = value
   end
   return list
