@@ -168,16 +168,15 @@ end
 ---@param key table|nil      of a single call
 ---@return table<string, string> columns, purser.Error|nil err, table|nil call
 function M.judge(tx, intent, row, approved, payment, key)
-  local call, err, installed
+  local call, err
   if approved then
     local name = payment and payment.key or key and key.name or ""
     call, err = check(approved, tx, intent, row, payment and payment.queue or "", name)
   else
-    installed = approval_rows.policy(tx, intent.account or "")
-  end
-  if installed then
-    err = signers.error("policy", format("the account is under policy %d, and this client has none", installed.version))
-    err.hint = 'give the client the option policy = "FOLDER"'
+    local under = approval_rows.policy(tx, intent.account or "")
+    err = under and signers.error("policy", format("the account is under policy %d, and this client has none",
+      under.version))
+    if err then err.hint = 'give the client the option policy = "FOLDER"' end
   end
   if err then
     err.operation, err.details = row.full_name, err.details or {}
@@ -292,9 +291,9 @@ function M.new(client_options, base_url)
   if not chain then return nil, message, "install it with `purser policy install`" end
   local self = setmetatable({ folder = folder, account = account, base_url = base_url, chain = chain, plans = {},
     kept_in = journal }, Approved)
+  local ok
   self.journal_id, message = journal:id()
-  local ok = self.journal_id
-  if ok then
+  if self.journal_id then
     ok, message = journal.db:transaction(function(tx)
       approval_rows.lock(tx)
       local problem = approval_rows.install(tx, account, chain)
