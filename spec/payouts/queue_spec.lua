@@ -390,11 +390,17 @@ describe("the journal's knowledge of a payment", function()
     insert "e"
     assert.is_false(insert("f", { id = "x", operation = "wallet.withdraw" })) -- one call has an id
     assert.is_false((insert "a"))
-    local found = within(function(tx) return queue.with_client_id(tx, QUEUE, "x") end)
-    table.sort(found, function(p, q) return p.key < q.key end)
-    assert.same({ { queue = "q", key = "a", name = "withdrawOrderId" },
-      { queue = "r", key = "b", name = "clientTranId" } }, found)
-    assert.same({}, (within(function(tx) return queue.with_client_id(tx, QUEUE, "") end)))
+    local function other(key, id, name)
+      local row = within(function(tx)
+        return queue.other_with_id(tx, QUEUE, { key = key, id = id, given_id = name })
+      end)
+      return row and { row.queue, row.payment }
+    end
+    assert.same({ "q", "a" }, other("z", "x", "withdrawOrderId"))
+    assert.same({ "r", "b" }, other("z", "x", "clientTranId"))
+    assert.is_nil(other("a", "x", "withdrawOrderId")) -- its own
+    assert.same({ "r", "b" }, other("b", "x", "clientTranId"))
+    assert.is_nil(other("z", "", "withdrawOrderId"))
   end)
 end)
 

@@ -240,7 +240,9 @@ end
 ---@return table[]|nil sinks, purser.Error|nil err
 function Books:events(params)
   if params and params.retry then outbox.retry(self.store) end
-  if params and params.forget then outbox.forget(self.store, params.forget) end
+  if params and params.forget and not outbox.forget(self.store, params.forget) then
+    fail("forget", "there is no receiver " .. params.forget)
+  end
   return outbox.waiting(self.store)
 end
 

@@ -131,14 +131,10 @@ local function unknown_option(command, option_of, name)
     return message, "keys are no arguments, which every process here can see: see `purser help credentials`"
   end
   if name:find "^%-%a%a" and option_of("-" .. name) then return message .. ("; did you mean '-%s'?"):format(name) end
-  local known, near = names_of(command), {}
-  for _, other in ipairs(known) do
-    if same[name] and (same[name] .. " "):find(other .. " ", 1, true) then near = { other } break end
-    if #name > 3 and other:sub(1, #name) == name then near[#near + 1] = other end
-  end
-  if not near[1] or near[4] then near = { suggest.find(name, known) } end
-  if near[1] then message = ("%s; did you mean '%s'?"):format(message, table.concat(near, "' or '")) end
-  return message, hint
+  local near
+  for other in (same[name] or ""):gmatch "%S+" do near = near or option_of(other) and other end
+  near = near or suggest.find(name, names_of(command))
+  return near and ("%s; did you mean '%s'?"):format(message, near) or message, hint
 end
 
 ----------------------------------------------------------------------------------------------------------- parsing

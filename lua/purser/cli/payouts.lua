@@ -229,7 +229,7 @@ local function show_counts(counts, options)
   end
   local made = {}
   for _, name in ipairs(STATES) do made[name] = counts[name] end
-  report.write(output.plain_json(made, "  "))
+  report.write(output.json(made, "  "))
 end
 
 -- Returns the exit code that the state of a queue asks for.

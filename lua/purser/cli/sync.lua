@@ -77,7 +77,7 @@ end
 
 local function show(done, options)
   local text = ("owners read: %d; records that are new or changed: %d\n"):format(done.owners, done.changes)
-  report.write(options.json and output.plain_json { owners = done.owners, changes = done.changes,
+  report.write(options.json and output.json { owners = done.owners, changes = done.changes,
     problems = json.list(done.problems) } or text)
 end
 

@@ -70,17 +70,14 @@ function M.show_time(ms, style)
   return os.date("!%Y-%m-%d %H:%M:%S", seconds) .. (rest > 0 and (".%03d"):format(rest) or "")
 end
 
--- A state by its number and its name.
-local function state(kind, value)
+--- Returns a state by its number and its name: "5 SUCCESS" of 5.
+---@param kind string  deposit or withdrawal
+---@param value any
+---@return string
+function M.state(kind, value)
   local name = tonumber(value) and states.name(kind, value)
   return name and ("%s %s"):format(tostring(value), name) or tostring(value)
 end
-
---- "5 SUCCESS" of 5.
-function M.deposit_state(value) return state("deposit", value) end
-
---- "7 SUCCESS" of 7.
-function M.withdrawal_state(value) return state("withdrawal", value) end
 
 -- The words by which the messages of the module call its options, and those of a shell, in this order.
 local shell_names = {

@@ -90,15 +90,11 @@ end
 --- Ends the transaction where an id that the user gave is that of another payment, in whatever queue, or of a call: the
 --- record of that would pass for this payment's.
 function M.check_id(self, tx, payment)
-  for _, other in ipairs(payment.given_id and queue.with_client_id(tx, self, payment.id) or {}) do
-    local is_itself = other.queue == self.queue and other.key == payment.key
-    if other.name == payment.given_id and not is_itself then
-      local whose = other.queue ~= "" and ('is that of payment "%s"'):format(other.key) or "is that of a call"
-      local _, err = argument_error(payment.key, ('its %s "%s" %s; give each its own'):format(payment.given_id,
-        payment.id, whose))
-      tx:reject(err)
-    end
-  end
+  local other = payment.given_id and queue.other_with_id(tx, self, payment)
+  if not other then return end
+  local whose = other.queue ~= "" and ('is that of payment "%s"'):format(other.payment) or "is that of a call"
+  tx:reject(select(2, argument_error(payment.key, ('its %s "%s" %s; give each its own'):format(payment.given_id,
+    payment.id, whose))))
 end
 
 -- Adds within a transaction. Returns whether it is new.

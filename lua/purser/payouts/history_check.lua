@@ -326,6 +326,17 @@ local function describe(reconcile, records)
   return #records > 0 and (": %s shows %s%s"):format(reconcile.lookup, table.concat(words, ", "), more) or ""
 end
 
+-- Returns whether as many equal payments without an id stand undecided as there are records that may be of one of them:
+-- each record is of one at most, so this one was not made, whichever of them were.
+local function is_spared(self, payment, answer)
+  if payment.client_id then return false end
+  local number, err = planned.within(self.journal, function(tx)
+    return planned.undecided_equals(tx, self.account, payment.operation, payment.params)
+  end)
+  self.problem = self.problem or err
+  return number ~= nil and number >= #answer.candidates
+end
+
 -- Returns the change of a payment that the answer means; nil where nothing keeps it from being paid.
 local function judge(self, state, payment, answer, rejection)
   local reconcile = reconcile_of(payment)
@@ -340,7 +351,9 @@ local function judge(self, state, payment, answer, rejection)
     return { stage = "waiting", due_in = 500, message = "an equal payment is looked for" }
   end
   local message = answer.reason .. describe(reconcile, answer.candidates)
-  if state.put_off[payment.key] then return { stage = "undecided", message = message } end
+  if state.put_off[payment.key] then
+    return not is_spared(self, payment, answer) and { stage = "undecided", message = message } or nil
+  end
   state.put_off[payment.key] = self.client:now()
   return { is_put_off = true }
 end

@@ -78,16 +78,14 @@ function M.insert(tx, self, payment)
   return planned.insert(tx, row)
 end
 
---- Returns the calls of this account that have the id `client_id`, by which the service distinguishes them: a list of
---- { queue =, key =, name = the parameter that holds it }; the queue of a call that is no payment is "".
-function M.with_client_id(tx, self, client_id)
-  local found = {}
-  for i, row in ipairs(tx:rows([[SELECT queue, payment, operation FROM purser_calls WHERE account = $1 AND key = $2
-    AND key <> '']], self.account, client_id)) do
+--- Returns another call of the account that has the id of a payment, in the same parameter: { queue =, payment = },
+--- both "" where it is no payment; nil where there is none.
+function M.other_with_id(tx, self, payment)
+  for _, row in ipairs(tx:rows([[SELECT queue, payment, operation FROM purser_calls WHERE account = $1 AND key = $2
+    AND key <> '' AND NOT (queue = $3 AND payment = $4)]], self.account, payment.id, self.queue, payment.key)) do
     local operation = planned.operation(row.operation)
-    found[i] = { queue = row.queue, key = row.payment, name = operation and operation.reconcile.client_id or "" }
+    if operation and operation.reconcile.client_id == payment.given_id then return row end
   end
-  return found
 end
 
 ------------------------------------------------------------------------------------------------------------- taking

@@ -172,10 +172,6 @@ end
 local rules = { seed = "any", profile = "any", balances = "table", prepare = "function", on_run = "function" }
 
 --- Does what purser.sim.rehearse says; `make` is purser.sim.new.
----@param make fun(options: table): purser.Sim
----@param command string[]  the program and its words
----@param options? purser.sim.rehearse_options
----@return purser.sim.rehearsed[]|nil runs, string|nil message  nil: it fails without a fault, or writes nothing
 function M.rehearse(make, command, options)
   options = options or {}
   local message = option_schema.text(options, rules, "option")

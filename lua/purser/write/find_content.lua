@@ -26,7 +26,6 @@ local reasons = {
   partly = "(9) a record agrees in part with what was sent",
   many = "(10) there are more unclaimed records of equal content than open calls that can have made them",
   others = "(9) another call could have made it as well, which is open or whose record the service does not show",
-  under_way = "(10) an equal call is still under way, and could have made it as well",
   elsewhere = "(11) the service shows an unclaimed record of equal content at another time, and no record of an "
     .. "answered call shows that its times are right",
   planned = "(7) the service shows an unclaimed record that may be of equal content, so it may have been made already",
@@ -213,10 +212,8 @@ local function sorted_calls(question, open)
   local equal, under_way, others = {}, {}, {}
   local digest, now = intents.digest(question.row, question.intent.params), question.service:now()
   for _, call in ipairs(open) do
-    local is_equal = call.operation == question.row.full_name
-      and intents.digest(question.row, call.params) == digest
     local may_be_answered = call.state == "open" and now < due_at(question, call)
-    table.insert(is_equal and (may_be_answered and under_way or equal) or others, call)
+    table.insert(call.digest ~= digest and others or may_be_answered and under_way or equal, call)
   end
   return equal, under_way, others
 end
@@ -362,13 +359,7 @@ local function judge_equal(question, parts, open, hidden, witnesses)
   local function is_left(one) return not owned[one] end
   parts.may, parts.far = keep(parts.may, is_left), keep(parts.far, is_left)
   if left > 0 then return undecided(records_in(parts.same), reasons.many) end
-  if not mine then
-    if not blocked then return nil end
-    if question.window.is_planned or question.service:now() < question.deadline + UNDER_WAY_MS then
-      return await_other(question)
-    end
-    return undecided(records_in(parts.same), reasons.under_way)
-  end
+  if not mine then return blocked and await_other(question) or nil end
   if parts.may[1] then return undecided(records_in(joined(parts.may, parts.same)), reasons.partly) end
   local function may_own(call)
     local verdict = verdict_of(question, call, mine, witnesses)
@@ -439,9 +430,6 @@ function M.judge(question, shown)
   if not witnesses then return nil, err end
   local list, failed, open = claimable(question, shown, witnesses)
   if not list then return nil, failed end
-  list = keep(list, function(one)
-    return not any(open, function(call) return intents.shows_id(call, one.record) end)
-  end)
   if shown.incomplete then return question:doubt(shown, records_in(list)) end
   if list[1] and question.claims:has_forgotten(question.first, question.later) then
     return undecided(records_in(list), reasons.forgotten)

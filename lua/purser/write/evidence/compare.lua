@@ -206,6 +206,14 @@ local function is_other_payment(reconcile, seen, where)
   return asset or amount or seen.note == "unlike" or seen.amount == "near" and not is_fee
 end
 
+-- Returns whether a record shows the id of the call in other case, or with other signs between letters and digits. Then
+-- it is no other payment's, whatever else it shows.
+local function shows_id(reconcile, params, record)
+  local name = reconcile.generated_id and reconcile.client_id
+  return name and params[name] ~= nil and not is_blank(record[name])
+    and plain_id(tostring(params[name])) == plain_id(tostring(record[name]))
+end
+
 ---@alias purser.evidence.Verdict
 ---| "same"    it agrees in all that can be compared
 ---| "may"     nothing that it shows is unlike what was sent, and something cannot be compared
@@ -225,12 +233,13 @@ function M.judge(reconcile, params, record, witnesses, where)
     if not is_blank(record[name]) then seen[name] = counted(name, params, record, witnesses) end
   end
   for _, name in ipairs(reconcile.match_on or {}) do seen[name] = counted(name, params, record, witnesses) end
+  local is_other = is_other_payment(reconcile, seen, where)
   for _, relation in pairs(seen) do
-    if relation == "other" then return "other" end
-    if relation == "unlike" or relation == "near" then verdict = "unlike" end
+    is_other = is_other or relation == "other"
+    if relation ~= "same" and relation ~= "may" then verdict = "unlike" end
     if relation == "may" and verdict == "same" then verdict = "may" end
   end
-  if is_other_payment(reconcile, seen, where) then return "other" end
+  if is_other then return shows_id(reconcile, params, record) and "unlike" or "other" end
   local is_told = seen.amount == "same" or seen.coin == "same" or seen.asset == "same" or params.amount == nil
   return verdict == "same" and not is_told and "may" or verdict
 end

@@ -198,44 +198,42 @@ end
 ---@return purser.Journal
 function Approved:journal() return self.kept_in end
 
---- Examines a plan that is brought to this payer, with signatures on it. Returns what these are worth; or nil, the code
---- of what is wrong, and perhaps a message. A signature that is of no use to anybody is wrong.
+--- Takes a plan that is brought to this payer, with signatures on it; what the journal had already stays. Returns what
+--- all its signatures are worth then; or nil and an error, and then nothing is kept. A signature that is of no use to
+--- anybody is one.
 ---@param text string
 ---@param armoured string[]
 ---@param now integer  epoch ms
----@return purser.Verified|nil verified, string|nil code, string|nil message
-function Approved:examine(text, armoured, now)
+---@param enqueue fun(plan: purser.SignedPlan): any, purser.Error|nil  adds the payments of a new plan; or nil, an error
+---@return purser.Verified|nil verified, purser.Error|nil err
+function Approved:add(text, armoured, now, enqueue)
   local plan, message = plan_text.read(text)
-  if not plan then return nil, "changed", message end
+  if not plan then return signers.refuse("changed", message) end
   local code = signers.misfit(plan, self, nil, now) or plan.head.queue == "" and #plan.rows ~= 1 and "queue"
-  if code then return nil, code end
-  local kept
-  kept, message = self.kept_in.db:transaction(function(tx) return { approval_rows.plan_text(tx, plan.digest) } end)
-  if not kept then return nil, "journal", message end
-  local verified = signers.verified(plan, self.chain, armoured)
-  verified.is_kept = kept[1] ~= nil
-  for _, problem in ipairs(verified.problems) do
+  if code then return signers.refuse(code) end
+  for _, problem in ipairs(signers.verified(plan, self.chain, armoured).problems) do
     if problem.code == "signature" or problem.code == "stranger" then
-      return nil, problem.code, format("signature %d: %s", problem.number, problem.message
-        or signers.error(problem.code).message)
+      return signers.refuse(problem.code, format("signature %d: %s", problem.number, problem.message
+        or signers.error(problem.code).message))
     end
   end
-  return verified
-end
-
---- Keeps a plan that was examined, and signatures on it; what the journal had already stays. Returns what all its
---- signatures are worth then; or nil and a message.
----@param plan purser.SignedPlan
----@param armoured string[]
----@return purser.Verified|nil verified, string|nil message
-function Approved:keep(plan, armoured)
-  return self.kept_in.db:transaction(function(tx)
-    approval_rows.lock(tx)
-    local is_new = approval_rows.add(tx, plan, armoured)
-    local verified = signers.verified(plan, self.chain, approval_rows.signatures(tx, plan.digest))
-    verified.added = is_new
-    return verified
-  end)
+  local db, known, verified = self.kept_in.db
+  known, message = db:transaction(function(tx) return { approval_rows.plan_text(tx, plan.digest) } end)
+  if known and not known[1] and plan.head.queue ~= "" then
+    local ok, err = enqueue(plan)
+    if not ok then return nil, err end
+  end
+  if known then
+    verified, message = db:transaction(function(tx)
+      approval_rows.lock(tx)
+      local is_new = approval_rows.add(tx, plan, armoured)
+      local found = signers.verified(plan, self.chain, approval_rows.signatures(tx, plan.digest))
+      found.added = is_new
+      return found
+    end)
+  end
+  if verified then return verified end
+  return signers.refuse("journal", "the journal cannot be written: " .. tostring(message))
 end
 
 -- Returns why rows of a plan that were not sent yet would not be sent now: how many rows, by the reason.
