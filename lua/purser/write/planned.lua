@@ -174,11 +174,10 @@ function M.was_too_late(err) return err ~= nil and err.code == service_clock.OUT
 --- Returns for how long at most the client's requests are taken, and how long after a request was stamped its record
 --- must be visible (ms).
 ---@param client purser.Client
----@param delay_ms integer|nil  how long a new record may be missing; the client's
 ---@return integer recv_window, integer visible_ms
-function M.times(client, delay_ms)
+function M.times(client)
   local window = private.state_of(client)._recv_window or 5000
-  return window, reading.visible_ms(window, delay_ms or client:settings().visibility_delay_ms)
+  return window, reading.visible_ms(window, client:settings().visibility_delay_ms)
 end
 
 --- Returns that calls of the client wait for the rate limit, in words; nil where none does, or not for a second.

@@ -211,6 +211,14 @@ local function is_other_payment(seen, where, is_fee)
   return asset or amount or seen.note == "unlike" or where == "planned" and seen.amount == "near" and not is_fee
 end
 
+-- Returns whether a record shows the id of the call in other case, or with other signs between letters and digits. Then
+-- it is no other payment's, whatever else it shows.
+local function shows_id(reconcile, params, record)
+  local name = reconcile.generated_id and reconcile.client_id
+  return name and params[name] ~= nil and not is_blank(record[name])
+    and plain_id(tostring(params[name])) == plain_id(tostring(record[name]))
+end
+
 ---@alias purser.evidence.Verdict
 ---| "same"    it agrees in all that can be compared
 ---| "may"     nothing that it shows is unlike what was sent, and something cannot be compared
@@ -231,14 +239,14 @@ function M.judge(reconcile, params, record, witnesses, where)
   end
   for _, name in ipairs(reconcile.match_on or {}) do seen[name] = counted(name, params, record, witnesses) end
   local is_fee = may_be_fee(reconcile, seen)
-  local differs_by_fee = is_fee
+  local is_other, differs_by_fee = is_other_payment(seen, where, is_fee), is_fee
   for _, relation in pairs(seen) do
-    if relation == "other" then return "other" end
+    is_other = is_other or relation == "other"
     if relation == "unlike" or relation == "near" then verdict = "unlike" end
     differs_by_fee = differs_by_fee and relation ~= "unlike"
     if relation == "may" and verdict == "same" then verdict = "may" end
   end
-  if is_other_payment(seen, where, is_fee) then return "other" end
+  if is_other then return shows_id(reconcile, params, record) and "unlike" or "other" end
   local is_told = seen.amount == "same" or seen.coin == "same" or seen.asset == "same" or params.amount == nil
   return verdict == "same" and not is_told and "may" or verdict, differs_by_fee
 end
