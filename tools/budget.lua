@@ -14,7 +14,7 @@ local budgets = {
   { "transport", 1150, 8, 410 },
   { "util", 2060, 21, 375 },
   { "payouts", 2305, 8, 465 },
-  { "workflow", 1500, 8, 405 },
+  { "workflow", 1485, 8, 395 },
   { "fleet", 1090, 5, 420 },
   { "monitor", 510, 4, 210 },
   { "limits", 655, 6, 195 },
