@@ -336,6 +336,9 @@ end
 ---@param without_balance boolean|nil  the balance is not compared: who plans many compares it with their sum
 ---@return purser.Plan|nil plan, purser.Error|nil err
 function M.withdraw(client, given, operation, without_balance)
+  if operation ~= nil and not withdrawals[operation] then
+    return nil, errors.argument("operation", ("%s is no withdrawal"):format(tostring(operation)), "leave it out")
+  end
   local plan, err = begin(client, operation or "wallet.withdraw", given, withdraw_rules,
     ("Withdrawal of %s %s"):format(tostring(given.amount or "?"), tostring(given.coin or "?")))
   if not plan then return nil, err end
