@@ -182,7 +182,7 @@ end
 
 local function new_state(self, newest)
   local state = { connection = self.journal.db.handle, newest = newest, sent_at = self.client:now(), rejections = {},
-    put_off = {}, renewed_at = 0, sleep_ms = newest and 0 or M.visible_ms(self) }
+    renewed_at = 0, sleep_ms = newest and 0 or M.visible_ms(self) }
   if newest then state.sent_at = state.sent_at - M.visible_ms(self) end
   self.payouts.history = state
   if self.scope and not newest then
@@ -244,7 +244,7 @@ end
 
 --- Notes that a run begins. Returns nothing, or a problem.
 function M.begin(self)
-  if self.history then self.history.rejections, self.history.put_off = {}, {} end
+  if self.history then self.history.rejections = {} end
   if not self.witness_db then return nil end
   local newest, problem = begin_run(self)
   if newest == nil then return problem end
@@ -351,18 +351,17 @@ local function judge(self, state, payment, answer, rejection)
     return { stage = "waiting", due_in = 500, message = "an equal payment is looked for" }
   end
   local message = answer.reason .. describe(reconcile, answer.candidates)
-  if state.put_off[payment.key] then
+  if payment.put_off_at then
     return not is_spared(self, payment, answer) and { stage = "undecided", message = message } or nil
   end
-  state.put_off[payment.key] = self.client:now()
   return { is_put_off = true }
 end
 
 -- Lets the histories be read again where a payment was put off for want of a witness, and another was answered since.
 -- Waits until its record must be visible.
 local function renew(self, state, payment)
-  local since = state.put_off[payment.key]
-  if not since or state.renewed_at >= since then return end
+  local since = payment.put_off_at
+  if not since or not state.readings or state.renewed_at >= since then return end
   local witness_at, err = planned.within(self.journal, function(tx)
     -- what an earlier run has kept may lack a witness of any time
     return queue.answered_since(tx, self, payment.operation, state.newest and 0 or state.readings.as_of) or false
