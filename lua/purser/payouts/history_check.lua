@@ -338,7 +338,7 @@ local function is_spared(self, payment, answer)
 end
 
 -- Returns the change of a payment that the answer means; nil where nothing keeps it from being paid.
-local function judge(self, state, payment, answer, rejection)
+local function judge(self, payment, answer, rejection)
   local reconcile = reconcile_of(payment)
   if answer and answer.outcome == "done" then
     return { stage = "done", record_id = planned.record_id(answer.record) or "", record = answer.record }
@@ -349,12 +349,11 @@ local function judge(self, state, payment, answer, rejection)
       .. READABLE):format(reconcile.lookup, rejection) }
   elseif answer.is_busy then
     return { stage = "waiting", due_in = 500, message = "an equal payment is looked for" }
+  elseif not payment.put_off_at then
+    return { is_put_off = true }
+  elseif not is_spared(self, payment, answer) then
+    return { stage = "undecided", message = answer.reason .. describe(reconcile, answer.candidates) }
   end
-  local message = answer.reason .. describe(reconcile, answer.candidates)
-  if payment.put_off_at then
-    return not is_spared(self, payment, answer) and { stage = "undecided", message = message } or nil
-  end
-  return { is_put_off = true }
 end
 
 -- Lets the histories be read again where a payment was put off for want of a witness, and another was answered since.
@@ -395,7 +394,7 @@ function M.look(self, payment)
       self.waiting_for = reconcile.lookup .. " is read for payments that the journal may lack"
       local answer, rejection = answer_of(self, state, payment)
       self.waiting_for = nil
-      if is_of_now(self, state) then return judge(self, state, payment, answer, rejection) end
+      if is_of_now(self, state) then return judge(self, payment, answer, rejection) end
     end
   end
 end
