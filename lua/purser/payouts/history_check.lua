@@ -274,15 +274,16 @@ function M.finish(self)
   return self.problem
 end
 
--- Pauses before the first reading; the reason, which a terminal may cut at its width, begins with how long it takes.
-local function await_visibility(self, state)
-  while state.sleep_ms > 0 and not self.stopping and not self.problem do
-    self.waiting_for = ("%d s until earlier calls are visible; the journal cannot show that it is the newest")
-      :format(math.ceil(state.sleep_ms / 1000))
-    local slice = math.min(state.sleep_ms, MAX_SLEEP_MS)
-    M.sleep(self, slice)
-    state.sleep_ms = state.sleep_ms - slice
-  end
+-- Rests a while before the first reading: one task does, by the client's clock. The reason, which a terminal may cut at
+-- its width, begins with how long it takes.
+local function rest(self, state)
+  if self.is_sleeping then return schedule.sleep(self.idle_ms) end
+  self.waiting_for = ("%d s until earlier calls are visible; the journal cannot show that it is the newest")
+    :format(math.ceil(state.sleep_ms / 1000))
+  local slice = math.min(state.sleep_ms, MAX_SLEEP_MS)
+  self.is_sleeping = true
+  M.sleep(self, slice)
+  state.sleep_ms, self.is_sleeping = state.sleep_ms - slice, false
 end
 
 ------------------------------------------------------------------------------------------------------- the question
@@ -382,12 +383,8 @@ function M.look(self, payment)
   if self.history_check == "never" or reconcile.strategy == "conversion" then return nil end
   while not self.stopping and not self.problem do
     local state = state_of(self)
-    if state.is_waiting then
-      schedule.sleep(self.idle_ms)
-    elseif state.sleep_ms > 0 then
-      state.is_waiting = true
-      await_visibility(self, state)
-      state.is_waiting = false
+    if state.sleep_ms > 0 then
+      rest(self, state)
     else
       renew(self, state, payment)
       state.readings = state.readings or readings_of(self, state)
