@@ -13,7 +13,7 @@ local budgets = {
   { "history", 1410, 7, 420 },
   { "transport", 1150, 8, 410 },
   { "util", 2065, 21, 375 },
-  { "payouts", 2315, 8, 480 },
+  { "payouts", 2310, 8, 480 },
   { "workflow", 1490, 8, 395 },
   { "fleet", 1090, 5, 420 },
   { "monitor", 515, 4, 210 },
