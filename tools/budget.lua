@@ -14,7 +14,7 @@ local budgets = {
   { "transport", 1150, 8, 410 },
   { "util", 2065, 21, 375 },
   { "payouts", 2310, 8, 480 },
-  { "workflow", 1490, 8, 395 },
+  { "workflow", 1480, 8, 395 },
   { "fleet", 1090, 5, 420 },
   { "monitor", 515, 4, 210 },
   { "limits", 655, 6, 195 },
