@@ -121,8 +121,8 @@ end
 --- error.
 function M.lock_worker(self)
   if not self.witness_db then return function() end end
-  local name = digest.of("purser worker\n" .. self.worker):sub(1, 16)
-  local unlock, message = database.lock_file(("%s-worker-%s"):format(self.witness_db.files[1].path, name))
+  local unlock, message = database.lock_file(("%s-worker-%s"):format(self.witness_db.files[1].path,
+    digest.id("purser worker", self.worker)))
   if unlock then return unlock end
   if unlock == nil then return nil, witness_error(message) end
   return nil, errors.new { kind = "workflow", outcome = "not_sent", code = "payouts.worker",
@@ -138,7 +138,7 @@ local function begin_run(self)
   local journal_id, problem = self.journal:id()
   if not journal_id then return nil, problem end
   -- what is marked: one queue of one account in one journal
-  self.scope = digest.of(("%s\n%d:%s%d:%s"):format(journal_id, #self.account, self.account, #self.queue, self.queue))
+  self.scope = digest.id("purser marks", journal_id, self.account, self.queue)
   local rows, message = self.journal.db:rows("SELECT value FROM purser_meta WHERE name = $1", mark_name(self))
   if not rows then return nil, message end
   local mark = rows[1] and rows[1].value
