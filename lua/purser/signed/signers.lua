@@ -152,7 +152,6 @@ end
 ---@field withdrawn string|nil   who withdrew it
 ---@field made_by string|nil     the maker, where the signature says so
 ---@field problems purser.UselessSignature[]  signatures that count for nothing
----@field added boolean|nil      whether anything was new
 
 --- Returns what signatures on a plan are worth under a policy.
 ---@param plan purser.SignedPlan
