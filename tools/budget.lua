@@ -29,7 +29,7 @@ local budgets = {
   { "approvals", 889, 4, 337 },
   { "books", 2585, 15, 280 },
   { "client", 1135, 8, 305 },
-  { "signed", 1212, 6, 312 },
+  { "signed", 1211, 6, 312 },
 }
 
 local lines_of = dofile("tools/whole_files.lua").lines_of

@@ -37,8 +37,7 @@ local messages = {
 ---@param details table|nil
 ---@return purser.Error
 function M.error(code, more, details)
-  local is_file = code == "changed" and more -- of a file, where `more` says it all
-  local err = errors.argument(nil, is_file or messages[code] .. (more and ": " .. more or ""))
+  local err = errors.argument(nil, messages[code] .. (more and ": " .. more or ""))
   err.code, err.details = "approval." .. code, details
   return err
 end
