@@ -26,10 +26,10 @@ local budgets = {
   { "src/bind", 3190, 29, 400 },
   { "src/embed", 35, 1, 35 },
   { "src/httpd", 965, 6, 475 },
-  { "approvals", 885, 4, 335 },
+  { "approvals", 889, 4, 337 },
   { "books", 2585, 15, 280 },
   { "client", 1135, 8, 305 },
-  { "signed", 1215, 6, 315 },
+  { "signed", 1211, 6, 312 },
 }
 
 local lines_of = dofile("tools/whole_files.lua").lines_of
