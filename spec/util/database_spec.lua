@@ -83,6 +83,33 @@ describe("a transaction", function()
     assert.equal(2, count())
   end)
 
+  -- A hook that bounds the time of a script raised between BEGIN and what was done after: the file stayed locked, for
+  -- every process, and this one could begin no transaction any more.
+  it("leaves nothing begun when a hook raises, at whatever instruction", function()
+    local another, at, raised, ended = assert(open { lock_timeout_ms = 20 }), 1, 0, false
+    finally(function() another:close() end)
+    while not ended do
+      local ok, problem = pcall(function()
+        debug.sethook(function()
+          debug.sethook()
+          error("enough", 0)
+        end, "", at)
+        local done, message = db:transaction(function(tx) return put(tx, "a", "1") end)
+        debug.sethook()
+        ended = true
+        return assert(done, message)
+      end)
+      debug.sethook()
+      raised = raised + (ok and 0 or 1)
+      assert.is_true(ok or problem == "enough", tostring(problem))
+      for _, each in ipairs { another, db } do
+        assert(each:transaction(function(tx) return tx:rows "DELETE FROM purser_t" end))
+      end
+      at = at + 5
+    end
+    assert.is_true(raised > 20)
+  end)
+
   it("undoes all of it when a statement fails, when it is rejected, and when anything is raised", function()
     local problem = { code = "mine" }
     for _, case in ipairs {

@@ -90,6 +90,14 @@ describe("a record", function()
       changed(params, { amount = "6" }), NONE, "planned"))
   end)
 
+  -- The journal was lost, and a service that shows ids in capital letters and amounts with a fee was paid again.
+  it("is never certainly another call's where it shows the call's id in another case", function()
+    local id = sent.withdrawOrderId:upper()
+    assert.equal("unlike", verdict({ withdrawOrderId = id, coin = "BTC", amount = "77" }))
+    assert.equal("unlike", verdict({ withdrawOrderId = id, amount = "77" }, { amount = "same" }, "planned"))
+    assert.equal("other", verdict({ withdrawOrderId = "zzzzzz", amount = "77" }, { amount = "same" }, "planned"))
+  end)
+
   it("is another call's where a witness proves the difference, and agrees where one differs as it does", function()
     for name, shown in pairs { address = "EQother", amount = "19", coin = "BTC", withdrawOrderId = "zzzzzz" } do
       assert.equal("other", verdict({ [name] = shown }, { [name] = "same" }), name)

@@ -278,45 +278,47 @@ end
 local NESTED = "a transaction is under way: a finaliser or a callback made this call within it; make it when the call "
   .. "has ended"
 
--- PostgreSQL takes a BEGIN within a transaction, whose COMMIT would then end what is around it half done.
-local function start(self)
-  if self.busy then return nil, NESTED end
-  local ok, message = ensure(self)
-  if not ok then return nil, message end
-  message = self.kind.connection_error(self)
-  if message then return nil, message end
-  return begin(self)
-end
-
--- Runs `fn` in the transaction that was begun, and ends it. It raises what was raised.
+-- Runs `fn` in a transaction that was begun, and ends it. Returns as Database:transaction does.
 local function conclude(self, fn)
   self.busy = true
-  local went, counted, result, second = pcall(within, self, fn)
-  local ok, message
-  if went then
-    went, ok, message = pcall(self.rows, self, "COMMIT")
-    if went and ok then
-      self.busy = false
-      if counted then self.counted.confirmed, self.counted.changed_at = self.counted.tried, self.counted.time end
-      return result, second
-    end
-    counted = went and setmetatable({ problem = message }, Failure) or ok
+  local ran, counted, result, second = pcall(within, self, fn)
+  local ok, message = ran, nil
+  if ran then ok, message = self:rows "COMMIT" end
+  if ok then
+    self.busy = false
+    if counted then self.counted.confirmed, self.counted.changed_at = self.counted.tried, self.counted.time end
+    return result, second
   end
-  result = counted -- what was raised
-  went, ok, message = pcall(self.rows, self, "ROLLBACK")
+  if not ran then
+    if getmetatable(counted) ~= Failure then error(counted, 0) end
+    message = counted.problem
+  end
+  local undone, why = self:rows "ROLLBACK" -- SQLite undoes some by itself
   self.busy = false
-  -- SQLite undoes some by itself
-  if not went or not ok and not message:find("no transaction is active", 1, true) then drop(self) end
-  if getmetatable(result) ~= Failure then error(result, 0) end
-  return nil, result.problem
+  if not undone and not why:find("no transaction is active", 1, true) then drop(self) end
+  return nil, message
+end
+
+local function attempt(self, fn)
+  local ok, message = ensure(self)
+  message = not ok and message or self.kind.connection_error(self)
+  if message then return nil, message end
+  ok, message = begin(self)
+  if not ok then return nil, message end
+  return conclude(self, fn)
 end
 
 --- Runs `fn(transaction)` and commits; what `fn` returns is returned. When anything fails, all of it is undone, and
---- nil and the problem are returned.
+--- nil and the problem are returned. What is raised, by a hook of the host perhaps, at whatever instruction, is raised
+--- here, and the connection is given up: a transaction that stays begun would keep all other processes out.
 function Database:transaction(fn)
-  local ok, message = start(self)
-  if not ok then return nil, message end
-  return conclude(self, fn)
+  -- PostgreSQL takes a BEGIN within a transaction, whose COMMIT would then end what is around it half done
+  if self.busy then return nil, NESTED end
+  local went, result, second = schedule.protect(attempt, self, fn)
+  if went then return result, second end
+  self.busy = false
+  drop(self)
+  error(result, 0)
 end
 
 function Database:close()
