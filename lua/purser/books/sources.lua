@@ -17,7 +17,7 @@ M.HOUR, M.DAY, M.WEEK = HOUR, DAY, WEEK
 ---@return string
 function M.owner_name(sub) return sub == "" and "Main" or "Sub-" .. sub end
 
--- The lists that an owner's own key shows.
+-- Returns the lists that an owner's own key shows.
 local function own_lists(owner, coins)
   local lists = {
     { list = "deposit", entity = "deposit", operation = "wallet.deposit_history", reach = 90 * DAY, back = WEEK,
@@ -48,14 +48,14 @@ local function own_lists(owner, coins)
   return lists
 end
 
--- A list without records that can be read while a sub-account's own key is at hand.
+-- Returns a list without records that can be read while a sub-account's own key is at hand.
 local function key_list(owner)
   return { list = "key", is_state = true, every = owner.client and DAY, records = function()
     return owner.client and {} or error(errors.config "its own key is not at hand", 0)
   end }
 end
 
--- The transfers between two accounts of a parent; "" names the parent itself.
+-- Adds the lists of transfers between two accounts of a parent; "" names the parent itself.
 local function family_lists(lists, books, from, to)
   for _, from_place in ipairs { "SPOT", "FUTURES" } do
     for _, to_place in ipairs { "SPOT", "FUTURES" } do

@@ -55,8 +55,8 @@ local function note_gap(books, owner, list, state, from, err)
   end)
 end
 
--- The spans that are due: older ones that hold a record which may still change, and from where the list was read to
--- until now.
+-- Returns the spans that are due: older ones that hold a record which may still change, and from where the list was
+-- read to until now.
 local function spans_of(books, source, list, state, now)
   if list.is_state then return { { to = now, is_newest = true } } end
   local earliest = state.earliest or 0
@@ -203,7 +203,7 @@ end
 
 -------------------------------------------------------------------------------------------------------- balances
 
--- The spot balance of an owner as a text, its free and locked part by asset; nil where nothing shows it.
+-- Returns the spot balance of an owner as a text, its free and locked part by asset; nil where nothing shows it.
 local function balance_of(books, owner)
   local list
   if owner.sub and books.group then
