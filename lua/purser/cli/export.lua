@@ -18,7 +18,7 @@ local STEP = 20 -- records between two lines of progress
 
 local function history_names() return catalogue.names(function(row) return row.paging end) end
 
--- The row of a history that can be exported. A blank or a dash will do for what stands in names.
+-- Returns the row of a history that can be exported. A blank or a dash will do for what stands in names.
 local function row_of(text)
   local row = catalogue.find(text)
   if row and row.paging then return row end
@@ -49,7 +49,7 @@ function M.grammar()
   }
 end
 
--- The walk's parameters.
+-- Returns the walk's parameters.
 local function params_of(options, cursor)
   local params = { cursor = cursor }
   for _, pair in ipairs(options.param) do params[pair[1]] = pair[2] end
