@@ -55,7 +55,8 @@ local function owner_of(name) return name == "Main" and name or sources.owner_na
 ---@return purser.Books|nil books, purser.Error|nil err
 function M.open(options)
   local message, name, hint = option_schema.check(options, rules, "option")
-  if not message and (options.sqlite == nil) == (options.postgresql == nil) then
+  if message then return nil, errors.config(message, hint, name) end
+  if (options.sqlite == nil) == (options.postgresql == nil) then
     message, name = "give sqlite = FILE or postgresql = {...}, one of them", "sqlite"
   end
   local account = options.account or "Account"

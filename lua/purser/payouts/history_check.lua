@@ -277,7 +277,7 @@ end
 -- Pauses before the first reading; the reason, which a terminal may cut at its width, begins with how long it takes.
 local function await_visibility(self, state)
   while state.sleep_ms > 0 and not self.stopping and not self.problem do
-    self.waiting_for = ("%d s until all that was sent before is visible; the journal cannot show that it is the newest")
+    self.waiting_for = ("%d s until earlier calls are visible; the journal cannot show that it is the newest")
       :format(math.ceil(state.sleep_ms / 1000))
     local slice = math.min(state.sleep_ms, MAX_SLEEP_MS)
     M.sleep(self, slice)

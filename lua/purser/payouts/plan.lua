@@ -9,6 +9,7 @@
 local add = require "purser.payouts.add"
 local csv = require "purser.util.csv"
 local decimal = require "purser.decimal"
+local errors = require "purser.call.errors"
 local files = require "purser.util.files"
 local plain_text = require "purser.util.plain_text"
 local purser = require "purser"
@@ -122,6 +123,7 @@ end
 --- Does what purser.payouts.read says; `comments` of the list says how many lines begin with #.
 ---@param otherwise string|nil  the operation of payments without one
 function M.read(path, otherwise)
+  if type(path) ~= "string" then return nil, ("the path of the list is a %s; give a text"):format(type(path)) end
   local text, message = files.read(path)
   if not text then return nil, message end
   local records, comments
@@ -433,16 +435,30 @@ end
 ---@field bad integer        payments with problems
 ---@field odd integer        payments that may be a mistake
 
+-- Returns the error of what is no list of payments with keys; nil where it is one.
+local function no_payments(payments)
+  if type(payments) ~= "table" then
+    return errors.argument(nil, "payouts.plan has no list of payments",
+      "give { { key =, operation =, params = }, ... }")
+  end
+  for i, payment in ipairs(payments) do
+    if type(payment) ~= "table" or type(payment.key) ~= "string" or type(payment.params) ~= "table" then
+      return errors.argument(nil, ("payment %d of the list is none"):format(i), "give { key =, operation =, params = }")
+    end
+  end
+end
+
 --- Does what purser.payouts.plan says.
 function M.plan(client, payments, options)
+  local err, rows = errors.no_client(client, "payouts.plan") or no_payments(payments), purser.operations
+  if err then return nil, err end
   options = options or {}
-  local rows = purser.operations
   for _, payment in ipairs(payments) do
     payment.problems, payment.warnings, payment.odd = payment.problems or {}, payment.warnings or {}, {}
     payment.row = rows[payment.operation]
     if not payment.row and not payment.problems[1] then payment.problems[1] = "no operation has this name" end
   end
-  local err = check(client, payments, options.unchecked)
+  err = check(client, payments, options.unchecked)
   if err then return nil, err end
   local known, made = keys_of(options.queue)
   if not known then return nil, made end
