@@ -289,7 +289,7 @@ function M.start(options)
   local findings = setmetatable({ code = report.DONE }, Findings)
   examine(findings, options)
   local list = output.passing(TITLES, findings, options)
-  report.write(options.format == "table" and as_text(list) or output.rows(TITLES, list, options), options.raw)
+  report.write(output.is_text(options) and as_text(list) or output.rows(TITLES, list, options), options.raw)
   return findings.code
 end
 

@@ -85,7 +85,7 @@ end
 
 -- Writes what a plan says.
 local function show(plan, options)
-  if options.format == "table" and #options.filter == 0 then return report.write(tostring(plan) .. "\n") end
+  if output.is_text(options) then return report.write(tostring(plan) .. "\n") end
   if not plan.moves then return show_steps(plan.steps, options) end
   local records = {}
   for i, move in ipairs(plan.moves) do

@@ -84,7 +84,9 @@ function M.start(options)
     report.bad_input("no operation has %q in its facts%s; `purser operations` lists them all", word,
       suggest.hint(word, names))
   end
-  if not row or options.format == "csv" then return report.write(list_of(found or { row }, options), options.raw) end
+  if not row or options.format ~= "json" and not output.is_text(options) then
+    return report.write(list_of(found or { row }, options), options.raw)
+  end
   report.write(options.format == "json" and output.json(whole(row), "  ")
     or help.text(commands.of_operation(row), { "purser", row.group, row.name }))
 end

@@ -204,6 +204,13 @@ local function listed(columns, records, options, shape, empty)
   return lines[1] and as_table(columns, lines, shape, options.shown ~= nil) or empty or "(none)\n"
 end
 
+--- Tells whether a command may print a text of its own: no other format, no columns and no filter were asked for.
+---@param options table  of the command line
+---@return boolean
+function M.is_text(options)
+  return options.format == "table" and not options.shown and not (options.filter or {})[1]
+end
+
 --- Returns records of a command's own as text in the format of the options, those alone that pass their filters.
 ---@param titles string[]  the members that are shown: texts, decimals, whole numbers; nil or "" where there is none
 ---@param records table[]

@@ -161,7 +161,7 @@ end
 
 -- Writes a plan: for a person, or each payment for a program.
 local function show_plan(plan, options)
-  if options.format ~= "table" or options.filter[1] then
+  if not output.is_text(options) then
     return report.write(output.rows(payments_plan.TITLES, payments_plan.records(plan), options), options.raw)
   end
   report.write(payments_plan.show(plan))
