@@ -7,7 +7,7 @@ local M = {}
 
 local hasher
 
---- A digest of any text: 64 hex digits. (A keyed hash with a key that everybody knows is a plain digest.)
+--- Returns a digest of any text: 64 hex digits. (A keyed hash with a key that everybody knows is a plain digest.)
 ---@param text string
 ---@return string
 function M.of(text)
@@ -25,7 +25,7 @@ function M.id(kind, ...)
   return M.of(table.concat(parts, "\n")):sub(1, 32)
 end
 
---- The name of an account that no name was given for: it shows nothing of the key.
+--- Returns the name of an account that no name was given for: it shows nothing of the key.
 ---@param api_key string
 ---@return string
 function M.account_of(api_key)
