@@ -309,30 +309,13 @@ describe("what failed or is undecided", function()
     assert.is_false(put_back(true))
   end)
 
-  it("is done when it had been made, as it was last sent", function()
-    local function found_done()
-      return (within(function(tx) return queue.found_done(tx, QUEUE, payment, { tranId = "r1" }) end))
-    end
-    assert.is_false(found_done())
-    set "stage = 'failed'"
-    payment.attempt, payment.state = 2, "failed"
-    assert.is_false(found_done())
-    payment.attempt = 1
-    assert.is_true(found_done())
-    assert.same({ "done", "r1" }, { find("a").state, find("a").record_id })
-  end)
-
-  it("lets go on what waited for it, when it is put back or done", function()
+  it("lets go on what waited for it, when it is put back", function()
     insert "b"
-    for i, decide in ipairs { function() assert.is_true(put_back(true)) end, function()
-      assert.is_true((within(function(tx) return queue.found_done(tx, QUEUE, payment, { tranId = "r1" }) end)))
-    end } do
-      set "stage = 'failed' WHERE payment = 'a'"
-      payment.state = "failed"
-      set "stage = 'waiting', blocked = 'yes' WHERE payment = 'b'"
-      decide()
-      assert.equal(i == 1 and "a b" or "b", keys(take(one)))
-    end
+    set "stage = 'failed' WHERE payment = 'a'"
+    payment.state = "failed"
+    set "stage = 'waiting', blocked = 'yes' WHERE payment = 'b'"
+    assert.is_true(put_back(true))
+    assert.equal("a b", keys(take(one)))
   end)
 end)
 

@@ -168,14 +168,14 @@ local function show_plan(plan, options)
   for _, note in ipairs(payments_plan.notes(plan)) do report.say("%s", note) end
 end
 
--- Says that a plan has errors, and in which lines, and ends the command.
+-- Says that a plan has errors, and ends the command.
 local function reject(plan)
   local is_doubtful = false
   for _, payment in ipairs(plan.payments) do
     is_doubtful = is_doubtful or payment.problems[1] and payment.has_doubtful_address
   end
-  report.bad_input("%d of %d payments have errors (%s); nothing was sent%s", plan.bad, #plan.payments,
-    payments_plan.lines(plan.payments, "problems"), is_doubtful and "; --unchecked takes addresses as they are" or "")
+  report.bad_input("%d of %d payments have errors; nothing was sent%s", plan.bad, #plan.payments,
+    is_doubtful and "; --unchecked takes addresses as they are" or "")
 end
 
 function actions.show(options)
@@ -317,7 +317,7 @@ local function add(options, at, payments)
     reject(plan)
   end
   if options.yes and plan.odd > 0 and not options.allow_equal then
-    for _, line in ipairs(payments_plan.odd_lines(plan)) do report.say("%s", line) end
+    for _, line in ipairs(payments_plan.notes(plan, true)) do report.say("%s", line) end
     report.bad_input("payouts: %d of %d payments look like a mistake, so nothing was sent; if they are right, give "
       .. "--allow-equal, or confirm them without --yes", plan.odd, #payments)
   end

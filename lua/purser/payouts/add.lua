@@ -150,18 +150,6 @@ local function prepare_all(self, list)
   return prepared
 end
 
---- Ends the transaction where other accounts have payments in the queue, and one may be that of this client, under
---- another name: one of the two has no name, and is but its API key, or this one has no payments there.
-function M.check_account(self, tx, is_empty)
-  local unnamed = planned.unnamed(self.client)
-  for _, other in ipairs(queue.other_accounts(tx, self)) do
-    if not self.has_own_account or is_empty or other.account == unnamed then
-      tx:reject(planned.other_account(other.account, self.account, unnamed,
-        ('the queue "%s" holds %d payments'):format(self.queue, other.payments)))
-    end
-  end
-end
-
 M.LOCK = 7078803 -- held while payments are added or replaced: ids are given to one at a time
 
 --- Adds payments, all or none. Returns { added =, repeated = }; or nil and an error.
@@ -170,7 +158,7 @@ function M.add_all(self, list)
   if not prepared then return nil, err end
   return planned.within(self.journal, function(tx)
     tx:lock(M.LOCK)
-    M.check_account(self, tx, false)
+    queue.check_account(tx, self, false)
     local counts = { added = 0, repeated = 0 }
     for _, payment in ipairs(prepared) do
       local word = add(self, tx, payment) and "added" or "repeated"

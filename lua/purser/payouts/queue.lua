@@ -263,6 +263,18 @@ function M.other_accounts(tx, self)
   end
 end
 
+--- Ends the transaction where other accounts have payments in the queue, and one may be that of this client, under
+--- another name: one of the two has no name, and is but its API key, or this one is to be `run` and has none there.
+function M.check_account(tx, self, is_run)
+  local unnamed, is_unsure = planned.unnamed(self.client), not self.has_own_account or is_run and M.is_empty(tx, self)
+  for _, other in ipairs(M.other_accounts(tx, self)) do
+    if is_unsure or other.account == unnamed then
+      tx:reject(planned.other_account(other.account, self.account, unnamed,
+        ('the queue "%s" holds %d payments'):format(self.queue, other.payments)))
+    end
+  end
+end
+
 --- Returns the first call without a known end that is equal to a payment: { id, state, payment = its key or "", over_at
 --- = until when the service takes it, in_queue = whether it is a payment that workers of this queue reconcile }; nil
 --- when there is none. Until the end of the transaction it stays as it is.
@@ -282,9 +294,9 @@ end
 
 ------------------------------------------------------------------------------------------------ what a person decides
 
---- Lets payments that are blocked be retried.
+--- Lets payments that are blocked be retried. Returns how many.
 function M.unblock(tx, self)
-  planned.update(tx, { due_at = "", blocked = "" }, OF_QUEUE .. " AND stage = 'waiting' AND blocked <> ''",
+  return planned.update(tx, { due_at = "", blocked = "" }, OF_QUEUE .. " AND stage = 'waiting' AND blocked <> ''",
     self.account, self.queue)
 end
 
@@ -325,13 +337,6 @@ end
 ---@param made table  as of insert
 function M.replace(tx, self, payment, made, disowned)
   return decide(tx, self, payment, M.IDLE, anew(planned.columns(made.operation, made.params, made.id), disowned))
-end
-
---- Notes that such a payment had been made. False when it is not as it was, or the record is another call's.
-function M.found_done(tx, self, payment, record)
-  local id = tostring(planned.record_id(record) or "")
-  if planned.is_taken(tx, self.account, payment.id, payment.operation, id) then return false end
-  return decide(tx, self, payment, M.STOPPED, { stage = "done", state = "done", message = "", record_id = id })
 end
 
 return M

@@ -5,7 +5,6 @@
 -- other, and are looked for together: one reading of a history serves all of them. Those that the histories left
 -- undecided wait until the others are made.
 
-local add = require "purser.payouts.add"
 local core = require "purser.core"
 local history_check = require "purser.payouts.history_check"
 local payment_class = require "purser.payouts.payment"
@@ -261,7 +260,7 @@ end
 -- Works until nothing is left to do. Returns nothing, or what kept it from going on.
 local function run(self)
   local _, problem = planned.within(self.journal, function(tx)
-    add.check_account(self, tx, queue.is_empty(tx, self))
+    queue.check_account(tx, self, true)
     queue.reclaim(tx, self)
     queue.unblock(tx, self)
     return true

@@ -257,7 +257,8 @@ local function part(list)
   return parts
 end
 
-local HIDDEN_MS = 300000 -- records that are later than this are late beyond measure
+-- Records that are later than this are late beyond measure; and who may own a record is found by then.
+local HIDDEN_MS = 300000
 
 -- Measures how late the record of a call appeared that an earlier reading did not show. By a clock that was wrong
 -- nothing is measured.
@@ -327,14 +328,12 @@ local function judge_lateness(question, shown, hidden)
   return late_ms >= HIDDEN_MS and undecided({}, reasons.hidden) or nil
 end
 
-local UNDER_WAY_MS = 60000 -- how long after the deadline calls are waited for that may own a record
-
 -- Returns until when it may be found that another call owns what agrees with it. One that was sent just now is not
 -- judged by this call's deadline, and one that was answered owns it once no record is as late.
 local function claims_until(question, call)
   if call.answered then return call.sent_at + HIDDEN_MS end
   local deadline = question.window.is_planned and 0 or question.deadline -- of a payment that was never sent: none
-  return math.max(deadline, due_at(question, call)) + UNDER_WAY_MS
+  return math.max(deadline, due_at(question, call)) + HIDDEN_MS
 end
 
 -- Returns that there is something to wait for; a payment that is planned waits in its queue.
@@ -362,8 +361,8 @@ local function judge_equal(question, parts, open, hidden, witnesses)
   if not mine then return blocked and await_other(question) or nil end
   if parts.may[1] then return undecided(records_in(joined(parts.may, parts.same)), reasons.partly) end
   local function may_own(call)
-    local verdict = verdict_of(question, call, mine, witnesses)
-    return verdict == "same" or verdict == "may"
+    local verdict, differs_by_fee = verdict_of(question, call, mine, witnesses)
+    return verdict == "same" or verdict == "may" or differs_by_fee
   end
   local rivals, now = keep(joined(others, hidden), may_own), question.service:now()
   if any(rivals, function(call) return now < claims_until(question, call) end) then return await_other(question) end
@@ -413,15 +412,14 @@ end
 -- asked for both would leave its record, or a twin's, to nobody. Or nil and an error.
 local function claimable(question, shown, witnesses)
   local first, last = question.first - M.SHIFTED_MS, question.last + M.SHIFTED_MS
-  local open, err = question.claims:open_calls(first, last, question.later)
-  while open do
-    local list, failed = candidates_of(question, shown, witnesses)
+  local before, list, failed
+  while true do
+    local open, err = question.claims:open_calls(first, last, question.later)
+    if not open then return nil, err end
+    if ids_of(open) == before then return list, failed, open end
+    before, list, failed = ids_of(open), candidates_of(question, shown, witnesses)
     if not list or not list[1] then return list, failed, open end
-    local before = ids_of(open)
-    open, err = question.claims:open_calls(first, last, question.later)
-    if open and ids_of(open) == before then return list, failed, open end
   end
-  return nil, err
 end
 
 --- Returns what a late, whole reading says of the call by content; or nil and an error.

@@ -153,8 +153,8 @@ local function check(self, tx, intent, row, queue, key)
   local plan
   plan, err = find_approval(self, tx, known, call, key)
   if not plan then return nil, err end
-  local under = known.sent_under
-  if under then plan = find(under, plan, 1, true) and under or under .. " " .. plan end
+  local under = known.sent_under or ""
+  if under ~= "" then plan = find(under, plan, 1, true) and under or under .. " " .. plan end
   call.columns = { destination = call.destination, plan = plan, approved_by = list_of(call.signed),
     policy = format("%d", self.chain.latest.version) }
   return call
@@ -168,16 +168,15 @@ end
 ---@param key table|nil      of a single call
 ---@return table<string, string> columns, purser.Error|nil err, table|nil call
 function M.judge(tx, intent, row, approved, payment, key)
-  local call, err, installed
+  local call, err
   if approved then
     local name = payment and payment.key or key and key.name or ""
     call, err = check(approved, tx, intent, row, payment and payment.queue or "", name)
   else
-    installed = approval_rows.policy(tx, intent.account or "")
-  end
-  if installed then
-    err = signers.error("policy", format("the account is under policy %d, and this client has none", installed.version))
-    err.hint = 'give the client the option policy = "FOLDER"'
+    local under = approval_rows.policy(tx, intent.account or "")
+    err = under and signers.error("policy", format("the account is under policy %d, and this client has none",
+      under.version))
+    if err then err.hint = 'give the client the option policy = "FOLDER"' end
   end
   if err then
     err.operation, err.details = row.full_name, err.details or {}
@@ -252,7 +251,8 @@ end
 
 ---@class purser.PlanStatus: purser.Verified
 ---@field expired boolean
----@field unmet table<string, integer>  rows that would not be sent at that time, by the reason
+---@field unmet table<string, integer>  rows that would not be sent at that time, by the reason; none is looked at where
+--- the plan has expired or was withdrawn
 ---@field rows integer
 
 --- Returns the account's plans, newest first, judged as a sending at this time would be; or nil and a message.
@@ -265,7 +265,8 @@ function Approved:stored(now)
       local plan = plan_text.read(stored.text)
       if plan and plan.digest == stored.digest then
         local status = signers.verified(plan, self.chain, approval_rows.signatures(tx, plan.digest))
-        status.expired, status.rows, status.unmet = now >= plan.ends, #plan.rows, unmet_of(self, tx, plan, now)
+        status.expired, status.rows = now >= plan.ends, #plan.rows
+        status.unmet = (status.expired or status.withdrawn) and {} or unmet_of(self, tx, plan, now)
         list[#list + 1] = status
       end
     end
@@ -290,9 +291,9 @@ function M.new(client_options, base_url)
   if not chain then return nil, message, "install it with `purser policy install`" end
   local self = setmetatable({ folder = folder, account = account, base_url = base_url, chain = chain, plans = {},
     kept_in = journal }, Approved)
+  local ok
   self.journal_id, message = journal:id()
-  local ok = self.journal_id
-  if ok then
+  if self.journal_id then
     ok, message = journal.db:transaction(function(tx)
       approval_rows.lock(tx)
       local problem = approval_rows.install(tx, account, chain)
