@@ -309,10 +309,16 @@ local function take(service, unreconciled)
 end
 
 -- Returns an intent as the journal has it, which knows its id, its latest attempt and their times; or nil and an error
--- where the journal has another call under its id: what became of that must not end it.
+-- where the journal has another call under its id: what became of that must not end it. A call that the journal does
+-- not know, which another program sent perhaps, is one of its calls from now on: its key is used, and its record owned.
 local function identified(service, row, intent)
   local known, message = service.journal:call_of(intent)
   if message then return nil, intents.journal_error("unknown", message) end
+  if not known then
+    intent.id, intent.recv_window = intent.id or intents.new_id(), intent.recv_window or service.recv_window
+    local _, _, holder = service.journal:begin(intent, row, nil, intents.own_key(row, intent.params))
+    known = holder
+  end
   if not known then return intent end
   if known.operation ~= intent.operation or known.digest ~= intents.digest(row, intent.params) then
     return nil, errors.argument(nil, "reconcile: the intent is not the call that the journal has under its id",
