@@ -26,10 +26,10 @@ local budgets = {
   { "src/bind", 3190, 29, 400 },
   { "src/embed", 35, 1, 35 },
   { "src/httpd", 965, 6, 475 },
-  { "approvals", 890, 4, 340 },
+  { "approvals", 879, 4, 327 },
   { "books", 2580, 15, 275 },
   { "client", 1140, 8, 310 },
-  { "signed", 1215, 6, 315 },
+  { "signed", 1211, 6, 312 },
 }
 
 local lines_of = dofile("tools/whole_files.lua").lines_of
