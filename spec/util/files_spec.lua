@@ -166,8 +166,8 @@ describe("a file that is replaced", function()
   it("is a regular file itself: no pipe, no device and no link is replaced, not even by a superuser", function()
     support.write(folder .. "/other", "untouched")
     run "ln -s other link; ln -s pipe piped; mkfifo pipe"
-    for name, message in pairs { link = "it is a link; name the file that it leads to", pipe = "it is not a regular file",
-      piped = "it is not a regular file" } do
+    for name, message in pairs { link = "it is a link; name the file that it leads to",
+      pipe = "it is not a regular file", piped = "it is not a regular file" } do
       for _, attempt in ipairs { files.can_replace, files.replace, files.draft } do
         local ok, why = attempt(folder .. "/" .. name, "new")
         assert.is_nil(ok)
@@ -176,6 +176,17 @@ describe("a file that is replaced", function()
     end
     assert.equal("untouched", support.read(folder .. "/other"))
     assert.equal("link\nother\npipe\npiped\n", names())
+  end)
+
+  it("is no database: a journal or books hold what is nowhere else", function()
+    support.write(path, "SQLite format 3\0 and more")
+    for _, attempt in ipairs { files.can_replace, files.replace, files.draft } do
+      local ok, why = attempt(path, "text")
+      assert.is_nil(ok)
+      assert.matches("it is a database", why, 1, true)
+    end
+    assert.equal("SQLite format 3\0 and more", support.read(path))
+    assert.equal("file\n", names())
   end)
 
   it("cannot be a folder, nor one without a name, nor in a folder that is missing; nothing is left", function()

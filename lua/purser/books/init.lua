@@ -131,6 +131,7 @@ end
 ---@field from string|integer   a date, a time or epoch ms; counts
 ---@field to string|integer     does not count
 ---@field rev integer|nil       the books as they were at this revision. Default: the newest
+---@field write fun(text: string)|nil  gets the text, part by part; what it raises ends the statement
 ---@field format "hledger"|"beancount"|"csv"|"jsonl"|"html"|nil  default "hledger", which ledger reads, too
 
 local function time_of(name, value)
@@ -141,7 +142,10 @@ local function time_of(name, value)
     or "give 2026-10-31 or epoch ms"))
 end
 
---- Writes a statement. Returns its text, and the data it was made of; or nil and an error.
+local PIECES = 1000 -- of a text that are written at once
+
+--- Writes a statement. Returns its text, empty where `write` got it, and the data it was made of; or nil and an
+--- error.
 ---@param params purser.StatementParams
 ---@return string|nil text, table|purser.Error made
 function Books:statement(params)
@@ -150,8 +154,17 @@ function Books:statement(params)
   local write = writers[params.format or "hledger"]
   if not write then fail("format", "format is none of hledger, beancount, csv, jsonl, html") end
   local made = model.statement(self, from, to, params.rev and ("%012d"):format(params.rev) or self.store:rev())
-  local text, message = write(made)
-  return text or error(message, 0), made
+  local parts = {}
+  local function flush()
+    params.write(table.concat(parts))
+    parts = {}
+  end
+  write(made, function(text)
+    parts[#parts + 1] = text
+    if params.write and #parts == PIECES then flush() end
+  end)
+  if params.write then flush() end
+  return params.write and "" or table.concat(parts), made
 end
 
 --- Each record of the books in the order of its time, as a table of texts by column; `raw` is the service's.
@@ -251,6 +264,7 @@ for name, method in pairs(Books) do
     Books[name] = function(...)
       local went, first, second = pcall(method, ...)
       if went then return first, second end
+      if type(first) == "table" and not errors.is(first) then error(first, 0) end -- of a caller's function
       return nil, errors.is(first) and first or errors.new { kind = "workflow", outcome = "not_sent",
         message = tostring(first) }
     end
