@@ -154,17 +154,18 @@ function Books:statement(params)
   local write = writers[params.format or "hledger"]
   if not write then fail("format", "format is none of hledger, beancount, csv, jsonl, html") end
   local made = model.statement(self, from, to, params.rev and ("%012d"):format(params.rev) or self.store:rev())
-  local parts = {}
+  local pieces, texts = {}, {}
+  local take = params.write or function(text) texts[#texts + 1] = text end
   local function flush()
-    params.write(table.concat(parts))
-    parts = {}
+    take(table.concat(pieces))
+    pieces = {}
   end
-  write(made, function(text)
-    parts[#parts + 1] = text
-    if params.write and #parts == PIECES then flush() end
+  write(made, function(piece)
+    pieces[#pieces + 1] = piece
+    if #pieces == PIECES then flush() end
   end)
-  if params.write then flush() end
-  return params.write and "" or table.concat(parts), made
+  flush()
+  return table.concat(texts), made
 end
 
 --- Each record of the books in the order of its time, as a table of texts by column; `raw` is the service's.
