@@ -27,7 +27,7 @@ local budgets = {
   { "src/embed", 35, 1, 35 },
   { "src/httpd", 965, 6, 475 },
   { "approvals", 890, 4, 340 },
-  { "books", 2590, 15, 290 },
+  { "books", 2595, 15, 290 },
   { "client", 1140, 8, 310 },
   { "signed", 1215, 6, 315 },
 }

@@ -109,7 +109,7 @@ function Books:sync(params)
   if not self.main.client then error(errors.config("the books were opened without a client", nil, "client"), 0) end
   local now = self.main.client:now()
   local report = { owners = 0, changes = 0, problems = {} }
-  self.problems = report.problems
+  self.problems, self.unreached = report.problems, 0
   owners.note_calls(self, now)
   if not self.owners or now - self.owners_at >= sources.DAY or not params.due then
     self.owners, self.owners_at = owners.list(self), now
