@@ -109,11 +109,8 @@ local function unread(now, closing)
     read[now.chart.owner(owner, "Spot")], read[now.chart.owner(owner, "Leaving")] = true, true
   end
   for _, leg in ipairs(closing) do
-    local place = leg[1]:match "[^:]+$"
-    if not read[leg[1]] and (place == "Spot" or place == "Leaving" or place == "Futures")
-      and list[#list] ~= leg[1] then
-      list[#list + 1] = leg[1]
-    end
+    local is_owners = leg[1]:find "^Assets:[^:]+:[^:]+:"
+    if is_owners and not read[leg[1]] and list[#list] ~= leg[1] then list[#list + 1] = leg[1] end
   end
   return list
 end
