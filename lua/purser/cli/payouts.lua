@@ -253,7 +253,7 @@ local function finish(at, counts, options)
     report.note("next: correct it with `%s`, or give it up with `%s`; `%s` sends it as it is. Pay none of these under "
       .. "another key before", next_command(options, "replace KEY FILE"), next_command(options, "drop KEY"),
       next_command(options, "retry KEY"))
-  elseif counts.done + counts.dropped == counts.total then
+  elseif counts.total > 0 and counts.done + counts.dropped == counts.total then
     report.note("all %d payments are made; `%s` lists them", counts.total, next_command(options, "report"))
   end
   local code = code_of(counts)
@@ -276,6 +276,14 @@ local function other_accounts(options, at)
   for i, other in ipairs(counts.other_accounts) do names[i] = ('"%s" (%d)'):format(other.account, other.payments) end
   return ('the account "%s" has no payments in the queue "%s" of %s, which holds those of %s'):format(
     at.client:account(), options.queue or "default", options.journal, table.concat(names, ", "))
+end
+
+-- Opens the queue without a file, and warns where it holds nothing. Returns where the payments are.
+local function look(options)
+  local at = open(options)
+  local others = other_accounts(options, at)
+  if others then report.say("warning: %s", others) end
+  return at
 end
 
 -- Shows what would be paid, and asks.
@@ -326,7 +334,7 @@ end
 
 function actions.run(options)
   local payments = options.subject and read_list(options)
-  local at = open(options)
+  local at = (payments and open or look)(options)
   if payments then add(options, at, payments)
   elseif not options.yes then
     local counts = got(at.queue:report())
@@ -343,14 +351,6 @@ function actions.run(options)
 end
 
 ------------------------------------------------------------------------------------------------------------- looking
-
--- Opens the queue to look at it. Returns where the payments are.
-local function look(options)
-  local at = open(options)
-  local others = other_accounts(options, at)
-  if others then report.say("warning: %s", others) end
-  return at
-end
 
 function actions.status(options)
   local counts = got(look(options).queue:report())

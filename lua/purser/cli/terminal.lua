@@ -165,7 +165,7 @@ end
 --- Shows a question on standard error, without a line end.
 ---@param text string
 function M.prompt(text)
-  io.stderr:write(text)
+  io.stderr:write(M.lines(text))
   io.stderr:flush()
 end
 

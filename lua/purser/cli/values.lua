@@ -85,7 +85,7 @@ local shell_names = {
   { "`ca_file`, `ca_path` or `ca_pem`", "--ca-file" }, { '[`"]ca_file[`"]', "--ca-file" },
   { '[`"]base_url[`"]', "--base-url" }, { "%f[%w_]base_url%f[^%w_]", "--base-url" }, { '[`"]proxy[`"]', "--proxy" },
   { "client:reconcile ?[({].-[)}] looks in", "look in" }, { '`?profile = "mexc"`?', "--profile mexc" },
-  { "the option `networks`", "--network" },
+  { "the option `networks`", "--network" }, { "err.details.plan", "the plan on standard output" },
   { "networks, below, key_days, permissions or journal", "--network, --below, --key-days, --permissions or --journal" },
   { '[`"]?recv_window[`"]?', "--recv-window" }, { "`api_key`", "the API key" },
 }

@@ -151,7 +151,10 @@ end
 function State:reconcile(unreconciled, options, window)
   local intent = unreconciled
   if errors.is(unreconciled) then intent = unreconciled.intent end
-  if type(intent) == "table" then unreconciled = copy_of(intent) end
+  if type(intent) == "table" then
+    unreconciled = copy_of(intent)
+    unreconciled.account = unreconciled.account or self:account() -- by which it is known what its other calls made
+  end
   return reconcile.reconcile(call.service_of(self, window and window.readings), unreconciled, options, window)
 end
 

@@ -15,6 +15,16 @@ function M.of(text)
   return hasher:sign(text)
 end
 
+--- Returns an id of 32 hex digits: always the same for these texts, and another for any others.
+---@param kind string  what it names
+---@param ... string
+---@return string
+function M.id(kind, ...)
+  local parts = { kind }
+  for i, part in ipairs { ... } do parts[i + 1] = ("%d:%s"):format(#part, part) end
+  return M.of(table.concat(parts, "\n")):sub(1, 32)
+end
+
 --- Returns the name of an account that no name was given for: it shows nothing of the key.
 ---@param api_key string
 ---@return string
