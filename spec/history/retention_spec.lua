@@ -42,7 +42,7 @@ describe("the earliest time of a history", function()
 
   it("is so many days back", function()
     assert.equal("2026-08-24T10:30", (of({ retention_days = 90 }, "2026-11-22T10:30")))
-    assert.equal("2026-11-19T10:30", (of({ retention_days = 3 }, "2026-11-22T10:30")))
+    assert.equal("2026-11-19T10:30", (of({ retention_days = 3, from_midnight = true }, "2026-11-22T10:30")))
   end)
 
   it("is so many months back; a day that the month lacks becomes the first of the next", function()

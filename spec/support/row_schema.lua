@@ -20,7 +20,7 @@ local row_words = {
   params = "table",
   rules = "table",       -- rules over several parameters, by name
   window = "table",      -- what a history covers: default_days, max_window_days,
-                         -- retention_days, retention_months
+                         -- retention_days, retention_months, from_midnight
   paging = "table",      -- how a history or list is read to its end (see paging_words)
   result = "table",
   -- { list | record | page | rows = shape, wrappers = members that hold the list, counts = what members next to the
@@ -74,7 +74,7 @@ local reconcile_words = {
 }
 local window_words = {
   default_days = "number", max_window_days = "number", retention_days = "number",
-  retention_months = "number",
+  retention_months = "number", from_midnight = "boolean",
 }
 local paging_words = {
   iterator = "string", -- each_<this> walks it
