@@ -86,6 +86,25 @@ describe("an argument of the wrong kind", function()
     end
   end)
 
+  it("is an error of what takes a client, a journal, a list or options", function()
+    for message, fn in pairs {
+      ["payouts.plan has no client"] = function() return purser.payouts.plan({ { key = "a" } }) end,
+      ["payouts.plan has no list of payments"] = function() return purser.payouts.plan(client) end,
+      ["payment 2 of the list is none"] = function()
+        return purser.payouts.plan(client, { { key = "a", params = {} }, "b" })
+      end,
+      ["payouts.queues has no journal"] = function() return purser.payouts.queues "payments.db" end,
+      ["monitor.alerts has no client"] = function() return purser.monitor.alerts(nil, { networks = {} }) end,
+      ["find_network has no coin"] = function() return client.wallet:find_network "USDT" end,
+      ["5 is no withdrawal"] = function() return client.wallet:plan_withdraw({ coin = "USDT" }, 5) end,
+      ["options are given as a nil"] = function() return purser.books.open() end,
+    } do
+      local result, err = fn()
+      assert.same({ nil, message }, { result, err.message })
+    end
+    assert.same({ nil, "the path of the list is a nil; give a text" }, { purser.payouts.read() })
+  end)
+
   it("is an error of a transport and of a restricted client", function()
     assert.same({ nil, "the options are a string; give a table" }, { purser.transport.curl "x" })
     local _, err = purser.restricted(client, { x = "wallet.coins" })

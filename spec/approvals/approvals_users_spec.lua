@@ -43,7 +43,9 @@ describe("two accounts of one machine", function()
     end
     assert(client()):close()
     if word "id -u" ~= "0" then return end -- only root gives files away
-    assert(os.execute(("chown nobody %s/1.json"):format(folder)))
+    assert(os.execute(("chown nobody %s"):format(folder)))
+    assert.matches("can be changed by others", tostring(select(2, client())))
+    assert(os.execute(("chown root %s && chown nobody %s/1.json"):format(folder, folder)))
     local made, err = client()
     assert.is_nil(made)
     assert.matches("policy", tostring(err))

@@ -124,8 +124,13 @@ describe("the review of a plan", function()
   end)
 
   it("shows no letter that would move others, and no markup", function()
-    local rows = { { key = "a", operation = "wallet.withdraw", payee = "<b>\226\128\174evil\27[2J", params = {
-      coin = "USDT", netWork = "TRX", address = "T<script>alert(1)</script>", amount = "5" } } }
+    local evil = "<b>\226\128\174evil\27[2J"
+    local rows = {}
+    for i = 1, 2 do -- of one destination
+      rows[i] = { key = "a" .. i, operation = "wallet.withdraw", payee = evil, params = { coin = "USDT" .. evil,
+        netWork = "TRX" .. evil, address = "T<script>alert(1)</script>" .. evil, amount = "5", memo = evil,
+        contractAddress = evil, remark = evil } }
+    end
     local text = show(rows)
     assert.is_nil(text:find("\27", 1, true))
     assert.is_nil(text:find("\226\128\174", 1, true))

@@ -62,11 +62,11 @@ describe("purser.books", function()
     local books = without_client()
     local span = { from = "2023-01-01", to = "2023-02-01" }
     for expected, make in pairs {
-      ["from is no time"] = function() return books:statement { from = "soon", to = "2023-02-01" } end,
+      ['"from" is no time'] = function() return books:statement { from = "soon", to = "2023-02-01" } end,
       ["not later than"] = function() return books:statement { from = "2023-02-01", to = "2023-02-01" } end,
       ["format is none of"] = function() return books:statement { from = span.from, to = span.to, format = "pdf" } end,
       ["no records begin"] = function() return books:settle("abcdef", "success") end,
-      ["how is success"] = function() return books:settle("abcdef", "maybe") end,
+      ["neither success nor failed"] = function() return books:settle("abcdef", "maybe") end,
     } do
       local text, err = make()
       assert.is_nil(text)

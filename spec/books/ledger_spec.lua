@@ -26,9 +26,9 @@ local function facts_of(fee, to_own, sync_between, book_options)
   sync()
   local found = ledger.at(books, books.store:rev())
   local words
-  for _, row in ipairs(found.records) do
-    local fact = found.facts[row.rid]
-    if row.entity == "withdrawal" then
+  for _, record in ipairs(found.records) do
+    local fact = record.fact
+    if record.row.entity == "withdrawal" then
       words = ("%s, %s%s"):format(fact.inside and "inside" or "on top", fact.is_measured and "measured"
         or fact.is_assumed and "assumed" or "as others", fact.pair and ", paired" or "")
     end
@@ -60,11 +60,11 @@ describe("The fee of a withdrawal", function()
       network = "Tron(TRC20)" }).address)
     assert(books:sync())
     local measured = {}
-    for rid, fact in pairs(ledger.at(books, books.store:rev()).facts) do
-      if books.store:rows("SELECT rid FROM purser_books_withdrawal WHERE rid = $1", rid)[1] then
-        assert.is_true(fact.inside)
-        assert.falsy(fact.is_assumed)
-        measured[tostring(fact.is_measured)] = true
+    for _, record in ipairs(ledger.at(books, books.store:rev()).records) do
+      if record.row.entity == "withdrawal" then
+        assert.is_true(record.fact.inside)
+        assert.falsy(record.fact.is_assumed)
+        measured[tostring(record.fact.is_measured)] = true
       end
     end
     assert.same({ ["true"] = true, ["nil"] = true }, measured)

@@ -181,12 +181,14 @@ describe("The outbox of the books", function()
     assert.equal(4, (books:deliver()))
     for _, order in pairs((received(log))) do assert.truthy(order == "12" or order == "1") end
     assert.same({}, books:events { forget = command })
+    assert.matches("there is no receiver", select(2, books:events { forget = command }).message, 1, true)
     os.remove(flag)
     books:close()
   end)
 
   it("takes no sink that it cannot serve", function()
-    local books, err = purser.books.open { sqlite = files.new_path(), sinks = { { webhook = "http://example.org/" } } }
+    local books, err = purser.books.open { sqlite = files.new_path(), client = books_world.new().client,
+      sinks = { { webhook = "http://example.org/" } } }
     assert.is_nil(books)
     assert.truthy(err.message:find("no https", 1, true))
   end)

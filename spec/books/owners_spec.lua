@@ -110,6 +110,13 @@ describe("The owners of the books", function()
     local withdrawn = "20 Main the journal has its call of wallet.withdraw (open), and no record shows it yet"
     local moved = "5  the journal has its call of wallet.transfer (open), and no record shows it yet"
     assert.equal(withdrawn .. "\n" .. moved, open())
+    -- another machine with a journal of its own says nothing of these
+    books.journal = assert(purser.journal.open { sqlite = files.new_path() })
+    books.last_call = nil
+    assert(books:sync())
+    assert.equal(withdrawn .. "\n" .. moved, open())
+    books.journal:close()
+    books.journal, books.last_call = journal, nil
     assert.truthy(text:find("of 2023-11-14, 20 USDT: the journal has its call", 1, true))
     assert(world.client.wallet:withdraw(params)) -- it arrives, though nobody learns that
     assert(journal:finish(intents["wallet.transfer"], nil, { outcome = "rejected", message = "no" }))

@@ -30,10 +30,10 @@ describe("The lists of an owner", function()
     assert.truthy(names(books, { name = "Main", is_main = true, client = {} }):find("broker_deposits, ", 1, true))
     local operations = {}
     for _, one in ipairs(sources.of(books, { name = "Sub-a", sub = "a" })) do
-      operations[one.operation] = true
+      operations[one.operation or one.list] = true
       assert.is_true(one.is_state or one.from ~= one.to)
     end
-    assert.same({ ["broker.list_api_keys"] = true, ["broker.sub_account_status"] = true,
+    assert.same({ key = true, ["broker.list_api_keys"] = true, ["broker.sub_account_status"] = true,
       ["broker.transfer_history"] = true }, operations)
   end)
 end)

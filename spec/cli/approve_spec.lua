@@ -61,6 +61,18 @@ describe("purser approve", function()
     assert.is_false(ssh_keys.takes("alice", "purser-plan-1", other, signature))
   end)
 
+  it("signs nothing unasked, also where the plan moves nothing", function()
+    files.write(plan, assert(plan_text.write({ account = "treasury", queue = "", journal = "hY3", maker = "carol",
+      base_url = "https://s.example", policy = "7 " .. ("9f"):rep(32), not_after = "2026-11-30" }, { { key = "k",
+      operation = "sub_account.create_api_key", params = { subAccount = "desk0001", note = "n",
+      permissions = "SPOT_WITHDRAW_WRITE" } } })))
+    assert.equal(2, (run(plan, "--key", ssh_keys.path "alice")))
+    local code, _, err = run(plan, "--key", ssh_keys.path "alice", "--sum", "0")
+    assert.equal(2, code)
+    assert.matches("that is not the number of rows; nothing was signed", err)
+    assert.equal(0, (run(plan, "--key", ssh_keys.path "alice", "--sum", "1")))
+  end)
+
   it("does not read records that are none", function()
     files.write(folder .. "/records", '{"params":{"amount":"5"},"at":1}\n7\n')
     local code, _, err = run(plan, "--key", ssh_keys.path "alice", "--sum", "31", "--records", folder .. "/records")

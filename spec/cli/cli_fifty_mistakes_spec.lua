@@ -21,7 +21,7 @@ local mistakes = {
   { "wallet coins --format xml", 2, "--format", "'table', 'json', 'csv'" },
   { "wallet coins --time utf", 2, "--time", "'utc', 'local', 'iso', 'ms'" },
   { "wallet coins --raw", 2, "--raw", "is for csv" },
-  { "wallet coins --timeout 0", 2, "'0'", "seconds above 0; give 30" },
+  { "wallet coins --timeout 0", 2, "'0'", "seconds above 0, and up to 3600; give 30" },
   { "wallet coins --base-url 127.0.0.1:8080", 2, '--base-url "127.0.0.1:8080"', "must begin with https://" },
   { "wallet coins --credentials nofile", 2, "--credentials nofile", "No such file" },
   { "wallet coins --recv-window x", 2, "'x'", "whole number" },

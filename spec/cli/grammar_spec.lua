@@ -3,6 +3,7 @@
 
 local commands = require "purser.cli.commands"
 local grammar = require "purser.cli.grammar"
+local values = require "purser.cli.values"
 
 local function words_of(text)
   local words = {}
@@ -29,7 +30,9 @@ end)
 local command = { text = "", arguments = { { "action", "what to do.", choices = { "go", "stop" } },
   { "file", "the file.", optional = true } },
   { "Options", { "--coin", "<text>", "" }, { "--amount", "<amount>", "", required = true },
-    { "--address", "<text>", "", required = true }, { "--limit", "<n>", "" }, { "-q --quiet", "" },
+    { "--address", "<text>", "Whom.", required = true }, { "--timeout", "<seconds>", "" },
+    { "--journal", "<file>", "", convert = values.journal, env = "PURSER_GRAMMAR_SPEC" }, { "--since", "<when>", "" },
+    { "--limit", "<n>", "" }, { "-q --quiet", "" },
     { "--wait", "<duration>", "" }, { "--orderId", "<text>", "", target = "order" },
     { "--extra", "<name=value>", "", many = true }, { "--format", "<f>", "", default = "table" },
     { "--json", "", target = "format", value = "json" } } }
@@ -57,6 +60,22 @@ describe("a command line", function()
     assert.is_nil((parse "moev --help"))
   end)
 
+  it("says of a key that it is no argument", function()
+    assert.matches("purser help credentials", select(3, parse "move go --secret-key s"), 1, true)
+  end)
+
+  it("reads what a variable holds as what is typed", function()
+    local getenv = os.getenv
+    finally(function() os.getenv = getenv end) -- luacheck: ignore
+    local held = "payments.db"
+    function os.getenv(name) return name == "PURSER_GRAMMAR_SPEC" and held or getenv(name) end -- luacheck: ignore
+    assert.equal("payments.db", (parse(START)).journal)
+    assert.equal("typed.db", (parse(START .. "--journal typed.db")).journal)
+    held = "sqlite:payments.db"
+    assert.matches("^PURSER_GRAMMAR_SPEC: a journal .* give its path, payments.db", select(2, parse(START)))
+    assert.equal("typed.db", (parse(START .. "--journal typed.db")).journal)
+  end)
+
   for text, message in pairs {
     [""] = "a command is required",
     ["moev"] = "unknown command 'moev'; did you mean 'move'?",
@@ -64,7 +83,13 @@ describe("a command line", function()
     ["move"] = "missing argument 'action': what to do.",
     ["move og"] = "'action': 'og' is none of 'go', 'stop' (did you mean \"go\"?)",
     ["move go"] = "missing options '--amount', '--address'",
-    ["move go --amount=1"] = "missing option '--address'",
+    ["move go --amount=1"] = "missing option '--address': Whom.",
+    ["move go --timeout 3601"] = "--timeout: '3601' is not a number of seconds above 0, and up to 3600; give 30 or 0.5",
+    ["move go --from 1d"] = "unknown option '--from'; did you mean '--since'?",
+    ["move go --to T"] = "unknown option '--to'; did you mean '--address'?",
+    ["move go --api-key k"] = "unknown option '--api-key'",
+    ["move go --journal sqlite:a.db"] = "--journal: a journal of this command is a file of SQLite; give its path, a.db",
+    ["move go --journal postgresql:x"] = "--journal: a journal of this command is a file of SQLite; give its path",
     ["move go f x"] = "'x' belongs to no option; write --NAME before a value",
     ["move go --limit x"] = "--limit: 'x' is not a whole number",
     ["move go --wait 5"] = "--wait: '5' is no duration; give 45s, 30m or 2h",

@@ -27,16 +27,16 @@ describe("purser login", function()
     assert.equal(2, code)
     assert.matches("give %-%-replace", err)
     local text = files.read(path)
-    for name, value in pairs { PURSER_CREDENTIALS = path, PURSER_CREDENTIALS_COMMAND = "cat " .. path } do
-      assert.equal(0, (command.run({ "wallet", "convertible_balances" }, { [name] = value, HOME = "/nonexistent" })))
-    end
+    assert.equal(0, (command.run({ "wallet", "convertible_balances" }, { PURSER_CREDENTIALS = path,
+      HOME = "/nonexistent" })))
     assert.equal(0, (command.process({ "wallet", "convertible_balances", "--credentials", "-" }, {}, text)))
-    os.execute(("mkdir %s/service && cp %s %s/service/purser"):format(folder, path, folder))
-    local handed = { CREDENTIALS_DIRECTORY = folder .. "/service" }
-    assert.equal(0, (command.run({ "wallet", "convertible_balances" }, handed)))
-    code, _, err = command.run({ "wallet", "convertible_balances" }, { PURSER_CREDENTIALS_COMMAND = "false" })
+    files.write(folder .. "/command.keys", "credentials_command = cat " .. path .. "\n")
+    os.execute("chmod 600 " .. folder .. "/command.keys")
+    assert.equal(0, (command.run({ "wallet", "convertible_balances" },
+      { PURSER_CREDENTIALS = folder .. "/command.keys" })))
+    code, _, err = command.run({ "wallet", "convertible_balances" }, { PURSER_CREDENTIALS = "|cat " .. path })
     assert.equal(2, code)
-    assert.matches("the command for the credentials failed; run it by itself", err)
+    assert.matches("No such file", err)
     os.execute("rm -rf " .. folder)
   end)
 

@@ -90,7 +90,7 @@ describe("purser live", function()
     for _, words in ipairs { { "live", "uid" }, { "live", "uid", "--dry-run" }, change "--yes", change "--dry-run" } do
       local code, out, err = command.run(words, other)
       assert.same({ 2, "" }, { code, out })
-      assert.matches('give profile = "mexc"', err, 1, true)
+      assert.matches("give --profile mexc", err, 1, true)
     end
     assert.equal(before, changes())
   end)

@@ -48,6 +48,12 @@ describe("rows", function()
     assert.matches("1700000000000 ", render("table", nil, "ms"), 1, true)
   end)
 
+  it("show a column without a value only where --columns asks for it", function()
+    local list = { { coin = "USDT", note = "" } }
+    assert.equal("coin\n----\nUSDT\n", output.rows({ "coin", "note" }, list, { format = "table" }))
+    assert.equal("note\n----\n\n", output.rows({ "coin", "note" }, list, { format = "table", shown = { "note" } }))
+  end)
+
   it("are those alone that pass every filter, by the exact value of a cell", function()
     assert.equal("insertTime,coin,amount,note\n1700000000007,BTC,-0.1,\n",
       render("csv", { filter = { { "coin", "BTC" } } }))

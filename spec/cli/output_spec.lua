@@ -90,7 +90,7 @@ describe("records as text", function()
 
   it("have members by name, and those that no shape knows", function()
     assert.equal('{"aa":{"x":[1,2],"y":true},"coin":"BTC","networkList":[],"zz":"9007199254740993"}\n',
-      output.plain_json { zz = "9007199254740993", coin = "BTC", aa = { y = true, x = { 1, 2 } }, networkList = {} })
+      output.json { zz = "9007199254740993", coin = "BTC", aa = { y = true, x = { 1, 2 } }, networkList = {} })
     assert.equal('{"data":[],"more":1,"page":1,"totalRecords":0}\n', (output.render(ADDRESSES,
       { data = {}, page = 1, totalRecords = 0, more = 1 }, { format = "json" }):gsub("[ \n]", "") .. "\n"))
   end)

@@ -55,6 +55,17 @@ describe("purser payouts", function()
     assert.equal(0, counts("wallet.withdraw").received)
   end)
 
+  it("makes no journal for a list that is not there, or has no payment", function()
+    local journal = folder .. "/none.journal"
+    for path, said in pairs { [folder .. "/none.csv"] = "none.csv cannot be read",
+      [list("head", "key,coin,network,address,amount\n")] = "head.csv has no payment" } do
+      local code, out, err = purser(path, "--operation", "wallet.withdraw", "--journal", journal, "--yes")
+      assert.same({ 2, "" }, { code, out })
+      assert.matches(said, err, 1, true)
+      assert.is_nil(core.file_mode(journal))
+    end
+  end)
+
   it("exits with 3 while payments are blocked, and names them", function()
     local journal, guard = folder .. "/blocked.journal", folder .. "/guard.json"
     files.write(guard, '{"no_duplicates": true}')
@@ -79,17 +90,24 @@ describe("purser payouts", function()
     assert.equal(before + 1, counts("wallet.transfer").applied)
   end)
 
-  it("exits with 0 for the state of a list whose payments are not made yet", function()
-    local journal = folder .. "/left.journal"
-    local purser_module = require "purser"
+  -- Makes a journal with a payment that waits, due in so many ms where that is given.
+  local function leave(name, due_in)
+    local journal, purser_module = folder .. "/" .. name .. ".journal", require "purser"
     local opened = assert(purser_module.journal.open { sqlite = journal })
     local client = assert(purser_module.new { api_key = keys.PURSER_API_KEY, secret_key = keys.PURSER_SECRET_KEY,
       base_url = service.url, journal = opened, account = "treasury" })
     assert(assert(purser_module.payouts.new { client = client, journal = opened }):add("l-1", "wallet.transfer",
       { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT", amount = "4" }))
+    if due_in then
+      assert(opened.db:rows("UPDATE purser_calls SET due_at = $1", ("%013d"):format(core.now_ms() + due_in)))
+    end
     client:close()
     opened:close()
-    local code, out, err = purser("status", "--journal", journal, "--account", "treasury", "--json")
+    return journal
+  end
+
+  it("exits with 0 for the state of a list whose payments are not made yet", function()
+    local code, out, err = purser("status", "--journal", leave "left", "--account", "treasury", "--json")
     assert.equal(0, code, err)
     local state = core.decode(out)
     assert.same({ 1, 0, 1 }, { state.total, state.done, state.waiting })
@@ -97,16 +115,7 @@ describe("purser payouts", function()
   end)
 
   it("exits with 3 where a run leaves a payment to a later one, and says when that is due", function()
-    local journal = folder .. "/later.journal"
-    local path = list("later", "key,fromAccountType,toAccountType,asset,amount\nl-1,SPOT,FUTURES,USDT,4\n")
-    keys.PURSER_SECRET_KEY, keys.right = "wrong", keys.PURSER_SECRET_KEY
-    local given = { "--journal", journal, "--account", "treasury", "--yes" }
-    purser(path, "--operation", "wallet.transfer", unpack(given))
-    keys.PURSER_SECRET_KEY = keys.right
-    local opened = assert(require("purser").journal.open { sqlite = journal })
-    assert(opened.db:rows("UPDATE purser_calls SET due_at = $1", ("%013d"):format(core.now_ms() + 3600000)))
-    opened:close()
-    local code, _, err = purser("run", unpack(given))
+    local code, _, err = purser("run", "--journal", leave("later", 3600000), "--account", "treasury", "--yes")
     assert.equal(3, code, err)
     assert.matches("1 wait, and the next is due at %d+%-%d%d%-%d%dT", err)
   end)
@@ -120,7 +129,7 @@ describe("purser payouts", function()
     assert.equal(2, code, err)
     for _, message in ipairs { 'wrong.csv:2: error: payment "a": the amount is no exact decimal: "1,5": ',
       'wrong.csv:3: error: payment "b": USDT travels on 7 networks',
-      "2 of 3 payments have errors (lines 2-3); nothing was sent" } do
+      "2 of 3 payments have errors; nothing was sent" } do
       assert.is_truthy((out .. err):find(message, 1, true), message .. "\nis not in\n" .. out .. err)
     end
     files.write(path, "key,coin\na,USDT\na,BTC\n")

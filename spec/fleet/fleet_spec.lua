@@ -255,6 +255,20 @@ describe("a fleet", function()
     end
   end)
 
+  it("makes no second key while the first, whose secret was lost, cannot be deleted", function()
+    local sim, fleet, client, secrets = world()
+    sim:fault { kind = "lost_answer", operation = "sub_account.create_api_key", times = 1 }
+    sim:fault { kind = "reject", operation = "sub_account.delete_api_key", times = 1 }
+    local done, err = fleet:apply()
+    assert.is_nil(done)
+    assert.same({ "rejected", "create_key" }, { err.outcome, err.details.step.what })
+    assert.equal(1, received(sim, "sub_account.create_api_key"))
+    assert(fleet:apply())
+    local keys = assert(client.sub_account:list_api_keys { subAccount = "traders01" })
+    assert.equal(2, #keys)
+    for _, key in ipairs(keys) do assert.is_truthy(secrets[key.apiKey]) end
+  end)
+
   it("makes no second key where no list shows whether the first was made", function()
     local sim, fleet, client = world()
     sim:fault { kind = "lost_answer", operation = "sub_account.create_api_key", times = 1 }

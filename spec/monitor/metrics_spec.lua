@@ -127,6 +127,8 @@ describe("the numbers", function()
     assert.equal(4, math.floor(core.file_mode(path) % 8 / 4) * 4)
     assert.is_nil(core.file_mode(path .. ".new"))
     assert.is_nil((metrics:write(folder .. "/no/such/file")))
+    assert(os.execute("ln -s numbers.prom " .. folder .. "/link"))
+    assert.matches("it is a link", select(2, metrics:write(folder .. "/link")), 1, true)
   end)
 
   it("tell names apart whatever is in them", function()

@@ -228,8 +228,10 @@ describe("a witness file", function()
     reopen()
     payouts = witnessed()
     at.add(payouts, 1, 2)
+    local before = at.sim:now()
     assert.equal(2, assert(payouts:run()).done)
     assert.equal(2, at.counted(at.TRANSFER, "applied"))
+    assert.is_true(at.sim:now() > before) -- it rests first
   end)
 
   it("needs a worker with a name, and a place where it can be", function()

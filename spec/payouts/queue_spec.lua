@@ -309,30 +309,13 @@ describe("what failed or is undecided", function()
     assert.is_false(put_back(true))
   end)
 
-  it("is done when it had been made, as it was last sent", function()
-    local function found_done()
-      return (within(function(tx) return queue.found_done(tx, QUEUE, payment, { tranId = "r1" }) end))
-    end
-    assert.is_false(found_done())
-    set "stage = 'failed'"
-    payment.attempt, payment.state = 2, "failed"
-    assert.is_false(found_done())
-    payment.attempt = 1
-    assert.is_true(found_done())
-    assert.same({ "done", "r1" }, { find("a").state, find("a").record_id })
-  end)
-
-  it("lets go on what waited for it, when it is put back or done", function()
+  it("lets go on what waited for it, when it is put back", function()
     insert "b"
-    for i, decide in ipairs { function() assert.is_true(put_back(true)) end, function()
-      assert.is_true((within(function(tx) return queue.found_done(tx, QUEUE, payment, { tranId = "r1" }) end)))
-    end } do
-      set "stage = 'failed' WHERE payment = 'a'"
-      payment.state = "failed"
-      set "stage = 'waiting', blocked = 'yes' WHERE payment = 'b'"
-      decide()
-      assert.equal(i == 1 and "a b" or "b", keys(take(one)))
-    end
+    set "stage = 'failed' WHERE payment = 'a'"
+    payment.state = "failed"
+    set "stage = 'waiting', blocked = 'yes' WHERE payment = 'b'"
+    assert.is_true(put_back(true))
+    assert.equal("a b", keys(take(one)))
   end)
 end)
 
@@ -390,11 +373,17 @@ describe("the journal's knowledge of a payment", function()
     insert "e"
     assert.is_false(insert("f", { id = "x", operation = "wallet.withdraw" })) -- one call has an id
     assert.is_false((insert "a"))
-    local found = within(function(tx) return queue.with_client_id(tx, QUEUE, "x") end)
-    table.sort(found, function(p, q) return p.key < q.key end)
-    assert.same({ { queue = "q", key = "a", name = "withdrawOrderId" },
-      { queue = "r", key = "b", name = "clientTranId" } }, found)
-    assert.same({}, (within(function(tx) return queue.with_client_id(tx, QUEUE, "") end)))
+    local function other(key, id, name)
+      local row = within(function(tx)
+        return queue.other_with_id(tx, QUEUE, { key = key, id = id, given_id = name })
+      end)
+      return row and { row.queue, row.payment }
+    end
+    assert.same({ "q", "a" }, other("z", "x", "withdrawOrderId"))
+    assert.same({ "r", "b" }, other("z", "x", "clientTranId"))
+    assert.is_nil(other("a", "x", "withdrawOrderId")) -- its own
+    assert.same({ "r", "b" }, other("b", "x", "clientTranId"))
+    assert.is_nil(other("z", "", "withdrawOrderId"))
   end)
 end)
 

@@ -100,6 +100,21 @@ describe("a payment that waits", function()
     assert.same({ 1, 1, 1 }, { report.done, report.dropped, applied() })
   end)
 
+  it("is not dropped or replaced where a history holds what may be its record, until a person says so", function()
+    assert(payouts:add("a", TRANSFER, move "5"))
+    at.set "stage = 'undecided', message = 'one record may be its'"
+    for _, act in ipairs { function(options) return payouts:replace("a", TRANSFER, move "6", options) end,
+      function(options) return payouts:drop("a", options) end } do
+      local done, err = act()
+      assert.is_nil(done)
+      assert.equal("payouts.not_checked", err.code)
+      assert.matches("one record may be its", err.message)
+      at.set "stage = 'undecided', message = 'one record may be its'"
+      assert.is_true(act { force = true })
+      at.set "stage = 'undecided', message = 'one record may be its'"
+    end
+  end)
+
   it("is not replaced by what is no payment, nor where there is none", function()
     assert(payouts:add("a", TRANSFER, move "5"))
     assert.is_nil((payouts:replace("a", TRANSFER, {})))

@@ -49,6 +49,15 @@ describe("a payment that was left undecided", function()
     assert.same({ 1, 1 }, { counted "received", counted "applied" })
   end)
 
+  it("and was made lets go on what waited for it", function()
+    leave_undecided(true)
+    assert(payouts:add("b", TRANSFER, move "6"))
+    at.set "blocked = 'yes' WHERE payment = 'b'"
+    assert.equal("payouts.done", select(2, payouts:retry "a").code)
+    local report = assert(payouts:report())
+    assert.same({ 1, 1, 0 }, { report.done, report.waiting, report.blocked })
+  end)
+
   it("and was not made is put back, and paid once", function()
     leave_undecided(false)
     assert.is_true(payouts:retry "a")
@@ -175,9 +184,12 @@ describe("another look at a payment", function()
         payouts = payouts_with { queue = state }
         leave_undecided(false)
         assert(at.journal.db:rows("UPDATE purser_calls SET stage = $1 WHERE queue = $1", state))
-        at.client.reconcile = function()
+        at.client.reconcile = function(_, intent)
           if errors.is(case[1]) then return nil, case[1] end
-          if case[1].record then case[1].record.tranId = "of " .. state end -- a record has one owner
+          if case[1].record then
+            case[1].record.tranId = "of " .. state -- a record has one owner
+            assert(at.journal:reconciled(intent, case[1]))
+          end
           return case[1]
         end
         local put_back, err = payouts:retry "a"

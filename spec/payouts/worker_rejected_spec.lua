@@ -145,6 +145,7 @@ describe("many rejected payments", function()
     add_withdrawals(40)
     assert.equal(40, assert(payouts:run()).sent)
     at.sim:advance(120000)
+    at.set("added_at = $1 WHERE payment = 'w040'", at.ahead(-86400000))
     payouts = payouts_with { history_check = "never", worker = "w", concurrency = 4 }
     local before = at.counted(HISTORY, "received")
     assert.equal(40, assert(payouts:run()).failed)

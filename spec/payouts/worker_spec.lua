@@ -91,20 +91,22 @@ describe("a progress function that raises", function()
 end)
 
 describe("what concerns all payments alike", function()
-  it("ends the run, and fails none of them", function()
-    local silent = true
-    at.client = at.client_with { credentials = function()
-      if not silent then return at.account.api_key, at.account.secret_key end
-    end }
-    local payouts = at.payouts_with()
-    for i = 1, 3 do assert(payouts:add("k" .. i, at.TRANSFER, at.move(tostring(i)))) end
-    local report, err = payouts:run()
-    assert.is_nil(report)
-    assert.matches("credentials function", err.message)
-    assert.equal(0, assert(payouts:report()).failed)
-    silent = false
-    assert.equal(3, assert(payouts:run()).done)
-  end)
+  for _, history_check in ipairs { "unless_newest", "never" } do
+    it("ends the run, and fails none of them, where the histories are compared " .. history_check, function()
+      local silent = true
+      at.client = at.client_with { credentials = function()
+        if not silent then return at.account.api_key, at.account.secret_key end
+      end }
+      local payouts = at.payouts_with { history_check = history_check }
+      for i = 1, 3 do assert(payouts:add("k" .. i, at.TRANSFER, at.move(tostring(i)))) end
+      local report, err = payouts:run()
+      assert.is_nil(report)
+      assert.matches("credentials function", err.message)
+      assert.equal(0, assert(payouts:report()).failed)
+      silent = false
+      assert.equal(3, assert(payouts:run()).done)
+    end)
+  end
 end)
 
 describe("what becomes of a payment", function()

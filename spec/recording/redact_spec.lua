@@ -53,7 +53,7 @@ describe("what stays in a recording", function()
 
   it("is no name of a member that is made of other words than a service's", function()
     local body = redactor:body '{"networkFee":1,"payroll0001":{"TREASURY":"5"},"alice@mail.example":null}'
-    assert.matches('^{"networkFee":%d,"%w+":{"%u+":"%d"},"%l+@%l+%.%l+":null}$', body)
+    assert.matches('^{"networkFee":%d,"%w+":{"%u+":"%d"},"%l+":null}$', body)
     assert.is_nil(body:find "payroll" or body:find "alice" or body:find "TREASURY")
   end)
 

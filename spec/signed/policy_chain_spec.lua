@@ -66,6 +66,11 @@ describe("the folder of a policy", function()
 
   it("is not believed where anybody can write, or where bytes are changed", function()
     assert(add({}, "alice", "bob"))
+    for _, mode in ipairs { "720", "702", "777" } do -- who may take the newest version out brings back the older one
+      os.execute("chmod " .. mode .. " " .. folder)
+      fails("folder .* can be changed by others", policy_chain.open(folder, "treasury"))
+    end
+    os.execute("chmod 755 " .. folder)
     os.execute("chmod 666 " .. folder .. "/1.json")
     fails("1.json", policy_chain.open(folder, "treasury"))
     os.execute("chmod 644 " .. folder .. "/1.json")

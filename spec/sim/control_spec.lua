@@ -105,9 +105,9 @@ describe("the control endpoints", function()
     assert.equal('200 [{"kind":"reset","left":2}]', answer("GET", "/sim/armed-faults"))
     assert.equal('200 {"wallet.coins":{"applied":1,"received":1}}', answer("GET", "/sim/counts"))
     assert.equal('200 {"accounts":{}}', answer("GET", "/sim/state?x=1"))
-    assert.equal('200 {"sound":true}', answer("GET", "/sim/verify"))
+    assert.equal('200 {"ok":true}', answer("GET", "/sim/verify"))
     world.broken = true
-    assert.equal('200 {"sound":false,"wrong":"USDT: 1 too many"}', answer("GET", "/sim/verify"))
+    assert.equal('400 {"error":"USDT: 1 too many"}', answer("GET", "/sim/verify"))
   end)
 
   it("stop the server", function()

@@ -58,7 +58,7 @@ describe("a rehearsal", function()
     end)
 
   it("does not begin where the program fails without a fault, or writes nothing", function()
-    for text, message in pairs { ["print 'oh' os.exit(3)"] = "ends with 3 where nothing goes wrong: oh",
+    for text, message in pairs { ["print 'oh\\n no' os.exit(3)"] = "ends with 3 where nothing goes wrong: oh / no",
       ["assert(purser.new(keys)):ping()"] = "makes no write call" } do
       local runs, problem = purser.sim.rehearse(rehearsed.program(text))
       assert.is_nil(runs)

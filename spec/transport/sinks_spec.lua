@@ -67,6 +67,7 @@ describe("a webhook", function()
     assert.is_false(sinks.verify(SECRET, head, request.body .. " "))
     assert.is_false(sinks.verify(SECRET, (head:gsub("t=%d+", "t=" .. at + 1)), request.body))
     assert.is_false(sinks.verify(SECRET, "", request.body))
+    assert.is_false(sinks.verify(SECRET, nil, request.body)) -- a request without the member
     assert.is_true(sinks.verify(SECRET, head:gsub(",v1=", ",v1=" .. ("0"):rep(64) .. ",v1="), request.body))
   end)
 

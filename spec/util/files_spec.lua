@@ -163,11 +163,19 @@ describe("a file that is replaced", function()
     assert.equal("file\n", names())
   end)
 
-  it("is the link, and not what the link leads to", function()
+  it("is a regular file itself: no pipe, no device and no link is replaced, not even by a superuser", function()
     support.write(folder .. "/other", "untouched")
-    run "ln -s other file"
-    assert.is_true(files.replace(path, "new"))
+    run "ln -s other link; ln -s pipe piped; mkfifo pipe"
+    for name, message in pairs { link = "it is a link; name the file that it leads to", pipe = "it is not a regular file",
+      piped = "it is not a regular file" } do
+      for _, attempt in ipairs { files.can_replace, files.replace, files.draft } do
+        local ok, why = attempt(folder .. "/" .. name, "new")
+        assert.is_nil(ok)
+        assert.matches(message, why, 1, true)
+      end
+    end
     assert.equal("untouched", support.read(folder .. "/other"))
+    assert.equal("link\nother\npipe\npiped\n", names())
   end)
 
   it("cannot be a folder, nor one without a name, nor in a folder that is missing; nothing is left", function()

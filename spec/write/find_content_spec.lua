@@ -7,7 +7,7 @@ local operations = require "purser.api.operations"
 local own_calls = require "own_calls"
 
 local NOW, HOUR = 1700000000000, 3600000
-local EARLY, LATE, WAITED = NOW + 10, NOW + 60000, NOW + 180000
+local EARLY, LATE, WAITED = NOW + 10, NOW + 60000, NOW + 310000
 local ID = ("Ab3"):rep(10) .. "Zz"
 
 local changed, look_once, outcome = asked_once.changed, asked_once.look_once, asked_once.outcome
@@ -295,7 +295,7 @@ describe("a record that a call of another content may have made", function()
     end
   end)
 
-  it("waits, for a minute, until it is known whether an open call made what agrees with that one alone", function()
+  it("waits, for five minutes, until it is known whether an open call made what agrees with that one alone", function()
     local known, sent = own_calls.new(), changed(move, { amount = "7" })
     local other = { operation = "wallet.transfer", params = sent, sent_at = NOW, recv_window = 5000, id = "other" }
     own_calls.note(known, operations.by_name["wallet.transfer"], other)
@@ -308,10 +308,30 @@ describe("a record that a call of another content may have made", function()
     assert.equal("undecided", asked(LATE, { amount = "2.01" }))
     own_calls.note(known, operations.by_name["wallet.transfer"], other, "t1")
     assert.equal("nothing yet", asked(WAITED, { amount = "7" })) -- that is all: not done, then
-    local later = changed(other, { sent_at = NOW + 40000, id = "later" }) -- its minute is not this call's
+    local later = changed(other, { sent_at = NOW + 40000, id = "later" }) -- its time is not this call's
     own_calls.note(known, operations.by_name["wallet.transfer"], later)
     local of_later = { amount = "7", tranId = "t2", timestamp = NOW + 40400 }
-    assert.equal("nothing yet", asked(NOW + 100000, of_later))
-    assert.equal("undecided", asked(WAITED, of_later))
+    assert.equal("nothing yet", asked(WAITED, of_later))
+    assert.equal("undecided", asked(NOW + 350000, of_later))
   end)
+
+  it("is not certainly this call's where an open one differs by what may be a fee, and no witness shows that none is",
+    function()
+      for amount, word in pairs { ["21"] = "undecided", ["50"] = "done" } do
+        for _, has_witness in ipairs { false, true } do
+          local known, operation = own_calls.new(), "wallet.internal_transfer"
+          local row, pay = operations.by_name[operation], { toAccountType = "EMAIL", toAccount = "payee@mail.example",
+            asset = "USDT", amount = "20" }
+          local function note(id, sent, record_id)
+            own_calls.note(known, row, { operation = operation, params = changed(pay, { amount = sent }), sent_at = NOW,
+              recv_window = 5000, id = id }, record_id)
+          end
+          note("other", amount)
+          if has_witness then note("witness", "90", "t9") end
+          assert.equal(has_witness and "done" or word, outcome(operation, pay, { changed(pay, { tranId = "t1",
+            timestamp = NOW + 400 }), changed(pay, { tranId = "t9", amount = "90", timestamp = NOW + 400 }) }, WAITED,
+            { journal = known }))
+        end
+      end
+    end)
 end)

@@ -17,8 +17,8 @@ static int failed(lua_State *L, int code)
 }
 
 /* file_mode(path or open file) -> permission bits, whether the file belongs to this user or to root, a text that no
- * other file on this machine has, "file", "folder" or "other" (a pipe, a device), and how many names it has | nil,
-    reason. Of an open file it describes what was opened, whatever has its name now. */
+ * other file on this machine has, "file", "folder" or "other" (a pipe, a device), how many names it has, and whether
+ * the path is a link | nil, reason. Of an open file it describes what was opened, whatever has its name now. */
 static int file_mode(lua_State *L)
 {
     struct stat about;
@@ -32,7 +32,9 @@ static int file_mode(lua_State *L)
     lua_pushlstring(L, id, (size_t)len);
     lua_pushstring(L, S_ISREG(about.st_mode) ? "file" : S_ISDIR(about.st_mode) ? "folder" : "other");
     lpu_push_integer(L, (int64_t)about.st_nlink);
-    return 5;
+    struct stat named;
+    lua_pushboolean(L, lua_isstring(L, 1) && lstat(lua_tostring(L, 1), &named) == 0 && S_ISLNK(named.st_mode));
+    return 6;
 }
 
 /* create_private(path) -> true | nil, reason. Makes an empty file that only this user can read; never an old one. */

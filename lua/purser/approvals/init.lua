@@ -21,12 +21,6 @@ local try = require "purser.approvals.try"
 ---@class purser.modules.approvals
 local M = {}
 
-local function bad(code, message)
-  local err = message and errors.argument(nil, message) or signers.error(code)
-  err.code = "approval." .. code
-  return nil, err
-end
-
 -- Returns the client among these options; or nil and an error.
 local function client_of(options, known, name)
   local message, option, hint = option_schema.check(options, known, "option of approvals." .. name)
@@ -70,9 +64,9 @@ function M.plan(options)
   local settings, queue = client:settings(), options.queue or "default"
   local account = settings.account
   local chain, problem = policy_chain.open(options.policy or "", account)
-  if not chain then return bad("policy", problem) end
+  if not chain then return signers.refuse("policy", problem) end
   if not options.journal_id then
-    return bad("journal", "the plan needs the id of the payer's journal (journal:id())")
+    return signers.refuse("journal", "the plan needs the id of the payer's journal (journal:id())")
   end
   local rows = {}
   for i, each in ipairs(options.payments or {}) do
@@ -87,7 +81,7 @@ function M.plan(options)
   local text
   text, problem = signers.write({ account = account, journal_id = options.journal_id, chain = chain,
     base_url = settings.base_url }, queue, options.maker or "", rows, client:now(), options.until_day)
-  if not text then return bad("changed", "the plan cannot be written: " .. problem) end
+  if not text then return signers.refuse("changed", "the plan cannot be written: " .. problem) end
   return text
 end
 
@@ -109,10 +103,10 @@ function M.verify(text, signatures, folder)
     return nil, errors.argument("signatures", "the signatures are no plain list of texts")
   end
   local plan, message = plan_text.read(text)
-  if not plan then return bad("changed", message) end
+  if not plan then return signers.refuse("changed", message) end
   local chain
   chain, message = policy_chain.open(folder, plan.head.account)
-  if not chain or not signers.names_policy(plan, chain) then return bad("policy", message) end
+  if not chain or not signers.names_policy(plan, chain) then return signers.refuse("policy", message) end
   return signers.verified(plan, chain, signatures)
 end
 
@@ -132,20 +126,12 @@ end
 function M.add(options)
   local plans, err = plans_of(options, { client = "table", plan = "string", signatures = option_schema.TEXTS }, "add")
   if not plans then return nil, err end
-  local signatures = options.signatures or {}
-  local known, code, message = plans:examine(options.plan or "", signatures, options.client:now())
-  if not known then return bad(code, message) end
-  local plan, counts = known.plan, nil
-  if plan.head.queue ~= "" and not known.is_kept then
-    local queue
-    queue, err = payouts.new { client = options.client, journal = plans:journal(), queue = plan.head.queue,
+  return plans:add(options.plan or "", options.signatures or {}, options.client:now(), function(plan)
+    local queue, problem = payouts.new { client = options.client, journal = plans:journal(), queue = plan.head.queue,
       worker = "approvals" }
-    if queue then counts, err = queue:add_all(plan.rows) end -- what the queue has already stays
-    if not counts then return nil, err end
-  end
-  known, message = plans:keep(plan, signatures)
-  if not known then return bad("journal", "the journal cannot be written: " .. tostring(message)) end
-  return known
+    if not queue then return nil, problem end
+    return queue:add_all(plan.rows) -- what the queue has already stays
+  end)
 end
 
 --- Returns the plans of an account, newest first: who signed each, and what it lacks; or nil and an error.
@@ -155,7 +141,7 @@ function M.status(options)
   local plans, err = plans_of(options, { client = "table" }, "status")
   if not plans then return nil, err end
   local list, message = plans:stored(options.client:now())
-  if not list then return bad("journal", tostring(message)) end
+  if not list then return signers.refuse("journal", tostring(message)) end
   return list
 end
 

@@ -255,7 +255,7 @@ end }
 sections[4] = { "DESTINATIONS of several rows", function(out, at)
   for _, sum in ipairs(at.places) do
     if sum.count > 1 then
-      put(out, "    ", ("%s %s in %d rows to %s"):format(tostring(sum.amount), sum.fact.coin, sum.count,
+      put(out, "    ", ("%s %s in %d rows to %s"):format(tostring(sum.amount), clean(sum.fact.coin), sum.count,
         grouped(sum.fact.address)))
     end
   end
@@ -319,11 +319,11 @@ function M.show(text, options)
   local wrong, name, hint = option_schema.check(options, review_rules, "option of approvals.show")
   if wrong then return nil, errors.option(wrong, name, hint) end
   local plan, message = plan_text.read(text)
-  if not plan then return nil, signers.error("changed", message) end
+  if not plan then return signers.refuse("changed", message) end
   local chain, known = nil, options.known or {}
   if options.policy then
     chain, message = policy_chain.open(options.policy, plan.head.account)
-    if not chain then return nil, signers.error("policy", message) end
+    if not chain then return signers.refuse("policy", message) end
   end
   if options.journal then known = known_of(options.journal, plan.head.account, known) end
   return page_of(survey(plan, known, chain and chain.latest, options.now), plan, options)

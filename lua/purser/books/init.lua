@@ -55,7 +55,8 @@ local function owner_of(name) return name == "Main" and name or sources.owner_na
 ---@return purser.Books|nil books, purser.Error|nil err
 function M.open(options)
   local message, name, hint = option_schema.check(options, rules, "option")
-  if not message and (options.sqlite == nil) == (options.postgresql == nil) then
+  if message then return nil, errors.config(message, hint, name) end
+  if (options.sqlite == nil) == (options.postgresql == nil) then
     message, name = "give sqlite = FILE or postgresql = {...}, one of them", "sqlite"
   end
   local account = options.account or "Account"
@@ -136,7 +137,7 @@ local function time_of(name, value)
   local ms, message = value, nil
   if type(value) == "string" then ms, message = utc.ms(value) end
   if type(ms) == "number" and ms >= 1e12 and ms < 1e13 then return record.time_text(math.floor(ms)) end
-  fail(name, ("%s is no time: %s"):format(name, message and message:gsub("^utc%.ms: ", "")
+  fail(name, ('"%s" is no time: %s'):format(name, message and message:gsub("^utc%.ms: ", "")
     or "give 2026-10-31 or epoch ms"))
 end
 
@@ -145,7 +146,7 @@ end
 ---@return string|nil text, table|purser.Error made
 function Books:statement(params)
   local from, to = time_of("from", params.from), time_of("to", params.to)
-  if to <= from then fail("to", "to is not later than from") end
+  if to <= from then fail("to", 'the span is empty: "to" is not later than "from"') end
   local write = writers[params.format or "hledger"]
   if not write then fail("format", "format is none of hledger, beancount, csv, jsonl, html") end
   local made = model.statement(self, from, to, params.rev and ("%012d"):format(params.rev) or self.store:rev())
@@ -185,7 +186,7 @@ end
 ---@param how "success"|"failed"
 ---@return true|nil done, purser.Error|nil err
 function Books:settle(id, how)
-  if how ~= "success" and how ~= "failed" then fail("how", "how is success or failed") end
+  if how ~= "success" and how ~= "failed" then fail("how", "how a record ended is neither success nor failed") end
   local found = record_of(self, id)
   if record.is_final(found.class) then fail("id", "the record is final by itself") end
   return say(self, "settle", found.rid, how)
@@ -239,7 +240,9 @@ end
 ---@return table[]|nil sinks, purser.Error|nil err
 function Books:events(params)
   if params and params.retry then outbox.retry(self.store) end
-  if params and params.forget then outbox.forget(self.store, params.forget) end
+  if params and params.forget and not outbox.forget(self.store, params.forget) then
+    fail("forget", "there is no receiver " .. params.forget)
+  end
   return outbox.waiting(self.store)
 end
 

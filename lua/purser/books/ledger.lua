@@ -25,8 +25,18 @@ local function versions_of(row, changes, rev)
   return versions
 end
 
--- The records that stand in statements, in the order of their ids: { versions, fact }; and the same by id.
-local function records_of(books, rev)
+-- Returns the versions of a record and one more where a person said how it ended.
+local function with_word(versions, word)
+  local last = versions[#versions]
+  versions[#versions + 1] = word and setmetatable({ booked = word.at, seen = word.at, rev = word.rev,
+    said = word.value == "success" and (last.entity == "withdrawal" and "sent" or "done") or "void" },
+    { __index = last }) or nil
+  return versions
+end
+
+-- The records that stand in statements, in the order of their ids: { versions, row = the last one, fact }; and the same
+-- by id.
+local function records_of(books, rev, settled)
   local records, by_rid, last = {}, {}, ""
   repeat
     local rows = books.store:rows("SELECT " .. COLUMNS .. " FROM purser_books_record WHERE account = $1 AND "
@@ -40,7 +50,8 @@ local function records_of(books, rev)
     end
     for _, row in ipairs(rows) do
       if postings.moves(row.entity) then
-        by_rid[row.rid] = { versions = versions_of(row, changes[row.rid] or {}, rev), fact = {} }
+        local versions = with_word(versions_of(row, changes[row.rid] or {}, rev), settled[row.rid])
+        by_rid[row.rid] = { versions = versions, row = versions[#versions], fact = {} }
         records[#records + 1] = by_rid[row.rid]
       end
     end
@@ -56,14 +67,6 @@ local function words_of(books, rev)
     said[row.verb][row.rid] = row
   end
   return said
-end
-
--- Adds the version that a person's word makes of a record.
-local function settle(versions, word)
-  local last = versions[#versions]
-  versions[#versions + 1] = setmetatable({ booked = word.at, seen = word.at, rev = word.rev,
-    said = word.value == "success" and (last.entity == "withdrawal" and "sent" or "done") or "void" },
-    { __index = last })
 end
 
 -- The addresses of the account's own deposits, those that the service showed, and those that were named.
@@ -84,7 +87,7 @@ end
 local function match_sides(books, records, by_rid, said, rev)
   local sides, sent = { withdrawal = {}, deposit = {} }, {}
   for _, record in ipairs(records) do
-    local row = record.versions[#record.versions]
+    local row = record.row
     local side, class = sides[row.entity], postings.class_of(row)
     if side and class ~= "unreadable" and class ~= "void" then side[#side + 1] = row end
   end
@@ -153,27 +156,18 @@ local function readings_of(books, rev)
   return by_owner
 end
 
---- Returns the books at a revision: entries in order, readings by owner, checks, facts by id, and the last version of
---- each record.
+--- Returns the books at a revision: entries in order, readings by owner, checks, and the records: { row, fact }.
 ---@param books purser.Books
 ---@param rev string
 function M.at(books, rev)
   local chart, said, readings = postings.chart(books.account), words_of(books, rev), readings_of(books, rev)
-  local records, by_rid = records_of(books, rev)
-  for rid, word in pairs(said.settle) do
-    if by_rid[rid] then settle(by_rid[rid].versions, word) end
-  end
+  local records, by_rid = records_of(books, rev, said.settle)
   local withdrawals = match_sides(books, records, by_rid, said, rev)
   local entries = book(books, records, withdrawals, readings, chart)
   local lines, checks = reconcile.lines(entries, readings, chart)
   for _, line in ipairs(lines) do entries[#entries + 1] = line end
   table.sort(entries, match.before)
-  local last, facts = {}, {}
-  for i, record in ipairs(records) do
-    last[i] = record.versions[#record.versions]
-    facts[last[i].rid] = record.fact
-  end
-  return { entries = entries, readings = readings, checks = checks, facts = facts, records = last, chart = chart }
+  return { entries = entries, readings = readings, checks = checks, records = records, chart = chart }
 end
 
 return M

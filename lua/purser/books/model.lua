@@ -7,6 +7,7 @@ local ledger = require "purser.books.ledger"
 local match = require "purser.books.match"
 local postings = require "purser.books.postings"
 local names_of = require "purser.util.names_of"
+local states = require "purser.api.states"
 local utc = require "purser.util.utc"
 
 local M = {}
@@ -120,9 +121,11 @@ end
 -- Returns what is open of the records that existed by the end of the span.
 local function open_of(now, to)
   local open, shown = {}, {}
-  for _, row in ipairs(now.records) do shown[row.client_id] = shown[row.client_id] or row.entity ~= "call" end
-  for _, row in ipairs(now.records) do
-    local fact, class = now.facts[row.rid], postings.class_of(row)
+  for _, record in ipairs(now.records) do
+    if record.row.entity ~= "call" then shown[record.row.client_id] = true end
+  end
+  for _, record in ipairs(now.records) do
+    local row, fact, class = record.row, record.fact, postings.class_of(record.row)
     local why = class == "unreadable" and "an amount or a time of it cannot be read"
       or row.class == "lost_sight" and not row.said and "out of sight: the service shows it no more"
       or fact.candidates and ("%d deposits may be its other side"):format(#fact.candidates)
@@ -134,7 +137,7 @@ local function open_of(now, to)
       or row.entity == "call" and row.missing_since == "" and (row.client_id == "" or not shown[row.client_id]) and
         ("the journal has its call of %s (%s), and no record shows it yet"):format(row.batch, row.state)
       or (class == "pending" or class == "sent" or class == "early") and "not final: " .. row.entity .. " in state "
-        .. row.state
+        .. (states.name(row.entity, row.state) or row.state)
     if why and row.time < to then
       open[#open + 1] = { rid = row.rid, time = row.time, why = why, row = row }
     end
@@ -150,12 +153,10 @@ end
 ---@param rev string
 function M.statement(books, from, to, rev)
   local entries, balances, now, effective = composed(books, rev, from, to)
-  local opening, inside, lines, lowest, assumed = opening_of(balances, now.chart, from), {}, {}, {}, 0
+  local opening, lines, lowest, assumed = opening_of(balances, now.chart, from), {}, {}, 0
   balances = {}
   add_all(balances, opening.legs)
-  if #opening.legs > 0 then inside[1] = opening end
   for _, entry in ipairs(entries) do
-    inside[#inside + 1] = entry
     for _, leg in ipairs(entry.legs) do
       local key, held = add(balances, leg)
       if held:sign() < 0 and is_asset(leg[1]) and not lowest[key] then
@@ -165,13 +166,14 @@ function M.statement(books, from, to, rev)
     if entry.is_unexplained then lines[#lines + 1] = entry end
     if entry.fact and entry.fact.is_assumed and not entry.is_pending then assumed = assumed + 1 end
   end
+  if #opening.legs > 0 then table.insert(entries, 1, opening) end
   local closing = legs_of(balances, is_asset)
   local negative = {}
   for _, key in ipairs(names_of(lowest)) do negative[#negative + 1] = lowest[key] end
   local gaps = books.store:rows("SELECT owner, list, starts, ends, why FROM purser_books_gap WHERE account = $1 AND "
     .. "rev <= $2 AND (closed_rev = '' OR closed_rev > $3) AND starts < $4 AND (ends = '' OR ends > $5) "
     .. "ORDER BY owner, list, starts", books.account, effective, effective, to, from)
-  return { account = books.account, from = from, to = to, rev = effective, entries = inside, closing = closing,
+  return { account = books.account, from = from, to = to, rev = effective, entries = entries, closing = closing,
     all = legs_of(balances, function() return true end), open = open_of(now, to), unexplained = lines, gaps = gaps,
     unread = unread(now, closing), checks = now.checks, negative = negative, assumed = assumed }
 end

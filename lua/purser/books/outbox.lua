@@ -91,10 +91,11 @@ function M.retry(store)
   store:rows("UPDATE purser_books_delivery SET due = created, lease = '' WHERE due > created")
 end
 
---- Forgets a sink and what waits for it.
+--- Forgets a sink and what waits for it. Returns whether there was one.
 function M.forget(store, sink)
   store:rows("DELETE FROM purser_books_delivery WHERE sink = $1", sink)
-  store:rows("DELETE FROM purser_books_sink WHERE sink = $1", sink)
+  local _, changed = store:rows("DELETE FROM purser_books_sink WHERE sink = $1", sink)
+  return changed == 1
 end
 
 return M

@@ -48,18 +48,15 @@ function M.list(self)
   return owners
 end
 
--- Returns an iterator over the payments of the journal that have no known end.
+-- The payments of the journal that have no known end.
 local function open_payments(journal)
-  local open, at = {}, 0
+  local open = {}
   for _, state in ipairs { "open", "unknown", "undecided" } do
     for entry in journal:each_entry { state = state } do
       open[#open + 1] = entry.intent.params.amount and entry or nil
     end
   end
-  return function()
-    at = at + 1
-    return open[at]
-  end
+  return open
 end
 
 --- Takes from the journal which payments have no known end, and what was called since it was asked last: whose books
@@ -68,8 +65,10 @@ function M.note_calls(self, now)
   if not self.journal then return end
   self.identities[self.main.client:account()] = "Main"
   for name, client in pairs(self.keys) do self.identities[client:account()] = sources.owner_name(name) end
-  sync.read_list(self, self.main, { list = "calls", entity = "call", is_state = true, client = self.main.client,
-    records = function() return open_payments(self.journal) end }, { changes = 0 })
+  local id, err = self.journal:id() -- another machine's journal does not show these
+  if not id then error(err, 0) end
+  sync.read_list(self, self.main, { list = "calls " .. id:sub(1, 8), entity = "call", is_state = true,
+    client = self.main.client, records = function() return open_payments(self.journal) end }, { changes = 0 })
   for entry in self.journal:each_entry { after = self.last_call } do
     self.last_call = entry
     local params, names = entry.intent.params, { self.identities[entry.intent.account] or "Main" }

@@ -2,6 +2,7 @@
 -- The lists that an owner's records come from: whose key reads each, how far it reaches back, and how far behind the
 -- newest record it is read again.
 
+local errors = require "purser.call.errors"
 local names_of = require "purser.util.names_of"
 
 local M = {}
@@ -47,6 +48,13 @@ local function own_lists(owner, coins)
   return lists
 end
 
+-- A list without records that can be read while a sub-account's own key is at hand.
+local function key_list(owner)
+  return { list = "key", is_state = true, every = owner.client and DAY, records = function()
+    return owner.client and {} or error(errors.config "its own key is not at hand", 0)
+  end }
+end
+
 -- The transfers between two accounts of a parent; "" names the parent itself.
 local function family_lists(lists, books, from, to)
   for _, from_place in ipairs { "SPOT", "FUTURES" } do
@@ -75,7 +83,9 @@ function M.of(books, owner)
       reach = 3 * DAY, back = 3 * DAY }
     lists[#lists + 1] = { list = "rebate", entity = "rebate", operation = "broker.rebates", back = 2 * DAY,
       shows_days = true }
-  elseif owner.sub and books.group then
+  end
+  if owner.sub then lists[#lists + 1] = key_list(owner) end
+  if owner.sub and books.group then
     lists[#lists + 1] = { list = "api_keys", entity = "api_key", operation = books.group .. ".list_api_keys",
       params = { subAccount = owner.sub }, is_state = true, every = DAY, is_one_answer = true, to = owner.name }
     if books.group == "broker" then

@@ -89,7 +89,7 @@ local function params_of(list, names)
   return params
 end
 
--- The records of one answer; nil where they may be but a part, or with an error.
+-- Returns the records of one answer; nil where they may be but a part, or with an error.
 local function one_answer(list, params)
   local answer, err = list.client:call(list.operation, params)
   local records = answer and (answer.rows or answer.data or list.is_lone and { answer } or answer)
@@ -98,32 +98,36 @@ local function one_answer(list, params)
     or total and total > #records then
     return nil, err
   end
-  local at = 0
-  return function()
-    at = at + 1
-    return records[at]
-  end
+  return records
 end
 
--- Returns a function that gives the records of a span, one a call; nil at the end. A list of a sub-account is asked in
--- one request where its answer cannot be but a part: most are empty, and a walk asks once more whether the list counts
--- in milliseconds. The parent's own lists, which are walks, find that out for all. Failures are raised.
-local function records_of(owner, list, span)
+-- Returns the records of a span where they are read at once. A list of a sub-account is asked in one request where its
+-- answer cannot be but a part: most are empty, and a walk asks once more whether the list counts in milliseconds. The
+-- parent's own lists, which are walks, find that out for all. Failures are raised.
+local function few_records(owner, list, span)
   if list.records then return list.records() end
   if list.is_one_answer then
-    local next_record, err = one_answer(list, params_of(list, {}))
-    return next_record or error(err, 0)
+    local records, err = one_answer(list, params_of(list, {}))
+    return records or error(err, 0)
   end
-  local from, to = span.from, span.to
+  if owner.is_main or not list.quick or span.to - span.from > 7 * DAY then return nil end
+  local params = params_of(list, list.quick)
+  params.startTime, params.endTime = span.from, span.to
+  return (one_answer(list, params))
+end
+
+-- Returns a function that gives the records of a span, one a call; nil at the end. Failures are raised.
+local function records_of(owner, list, span)
+  local few, at, from, to = few_records(owner, list, span), 0, span.from, span.to
+  if few then
+    return function()
+      at = at + 1
+      return few[at]
+    end
+  end
   if list.is_state then from, to = nil, nil end
   -- records that show a day alone: whole days, wherever the service's begin
   if list.shows_days then from = math.max(0, from - from % DAY - DAY) end
-  if not owner.is_main and list.quick and to - from <= 7 * DAY then
-    local params = params_of(list, list.quick)
-    params.startTime, params.endTime = from, to
-    local next_record = one_answer(list, params)
-    if next_record then return next_record end
-  end
   local walk = list.client:each(list.operation, params_of(list, { from = from, to = to }))
   return function()
     local found, err = walk:next()
@@ -249,24 +253,11 @@ local function set_due(books, owner, result, began)
     time_text(hot_until))
 end
 
-local KEY = { list = "key" }
-
--- Opens or ends the gap of a sub-account that has no key of its own.
-local function check_key(books, owner, now)
-  local state = state_of(books, owner, KEY, now)
-  if not owner.client and not state.gap then
-    note_gap(books, owner, KEY, state, now - books.since, { message = "its own key is not at hand" })
-  elseif owner.client and state.gap then
-    books.store:write(function(tx, rev) end_gap(books, tx, owner, KEY, state.gap, "", rev) end)
-  end
-end
-
 --- Reads everything of one owner, and its balance when nothing moved meanwhile. Returns how many records changed.
 function M.owner(books, owner)
   local result = { changes = 0 }
   local clock = owner.client or books.main.client
   local started = clock:now()
-  if owner.sub then check_key(books, owner, started) end
   for _ = 1, ROUNDS do
     local began, before = clock:now(), balance_of(books, owner)
     for _, list in ipairs(sources.of(books, owner)) do M.read_list(books, owner, list, result) end

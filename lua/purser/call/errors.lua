@@ -127,6 +127,15 @@ function M.parameter(row, name, message, hint)
   return err
 end
 
+--- Makes the same of what has to be a client and is none; nil where it is one.
+---@param client any
+---@param what string  what needs it, such as "payouts.plan"
+---@return purser.Error|nil
+function M.no_client(client, what)
+  if type(client) == "table" and client.settings then return nil end
+  return M.argument(nil, what .. " has no client", "give one that purser.new made")
+end
+
 --- Makes the same of an option of a call: of what `option_schema.check` returned, which is nothing when all is well.
 ---@param message string|nil
 ---@param option string|nil

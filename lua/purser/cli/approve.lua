@@ -29,7 +29,7 @@ function M.grammar()
       { "--name", "<name>", "Yours, for the name of the file; without it USER." },
       { "--withdraw", "Sign that the plan is not to be paid any more: one person does, for good." },
       { "--made", "Sign that you made it: for policies that ask for the maker's signature." },
-      { "--sum", "<amount>", "The largest sum of the plan, for which you are asked otherwise." },
+      { "--sum", "<amount>", "The largest sum of the plan, or its rows where it moves nothing; else you are asked." },
       { "--records", "<file>", "What you signed before; without it ~/.purser-signed." } },
     connection.messages,
   }
@@ -53,28 +53,20 @@ function M.sign(text, key, namespace, target)
   report.must(files.replace(target, armoured))
 end
 
--- Returns the largest sum of a plan, and what it is of.
-local function largest_of(sums)
-  local name, largest
-  for each, sum in pairs(sums) do
-    local order = largest and decimal(sum):compare(largest) or 1
-    if order > 0 or order == 0 and each < name then name, largest = each, sum end
+-- Has the largest sum of a plan typed; the number of rows where they move nothing, such as a new API key.
+local function confirm(options, head)
+  local largest, what = head.rows, "number of rows"
+  for each, sum in pairs(head.sums) do
+    local name, order = "sum of " .. each, decimal(sum):compare(largest)
+    if what == "number of rows" or order > 0 or order == 0 and name < what then largest, what = sum, name end
   end
-  return largest, name
-end
-
--- Has the largest sum typed, where the plan moves any.
-local function confirm(options, sums)
-  local largest, name = largest_of(sums)
-  local typed = largest and options.sum
-  if largest and not typed then
+  local typed = options.sum
+  if not typed then
     if not terminal.can_ask() then report.bad_input "approve: there is no terminal to ask on; give --sum" end
-    typed = terminal.answer(("Type the sum of %s to sign: "):format(name))
+    typed = terminal.answer(("Type the %s to sign: "):format(what))
   end
   local amount = decimal(typed or "")
-  if largest and not (amount and amount:eq(largest)) then
-    report.bad_input("that is not the sum of %s; nothing was signed", name)
-  end
+  if not amount or not amount:eq(largest) then report.bad_input("that is not the %s; nothing was signed", what) end
 end
 
 -- Adds the rows that were signed to the reader's own records.
@@ -92,7 +84,7 @@ function M.start(options)
   local plan = report.must(plan_text.read(text))
   options.records = options.records or (os.getenv "HOME" or ".") .. "/.purser-signed"
   approvals.show(options, text)
-  confirm(options, plan.head.sums)
+  confirm(options, plan.head)
   local kind = options.withdraw and "withdraw" or options.made and "made" or "approve"
   local target = ("%s.%s%s.sig"):format(options.plan, options.name or os.getenv "USER" or "signed",
     kind ~= "approve" and "." .. kind or "")

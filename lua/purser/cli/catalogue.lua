@@ -74,18 +74,23 @@ function M.advice(row)
     reconcile.client_id and " for its " .. reconcile.client_id or "")
 end
 
---- A hint at where an operation stands of which only a name was typed; or nil.
+--- Returns a hint at where an operation stands of which a name, or a word of its name, was typed; or nil.
 ---@param name string
 ---@return string|nil
 function M.hint(name)
-  local found, requested = {}, name:gsub("%-", "_")
+  local found, near, requested = {}, {}, name:gsub("%-", "_")
   if suggest.find(name, { "credentials" }) then return "did you mean `purser help credentials`?" end
   local word = suggest.find(name, { "help", "version" })
   if word then return ("did you mean `purser %s`?"):format(word) end
+  local stem = requested:gsub("s$", "")
+  if stem == "balance" then near[1] = "`purser live account`" end -- the account's own, under another name
   for _, row in ipairs(M.every) do
-    if row.name == requested then found[#found + 1] = ("`purser %s %s`"):format(row.group, row.name) end
+    local shown = ("`purser %s %s`"):format(row.group, row.name)
+    if row.name == requested then found[#found + 1] = shown
+    elseif #stem > 4 and row.name:find(stem, 1, true) then near[#near + 1] = shown end
   end
-  return found[1] and "an operation comes after its group: " .. table.concat(found, ", ") or nil
+  if found[1] then return "an operation comes after its group: " .. table.concat(found, ", ") end
+  return near[1] and "there are " .. table.concat(near, ", ") or nil
 end
 
 return M

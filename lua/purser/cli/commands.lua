@@ -106,26 +106,28 @@ local function facts(row)
   if row.weight then parts[#parts + 1] = "weight " .. ("%d"):format(row.weight) end
   if row.deprecated then parts[#parts + 1] = "deprecated: use " .. row.deprecated:gsub("%.", " ") end
   local form = row.result.list and "a list of" or row.result.record and "one record:" or "a page of"
-  return ("%s.\nResult: %s %s.%s"):format(table.concat(parts, ", "), form, table.concat(output.members(row), ", "),
+  return ("%s.%s\nResult: %s %s.%s"):format(table.concat(parts, ", "),
+    row.live and "\nProfile: mexc, or one with live_operations." or "", form, table.concat(output.members(row), ", "),
     row.effect ~= "read" and "\nOutcome unknown: " .. catalogue.advice(row) .. "." or "")
 end
 
+-- Values by the name of a parameter, or by its kind.
 local samples = {
+  coin = "USDT", asset = "USDT", network = "TRX", netWork = "TRX", subAccount = "tradingdesk1",
+  toAccount = "tradingdesk1", fromAccountType = "SPOT", toAccountType = "FUTURES", id = "766a...", tranId = "766a...",
+  note = "till", apiKey = "mx0...",
   amount = "12.5", time = "1700000000000", count = "10", flag = "true", ips = "203.0.113.7", coins = "DOGE,TRX",
   permissions = "SPOT_ACCOUNT_READ", address = "T...", memo = "77", new_name = "desk01", client_id = "order-17",
   area_code = "86",
 }
-local sample_of = { coin = "USDT", asset = "USDT", network = "TRX", netWork = "TRX", subAccount = "tradingdesk1",
-  toAccount = "tradingdesk1", fromAccountType = "SPOT", toAccountType = "FUTURES", id = "766a...", tranId = "766a...",
-  note = "till", apiKey = "mx0...", UID = "12345678" }
 
 -- A value of a parameter, for the example.
 local function sample(row, param)
   local payee = row.by_name.toAccountType
   payee = payee and payee.values and payee.values[1] -- how another user is named, or SPOT
-  if param[1] == "toAccount" and payee == "EMAIL" then return sample_of.UID end
-  if param[1] == "toAccountType" then return payee == "EMAIL" and "UID" or sample_of.toAccountType end
-  return param[2] == "choice" and param.values[1] or sample_of[param[1]] or samples[param[2]] or "TEXT"
+  if param[1] == "toAccount" and payee == "EMAIL" then return "12345678" end
+  if param[1] == "toAccountType" then return payee == "EMAIL" and "UID" or samples.toAccountType end
+  return param[2] == "choice" and param.values[1] or samples[param[1]] or samples[param[2]] or "TEXT"
 end
 
 -- A command line with what the operation cannot do without. A long one is continued as a shell takes it.
@@ -198,7 +200,7 @@ local function load_group(group)
     for i, row in ipairs(catalogue.groups[group[1]]) do
       commands[i] = { row.name, row.summary, load = function() return M.of_operation(row) end }
     end
-    return { text = group[2], commands = commands }
+    return { text = group[2], commands = commands, unknown = catalogue.hint }
   end
 end
 

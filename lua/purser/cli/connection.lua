@@ -43,10 +43,15 @@ M.messages = { "Messages",
   { "--no-input", "Never ask; a question is an error." },
 }
 
+--- Returns the option that names a journal.
+---@param help string
+function M.journal_option(help)
+  return { "--journal", "<file>", help, env = "PURSER_JOURNAL", convert = values.journal }
+end
+
 --- Options of commands that write.
 M.safety = { "Safety",
-  { "--journal", "<file>", "Journal (SQLite file) in which each write call is recorded before it is sent.",
-    env = "PURSER_JOURNAL" },
+  M.journal_option "Journal (SQLite file) in which each write call is recorded before it is sent.",
   { "--guard", "<file>", "JSON file of the rules that no call may break (docs/guard-rails.md); the rules of each hold, "
     .. "and those of PURSER_GUARD.", many = true },
   { "--policy", "<folder>", "Folder of the signed policies under which the account is (docs/approvals.md); or set "
@@ -242,7 +247,7 @@ function M.try(options, overrides)
   end
   if options.record then
     requested.transport, problem = recorded(requested.transport, options)
-    if not requested.transport then return nil, "--record: " .. tostring(problem) end
+    if not requested.transport then return nil, "--" .. tostring(problem) end
   end
   local client, err = purser.new(requested)
   keys.secret:close() -- the client has made of it what it needs

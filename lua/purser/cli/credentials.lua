@@ -82,12 +82,9 @@ end
 -- The keys that the environment holds or names, the nearest first; nil alone where it has none. PURSER_ACCOUNT is the
 -- name of their account.
 local function from_environment()
-  local path, command = M.variable "PURSER_CREDENTIALS", M.variable "PURSER_CREDENTIALS_COMMAND"
-  local folder, keys, message = M.variable "CREDENTIALS_DIRECTORY", nil, nil -- systemd's LoadCredential=purser:/path
+  local path, keys, message = M.variable "PURSER_CREDENTIALS", nil, nil
   if path then keys, message = key_file.read(path)
-  elseif M.variable "PURSER_API_KEY" or taken then keys, message = from_variables()
-  elseif command then keys, message = key_file.read("|" .. command, "PURSER_CREDENTIALS_COMMAND")
-  elseif folder and core.file_mode(folder .. "/purser") then keys, message = key_file.read(folder .. "/purser") end
+  elseif M.variable "PURSER_API_KEY" or taken then keys, message = from_variables() end
   if keys then keys.account = M.variable "PURSER_ACCOUNT" end
   return keys, message
 end
@@ -98,8 +95,7 @@ local function without_keys(source, name, path)
   local own, hint = M.variable "PURSER_ACCOUNT", suggest.hint(name, M.names())
   if hint == "" and own and own ~= name then hint = suggest.hint(name, { own }) end
   local is_named = source == "PURSER_ACCOUNT"
-  local has_others = own ~= name and (M.variable "PURSER_API_KEY" or taken or M.variable "PURSER_CREDENTIALS"
-    or M.variable "PURSER_CREDENTIALS_COMMAND")
+  local has_others = own ~= name and (M.variable "PURSER_API_KEY" or taken or M.variable "PURSER_CREDENTIALS")
   local otherwise = is_named and "; or set PURSER_API_KEY and PURSER_SECRET_KEY"
     or has_others and "; if the keys of the environment are this account's, say so with PURSER_ACCOUNT=" .. name or ""
   return ("%s %s has no keys%s: there is no %s; `purser login %s` makes it%s"):format(source, name, hint, path, name,

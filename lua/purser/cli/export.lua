@@ -61,7 +61,7 @@ end
 local function render(row, records, options, first)
   records = output.records({ result = { list = true }, members = row.members, shape = row.shape }, records, options)
   if options.format == "json" then
-    for i, record in ipairs(records) do records[i] = output.plain_json(record) end
+    for i, record in ipairs(records) do records[i] = output.json(record) end
     return table.concat(records)
   end
   local text = output.listed(row, records, options)

@@ -29,8 +29,8 @@ end
 
 local function seconds(text)
   local number = #text < 10 and (text:find "^%d+$" or text:find "^%d+%.%d+$") and tonumber(text)
-  if not number or number <= 0 then
-    return nil, ("'%s' is not a number of seconds above 0; give 30 or 0.5"):format(text)
+  if not number or number <= 0 or number > 3600 then
+    return nil, ("'%s' is not a number of seconds above 0, and up to 3600; give 30 or 0.5"):format(text)
   end
   return math.max(1, math.floor(number * 1000 + 0.5))
 end
@@ -119,19 +119,22 @@ local function unknown_command(word, names, command)
 end
 
 -- Other words for the same thing.
-local same = { ["--coin"] = "--asset", ["--asset"] = "--coin", ["--id"] = "--tranId", ["--tag"] = "--memo" }
+local same = { ["--coin"] = "--asset", ["--asset"] = "--coin", ["--id"] = "--tranId", ["--tag"] = "--memo",
+  ["--from"] = "--since", ["--start"] = "--since", ["--to"] = "--until --address", ["--end"] = "--until" }
+
+-- Keys are no options of any command.
+local keys = { ["--apikey"] = true, ["--secretkey"] = true, ["--secret"] = true, ["--key"] = true }
 
 local function unknown_option(command, option_of, name)
   local message, hint = ("unknown option '%s'"):format(name), command.unknown and command.unknown(name)
-  if name:find "^%-%a%a" and option_of("-" .. name) then return message .. ("; did you mean '-%s'?"):format(name) end
-  local known, near = names_of(command), {}
-  for _, other in ipairs(known) do
-    if other == same[name] then near = { other } break end
-    if #name > 3 and other:sub(1, #name) == name then near[#near + 1] = other end
+  if keys["--" .. plain(name)] then
+    return message, "keys are no arguments, which every process here can see: see `purser help credentials`"
   end
-  if not near[1] or near[4] then near = { suggest.find(name, known) } end
-  if near[1] then message = ("%s; did you mean '%s'?"):format(message, table.concat(near, "' or '")) end
-  return message, hint
+  if name:find "^%-%a%a" and option_of("-" .. name) then return message .. ("; did you mean '-%s'?"):format(name) end
+  local near
+  for other in (same[name] or ""):gmatch "%S+" do near = near or option_of(other) and other end
+  near = near or suggest.find(name, names_of(command))
+  return near and ("%s; did you mean '%s'?"):format(message, near) or message, hint
 end
 
 ----------------------------------------------------------------------------------------------------------- parsing
@@ -183,16 +186,16 @@ local function missing(command, options, given)
       return ("missing argument '%s': %s"):format(argument[1], argument[2])
     end
   end
-  local names = {}
+  local names, help, problem = {}, nil, nil
   M.each_option(command, function(option)
-    local target = target_of(option)
-    if option.required and options[target] == nil then names[#names + 1] = M.name_of(option) end
-    if options[target] == nil and option.env and (os.getenv(option.env) or "") ~= "" then
-      options[target] = os.getenv(option.env)
-    end
+    local target, text = target_of(option), option.env and os.getenv(option.env) or ""
+    if options[target] ~= nil then return end
+    if option.required then names[#names + 1], help = M.name_of(option), M.help_of(option) end
+    if text ~= "" then problem = put(options, option, option.env, text) or problem end
     if options[target] == nil then options[target] = option.default end
   end)
-  return names[1] and ("missing option%s %s"):format(names[2] and "s" or "", quoted(names)) or nil
+  if names[2] then return "missing options " .. quoted(names) end
+  return names[1] and ("missing option %s: %s"):format(quoted(names), help) or problem
 end
 
 -- Returns what the option at words[at] is given and the place of its last word; or nil and what is wrong.

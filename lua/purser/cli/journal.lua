@@ -64,7 +64,7 @@ function actions.list(options)
   if options.format ~= "json" then return report.write(output.rows(TITLES, entries, options), options.raw) end
   local list = output.passing(TITLES, entries, options)
   for i, record in ipairs(list) do list[i] = whole(record.entry) end
-  report.write(output.plain_json(list, "  "))
+  report.write(output.json(list, "  "))
 end
 
 function actions.show(options)
@@ -73,7 +73,7 @@ function actions.show(options)
   if not entries[1] then
     report.bad_input("journal show: no call has the id %s; `purser journal list` prints them", options.id)
   end
-  report.write(output.plain_json(whole(entries[1]), "  "))
+  report.write(output.json(whole(entries[1]), "  "))
 end
 
 -- Returns what became of one call.

@@ -17,12 +17,10 @@ function M.grammar()
     .. "Keys come from the first of these that there is:\n"
     .. "  1. --credentials FILE, or - for standard input\n"
     .. "  2. --account NAME: ~/.config/purser/NAME.keys, else what follows if PURSER_ACCOUNT is NAME, else none\n"
-    .. "  3. PURSER_CREDENTIALS, a file\n"
+    .. "  3. PURSER_CREDENTIALS, a file; it may have credentials_command = pass show mexc in place of the keys\n"
     .. "  4. PURSER_API_KEY and PURSER_SECRET_KEY\n"
-    .. "  5. PURSER_CREDENTIALS_COMMAND, whose output has the lines of such a file: \"pass show mexc\"\n"
-    .. "  6. purser in the folder CREDENTIALS_DIRECTORY (systemd: LoadCredential=purser:/path)\n"
-    .. "  7. ~/.config/purser/default.keys, or that of PURSER_ACCOUNT\n"
-    .. "PURSER_ACCOUNT names the account of the keys 3 to 6. An empty variable counts as not set.",
+    .. "  5. ~/.config/purser/default.keys, or that of PURSER_ACCOUNT\n"
+    .. "PURSER_ACCOUNT names the account of the keys 3 and 4. An empty variable counts as not set.",
     arguments = { { "name", "Name of the account; without it \"default\".", optional = true, values = {} } },
     { "Options",
       { "--base-url", "<url>", "Address of the service that the key belongs to." },

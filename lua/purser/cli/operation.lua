@@ -97,7 +97,7 @@ local function show_plan(plan, fields, options)
   if options.format == "table" then
     text = (tostring(plan) .. "\n"):gsub("[^\n]+", function(line) return terminal.fold(line, 11) end)
   elseif options.format == "json" then
-    text = output.plain_json({ ok = plan.ok, operation = plan.operation, coin = plan.coin, amount = plan.params.amount,
+    text = output.json({ ok = plan.ok, operation = plan.operation, coin = plan.coin, amount = plan.params.amount,
       fee = plan.fee, total = plan.total, arrives = plan.arrives, arrives_at_least = plan.arrives_at_least,
       params = plan.params, errors = plan.problems, warnings = plan.warnings }, "  ")
   end

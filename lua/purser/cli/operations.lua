@@ -66,7 +66,7 @@ local function list_of(list, options)
   if options.format == "json" then
     records = output.passing(TITLES, records, options)
     for i, record in ipairs(records) do records[i] = whole(record.row) end
-    return output.plain_json(records, "  ")
+    return output.json(records, "  ")
   end
   local columns = options.format == "table" and core.is_terminal(1) and core.terminal_width(1)
   return output.rows(columns and columns < WIDE and NARROW or TITLES, records, options)
@@ -85,7 +85,7 @@ function M.start(options)
       suggest.hint(word, names))
   end
   if not row or options.format == "csv" then return report.write(list_of(found or { row }, options), options.raw) end
-  report.write(options.format == "json" and output.plain_json(whole(row), "  ")
+  report.write(options.format == "json" and output.json(whole(row), "  ")
     or help.text(commands.of_operation(row), { "purser", row.group, row.name }))
 end
 

@@ -5,7 +5,6 @@
 local csv = require "purser.util.csv"
 local json = require "purser.json"
 local lazy = require "purser.util.lazy"
-local names_of = require "purser.util.names_of"
 local report = lazy "purser.cli.report"
 local suggest = require "purser.util.suggest"
 local plain_text = require "purser.util.plain_text"
@@ -50,24 +49,16 @@ end
 -- A value of the module for json.encode. An empty table cannot be distinguished from an empty object; what the service
 -- sends is a list.
 local function encodable(value)
-  if type(value) ~= "table" then return value end
-  if value[1] == nil and next(value) ~= nil then
-    local members = {}
-    for i, name in ipairs(names_of(value)) do members[i] = { name, encodable(value[name]) } end
-    return json.object(members)
-  end
-  local list = {}
-  for i, item in ipairs(value) do list[i] = encodable(item) end
-  return json.list(list)
+  if type(value) ~= "table" or getmetatable(value) then return value end
+  local copy = {}
+  for name, item in pairs(value) do copy[name] = encodable(item) end
+  return next(copy) == nil and json.list(copy) or copy
 end
 
---- A line or, with an indent, lines of JSON, in which no character hides: the data is the same.
+--- A value of the module as a line or, with an indent, lines of JSON, in which no character hides.
 function M.json(value, indent)
-  return plain_text.as_json(json.encode(value, indent and { indent = indent })) .. "\n"
+  return plain_text.as_json(json.encode(encodable(value), indent and { indent = indent })) .. "\n"
 end
-
---- A value of the module as a line or, with an indent, lines of JSON.
-function M.plain_json(value, indent) return M.json(encodable(value), indent) end
 
 ----------------------------------------------------------------------------------------------------------- cells
 
@@ -97,11 +88,11 @@ for name in ([[amount balance convert convertFee convertPlatformToken convertUsd
 end
 
 -- The shapes whose status is a number with a name.
-local state_of = { deposit = values.deposit_state, withdrawal = values.withdrawal_state }
+local has_states = { deposit = true, withdrawal = true }
 
 local function shown(title, value, shape)
   if is_time(title, value) then return values.show_time(value, terminal.settings.time) end
-  if title == "status" and state_of[shape] and value ~= nil then value = state_of[shape](value) end
+  if title == "status" and has_states[shape] and value ~= nil then value = values.state(shape, value) end
   return plain_text.clean(text_of(value))
 end
 
@@ -122,12 +113,13 @@ local function as_csv(titles, lines, is_raw)
   return table.concat(out)
 end
 
--- A table of the columns in which a line has something: one without a single value says nothing.
-local function as_table(titles, lines, shape)
+-- A table of the columns in which a line has something: one without a single value says nothing, unless it was asked
+-- for.
+local function as_table(titles, lines, shape, is_asked)
   local used, cells = {}, {}
   for l in ipairs(lines) do cells[l] = {} end
   for c, title in ipairs(titles) do
-    local short, is_used = title:match "[^.]*$", false
+    local short, is_used = title:match "[^.]*$", is_asked
     for l, line in ipairs(lines) do
       cells[l][#used + 1] = shown(short, line[c], shape)
       is_used = is_used or cells[l][#used + 1] ~= ""
@@ -150,16 +142,16 @@ local function column_of(columns, name)
   return found
 end
 
-local function equals(value, text, state)
+local function equals(value, text, kind)
   if value == nil then return text == "" end
-  return text_of(value) == text or state ~= nil and state(value):match "%S+$" == text:upper()
+  return text_of(value) == text or kind and values.state(kind, value):match "%S+$" == text:upper()
 end
 
 -- The record if it passes, with those of its nested records that do; else nil.
 local function passing_record(record, column, text, shape)
   local list, name = column:match "^([^.]*)%.(.*)$"
-  local state = column == "status" and state_of[shape] or nil
-  if not list then return equals(record[column], text, state) and record or nil end
+  local kind = column == "status" and has_states[shape] and shape
+  if not list then return equals(record[column], text, kind) and record or nil end
   local kept, copy = {}, {}
   for _, one in ipairs(record[list] or {}) do kept[#kept + 1] = equals(one[name], text) and one or nil end
   for member, value in pairs(record) do copy[member] = value end
@@ -209,7 +201,7 @@ local function listed(columns, records, options, shape, empty)
   columns = options.shown or columns
   local lines = lines_of(columns, records)
   if options.format == "csv" then return as_csv(columns, lines, options.raw) end
-  return lines[1] and as_table(columns, lines, shape) or empty or "(none)\n"
+  return lines[1] and as_table(columns, lines, shape, options.shown ~= nil) or empty or "(none)\n"
 end
 
 --- Returns records of a command's own as text in the format of the options, those alone that pass their filters.
@@ -285,7 +277,7 @@ end
 ---@param options table
 ---@return string
 function M.record(row, record, options)
-  if options.format == "json" then return M.plain_json(record, "  ") end
+  if options.format == "json" then return M.json(record, "  ") end
   if options.format == "csv" then return M.listed(row, { record }, options) end
   local names, cells = options.shown or {}, {}
   for i, member in ipairs(options.shown and {} or row.members) do names[i] = member.name end
@@ -302,11 +294,11 @@ function M.render(row, result, options)
   if row.result.record then return M.record(row, result, options) end
   local records = M.records(row, result, options)
   if options.format ~= "json" then return M.listed(row, records, options) end
-  if row.result.list then return M.plain_json(records, "  ") end
+  if row.result.list then return M.json(records, "  ") end
   local whole = {}
   for name, value in pairs(result) do whole[name] = value end
   whole[row.result.page and "data" or "rows"] = records
-  return M.plain_json(whole, "  ")
+  return M.json(whole, "  ")
 end
 
 -- Ends the command where an option names a column that does not exist: it would be left out without a word.

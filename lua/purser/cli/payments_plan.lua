@@ -139,11 +139,13 @@ local function network_of(payment) return payment.params.netWork or payment.para
 
 --- The warnings and errors as lines that name file, line and key: equal ones as one, errors last.
 ---@param plan purser.PaymentsPlan  with the `path` of its file
+---@param only_odd boolean|nil  the warnings that --yes does not pass alone
 ---@return string[]
-function M.notes(plan)
+function M.notes(plan, only_odd)
   local notes = {}
-  add_groups(notes, plan, "warnings", "warning")
+  if not only_odd then add_groups(notes, plan, "warnings", "warning") end
   add_groups(notes, plan, "odd", "odd")
+  if only_odd then return notes end
   for _, text in ipairs(plan.shortages) do notes[#notes + 1] = "warning: " .. text end
   add_groups(notes, plan, "problems", "error")
   return notes
@@ -171,23 +173,6 @@ function M.show(plan)
     or ("\nthe %d largest of %d; --csv lists all\n"):format(#shown, #payments)
   out[#out + 1] = tables.aligned({ "line", "key", "amount", "asset", "to" }, cells)
   return table.concat(out)
-end
-
---- The numbers of the lines that have texts of a kind, as text.
----@return string
-function M.lines(payments, kind)
-  local numbers = {}
-  for _, payment in ipairs(payments) do numbers[#numbers + 1] = payment[kind][1] and payment.line or nil end
-  return (#numbers == 1 and "line " or "lines ") .. lines_text(numbers)
-end
-
---- The warnings that --yes does not pass, a line each.
----@param plan purser.PaymentsPlan
----@return string[]
-function M.odd_lines(plan)
-  local lines = {}
-  add_groups(lines, plan, "odd", "odd")
-  return lines
 end
 
 M.TITLES = { "line", "key", "operation", "amount", "asset", "network", "to", "fee", "state", "message" }

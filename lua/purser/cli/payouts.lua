@@ -137,16 +137,25 @@ end
 -- Returns the result of a call of the queue, or ends the command.
 local function got(result, err) return result or fail(err) end
 
--- Reads and checks the file. Returns the plan, with its `path`.
-local function planned(options, at, path)
+-- Reads the file, before a journal is made for it.
+local function read_list(options)
+  local path = options.subject
   local payments = report.must(purser.payouts.read(path, options.operation))
   if payments.comments > 0 then
     report.note("%d of the lines of %s begin with #, so they are no payments", payments.comments, path)
   end
+  if not payments[1] then
+    report.bad_input("payouts: %s has no payment; give a line for each below the names of the columns", path)
+  end
+  return payments
+end
+
+-- Checks what the file has. Returns the plan, with its `path`.
+local function planned(options, at, payments)
   local plan, err = purser.payouts.plan(at.client, payments, { unchecked = options.unchecked, queue = at.queue,
     journal = at.sources.journal })
   if not plan then report.stop(report.failure({ effect = "read" }, {}, err)) end
-  plan.path = path
+  plan.path = options.subject
   return plan
 end
 
@@ -159,14 +168,14 @@ local function show_plan(plan, options)
   for _, note in ipairs(payments_plan.notes(plan)) do report.say("%s", note) end
 end
 
--- Says that a plan has errors, and in which lines, and ends the command.
+-- Says that a plan has errors, and ends the command.
 local function reject(plan)
   local is_doubtful = false
   for _, payment in ipairs(plan.payments) do
     is_doubtful = is_doubtful or payment.problems[1] and payment.has_doubtful_address
   end
-  report.bad_input("%d of %d payments have errors (%s); nothing was sent%s", plan.bad, #plan.payments,
-    payments_plan.lines(plan.payments, "problems"), is_doubtful and "; --unchecked takes addresses as they are" or "")
+  report.bad_input("%d of %d payments have errors; nothing was sent%s", plan.bad, #plan.payments,
+    is_doubtful and "; --unchecked takes addresses as they are" or "")
 end
 
 function actions.show(options)
@@ -175,8 +184,9 @@ end
 
 function actions.plan(options)
   if not options.subject then report.bad_input "payouts plan: the file is missing; give FILE.csv" end
+  local payments = read_list(options)
   local at = open_for_plan(options)
-  local plan = planned(options, at, options.subject)
+  local plan = planned(options, at, payments)
   if plan.bad == 0 and connection.policy(options) then return approvals.write_plan(options, at, plan.payments) end
   show_plan(plan, options)
   if plan.bad > 0 then reject(plan) end
@@ -219,7 +229,7 @@ local function show_counts(counts, options)
   end
   local made = {}
   for _, name in ipairs(STATES) do made[name] = counts[name] end
-  report.write(output.plain_json(made, "  "))
+  report.write(output.json(made, "  "))
 end
 
 -- Returns the exit code that the state of a queue asks for.
@@ -286,20 +296,20 @@ local function confirm(plan, options, at, others)
 end
 
 -- Adds what the file has, after a question.
-local function add(options, at)
-  local path, others = options.subject, other_accounts(options, at)
+local function add(options, at, payments)
+  local others = other_accounts(options, at)
   if others and options.yes then
     report.bad_input("payouts: %s; correct the account, or give a queue of its own (--queue NAME), or confirm the "
       .. "first list without --yes", others)
   end
-  local plan = planned(options, at, path)
-  local payments = plan.payments
+  local plan = planned(options, at, payments)
+  payments = plan.payments
   if plan.bad > 0 then
     show_plan(plan, options)
     reject(plan)
   end
   if options.yes and plan.odd > 0 and not options.allow_equal then
-    for _, line in ipairs(payments_plan.odd_lines(plan)) do report.say("%s", line) end
+    for _, line in ipairs(payments_plan.notes(plan, true)) do report.say("%s", line) end
     report.bad_input("payouts: %d of %d payments look like a mistake, so nothing was sent; if they are right, give "
       .. "--allow-equal, or confirm them without --yes", plan.odd, #payments)
   end
@@ -310,13 +320,14 @@ local function add(options, at)
     list[i] = { key = payment.key, operation = payment.operation, params = payment.params }
   end
   local counts, err = at.queue:add_all(list)
-  if not counts then fail(err, payments, path) end
+  if not counts then fail(err, payments, plan.path) end
   report.note("%d added, %d known", counts.added, counts.repeated)
 end
 
 function actions.run(options)
+  local payments = options.subject and read_list(options)
   local at = open(options)
-  if options.subject then add(options, at)
+  if payments then add(options, at, payments)
   elseif not options.yes then
     local counts = got(at.queue:report())
     local left = counts.waiting + counts.taken + counts.sent

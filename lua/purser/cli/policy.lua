@@ -31,7 +31,7 @@ function M.grammar()
       { "--against", "<file>", "check: the policy that it would replace." },
       { "--since", "<duration>", "try: how far back, such as 30d (all)." },
       { "--account", "<name>", "try, install: the account." },
-      { "--journal", "<file>", "try: the journal of the payer." },
+      connection.journal_option "try: the journal of the payer.",
       { "--policy", "<folder>", "install: where the versions are; or set PURSER_POLICY." },
       { "--key", "<file>", "sign: your key, or its .pub." },
       { "--name", "<name>", "sign: yours, for the name of the file; without it USER." } },
@@ -66,8 +66,7 @@ function actions.check(options, text)
 end
 
 actions["try"] = function(options, text)
-  local path = options.journal or credentials.variable "PURSER_JOURNAL"
-    or report.bad_input "policy try: give --journal FILE of the payer"
+  local path = options.journal or report.bad_input "policy try: give --journal FILE of the payer"
   local account = options.account or credentials.variable "PURSER_ACCOUNT"
     or report.bad_input "policy try: give --account NAME"
   local journal = approvals.journal(path)

@@ -23,8 +23,8 @@ function M.grammar()
       { "--keys", "<file>", "File with the keys of sub-accounts, as `purser fleet --secrets` writes it." },
       { "--addresses", "<coins>", "Read the deposit addresses of these coins, too, as USDT,BTC: money sent there is in "
         .. "transit; and the saved withdrawal addresses." },
-      { "--journal", "<file>", "Journal of the calls that are made here: what they change is read soon, and payments "
-        .. "under way stand in statements. Or set PURSER_JOURNAL." },
+      connection.journal_option("Journal of the calls that are made here: what they change is read soon, and payments "
+        .. "under way stand in statements."),
       { "--every", "<duration>", "Go on, and read each owner so often while something happens there: 60s, 5m." },
       { "--since", "<duration>", "How far back the first reading goes; default 180d." },
       { "--run", "<command>", "Command of the shell that gets each change as a line of JSON on its standard input." },
@@ -77,7 +77,7 @@ end
 
 local function show(done, options)
   local text = ("owners read: %d; records that are new or changed: %d\n"):format(done.owners, done.changes)
-  report.write(options.json and output.plain_json { owners = done.owners, changes = done.changes,
+  report.write(options.json and output.json { owners = done.owners, changes = done.changes,
     problems = json.list(done.problems) } or text)
 end
 

@@ -22,6 +22,17 @@ function M.duration(text)
   return nil, ("'%s' is no duration; give 45s, 30m or 2h"):format(text)
 end
 
+--- Returns the path of a journal; nil and a message for a database with its kind, as other options take it: a file of
+--- that name would be another journal, which knows of no payment.
+---@param text string
+---@return string|nil, string|nil
+function M.journal(text)
+  local path = text:match "^sqlite:(.*)$"
+  if not path and not text:find "^postgres%a*:" then return text end
+  return nil, ("a journal of this command is a file of SQLite; give its path%s"):format(
+    path and ", " .. path or "")
+end
+
 --- Epoch milliseconds of a time as people type it; nil and a message for anything else.
 ---@param text string
 ---@return integer|nil, string|nil
@@ -59,24 +70,23 @@ function M.show_time(ms, style)
   return os.date("!%Y-%m-%d %H:%M:%S", seconds) .. (rest > 0 and (".%03d"):format(rest) or "")
 end
 
--- A state by its number and its name.
-local function state(kind, value)
+--- Returns a state by its number and its name: "5 SUCCESS" of 5.
+---@param kind string  deposit or withdrawal
+---@param value any
+---@return string
+function M.state(kind, value)
   local name = tonumber(value) and states.name(kind, value)
   return name and ("%s %s"):format(tostring(value), name) or tostring(value)
 end
-
---- "5 SUCCESS" of 5.
-function M.deposit_state(value) return state("deposit", value) end
-
---- "7 SUCCESS" of 7.
-function M.withdrawal_state(value) return state("withdrawal", value) end
 
 -- The words by which the messages of the module call its options, and those of a shell, in this order.
 local shell_names = {
   { "`connect_timeout_ms` and `timeout_ms` allow more", "--timeout allows more" }, { "`?timeout_ms`?", "--timeout" },
   { "`ca_file`, `ca_path` or `ca_pem`", "--ca-file" }, { '[`"]ca_file[`"]', "--ca-file" },
   { '[`"]base_url[`"]', "--base-url" }, { "%f[%w_]base_url%f[^%w_]", "--base-url" }, { '[`"]proxy[`"]', "--proxy" },
-  { "client:reconcile ?[({].-[)}] looks in", "look in" },
+  { "client:reconcile ?[({].-[)}] looks in", "look in" }, { '`?profile = "mexc"`?', "--profile mexc" },
+  { "the option `networks`", "--network" },
+  { "networks, below, key_days, permissions or journal", "--network, --below, --key-days, --permissions or --journal" },
   { '[`"]?recv_window[`"]?', "--recv-window" }, { "`api_key`", "the API key" },
 }
 

@@ -24,7 +24,7 @@ local ACCOUNT = { "Account",
     many = true },
   { "--key-days", "<n>", "Tell when the key ends within so many days." },
   { "--permissions", "Tell when the key's permissions or IP list change." },
-  { "--journal", "<file>", "Tell of this journal's write calls that are undecided or stuck.", env = "PURSER_JOURNAL" },
+  connection.journal_option "Tell of this journal's write calls that are undecided or stuck.",
   { "--stuck", "<duration>", "With --journal: how long a call may have no known end; default 10m." },
   { "--run", "<command>", "Command of the shell that gets each event, a line of JSON, on its standard input." },
   { "--webhook", "<url>", "URL that each event is posted to." },
@@ -63,11 +63,11 @@ local function line_of(event, options)
     record[name] = event[name]
     if record[name] == nil then record[name] = event.deposit[name] end
   end
-  if options.format == "json" then return output.plain_json(record) end
+  if options.format == "json" then return output.json(record) end
   if options.format == "csv" then return (output.rows(COLUMNS, { record }, options):gsub("^[^\n]*\n", "", 1)) end
   local deposit = event.deposit
-  local states = event.before and ("%s -> %s"):format(values.deposit_state(event.before),
-    values.deposit_state(deposit.status)) or values.deposit_state(deposit.status)
+  local states = (event.before and values.state("deposit", event.before) .. " -> " or "")
+    .. values.state("deposit", deposit.status)
   local time = values.show_time(deposit.insertTime, options.time)
   return plain_text.clean(("%s  %-7s  %s %s over %s  %s%s  to %s%s"):format(time, event.kind,
     tostring(deposit.amount), tostring(deposit.coin), tostring(deposit.network), states,

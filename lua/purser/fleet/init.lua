@@ -193,7 +193,7 @@ local function make(self, name, params, what, again)
       answer and answer.reason or problem.message), "look for it, then run it again")
   end
   if answer.outcome == "done" then return answer.record or {} end
-  if err.outcome == "unknown" and not again then return make(self, name, params, what, true) end
+  if not again then return make(self, name, params, what, true) end
   return nil, failure("rejected", intent.operation, ("it did not happen that %s: %s"):format(what, err.message))
 end
 

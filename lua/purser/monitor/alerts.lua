@@ -189,7 +189,7 @@ end
 function M.new(client, options)
   local message, name, hint = option_schema.check(options, rules, "option of alerts")
   if message then return nil, errors.option(message, name, hint) end
-  local err = conditions.check(client, options)
+  local err = errors.no_client(client, "monitor.alerts") or conditions.check(client, options)
   if err then return nil, err end
   local self = setmetatable({ client = client, path = options.state }, Alerts)
   if options.command or options.webhook then

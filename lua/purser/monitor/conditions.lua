@@ -136,7 +136,8 @@ end
 function M.check(client, options)
   for _, name in ipairs(options.networks or {}) do
     if type(name) ~= "string" or not name:find "^[^/]+/." then
-      return errors.option("the option `networks` holds a name that is not COIN/NETWORK", "networks", "write USDT/TRX")
+      return errors.option(("the option `networks` holds %s, which is not COIN/NETWORK"):format(
+        type(name) == "string" and ('"%s"'):format(name) or "a " .. type(name)), "networks", "write USDT/TRX")
     end
   end
   local needs_live = options.key_days or options.permissions

@@ -8,6 +8,7 @@
 
 local conditions = require "purser.monitor.conditions"
 local core = require "purser.core"
+local files = require "purser.util.files"
 local names_of = require "purser.util.names_of"
 local payouts = require "purser.payouts"
 
@@ -111,6 +112,8 @@ end
 function Metrics:write(path, journal)
   local text, err = self:text(journal)
   if not text then return nil, err end
+  local problem = files.name_problem(path)
+  if problem then return nil, ("%s cannot be written: %s"):format(path, problem) end
   local fresh = path .. ".new"
   local file, message = io.open(fresh, "wb")
   if not file then return nil, message end

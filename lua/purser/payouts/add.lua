@@ -90,15 +90,11 @@ end
 --- Ends the transaction where an id that the user gave is that of another payment, in whatever queue, or of a call: the
 --- record of that would pass for this payment's.
 function M.check_id(self, tx, payment)
-  for _, other in ipairs(payment.given_id and queue.with_client_id(tx, self, payment.id) or {}) do
-    local is_itself = other.queue == self.queue and other.key == payment.key
-    if other.name == payment.given_id and not is_itself then
-      local whose = other.queue ~= "" and ('is that of payment "%s"'):format(other.key) or "is that of a call"
-      local _, err = argument_error(payment.key, ('its %s "%s" %s; give each its own'):format(payment.given_id,
-        payment.id, whose))
-      tx:reject(err)
-    end
-  end
+  local other = payment.given_id and queue.other_with_id(tx, self, payment)
+  if not other then return end
+  local whose = other.queue ~= "" and ('is that of payment "%s"'):format(other.payment) or "is that of a call"
+  tx:reject(select(2, argument_error(payment.key, ('its %s "%s" %s; give each its own'):format(payment.given_id,
+    payment.id, whose))))
 end
 
 -- Adds within a transaction. Returns whether it is new.
@@ -154,18 +150,6 @@ local function prepare_all(self, list)
   return prepared
 end
 
---- Ends the transaction where other accounts have payments in the queue, and one may be that of this client, under
---- another name: one of the two has no name, and is but its API key, or this one has no payments there.
-function M.check_account(self, tx, is_empty)
-  local unnamed = planned.unnamed(self.client)
-  for _, other in ipairs(queue.other_accounts(tx, self)) do
-    if not self.has_own_account or is_empty or other.account == unnamed then
-      tx:reject(planned.other_account(other.account, self.account, unnamed,
-        ('the queue "%s" holds %d payments'):format(self.queue, other.payments)))
-    end
-  end
-end
-
 M.LOCK = 7078803 -- held while payments are added or replaced: ids are given to one at a time
 
 --- Adds payments, all or none. Returns { added =, repeated = }; or nil and an error.
@@ -174,7 +158,7 @@ function M.add_all(self, list)
   if not prepared then return nil, err end
   return planned.within(self.journal, function(tx)
     tx:lock(M.LOCK)
-    M.check_account(self, tx, false)
+    queue.check_account(tx, self, false)
     local counts = { added = 0, repeated = 0 }
     for _, payment in ipairs(prepared) do
       local word = add(self, tx, payment) and "added" or "repeated"

@@ -277,7 +277,7 @@ end
 -- Pauses before the first reading; the reason, which a terminal may cut at its width, begins with how long it takes.
 local function await_visibility(self, state)
   while state.sleep_ms > 0 and not self.stopping and not self.problem do
-    self.waiting_for = ("%d s until all that was sent before is visible; the journal cannot show that it is the newest")
+    self.waiting_for = ("%d s until earlier calls are visible; the journal cannot show that it is the newest")
       :format(math.ceil(state.sleep_ms / 1000))
     local slice = math.min(state.sleep_ms, MAX_SLEEP_MS)
     M.sleep(self, slice)
@@ -296,8 +296,7 @@ local function history_of(payment)
   return table.concat(parts, "\n")
 end
 
-local READABLE = 'make the history readable, or set history_check = "never" where you know that the journal '
-  .. "lacks nothing"
+local READABLE = "make the history readable, and run it again" -- never: to do without a look
 
 -- Returns the answer of the histories; nil and why they cannot be asked for this payment; or nothing where the run
 -- ends.
@@ -309,7 +308,7 @@ local function answer_of(self, state, payment)
   local window = { readings = state.readings, is_planned = true, to = state.readings.as_of,
     since = earliest(self, payment, self.client:now()) }
   local answer, err = M.ask(self, function() return self.client:reconcile(intent, nil, window) end)
-  if err then state.rejections[key] = err.message end
+  if err then state.rejections[key] = err.message:gsub("%.$", "") .. (err.hint and "; " .. err.hint or "") end
   if not answer or not answer.incomplete then return answer, state.rejections[key] end
   self.problem = errors.new { kind = "workflow", outcome = "not_sent", code = "payouts.history", message =
     ("payouts: whether payments were made before cannot be looked for in %s: %s; they were not sent")
@@ -327,6 +326,17 @@ local function describe(reconcile, records)
   return #records > 0 and (": %s shows %s%s"):format(reconcile.lookup, table.concat(words, ", "), more) or ""
 end
 
+-- Returns whether as many equal payments without an id stand undecided as there are records that may be of one of them:
+-- each record is of one at most, so this one was not made, whichever of them were.
+local function is_spared(self, payment, answer)
+  if payment.client_id then return false end
+  local number, err = planned.within(self.journal, function(tx)
+    return planned.undecided_equals(tx, self.account, payment.operation, payment.params)
+  end)
+  self.problem = self.problem or err
+  return number ~= nil and number >= #answer.candidates
+end
+
 -- Returns the change of a payment that the answer means; nil where nothing keeps it from being paid.
 local function judge(self, state, payment, answer, rejection)
   local reconcile = reconcile_of(payment)
@@ -341,7 +351,9 @@ local function judge(self, state, payment, answer, rejection)
     return { stage = "waiting", due_in = 500, message = "an equal payment is looked for" }
   end
   local message = answer.reason .. describe(reconcile, answer.candidates)
-  if state.put_off[payment.key] then return { stage = "undecided", message = message } end
+  if state.put_off[payment.key] then
+    return not is_spared(self, payment, answer) and { stage = "undecided", message = message } or nil
+  end
   state.put_off[payment.key] = self.client:now()
   return { is_put_off = true }
 end

@@ -204,6 +204,9 @@ M.progress_line = worker.progress_line
 ---@param journal purser.Journal
 ---@return purser.QueueCounts[]|nil queues, purser.Error|nil err
 function M.queues(journal)
+  if type(journal) ~= "table" or not journal.db then
+    return nil, errors.argument(nil, "payouts.queues has no journal", "give one that purser.journal.open made")
+  end
   return planned.within(journal, function(tx) return queue.queues(tx) end)
 end
 

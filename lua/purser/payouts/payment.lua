@@ -156,17 +156,13 @@ local function not_admitted(self, err)
   release(self, change)
 end
 
--- Returns the change of one that a person approved, and whose id a record shows all the same, of whichever attempt; nil
--- where none does.
-local function made_all_the_same(self)
-  if not self.approved or not self.client_id or not self.intent then return nil end
-  local run = self.run
-  local intent = queue.intent_of(run, self)
-  intent.id = nil -- nothing is written
-  local window = history_check.window_of(run, self, intent)
-  local answer = run.client:reconcile(intent, nil, window)
-  return answer and answer.outcome == "done"
-    and { stage = "done", record_id = planned.record_id(answer.record) } or nil
+-- Returns whether one that a person approved was made all the same, by whichever attempt, as a record with its id
+-- shows; then it is done.
+local function was_made(self)
+  if not self.approved or not self.client_id or not self.intent then return false end
+  local run, intent = self.run, queue.intent_of(self.run, self)
+  local answer = run.client:reconcile(intent, nil, history_check.window_of(run, self, intent))
+  return answer ~= nil and answer.outcome == "done"
 end
 
 local function send(self)
@@ -194,13 +190,12 @@ function Payment:pay()
   else
     local known = history_check.look(self.run, self)
     if self.run.problem or self.run.stopping then return end
-    known = known or made_all_the_same(self)
-    if not known then
-      send(self)
-    elseif known.is_put_off then
+    if known and known.is_put_off then
       self.run:put_off(self)
-    else
+    elseif known then
       release(self, known)
+    elseif not was_made(self) then
+      send(self)
     end
   end
 end

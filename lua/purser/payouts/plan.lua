@@ -9,6 +9,7 @@
 local add = require "purser.payouts.add"
 local csv = require "purser.util.csv"
 local decimal = require "purser.decimal"
+local errors = require "purser.call.errors"
 local files = require "purser.util.files"
 local plain_text = require "purser.util.plain_text"
 local purser = require "purser"
@@ -119,12 +120,10 @@ local function separator_of(text)
   return best
 end
 
---- Reads the payments of a file, each with what is wrong with its line in `problems`; `comments` says how many lines
---- begin with #. Nil and a message where it is no list of payments.
----@param path string
+--- Does what purser.payouts.read says; `comments` of the list says how many lines begin with #.
 ---@param otherwise string|nil  the operation of payments without one
----@return table[]|nil payments, string|nil message
 function M.read(path, otherwise)
+  if type(path) ~= "string" then return nil, ("the path of the list is a %s; give a text"):format(type(path)) end
   local text, message = files.read(path)
   if not text then return nil, message end
   local records, comments
@@ -218,48 +217,43 @@ local function text_of(payment)
     or params.toAccountType or "?")
 end
 
--- Adds `text` to the rows of a group, if one of them is new.
-local function mark(group, known, text)
-  local has_new = false
-  for _, payment in ipairs(group) do has_new = has_new or not known[payment.key] end
-  for _, payment in ipairs(has_new and group or {}) do payment.odd[#payment.odd + 1] = text(payment) end
-end
-
--- Calls fn(group) for the payments that have a name in common.
-local function each_group(payments, name_of, fn)
+-- Marks payments that have a name in common: why(group, name) returns a function from a payment to the text, and the
+-- place in the group from which on it is said; or nothing. What has no new payment is left alone.
+local function mark(payments, known, name_of, why)
   local groups, names = {}, {}
   for _, payment in ipairs(payments) do
     local name = name_of(payment)
     if name and not groups[name] then groups[name], names[#names + 1] = {}, name end
     if name then table.insert(groups[name], payment) end
   end
-  for _, name in ipairs(names) do fn(groups[name]) end
+  for _, name in ipairs(names) do
+    local group, has_new = groups[name], false
+    local text, first = why(group, name)
+    for i = first or 1, text and #group or 0 do has_new = has_new or not known[group[i].key] end
+    for i = first or 1, has_new and #group or 0 do table.insert(group[i].odd, text(group[i])) end
+  end
 end
 
 local function mark_equal(payments, known)
-  each_group(payments, function(payment)
+  mark(payments, known, function(payment)
     return payment.row and payment.params.amount and content_of(payment.operation, payment.params)
   end, function(group)
-    if #group < 2 then return end
-    mark(group, known, function(payment)
-      return ("%d equal rows: each pays %s"):format(#group, text_of(payment))
-    end)
+    return #group > 1 and function(payment) return ("%d equal rows: each pays %s"):format(#group, text_of(payment)) end
   end)
 end
 
 local function mark_keys(payments, known)
   local by_case = {}
   for key in pairs(known) do by_case[key:lower()] = key end
-  each_group(payments, function(payment) return payment.key:lower() end, function(group)
-    local first, in_queue = group[1].key, by_case[group[1].key:lower()]
-    local differ = false
-    for _, payment in ipairs(group) do differ = differ or payment.key ~= first end
-    if differ then
-      mark(group, known, function() return ('keys that differ only in case from "%s" are keys of their own'):format(
-        first) end)
-    elseif in_queue and in_queue ~= first then
-      mark(group, known, function() return ('the key differs only in case from "%s", which is in the queue'):format(
-        in_queue) end)
+  mark(payments, known, function(payment) return payment.key:lower() end, function(group, name)
+    local first, in_queue = group[1].key, by_case[name]
+    for _, payment in ipairs(group) do
+      if payment.key ~= first then
+        return function() return ('keys that differ only in case from "%s" are keys of their own'):format(first) end
+      end
+    end
+    return in_queue and in_queue ~= first and function()
+      return ('the key differs only in case from "%s", which is in the queue'):format(in_queue)
     end
   end)
 end
@@ -268,28 +262,27 @@ local function mark_paid(payments, known, paid)
   for _, payment in ipairs(payments) do
     local entry = payment.row and not known[payment.key] and paid[content_of(payment.operation, payment.params)]
     if entry then
-      payment.odd[#payment.odd + 1] = ("an equal payment was sent on %s (%s): %s"):format(utc.text(
-        entry.intent.sent_at), entry.state, text_of(payment))
+      table.insert(payment.odd, ("an equal payment was sent on %s (%s): %s"):format(utc.text(entry.intent.sent_at),
+        entry.state, text_of(payment)))
     end
   end
 end
 
 -- Marks the highest amounts where there is a gap below them.
 local function mark_far(payments, known)
-  each_group(payments, function(payment)
+  mark(payments, known, function(payment)
     payment.amount = decimal(payment.params.amount or "")
     return payment.amount and asset_of(payment)
   end, function(group)
-    if #group < ENOUGH then return end
     table.sort(group, function(a, b) return a.amount:compare(b.amount) < 0 end)
-    for i = #group, math.max(2, #group - math.max(1, math.floor(FEW * #group)) + 1), -1 do
+    local lowest = math.max(2, #group - math.max(1, math.floor(FEW * #group)) + 1)
+    for i = #group, #group < ENOUGH and math.huge or lowest, -1 do
       local lower = group[i - 1].amount
       if group[i].amount:compare(lower * FAR) >= 0 then
-        mark({ (table.unpack or unpack)(group, i) }, known, function(payment) -- luacheck: ignore
+        return function(payment)
           return ("%s %s is far above the other amounts of the list, of which the highest is %s"):format(
             tostring(payment.amount), asset_of(payment), tostring(lower))
-        end)
-        return
+        end, i
       end
     end
   end)
@@ -442,20 +435,30 @@ end
 ---@field bad integer        payments with problems
 ---@field odd integer        payments that may be a mistake
 
+-- Returns the error of what is no list of payments with keys; nil where it is one.
+local function no_payments(payments)
+  if type(payments) ~= "table" then
+    return errors.argument(nil, "payouts.plan has no list of payments",
+      "give { { key =, operation =, params = }, ... }")
+  end
+  for i, payment in ipairs(payments) do
+    if type(payment) ~= "table" or type(payment.key) ~= "string" or type(payment.params) ~= "table" then
+      return errors.argument(nil, ("payment %d of the list is none"):format(i), "give { key =, operation =, params = }")
+    end
+  end
+end
+
 --- Does what purser.payouts.plan says.
----@param client purser.Client
----@param payments purser.PlannedPayment[]
----@param options? purser.PaymentsPlanOptions
----@return purser.PaymentsPlan|nil plan, purser.Error|nil err
 function M.plan(client, payments, options)
+  local err, rows = errors.no_client(client, "payouts.plan") or no_payments(payments), purser.operations
+  if err then return nil, err end
   options = options or {}
-  local rows = purser.operations
   for _, payment in ipairs(payments) do
     payment.problems, payment.warnings, payment.odd = payment.problems or {}, payment.warnings or {}, {}
     payment.row = rows[payment.operation]
     if not payment.row and not payment.problems[1] then payment.problems[1] = "no operation has this name" end
   end
-  local err = check(client, payments, options.unchecked)
+  err = check(client, payments, options.unchecked)
   if err then return nil, err end
   local known, made = keys_of(options.queue)
   if not known then return nil, made end

@@ -78,16 +78,14 @@ function M.insert(tx, self, payment)
   return planned.insert(tx, row)
 end
 
---- Returns the calls of this account that have the id `client_id`, by which the service distinguishes them: a list of
---- { queue =, key =, name = the parameter that holds it }; the queue of a call that is no payment is "".
-function M.with_client_id(tx, self, client_id)
-  local found = {}
-  for i, row in ipairs(tx:rows([[SELECT queue, payment, operation FROM purser_calls WHERE account = $1 AND key = $2
-    AND key <> '']], self.account, client_id)) do
+--- Returns another call of the account that has the id of a payment, in the same parameter: { queue =, payment = },
+--- both "" where it is no payment; nil where there is none.
+function M.other_with_id(tx, self, payment)
+  for _, row in ipairs(tx:rows([[SELECT queue, payment, operation FROM purser_calls WHERE account = $1 AND key = $2
+    AND key <> '' AND NOT (queue = $3 AND payment = $4)]], self.account, payment.id, self.queue, payment.key)) do
     local operation = planned.operation(row.operation)
-    found[i] = { queue = row.queue, key = row.payment, name = operation and operation.reconcile.client_id or "" }
+    if operation and operation.reconcile.client_id == payment.given_id then return row end
   end
-  return found
 end
 
 ------------------------------------------------------------------------------------------------------------- taking
@@ -265,6 +263,18 @@ function M.other_accounts(tx, self)
   end
 end
 
+--- Ends the transaction where other accounts have payments in the queue, and one may be that of this client, under
+--- another name: one of the two has no name, and is but its API key, or this one is to be `run` and has none there.
+function M.check_account(tx, self, is_run)
+  local unnamed, is_unsure = planned.unnamed(self.client), not self.has_own_account or is_run and M.is_empty(tx, self)
+  for _, other in ipairs(M.other_accounts(tx, self)) do
+    if is_unsure or other.account == unnamed then
+      tx:reject(planned.other_account(other.account, self.account, unnamed,
+        ('the queue "%s" holds %d payments'):format(self.queue, other.payments)))
+    end
+  end
+end
+
 --- Returns the first call without a known end that is equal to a payment: { id, state, payment = its key or "", over_at
 --- = until when the service takes it, in_queue = whether it is a payment that workers of this queue reconcile }; nil
 --- when there is none. Until the end of the transaction it stays as it is.
@@ -284,9 +294,9 @@ end
 
 ------------------------------------------------------------------------------------------------ what a person decides
 
---- Lets payments that are blocked be retried.
+--- Lets payments that are blocked be retried. Returns how many.
 function M.unblock(tx, self)
-  planned.update(tx, { due_at = "", blocked = "" }, OF_QUEUE .. " AND stage = 'waiting' AND blocked <> ''",
+  return planned.update(tx, { due_at = "", blocked = "" }, OF_QUEUE .. " AND stage = 'waiting' AND blocked <> ''",
     self.account, self.queue)
 end
 
@@ -327,13 +337,6 @@ end
 ---@param made table  as of insert
 function M.replace(tx, self, payment, made, disowned)
   return decide(tx, self, payment, M.IDLE, anew(planned.columns(made.operation, made.params, made.id), disowned))
-end
-
---- Notes that such a payment had been made. False when it is not as it was, or the record is another call's.
-function M.found_done(tx, self, payment, record)
-  local id = tostring(planned.record_id(record) or "")
-  if planned.is_taken(tx, self.account, payment.id, payment.operation, id) then return false end
-  return decide(tx, self, payment, M.STOPPED, { stage = "done", state = "done", message = "", record_id = id })
 end
 
 return M

@@ -20,8 +20,9 @@ end
 
 local NOT_CHECKED = "; where a person knows that it was not made, the option force = true says so"
 
--- Looks whether a payment was made that was sent. Returns true when it certainly was not; or nil and an error. What
--- failed was rejected by the service, whose word counts where the look shows no record that may be the payment's.
+-- Looks whether a payment was made that was sent; the journal writes what is found. Returns true when it certainly was
+-- not; or nil and an error. What failed was rejected by the service, whose word counts where the look shows no record
+-- that may be the payment's.
 local function look(self, payment, readings)
   local intent = queue.intent_of(self, payment)
   local window = history_check.window_of(self, payment, intent, readings and readings.as_of)
@@ -38,9 +39,8 @@ local function look(self, payment, readings)
     return reject(payment, "payouts.undecided", "it is unknown whether it was made (" .. answer.reason .. ")"
       .. NOT_CHECKED, { candidates = answer.candidates })
   end
-  local moved
-  moved, err = planned.within(self.journal, function(tx) return queue.found_done(tx, self, payment, answer.record) end)
-  if moved == nil then return nil, err end
+  err = select(2, planned.within(self.journal, function(tx) return queue.unblock(tx, self) end))
+  if err then return nil, err end
   return reject(payment, "payouts.done", "it was made, and is done now", { record = answer.record })
 end
 

@@ -1,11 +1,10 @@
 -- SPDX-License-Identifier: MIT
 -- One run of a worker: tasks that take payments and pay them, leases, and what the run reports about itself.
 --
--- Payments that were rejected and carry an id are looked for by it before they count as failed. They wait until there
--- is nothing else to send, or for a minute, and are looked for together: one reading of a history serves all of them.
--- Those that the histories left undecided wait until the others are made.
+-- Payments that were rejected and carry an id are looked for by it before they count as failed. They wait for each
+-- other, and are looked for together: one reading of a history serves all of them. Those that the histories left
+-- undecided wait until the others are made.
 
-local add = require "purser.payouts.add"
 local core = require "purser.core"
 local history_check = require "purser.payouts.history_check"
 local payment_class = require "purser.payouts.payment"
@@ -14,8 +13,6 @@ local queue = require "purser.payouts.queue"
 local schedule = require "purser.schedule"
 
 local M = {}
-
-local TOGETHER_MS = 60000 -- how long a rejected payment waits for others, at most
 
 ---@class purser.payouts.Run  what one run holds while it works; what the queue was made with is read through it
 ---@field payouts purser.Payouts
@@ -46,9 +43,9 @@ function Run:park(payment, intent)
   table.insert(self.parked, payment)
 end
 
--- Takes into the hand what may be looked for now, with the readings that they share: while there is something else to
--- send a minute after the first could be looked for; otherwise when all can be, or the first has waited for as long as
--- a record may need. Returns in how many milliseconds that is, nil where none waits.
+-- Takes into the hand what may be looked for now, with the readings that they share: when the first has waited for as
+-- long as a record may need, or when all can be looked for and nothing else is to be sent. Returns in how many
+-- milliseconds that is, nil where none waits.
 ---@param is_idle boolean  whether there is nothing else to send
 local function begin_looks(self, is_idle)
   local now = self.parked[1] and self.client:now() -- another task may begin them while a program's own clock waits
@@ -57,7 +54,7 @@ local function begin_looks(self, is_idle)
   for _, payment in ipairs(self.parked) do
     first, last = math.min(first, payment.look_at), math.max(last, payment.look_at)
   end
-  local due_at = is_idle and math.min(last, first + history_check.visible_ms(self)) or first + TOGETHER_MS
+  local due_at = math.min(is_idle and last or math.huge, first + history_check.visible_ms(self))
   if due_at > now then return due_at - now end
   local readings, parked = planned.readings(now), self.parked
   self.parked = {}
@@ -263,7 +260,7 @@ end
 -- Works until nothing is left to do. Returns nothing, or what kept it from going on.
 local function run(self)
   local _, problem = planned.within(self.journal, function(tx)
-    add.check_account(self, tx, queue.is_empty(tx, self))
+    queue.check_account(tx, self, true)
     queue.reclaim(tx, self)
     queue.unblock(tx, self)
     return true

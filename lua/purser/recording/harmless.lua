@@ -2,8 +2,7 @@
 -- The list of what may stay in a recording: a value stays when its member or parameter is known to be public, by the
 -- rows or by the list here, and its text has the form of its kind. Everything else becomes a token.
 
-local lazy = require "purser.util.lazy"
-local purser = lazy "purser"
+local purser = require "purser"
 
 local M = {}
 
@@ -50,26 +49,23 @@ end
 
 local public_kinds = { time = "time", count = "number", flag = "flag", permissions = "choice", choice = "choice" }
 
--- Learns the names, the paths and the choices of all rows, at first use.
-local function learn_rows()
-  if next(segments) then return end
-  local paths = { purser.profiles.default.ping_path, purser.profiles.default.time_path }
-  for _, row in pairs(purser.operations) do
-    paths[#paths + 1] = row.path
-    for _, param in ipairs(row.params) do
-      learn_name(param[1], public_kinds[param[2]])
-      for _, value in ipairs(param.values or {}) do choices[value] = true end
-    end
-    learn_members(row.members)
+local function learn_path(path)
+  for segment in path:gmatch "[^/]+" do segments[segment] = true end
+end
+
+learn_path(purser.profiles.default.ping_path)
+learn_path(purser.profiles.default.time_path)
+for _, row in pairs(purser.operations) do
+  learn_path(row.path)
+  for _, param in ipairs(row.params) do
+    learn_name(param[1], public_kinds[param[2]])
+    for _, value in ipairs(param.values or {}) do choices[value] = true end
   end
-  for _, path in ipairs(paths) do
-    for segment in path:gmatch "[^/]+" do segments[segment] = true end
-  end
+  learn_members(row.members)
 end
 
 --- Returns true for a name that may stay: one of the interface's, or made of the words of such names alone.
 function M.is_name(name)
-  learn_rows()
   if known[name] then return true end
   local words = words_of(name)
   if not words then return false end
@@ -133,7 +129,6 @@ local of_pages = set_of "total limit size page"
 ---@param beside table<string, boolean>|nil  the names of the members of the object that it is in
 ---@return boolean|string
 function M.keeps(name, text, beside)
-  learn_rows()
   local kind = kind_of[name]
   if of_pages[name] and beside and not (beside.rows or beside.data) then return false end
   return kind ~= nil and kinds[kind](text) or false
@@ -143,7 +138,6 @@ end
 
 --- Tells whether a part of a path may stay.
 function M.is_segment(segment)
-  learn_rows()
   return segments[segment] == true
 end
 

@@ -19,7 +19,10 @@ local ROW = { "key", "operation", "params", "payee" }
 local DAY = 86400000
 local POLICY = "^[1-9]%d* " .. string.rep("%x", 64) .. "$"
 
-local function wrong(...) error({ text = format(...) }, 0) end
+--- Ends what `protected` runs, with a message.
+function M.wrong(...) error({ text = format(...) }, 0) end
+
+local wrong = M.wrong
 
 local function quote(text) return '"' .. plain_text.clean(text) .. '"' end
 
@@ -123,13 +126,13 @@ local function render(head, rows)
   return text, ends + DAY, counted
 end
 
--- Runs what may find something wrong. Returns its result; or nil and a message.
-local function protected(run, ...)
-  local results = { pcall(run, ...) }
-  if results[1] then return results[2], results[3], results[4] end
-  local raised = results[2]
-  if type(raised) ~= "table" or not raised.text then error(raised, 0) end
-  return nil, raised.text
+--- Runs what may find something wrong. Returns its result; or nil and a message. Anything else that is raised goes on.
+---@return any result, string|nil message
+function M.protected(run, ...)
+  local ok, result = pcall(run, ...)
+  if ok then return result end
+  if type(result) ~= "table" or not result.text then error(result, 0) end
+  return nil, result.text
 end
 
 --- Writes a plan. Rows are sorted; `rows` and `sums` of the head are counted here. Returns the text; or nil and a
@@ -145,8 +148,7 @@ function M.write(head, rows)
       params = operation and M.params(operation, row.params) or row.params }
   end
   table.sort(sorted, function(a, b) return tostring(a.key) < tostring(b.key) end)
-  local text, message = protected(render, head, sorted)
-  return text, not text and message or nil
+  return M.protected(render, head, sorted)
 end
 
 local hex = {}
@@ -172,7 +174,7 @@ local function objects_of(text)
   for line in gmatch(text, "([^\n]*)\n") do
     if #list > M.MAX_ROWS then wrong("it has more than %d rows", M.MAX_ROWS) end
     local value = core.decode(line)
-    if type(value) ~= "table" then wrong("line %d is no JSON object", #list + 1) end
+    if type(value) ~= "table" then wrong("it is no plan: line %d is no JSON object", #list + 1) end
     list[#list + 1] = value
   end
   return list
@@ -192,9 +194,6 @@ end
 --- Reads a plan. Returns nil and a message for anything else, and for another spelling of one.
 ---@param text string
 ---@return purser.SignedPlan|nil plan, string|nil message
-function M.read(text)
-  local plan, message = protected(read, text)
-  return plan, not plan and message or nil
-end
+function M.read(text) return M.protected(read, text) end
 
 return M

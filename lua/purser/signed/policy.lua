@@ -14,10 +14,10 @@ local M = {}
 
 local find, format, gsub, match, upper = string.find, string.format, string.gsub, string.match, string.upper
 
+local wrong = plan_text.wrong
+
 local MAX_HOURS = 31 * 24
 local DIGEST = "^" .. string.rep("%x", 64) .. "$"
-
-local function wrong(...) error({ text = format(...) }, 0) end
 
 ------------------------------------------------------------------------------------------------------ kinds of values
 
@@ -295,12 +295,7 @@ end
 --- Reads a policy. Returns nil and a message for anything that it cannot be sure to understand.
 ---@param text string
 ---@return purser.Policy|nil policy, string|nil message
-function M.read(text)
-  local ok, result = pcall(read, text)
-  if ok then return result end
-  if type(result) ~= "table" or not result.text then error(result, 0) end
-  return nil, result.text
-end
+function M.read(text) return plan_text.protected(read, text) end
 
 --- Returns the lines of an `allowed_signers` file, with which `ssh-keygen -Y verify` checks signatures without Purser.
 ---@param policy purser.Policy

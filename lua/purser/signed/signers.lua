@@ -37,9 +37,20 @@ local messages = {
 ---@param details table|nil
 ---@return purser.Error
 function M.error(code, more, details)
-  local err = errors.argument(nil, messages[code] .. (more and ": " .. more or ""))
+  local is_file = code == "changed" and more -- of a file, where `more` says it all
+  local err = errors.argument(nil, is_file or messages[code] .. (more and ": " .. more or ""))
   err.code, err.details = "approval." .. code, details
   return err
+end
+
+--- Returns nil and the error of a code, with this message in place of its own.
+---@param code string
+---@param message string|nil
+---@return nil, purser.Error
+function M.refuse(code, message)
+  local err = M.error(code)
+  err.message = message or err.message
+  return nil, err
 end
 
 ---@class purser.PlanPayer
@@ -141,7 +152,6 @@ end
 ---@field withdrawn string|nil   who withdrew it
 ---@field made_by string|nil     the maker, where the signature says so
 ---@field problems purser.UselessSignature[]  signatures that count for nothing
----@field is_kept boolean|nil    the payer had the plan before
 ---@field added boolean|nil      whether anything was new
 
 --- Returns what signatures on a plan are worth under a policy.

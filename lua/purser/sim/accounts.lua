@@ -138,7 +138,7 @@ local status = on_sub(function(_, sub) return { status = sub.frozen and "2" or "
 local enable_futures = on_sub(function(sim, sub)
   if sub.frozen then rejection.raise "140002" end
   sub.futures = true
-  return { subAccount = sub.name, isFuturesEnabled = true, timestamp = ("%d"):format(sim:now()) }
+  return { subAccount = sub.name, isFuturesEnabled = true, timestamp = sim:now() }
 end)
 
 -- B8
@@ -147,19 +147,13 @@ local balances = on_sub(function(sim, sub, values) return M.balances(sim, sub, v
 --- Returns the balances of an account that are not zero: { asset, free, locked } each.
 function M.balances(sim, account, business)
   local free, locked = ledger.place(account.uid, business), ledger.place(account.uid, business, "locked")
-  local names, found = {}, {}
-  for _, place in ipairs { free, locked } do
-    for _, asset in ipairs(sim.ledger:assets(place)) do
-      if not names[asset] then
-        names[asset] = true
-        found[#found + 1] = {
-          asset = asset, free = tostring(sim.ledger:balance(free, asset)),
-          locked = tostring(sim.ledger:balance(locked, asset)),
-        }
-      end
-    end
+  local found = {}
+  for i, asset in ipairs(sim.ledger:assets(free, locked)) do
+    found[i] = {
+      asset = asset, free = tostring(sim.ledger:balance(free, asset)),
+      locked = tostring(sim.ledger:balance(locked, asset)),
+    }
   end
-  table.sort(found, function(a, b) return a.asset < b.asset end)
   return found
 end
 

@@ -31,6 +31,7 @@ local calls = {
   { "fault", "POST /sim/faults" }, { "disarm", "DELETE /sim/faults" }, { "faults", "GET /sim/faults", is_list = true },
   { "armed_faults", "GET /sim/armed-faults", is_list = true }, { "requests", "GET /sim/requests", is_list = true },
   { "counts", "GET /sim/counts" }, { "rate_limit", "GET /sim/rate-limit" }, { "state", "GET /sim/state" },
+  { "verify", "GET /sim/verify" },
 }
 
 -------------------------------------------------------------------------------------------------- the simulator's side
@@ -51,11 +52,6 @@ routes["POST /sim/advance"] = function(sim, body)
 end
 
 routes["GET /sim/clock"] = function(sim) return { now = sim:now(), clock = sim.clock.mode } end
-
-routes["GET /sim/verify"] = function(sim)
-  local sound, wrong = sim:verify()
-  return { sound = sound == true, wrong = not sound and tostring(wrong) or nil }
-end
 
 -- Calls the method that is asked for: of several on one route, the one whose first member is in the body.
 local function call(sim, route, body)
@@ -229,15 +225,6 @@ function World:advance(ms)
   return note_clock(self, answer)
 end
 
---- Checks that every unit of every asset is accounted for: true, or nil and what is wrong.
----@return true|nil sound, any wrong
-function World:verify()
-  local answer, message = ask(self, "GET /sim/verify")
-  if not answer then return nil, message end
-  if answer.sound then return true end
-  return nil, answer.wrong
-end
-
 --- Asks the simulator to end, and closes the connection.
 ---@return true|nil, string|nil message
 function World:stop()
@@ -251,10 +238,7 @@ function World:close()
   if self.transport.close then self.transport:close() end
 end
 
---- Connects to a simulator whose control endpoints are enabled.
----@param url string such as "http://127.0.0.1:8080"
----@param options? { transport: table } a transport other than purser.transport.curl
----@return purser.SimWorld|nil world, string|nil message
+--- Does what purser.sim.connect says.
 function M.connect(url, options)
   local transport, problem = options and options.transport, nil
   if not transport then transport, problem = curl.new { base_url = url } end

@@ -154,30 +154,15 @@ function M.filter(values)
   end
 end
 
-local function list(sim, key, values, first, last)
-  if values.coin then coins.check(values.coin) end
-  return sim.deposits:list(sim, key, first, last, values, M.public, M.filter(values))
+-- Returns the handler of a history: of an account's own deposits, or those `of` its sub-accounts.
+local function list(window, of)
+  return function(sim, account, values)
+    local first, last = window(sim:now(), values)
+    if values.coin then coins.check(values.coin) end
+    return (sim.deposits:list(sim, (of or "") .. account.uid, first, last, values, M.public, M.filter(values)))
+  end
 end
 
--- C4
-local function own_history(sim, account, values)
-  return (list(sim, account.uid, values, history.seven_days(sim:now(), values)))
-end
-
--- A10
-local function sub_history(sim, account, values)
-  local records = list(sim, account.uid, values, history.ten_days(sim:now(), values))
-  for _, record in ipairs(records) do record.status = ("%d"):format(record.status) end
-  return records
-end
-
--- A11
-local function all_history(sim, account, values)
-  local records = list(sim, "of " .. account.uid, values, history.three_days(sim:now(), values))
-  for _, record in ipairs(records) do record.addressTag = nil end
-  return records
-end
-
-M.handlers = { C4 = own_history, A10 = sub_history, A11 = all_history }
+M.handlers = { C4 = list(history.seven_days), A10 = list(history.ten_days), A11 = list(history.three_days, "of ") }
 
 return M

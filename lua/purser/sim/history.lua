@@ -15,7 +15,7 @@ local M = {}
 
 ---@class purser.sim.history_row  what the records of one kind are
 ---@field id string|nil  the member that finds a record again. Default: "id"
----@field keys fun(record: table): string|nil, ...  names the lists that a record belongs to
+---@field keys fun(record: table): string|nil  names the lists that a record belongs to, one value each
 ---@field moves (fun(record: table, move: function))|nil  calls move(asset, amount, from, to) for what moved for it
 ---@field due (fun(sim: table, id: string, at: integer))|nil  does what is scheduled for a record
 

@@ -7,6 +7,7 @@
 -- negative.
 
 local decimal = require "purser.decimal"
+local names_of = require "purser.util.names_of"
 
 local M = {}
 
@@ -63,14 +64,15 @@ function Ledger:apply(changes)
   return true
 end
 
---- Returns the assets with something at a place, in order of their names.
-function Ledger:assets(place)
-  local names = {}
-  for asset, amount in pairs(self.places[place] or {}) do
-    if not amount:is_zero() then names[#names + 1] = asset end
+--- Returns the assets with something at one of some places, in order of their names.
+function Ledger:assets(...)
+  local found = {}
+  for _, place in ipairs { ... } do
+    for asset, amount in pairs(self.places[place] or {}) do
+      found[asset] = found[asset] or not amount:is_zero() or nil
+    end
   end
-  table.sort(names)
-  return names
+  return names_of(found)
 end
 
 --- Checks every balance there is against the records of `histories`. Returns true, or nil and what is wrong.

@@ -15,47 +15,33 @@ function M.new(profile)
   return { pools = profile.pools, weights = profile.weights, logs = {}, addresses = {} }
 end
 
-local function log_of(state, key)
-  local log = state.logs[key]
-  if not log then
-    log = { entries = {}, sum = 0, peak = 0, total = 0, rejected = 0 }
-    state.logs[key] = log
+-- Returns what a request takes from each pool that it belongs to: { log, pool, cost }. Forgets what is a window old.
+local function takes_of(state, ip, account, weight, now)
+  local takes = {}
+  for name, pool in pairs(state.pools) do
+    local owner = pool.scope ~= "account" and ip or account
+    if owner then
+      local key = name .. " " .. owner
+      local log = state.logs[key] or { entries = {}, sum = 0, peak = 0, total = 0, rejected = 0 }
+      state.logs[key] = log
+      while log.entries[1] and log.entries[1].at <= now - pool.window_ms do
+        log.sum = log.sum - table.remove(log.entries, 1).cost
+      end
+      takes[#takes + 1] = { log = log, pool = pool, cost = pool.counts == "requests" and 1 or weight }
+    end
   end
-  return log
+  return takes
 end
 
--- Forgets what is a window old.
-local function forget(log, now, window_ms)
-  while log.entries[1] and log.entries[1].at <= now - window_ms do
-    log.sum = log.sum - table.remove(log.entries, 1).cost
-  end
-end
-
--- Returns the time until there is room for `cost`.
-local function wait_for(log, cost, pool, now)
-  local sum = log.sum + cost
-  for _, entry in ipairs(log.entries) do
+-- Returns the time until there is room for what a request takes; 0 where there is.
+local function wait_for(take, now)
+  local sum, pool = take.log.sum + take.cost, take.pool
+  if sum <= pool.capacity then return 0 end
+  for _, entry in ipairs(take.log.entries) do
     sum = sum - entry.cost
     if sum <= pool.capacity then return entry.at + pool.window_ms - now end
   end
   return pool.window_ms
-end
-
-local function keys_of(state, ip, account)
-  local keys = {}
-  for name, pool in pairs(state.pools) do
-    if pool.scope ~= "account" then
-      keys[name .. " " .. ip] = pool
-    elseif account then
-      keys[name .. " " .. account] = pool
-    end
-  end
-  return keys
-end
-
-local function address_of(state, ip)
-  state.addresses[ip] = state.addresses[ip] or { rejected = {}, banned_until = 0, ban_ms = 0, bans = 0 }
-  return state.addresses[ip]
 end
 
 -- Notes a rejection. Returns the ban in ms that it causes, or nil.
@@ -66,9 +52,9 @@ local function reject(address, now, window_ms)
   end
   address.rejected = recent
   if #recent <= TOLERATED then return nil end
-  address.ban_ms = math.min(address.ban_ms > 0 and 2 * address.ban_ms or FIRST_BAN_MS, MAX_BAN_MS)
-  address.banned_until, address.bans, address.rejected = now + address.ban_ms, address.bans + 1, {}
-  return address.ban_ms
+  local ban_ms = math.floor(math.min(FIRST_BAN_MS * 2 ^ address.bans, MAX_BAN_MS))
+  address.banned_until, address.bans, address.rejected = now + ban_ms, address.bans + 1, {}
+  return ban_ms
 end
 
 --- Counts a request that arrives. Returns nil where it may pass, else the HTTP status and the seconds to stay away.
@@ -76,24 +62,24 @@ end
 ---@param account string|nil whose key it has
 ---@return integer|nil status, integer|nil retry_after
 function M.arrive(state, row, ip, account, now)
-  local address = address_of(state, ip)
+  local address = state.addresses[ip] or { rejected = {}, banned_until = 0, bans = 0 }
+  state.addresses[ip] = address
   if address.banned_until > now then return 418, math.ceil((address.banned_until - now) / 1000) end
   local weight = row and (state.weights[row.full_name] or row.weight) or 1
-  local keys, wait, window_ms = keys_of(state, ip, account), 0, 0
-  for key, pool in pairs(keys) do
-    local log, cost = log_of(state, key), pool.counts == "requests" and 1 or weight
-    forget(log, now, pool.window_ms)
-    if log.sum + cost > pool.capacity then
-      wait, window_ms = math.max(wait, wait_for(log, cost, pool, now)), math.max(window_ms, pool.window_ms)
-      log.rejected = log.rejected + 1
+  local takes, wait, window_ms = takes_of(state, ip, account, weight, now), 0, 0
+  for _, take in ipairs(takes) do
+    local own = wait_for(take, now)
+    if own > 0 then
+      wait, window_ms = math.max(wait, own), math.max(window_ms, take.pool.window_ms)
+      take.log.rejected = take.log.rejected + 1
     end
   end
   if wait > 0 then
     local ban = reject(address, now, window_ms)
     return ban and 418 or 429, math.ceil((ban or wait) / 1000)
   end
-  for key, pool in pairs(keys) do
-    local log, cost = log_of(state, key), pool.counts == "requests" and 1 or weight
+  for _, take in ipairs(takes) do
+    local log, cost = take.log, take.cost
     log.entries[#log.entries + 1] = { at = now, cost = cost }
     log.sum, log.total = log.sum + cost, log.total + cost
     log.peak = math.max(log.peak, log.sum)

@@ -172,10 +172,6 @@ end
 local rules = { seed = "any", profile = "any", balances = "table", prepare = "function", on_run = "function" }
 
 --- Does what purser.sim.rehearse says; `make` is purser.sim.new.
----@param make fun(options: table): purser.Sim
----@param command string[]  the program and its words
----@param options? purser.sim.rehearse_options
----@return purser.sim.rehearsed[]|nil runs, string|nil message  nil: it fails without a fault, or writes nothing
 function M.rehearse(make, command, options)
   options = options or {}
   local message = option_schema.text(options, rules, "option")
@@ -189,7 +185,7 @@ function M.rehearse(make, command, options)
     local first = run_once(make, command, options, folder)
     if first.code ~= 0 then
       error(("the program ends with %s where nothing goes wrong: %s"):format(first.code,
-        (files.read(folder .. "/output") or ""):sub(-600)), 0)
+        (files.read(folder .. "/output") or ""):sub(-600):gsub("%s+$", ""):gsub("%s*\n%s*", " / ")), 0)
     end
     if first.writes == 0 then
       error("the program makes no write call at PURSER_BASE_URL, so there is nothing to go wrong", 0)

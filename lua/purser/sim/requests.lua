@@ -112,11 +112,7 @@ local function answer_unsigned(sim, path, method)
 end
 
 local function headers_of(sim)
-  local second = math.floor(sim:now() / 1000)
-  if sim.date_second ~= second then
-    sim.date_second, sim.date_text = second, clock.http_date(second * 1000)
-  end
-  return { ["Content-Type"] = "application/json", Date = sim.date_text }
+  return { ["Content-Type"] = "application/json", Date = clock.http_date(sim:now()) }
 end
 
 -- Runs one operation. Returns its result, or raises a rejection.

@@ -113,9 +113,6 @@ end
 
 --- Serves a simulator as `run` serves a handler, until it is told to stop: by `options.stop`, by POST /sim/stop, or by
 --- a signal that httpd.catch_signals caught.
----@param sim purser.Sim
----@param options purser.sim.world_options
----@return integer? served, string? message, string? cause
 function M.world(sim, options)
   local stopped, all = false, {}
   for name, value in pairs(options) do all[name] = value end

@@ -23,10 +23,7 @@ local function each_line(state, emit)
   end
 end
 
---- Writes a state in place of the file, or leaves the file as it was.
----@param path string
----@param state table  of sim:snapshot()
----@return true|nil ok, string|nil reason
+--- Writes a state in place of the file, or leaves the file as it was. Returns true; nil and why not.
 function M.write(path, state)
   local draft, reason = files.draft(path)
   if not draft then return nil, reason end
@@ -56,9 +53,7 @@ local function put(state, line)
   return state
 end
 
---- Reads a state. Nil alone where there is no such file; nil and a message for one that holds no whole state.
----@param path string
----@return table|nil state, string|nil message
+--- Reads a state. Returns nil alone where there is no such file; nil and a message for one that holds no whole state.
 function M.read(path)
   local file, message, is_missing = files.open(path)
   if not file then return nil, not is_missing and message or nil end

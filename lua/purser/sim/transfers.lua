@@ -161,18 +161,13 @@ local function wallet_history(sim, account, values)
   return { rows = records, total = total }
 end
 
--- Returns the transfer of that id when it is one of `records`, lies in the window and is shown; or nil.
-local function visible_one(sim, records, id, first, last)
-  local record = records.by_id[id]
-  last = sim:visible(last)
-  return record and (not first or record.time >= first) and (not last or record.time <= last)
-    and record or nil
-end
-
 -- C11
 local function wallet_one(sim, account, values)
-  local record = visible_one(sim, sim.wallet_transfers, values.tranId, clock.months_before(sim:now(), 6))
-  if not record or record.uid ~= account.uid then rejection.raise "22222" end
+  local record, seen = sim.wallet_transfers.by_id[values.tranId], sim:visible()
+  if not record or record.uid ~= account.uid or record.time < clock.months_before(sim:now(), 6)
+    or seen and record.time > seen then
+    rejection.raise "22222"
+  end
   return public(record, sim)
 end
 
@@ -193,15 +188,9 @@ end
 -- C16
 local function internal_history(sim, account, values)
   local first, last = history.default_seven_days(sim:now(), values)
-  local records, total
-  if values.tranId then
-    local record = visible_one(sim, sim.internal_transfers, values.tranId, first, last)
-    local is_own = record and (record.from == account.uid or record.to == account.uid)
-    records, total = history.cut({ is_own and public(record, sim) or nil }, values), is_own and 1 or 0
-  else
-    records, total = sim.internal_transfers:list(sim, account.uid, first, last, values, public)
-  end
-  return history.page_result(records, total, values)
+  local records, total = sim.internal_transfers:list(sim, account.uid, first, last, values, public,
+    values.tranId and function(record) return record.id == values.tranId end)
+  return history.page_result(records, total or #records, values)
 end
 
 M.handlers = {

@@ -19,9 +19,11 @@ local states = require "purser.api.states"
 
 local APPLIED, PACKAGING, CONFIRMING, SUCCESS, CANCELLED = 1, 5, 6, 7, 9
 
--- The way of a withdrawal: the state after this one, and how long after applying it begins (ms).
+-- The way of a withdrawal: the state after this one, and how long after applying it begins (ms). The last one begins
+-- when the network has confirmed it.
 local next_state = {
-  [1] = { 2, 1000 }, [2] = { 4, 20000 }, [4] = { PACKAGING, 30000 }, [PACKAGING] = { CONFIRMING, 60000 },
+  [APPLIED] = { 2, 1000 }, [2] = { 4, 20000 }, [4] = { PACKAGING, 30000 }, [PACKAGING] = { CONFIRMING, 60000 },
+  [CONFIRMING] = { SUCCESS },
 }
 
 -- Where the funds of a withdrawal are in each state.
@@ -40,25 +42,30 @@ local function net_of(record)
   return record.fee_inside and amount:sub(record.fee) or amount
 end
 
--- Puts a withdrawal into a state, and its funds where that state has them. Returns nil where they came back and were
--- spent since.
+-- Puts a withdrawal into a state, and its funds where that state has them; one to an account of the platform arrives
+-- there as a deposit. Returns nil where the funds came back and were spent since.
 local function enter(sim, record, status, at)
+  local arrives, is_sent = record.to_uid and status == SUCCESS and record.status ~= SUCCESS, place_of[status] == "sent"
   if place_of[status] == place_of[record.status] then
     record.status, record.updated = status, at
-    return true
+  elseif not sim.withdrawals:change(record, { status = status, updated = at,
+    tx_id = is_sent and sim.dice:text(64, prng.HEX) or nil }) then
+    return nil
   end
-  return sim.withdrawals:change(record, { status = status, updated = at,
-    tx_id = place_of[status] == "sent" and sim.dice:text(64, prng.HEX) or nil })
+  if arrives then
+    deposits.arrive_inside(sim, sim.accounts.by_id[record.to_uid], coins.network(record.coin, record.network), {
+      amount = tostring(net_of(record)), address = record.address, memo = record.memo, tx_id = record.tx_id, time = at,
+    })
+  end
+  return true
 end
 
--- Returns the deposit of a withdrawal to an account of the platform.
-local function arrive_inside(sim, record, at)
-  local network = coins.network(record.coin, record.network)
-  deposits.arrive_inside(sim, sim.accounts.by_id[record.to_uid], network, { amount = tostring(net_of(record)),
-    address = record.address, memo = record.memo, tx_id = record.tx_id, time = at })
+local function plan_next(sim, record)
+  local step = next_state[record.status]
+  if not step then return end
+  local at = step[2] and record.time + step[2] or record.updated + record.needed * record.block_ms
+  sim.schedule:add(at, "withdrawals", record.id)
 end
-
-local function confirmed_at(record) return record.updated + record.needed * record.block_ms end
 
 local M = { histories = { withdrawals = {
   keys = function(record) return record.uid end,
@@ -74,15 +81,9 @@ local M = { histories = { withdrawals = {
   due = function(sim, id, at) -- on to the next state
     local record = sim.withdrawals.by_id[id]
     local step = next_state[record.status]
-    if record.held then return end
-    if record.status == CONFIRMING then
-      enter(sim, record, SUCCESS, at)
-      if record.to_uid then arrive_inside(sim, record, at) end
-    elseif step then
-      enter(sim, record, step[1], at)
-      sim.schedule:add(record.status == CONFIRMING and confirmed_at(record)
-        or record.time + next_state[record.status][2], "withdrawals", id)
-    end -- cancelled or failed meanwhile: nothing more happens
+    if record.held or not step then return end -- cancelled or failed meanwhile: nothing more happens
+    enter(sim, record, step[1], at)
+    plan_next(sim, record)
   end,
 } } }
 
@@ -143,7 +144,7 @@ local function apply(sim, account, values, row, network)
     block_ms = network.block_ms, to_uid = destination and destination.uid, needed = network.public.minConfirm,
   }, function() return sim.dice:text(32, prng.HEX) end)
   if not record then rejection.raise "10101" end
-  sim.schedule:add(record.time + next_state[APPLIED][2], "withdrawals", record.id)
+  plan_next(sim, record)
   return { id = record.id }
 end
 
@@ -173,8 +174,8 @@ local function withdraw_sub(sim, account, values, row)
   return apply(sim, account, values, row, network)
 end
 
--- C3. An unknown id is answered like a known one, as the live service does. One that can
--- no longer be cancelled is rejected.
+-- C3. An unknown id is answered like a known one, as the live service does. One that can no longer be cancelled is
+-- rejected.
 local function cancel(sim, account, values)
   local record = sim.withdrawals.by_id[values.id]
   if not record or record.uid ~= account.uid then return { id = values.id } end
@@ -220,16 +221,14 @@ function methods:set_withdrawal(id, status)
   if not record then return nil, "there is no such withdrawal" end
   status = states.number("withdrawal", status) or tonumber(status)
   if not place_of[status] then return nil, "the states of withdrawals are 1 to 10" end
-  local arrives = record.to_uid and status == SUCCESS and record.status ~= SUCCESS
   if record.to_uid and status ~= record.status and (record.status == SUCCESS
-    or record.status == CONFIRMING and not arrives) then
+    or record.status == CONFIRMING and status ~= SUCCESS) then
     return nil, "the withdrawal was paid to an account of the platform"
   end
   if not enter(self, record, status, self:now()) then
     return nil, "the funds of the withdrawal came back and were spent since"
   end
   record.held = true
-  if arrives then arrive_inside(self, record, self:now()) end
   return public(record, self)
 end
 

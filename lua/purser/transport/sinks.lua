@@ -89,6 +89,7 @@ end
 ---@param now integer|nil  epoch s; default: this machine's clock
 ---@return boolean is_genuine
 function M.verify(secret, head, body, now)
+  if type(head) ~= "string" or type(body) ~= "string" then return false end -- a request may lack it
   local seconds = tonumber(head:match "^t=(%d+),")
   now = now or math.floor(core.now_ms() / 1000)
   local signer = seconds and math.abs(now - seconds) <= TOLERANCE_S and core.signer("hmac-sha256", secret)

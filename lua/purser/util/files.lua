@@ -78,9 +78,15 @@ function M.folder_of(path)
   return path:match "^(.*/)[^/]*$" or "."
 end
 
--- Why no file can have this name; or nil.
-local function name_problem(path)
+--- Returns why no file can take this name; or nil. What is no file keeps its name: a superuser's rename would replace a
+--- device of the machine, such as /dev/full, or a link, such as /dev/stdout.
+---@param path string
+---@return string|nil reason
+function M.name_problem(path)
   if path == "" then return "its name is empty" end
+  local _, _, _, kind, _, is_link = core.file_mode(path)
+  if kind == "other" then return "it is not a regular file; name one that is, or a new one" end
+  if is_link then return "it is a link; name the file that it leads to, or a new one" end
   local folder = io.open(path .. "/.") -- of a FIFO this waits for nothing
   if not folder then return nil end
   folder:close()
@@ -90,7 +96,7 @@ end
 -- A new file next to `path` with that text, which only this user can read. Its name is random, and no file that is
 -- there, nor one that a link leads to, is ever taken for it.
 local function write_next_to(path, text)
-  local message = name_problem(path)
+  local message = M.name_problem(path)
   if message then return nil, message end
   local token, ok
   token, message = core.random_token(16)

@@ -27,15 +27,14 @@ local function from_command(file, path)
 end
 
 --- Reads the keys of one account, both from one source; the secret is an object.
----@param source string  a path, "-" for standard input, or "|" and a command
----@param name string|nil  what messages call the source
+---@param source string  a path, or "-" for standard input
 ---@return table|nil keys  { api_key, secret, source, base_url, profile }
 ---@return string|nil message
-function M.read(source, name)
-  local keys, message = core.read_credentials(source)
-  name = name or source == "-" and "standard input" or source
+function M.read(source)
+  local name = source == "-" and "standard input" or source
+  local keys, message = core.read_credentials(source:find "^|" and "./" .. source or source) -- a path is no command
   if keys and keys.credentials_command then
-    if source:find "^|" or source == "-" then
+    if source == "-" then
       return nil, name .. " gives a credentials_command, which only a file may; let it write the keys"
     end
     keys, message = from_command(keys, source)

@@ -49,7 +49,7 @@ function M.find(unknown, names, max_distance)
     local is_alike = d < math.max(#requested, #plain) -- they share a letter
     if is_alike and (d < best_distance or not best and d == best_distance) then best, best_distance = name, d end
   end
-  return best and best_distance > NEAR and longer(unknown, names) or best
+  return (not best or best_distance > NEAR) and longer(unknown, names) or best
 end
 
 --- ` (did you mean "x"?)`, or an empty string.

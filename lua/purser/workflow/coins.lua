@@ -85,6 +85,9 @@ end
 ---@param given purser.NetworkQuery
 ---@return purser.record.network|nil network, purser.Error|nil err
 function M.find_network(client, given)
+  if type(given) ~= "table" then
+    return nil, errors.argument(nil, "find_network has no coin", 'give { coin = "USDT", network = "TRX" }')
+  end
   local all, problem = M.read(client, given.max_age_ms or 300000)
   if not all then return nil, problem end
   local coin, unknown = M.find(all, given.coin)

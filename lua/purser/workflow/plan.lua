@@ -343,6 +343,9 @@ end
 ---@return purser.Plan|nil plan, purser.Error|nil err
 function M.withdraw(client, given, operation, without_balance)
   local err = check_names(given, withdraw_rules)
+  if not err and operation ~= nil and not withdrawals[operation] then
+    err = errors.argument("operation", ("%s is no withdrawal"):format(tostring(operation)), "leave it out")
+  end
   if err then return nil, err end
   local all, read_at = coins.read(client, given.max_age_ms or MAX_AGE_MS)
   if not all then return nil, read_at end

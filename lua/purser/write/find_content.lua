@@ -26,7 +26,6 @@ local reasons = {
   partly = "(9) a record agrees in part with what was sent",
   many = "(10) there are more unclaimed records of equal content than open calls that can have made them",
   others = "(9) another call could have made it as well, which is open or whose record the service does not show",
-  under_way = "(10) an equal call is still under way, and could have made it as well",
   elsewhere = "(11) the service shows an unclaimed record of equal content at another time, and no record of an "
     .. "answered call shows that its times are right",
   planned = "(7) the service shows an unclaimed record that may be of equal content, so it may have been made already",
@@ -213,10 +212,8 @@ local function sorted_calls(question, open)
   local equal, under_way, others = {}, {}, {}
   local digest, now = intents.digest(question.row, question.intent.params), question.service:now()
   for _, call in ipairs(open) do
-    local is_equal = call.operation == question.row.full_name
-      and intents.digest(question.row, call.params) == digest
     local may_be_answered = call.state == "open" and now < due_at(question, call)
-    table.insert(is_equal and (may_be_answered and under_way or equal) or others, call)
+    table.insert(call.digest ~= digest and others or may_be_answered and under_way or equal, call)
   end
   return equal, under_way, others
 end
@@ -260,7 +257,8 @@ local function part(list)
   return parts
 end
 
-local HIDDEN_MS = 300000 -- records that are later than this are late beyond measure
+-- Records that are later than this are late beyond measure; and who may own a record is found by then.
+local HIDDEN_MS = 300000
 
 -- Measures how late the record of a call appeared that an earlier reading did not show. By a clock that was wrong
 -- nothing is measured.
@@ -334,14 +332,12 @@ local function judge_lateness(question, shown, hidden)
   return late_ms >= HIDDEN_MS and undecided({}, reasons.hidden) or nil
 end
 
-local UNDER_WAY_MS = 60000 -- how long after the deadline calls are waited for that may own a record
-
 -- Returns until when it may be found that another call owns what agrees with it. One that was sent just now is not
 -- judged by this call's deadline, and one that was answered owns it once no record is as late.
 local function claims_until(question, call)
   if call.answered then return call.sent_at + HIDDEN_MS end
   local deadline = question.window.is_planned and 0 or question.deadline -- of a payment that was never sent: none
-  return math.max(deadline, due_at(question, call)) + UNDER_WAY_MS
+  return math.max(deadline, due_at(question, call)) + HIDDEN_MS
 end
 
 -- Returns that there is something to wait for; a payment that is planned waits in its queue.
@@ -366,17 +362,11 @@ local function judge_equal(question, parts, open, hidden, witnesses)
   local function is_left(one) return not owned[one] end
   parts.may, parts.far = keep(parts.may, is_left), keep(parts.far, is_left)
   if left > 0 then return undecided(records_in(parts.same), reasons.many) end
-  if not mine then
-    if not blocked then return nil end
-    if question.window.is_planned or question.service:now() < question.deadline + UNDER_WAY_MS then
-      return await_other(question)
-    end
-    return undecided(records_in(parts.same), reasons.under_way)
-  end
+  if not mine then return blocked and await_other(question) or nil end
   if parts.may[1] then return undecided(records_in(joined(parts.may, parts.same)), reasons.partly) end
   local function may_own(call)
-    local verdict = verdict_of(question, call, mine, witnesses)
-    return verdict == "same" or verdict == "may"
+    local verdict, differs_by_fee = verdict_of(question, call, mine, witnesses)
+    return verdict == "same" or verdict == "may" or differs_by_fee
   end
   local rivals, now = keep(joined(others, hidden), may_own), question.service:now()
   if any(rivals, function(call) return now < claims_until(question, call) end) then return await_other(question) end
@@ -426,15 +416,14 @@ end
 -- asked for both would leave its record, or a twin's, to nobody. Or nil and an error.
 local function claimable(question, shown, witnesses)
   local first, last = question.first - M.SHIFTED_MS, question.last + M.SHIFTED_MS
-  local open, err = question.claims:open_calls(first, last, question.later)
-  while open do
-    local list, failed = candidates_of(question, shown, witnesses)
+  local before, list, failed
+  while true do
+    local open, err = question.claims:open_calls(first, last, question.later)
+    if not open then return nil, err end
+    if ids_of(open) == before then return list, failed, open end
+    before, list, failed = ids_of(open), candidates_of(question, shown, witnesses)
     if not list or not list[1] then return list, failed, open end
-    local before = ids_of(open)
-    open, err = question.claims:open_calls(first, last, question.later)
-    if open and ids_of(open) == before then return list, failed, open end
   end
-  return nil, err
 end
 
 --- Returns what a late, whole reading says of the call by content; or nil and an error.
@@ -443,9 +432,6 @@ function M.judge(question, shown)
   if not witnesses then return nil, err end
   local list, failed, open = claimable(question, shown, witnesses)
   if not list then return nil, failed end
-  list = keep(list, function(one)
-    return not any(open, function(call) return intents.shows_id(call, one.record) end)
-  end)
   if shown.incomplete then return question:doubt(shown, records_in(list)) end
   if list[1] and question.claims:has_forgotten(question.first, question.later) then
     return undecided(records_in(list), reasons.forgotten)

@@ -88,6 +88,17 @@ function M.equal_call(tx, account, operation, params)
     intents.digest(operations.by_name[operation], params), account)[1]
 end
 
+--- Returns how many equal payments stand undecided that were never sent as far as the journal knows.
+---@param tx table
+---@param account string
+---@param operation string
+---@param params table<string, string>
+---@return integer
+function M.undecided_equals(tx, account, operation, params)
+  return #tx:rows("SELECT id FROM purser_calls WHERE digest = $1 AND account = $2 AND state = 'planned' "
+    .. "AND stage = 'undecided'", intents.digest(operations.by_name[operation], params), account)
+end
+
 --- Returns whether a record is known to be that of another call of the account than the one of this row id.
 ---@param tx table
 ---@param account string
@@ -163,11 +174,10 @@ function M.was_too_late(err) return err ~= nil and err.code == service_clock.OUT
 --- Returns for how long at most the client's requests are taken, and how long after a request was stamped its record
 --- must be visible (ms).
 ---@param client purser.Client
----@param delay_ms integer|nil  how long a new record may be missing; the client's
 ---@return integer recv_window, integer visible_ms
-function M.times(client, delay_ms)
+function M.times(client)
   local window = private.state_of(client)._recv_window or 5000
-  return window, reading.visible_ms(window, delay_ms or client:settings().visibility_delay_ms)
+  return window, reading.visible_ms(window, client:settings().visibility_delay_ms)
 end
 
 --- Returns that calls of the client wait for the rate limit, in words; nil where none does, or not for a second.

@@ -16,52 +16,24 @@ local M = {}
 ---@field skipped { operation: string, why: string }[]  reads whose answer was not compared
 ---@field compared integer  how many answers were
 
-local Result = {}
-Result.__index = Result
-
--- Adds a finding once, however many records show it.
-function Result:add(operation, kind, path, expected, found)
-  local key = table.concat({ operation, kind, path, found }, "\0")
-  if self.seen[key] then return end
-  self.seen[key] = true
-  self.findings[#self.findings + 1] = { operation = operation, kind = kind, path = path, expected = expected,
-    found = found }
-end
-
-local function skip(result, read, why)
-  result.skipped[#result.skipped + 1] = { operation = read[1], why = why }
-end
-
--- Compares the answer to one read.
-local function examine(result, client, read, value, err, response, expected)
-  local function add(...) result:add(read[1], ...) end
-  local known, row = expected[reads.key(read)], result.rows[read[1]]
-  if not response then
-    return skip(result, read, err and err.outcome == "not_sent" and "nothing was sent" or "no answer came")
-  end
-  local content_type = result.redactor:headers(response.headers)["content-type"]
+-- Compares the answer to one read. Returns why it shows nothing to compare, or nil.
+local function examine(add, client, capture, read, expected, redactor, rename)
+  capture.last = nil
+  local value, err = reads.run(client, read)
+  local response = capture.last
+  if not response then return err and err.outcome == "not_sent" and "nothing was sent" or "no answer came" end
+  local known = expected[reads.key(read)]
+  local content_type = redactor:headers(response.headers)["content-type"]
   local code = compare.code_of(response, client.profile)
   if code then
-    local why = compare.code(add, code, known, read)
-    compare.body(add, response.body, expected.error.form, nil, result.rename)
-    known = read.probe and known or expected.error
-    compare.head(add, response, content_type, known)
-    if why then skip(result, read, why) else result.compared = result.compared + 1 end
-    return
+    compare.body(add, response.body, expected.error.form, nil, rename)
+    compare.head(add, response, content_type, read.probe and known or expected.error)
+    return compare.code(add, code, known, read)
   end
-  result.compared = result.compared + 1
   if read.probe then add("other code", "code", "a rejection", "none") end
   compare.head(add, response, content_type, known)
-  if not read.probe then compare.body(add, response.body, known.form, row, result.rename) end
+  if not read.probe then compare.body(add, response.body, known.form, purser.operations[read[1]], rename) end
   if not value and err then add("unreadable", "answer", "a result", "an error of kind " .. err.kind) end
-end
-
--- Returns what makes of a member's name what may be shown: a name as fields have them stays. What may be a value that
--- stands where a name should, such as a sub-account's or an id, becomes a token.
-local function shown_name(redactor)
-  return function(name)
-    return #name <= 32 and name:find "^%l[%a_]*$" and name or redactor:name(name)
-  end
 end
 
 --- Returns a transport that keeps the last response for `compare`, and hands on nothing but reads.
@@ -77,13 +49,23 @@ function M.capture(inner) return reads.capture(inner) end
 function M.compare(client, capture, profile)
   local redactor, message = redact.new()
   if not redactor then return nil, message end
-  local result = setmetatable({ findings = {}, skipped = {}, seen = {}, compared = 0, redactor = redactor,
-    rename = shown_name(redactor), rows = purser.operations }, Result)
-  local expected = reads.expected(profile)
+  local result, seen = { findings = {}, skipped = {}, compared = 0 }, {}
+  -- A name as fields have them stays. What may be a value that stands where a name should, such as a sub-account's or
+  -- an id, becomes a token.
+  local function rename(name)
+    return #name <= 32 and name:find "^%l[%a_]*$" and name or redactor:name(name)
+  end
   for _, read in ipairs(reads.of(client)) do
-    capture.last = nil
-    local value, err = reads.run(client, read)
-    examine(result, client, read, value, err, capture.last, expected)
+    local function add(kind, path, expected, found) -- once, however many records show it
+      local key = table.concat({ read[1], kind, path, found }, "\0")
+      if not seen[key] then
+        seen[key], result.findings[#result.findings + 1] = true, { operation = read[1], kind = kind, path = path,
+          expected = expected, found = found }
+      end
+    end
+    local why = examine(add, client, capture, read, reads.expected(profile), redactor, rename)
+    if why then result.skipped[#result.skipped + 1] = { operation = read[1], why = why }
+    else result.compared = result.compared + 1 end
   end
   return result
 end

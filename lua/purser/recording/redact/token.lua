@@ -34,10 +34,12 @@ local function run_of(draw, alphabet, length)
   return length <= BLOCK and block or block:rep(math.ceil(length / BLOCK)):sub(1, length)
 end
 
--- Returns digits, of which the first is no zero where there are several: they may be a bare number.
-local function number_run(draw, length)
-  if length == 1 then return draw(DIGITS) end
-  return draw(NONZERO) .. run_of(draw, DIGITS, length - 1)
+-- Draws other digits for those of a number. The first is no zero where there are several: it may be a bare number.
+local function number_run(draw, text)
+  return (text:gsub("()(%d+)", function(at, run)
+    local is_first = #run > 1 and not text:sub(1, at - 1):find "%d"
+    return is_first and draw(NONZERO) .. run_of(draw, DIGITS, #run - 1) or run_of(draw, DIGITS, #run)
+  end))
 end
 
 local function hex_run(draw, text)
@@ -50,10 +52,8 @@ local function is_hex(text)
   return #text >= 16 and text:find "^%x+$" and text:find "%a" and not (text:find "%l" and text:find "%u")
 end
 
--- The parts of an IPv4 address: each stays one.
-local function octet(draw, text)
-  if #text < 3 then return number_run(draw, #text) end
-  return draw "1" .. run_of(draw, DIGITS, 2)
+local function is_number(text)
+  return text:find "^[+-]?%d+%.?%d*$" ~= nil or text:find "^[+-]?%d+%.?%d*[eE][+-]?%d+$" ~= nil
 end
 
 -- Letters and digits. The first is a letter beyond f, so that the token is neither a number nor hexadecimal. The last
@@ -69,30 +69,6 @@ end
 
 local token
 
--- The forms of text, the first that matches: a pattern, and what makes a token of its captures.
-local forms = {
-  { "^([+-]?)(%d+)$", function(draw, sign, digits) return sign .. number_run(draw, #digits) end },
-  { "^([+-]?)(%d+)%.(%d+)$", function(draw, sign, whole, places)
-    return sign .. number_run(draw, #whole) .. "." .. run_of(draw, DIGITS, #places)
-  end },
-  { "^([+-]?)(%d+)(%.?%d*)([eE][+-]?)(%d+)$", function(draw, sign, whole, places, mark, exponent)
-    return sign .. number_run(draw, #whole) .. (places ~= "" and "." .. run_of(draw, DIGITS, #places - 1) or "")
-      .. mark .. run_of(draw, DIGITS, #exponent)
-  end },
-  { "^(%d%d?%d?)%.(%d%d?%d?)%.(%d%d?%d?)%.(%d%d?%d?)$", function(draw, ...)
-    local parts = { ... }
-    for i, part in ipairs(parts) do parts[i] = octet(draw, part) end
-    return table.concat(parts, ".")
-  end },
-  { "^(%x*:%x*:[%x:]*)$", function(draw, text)
-    return (text:gsub("%x", function() return draw "0123456789abcdef" end))
-  end },
-  { "^0x(%x+)$", function(draw, text) return "0x" .. run_of(draw, "0123456789abcdef", #text) end },
-  { "^([^@%s]+)@([^@%s]+)%.(%a+)$", function(draw, user, host, top)
-    return run_of(draw, LOWER, #user) .. "@" .. run_of(draw, LOWER, #host) .. "." .. run_of(draw, LOWER, #top)
-  end },
-}
-
 -- A list keeps its commas, and an address or a hash the number after its colon: each part has the token it has alone.
 local function of_parts(signer, text)
   if text:find "^[^,%s]+,[^%s]*[^,%s]$" then
@@ -107,12 +83,7 @@ function token(signer, text)
   local parts = of_parts(signer, text)
   if parts then return parts end
   local draw = draws(signer, text)
-  if is_hex(text) then return hex_run(draw, text) end
-  for _, form in ipairs(forms) do
-    local a, b, c, d, e = text:match(form[1])
-    if a then return form[2](draw, a, b, c, d, e) end
-  end
-  return mixed(draw, text)
+  return (is_hex(text) and hex_run or is_number(text) and number_run or mixed)(draw, text)
 end
 
 --- The token of a text.
@@ -125,9 +96,9 @@ M.of = token
 ---@param text string
 ---@return string
 function M.kind(text)
-  local kind = is_hex(text) and "hex" or text:find "^[+-]?%d+$" and "digits"
-    or text:find "^[+-]?%d+%.%d+$" and "decimal" or text:find "^[+-]?%d+%.?%d*[eE][+-]?%d+$" and "number" or "text"
-  if kind == "decimal" then kind = kind .. " " .. #text:match "%d+$" end
+  local kind = is_hex(text) and "hex" or not is_number(text) and "text" or text:find "[eE]" and "number"
+    or text:find(".", 1, true) and "decimal" or "digits"
+  if kind == "decimal" then kind = kind .. " " .. #text:match "%d*$" end
   return kind .. " " .. #text
 end
 

@@ -107,7 +107,8 @@ local function explained(message, options)
   local host = setting(options.host, "PGHOST")
   local needs = is_verified(options) and ('; it needs TLS, and a certificate with that name from an authority in "%s"')
     :format(authorities_of(options)) or ""
-  return ('no connection to the server "%s"%s; psql with the same settings says why'):format(host, needs)
+  return ("no connection to the server %s%s; psql with the same settings says why"):format(
+    host ~= "" and ('"%s"'):format(host) or is_local(options) and "of this machine" or "of the environment", needs)
 end
 
 --- Connects. Returns a handle of LuaDBI; or nil and a message.

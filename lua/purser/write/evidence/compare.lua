@@ -193,17 +193,22 @@ local function counted_id(reconcile, params, record, witnesses)
   return counted(name, params, record, witnesses)
 end
 
--- Without a witness coin and amount prove a difference where both differ. Away from the call's time one of them does,
--- or a note. Of a payment that may never have been sent an amount does, too, that a fee may explain, unless who is paid
--- agrees: to one's own accounts there is no fee.
-local function is_other_payment(reconcile, seen, where)
-  local asset, amount, to = seen.coin == "unlike" or seen.asset == "unlike", seen.amount == "unlike", nil
-  if where == "near" then return asset and amount end
+-- Returns whether a fee may explain that the amount differs, where who is paid agrees: to one's own accounts there is
+-- no fee.
+local function may_be_fee(reconcile, seen)
   for _, name in ipairs(reconcile.match_on or {}) do
-    if name == "address" or name == "toAccount" then to = seen[name] end
+    local is_payee = name == "address" or name == "toAccount"
+    if is_payee and (seen[name] == "same" or seen[name] == "may") then return seen.amount == "near" end
   end
-  local is_fee = where == "far" or to == "same" or to == "may"
-  return asset or amount or seen.note == "unlike" or seen.amount == "near" and not is_fee
+  return false
+end
+
+-- Without a witness coin and amount prove a difference where both differ. Away from the call's time one of them does,
+-- or a note. Of a payment that may never have been sent an amount does, too, that no fee explains.
+local function is_other_payment(seen, where, is_fee)
+  local asset, amount = seen.coin == "unlike" or seen.asset == "unlike", seen.amount == "unlike"
+  if where == "near" then return asset and amount end
+  return asset or amount or seen.note == "unlike" or where == "planned" and seen.amount == "near" and not is_fee
 end
 
 -- Returns whether a record shows the id of the call in other case, or with other signs between letters and digits. Then
@@ -226,22 +231,24 @@ end
 ---@param record table
 ---@param witnesses table      what answered calls show of this service: see claims.lua
 ---@param where "near"|"far"|"planned"  the record lies in the call's window or next to it; away from it; there is none
----@return purser.evidence.Verdict
+---@return purser.evidence.Verdict verdict, boolean|nil differs_by_fee  a fee explains all that is unlike
 function M.judge(reconcile, params, record, witnesses, where)
   local seen, verdict = { id = counted_id(reconcile, params, record, witnesses) }, "same"
   for _, name in ipairs(reconcile.copy_params or {}) do -- the list was asked for these, and need not show them
     if not is_blank(record[name]) then seen[name] = counted(name, params, record, witnesses) end
   end
   for _, name in ipairs(reconcile.match_on or {}) do seen[name] = counted(name, params, record, witnesses) end
-  local is_other = is_other_payment(reconcile, seen, where)
+  local is_fee = may_be_fee(reconcile, seen)
+  local is_other, differs_by_fee = is_other_payment(seen, where, is_fee), is_fee
   for _, relation in pairs(seen) do
     is_other = is_other or relation == "other"
-    if relation ~= "same" and relation ~= "may" then verdict = "unlike" end
+    if relation == "unlike" or relation == "near" then verdict = "unlike" end
+    differs_by_fee = differs_by_fee and relation ~= "unlike"
     if relation == "may" and verdict == "same" then verdict = "may" end
   end
   if is_other then return shows_id(reconcile, params, record) and "unlike" or "other" end
   local is_told = seen.amount == "same" or seen.coin == "same" or seen.asset == "same" or params.amount == nil
-  return verdict == "same" and not is_told and "may" or verdict
+  return verdict == "same" and not is_told and "may" or verdict, differs_by_fee
 end
 
 --- Returns whether a record that shows the id of the call shows another payment all the same: the id was used for two.

@@ -59,8 +59,8 @@ local KNOWN = "SELECT (" .. POLICY .. [[) AS policy,
     (SELECT sent_at FROM purser_calls ORDER BY sent_at DESC LIMIT 1) AS newest,
     (SELECT sent_at FROM purser_calls WHERE account = $2 AND destination = $3 AND destination <> '' AND state = 'done'
       ORDER BY sent_at LIMIT 1) AS known_since,
-    (SELECT tries || ' ' || plan FROM purser_calls WHERE account = $4 AND queue = $5 AND queue <> '' AND payment = $6
-      AND disowned <> '') AS disowned,
+    (SELECT disowned || tries || ' ' || plan FROM purser_calls WHERE account = $4 AND queue = $5 AND queue <> ''
+      AND payment = $6) AS payment,
     plan.digest AS plan, plan.added_at AS added_at, statement.id AS statement
   FROM (SELECT 1 AS one) AS here
     LEFT JOIN purser_plans AS plan ON plan.account = $4 AND plan.queue = $5 AND plan.single IN ('', $6)
@@ -71,8 +71,8 @@ local KNOWN = "SELECT (" .. POLICY .. [[) AS policy,
 ---@field policy { version: integer, digest: string }|nil
 ---@field newest integer|nil       epoch ms: when the newest call was sent
 ---@field known_since integer|nil  when the destination was first paid, as far as this journal knows
----@field sent_under string|nil   the plans under which a payment was sent of which a person said that it was not made
----@field is_repeat boolean       it was not sent since
+---@field sent_under string|nil   the plans under which the payment was sent
+---@field is_repeat boolean       a person said that it was not made, and it was not sent since
 ---@field plans { digest: string, added_at: integer, statements: string[] }[]  the newest first; ids of signatures
 
 --- Returns all that the journal has to say of a call that is about to be sent.
@@ -88,10 +88,10 @@ function M.known(tx, account, queue, key, destination)
     if row.statement then plan.statements[#plan.statements + 1] = row.statement end
   end
   local first = rows[1]
-  local tries, sent_under = match(first.disowned or "", "^(%d+) (.*)$")
+  local word, sent_under = match(first.payment or "", "^(%S+) (.*)$")
   return { policy = read_policy(first.policy), newest = tonumber(first.newest),
     known_since = tonumber(first.known_since), plans = plans, sent_under = sent_under,
-    is_repeat = tries == "0" }
+    is_repeat = word == "yes0" }
 end
 
 ----------------------------------------------------------------------------------------------------------------- sums

@@ -153,8 +153,8 @@ local function check(self, tx, intent, row, queue, key)
   local plan
   plan, err = find_approval(self, tx, known, call, key)
   if not plan then return nil, err end
-  local under = known.sent_under
-  if under then plan = find(under, plan, 1, true) and under or under .. " " .. plan end
+  local under = known.sent_under or ""
+  if under ~= "" then plan = find(under, plan, 1, true) and under or under .. " " .. plan end
   call.columns = { destination = call.destination, plan = plan, approved_by = list_of(call.signed),
     policy = format("%d", self.chain.latest.version) }
   return call
@@ -168,16 +168,15 @@ end
 ---@param key table|nil      of a single call
 ---@return table<string, string> columns, purser.Error|nil err, table|nil call
 function M.judge(tx, intent, row, approved, payment, key)
-  local call, err, installed
+  local call, err
   if approved then
     local name = payment and payment.key or key and key.name or ""
     call, err = check(approved, tx, intent, row, payment and payment.queue or "", name)
   else
-    installed = approval_rows.policy(tx, intent.account or "")
-  end
-  if installed then
-    err = signers.error("policy", format("the account is under policy %d, and this client has none", installed.version))
-    err.hint = 'give the client the option policy = "FOLDER"'
+    local under = approval_rows.policy(tx, intent.account or "")
+    err = under and signers.error("policy", format("the account is under policy %d, and this client has none",
+      under.version))
+    if err then err.hint = 'give the client the option policy = "FOLDER"' end
   end
   if err then
     err.operation, err.details = row.full_name, err.details or {}
@@ -198,44 +197,42 @@ end
 ---@return purser.Journal
 function Approved:journal() return self.kept_in end
 
---- Examines a plan that is brought to this payer, with signatures on it. Returns what these are worth; or nil, the code
---- of what is wrong, and perhaps a message. A signature that is of no use to anybody is wrong.
+--- Takes a plan that is brought to this payer, with signatures on it; what the journal had already stays. Returns what
+--- all its signatures are worth then; or nil and an error, and then nothing is kept. A signature that is of no use to
+--- anybody is one.
 ---@param text string
 ---@param armoured string[]
 ---@param now integer  epoch ms
----@return purser.Verified|nil verified, string|nil code, string|nil message
-function Approved:examine(text, armoured, now)
+---@param enqueue fun(plan: purser.SignedPlan): any, purser.Error|nil  adds the payments of a new plan; or nil, an error
+---@return purser.Verified|nil verified, purser.Error|nil err
+function Approved:add(text, armoured, now, enqueue)
   local plan, message = plan_text.read(text)
-  if not plan then return nil, "changed", message end
+  if not plan then return signers.refuse("changed", message) end
   local code = signers.misfit(plan, self, nil, now) or plan.head.queue == "" and #plan.rows ~= 1 and "queue"
-  if code then return nil, code end
-  local kept
-  kept, message = self.kept_in.db:transaction(function(tx) return { approval_rows.plan_text(tx, plan.digest) } end)
-  if not kept then return nil, "journal", message end
-  local verified = signers.verified(plan, self.chain, armoured)
-  verified.is_kept = kept[1] ~= nil
-  for _, problem in ipairs(verified.problems) do
+  if code then return signers.refuse(code) end
+  for _, problem in ipairs(signers.verified(plan, self.chain, armoured).problems) do
     if problem.code == "signature" or problem.code == "stranger" then
-      return nil, problem.code, format("signature %d: %s", problem.number, problem.message
-        or signers.error(problem.code).message)
+      return signers.refuse(problem.code, format("signature %d: %s", problem.number, problem.message
+        or signers.error(problem.code).message))
     end
   end
-  return verified
-end
-
---- Keeps a plan that was examined, and signatures on it; what the journal had already stays. Returns what all its
---- signatures are worth then; or nil and a message.
----@param plan purser.SignedPlan
----@param armoured string[]
----@return purser.Verified|nil verified, string|nil message
-function Approved:keep(plan, armoured)
-  return self.kept_in.db:transaction(function(tx)
-    approval_rows.lock(tx)
-    local is_new = approval_rows.add(tx, plan, armoured)
-    local verified = signers.verified(plan, self.chain, approval_rows.signatures(tx, plan.digest))
-    verified.added = is_new
-    return verified
-  end)
+  local db, known, verified = self.kept_in.db
+  known, message = db:transaction(function(tx) return { approval_rows.plan_text(tx, plan.digest) } end)
+  if known and not known[1] and plan.head.queue ~= "" then
+    local ok, err = enqueue(plan)
+    if not ok then return nil, err end
+  end
+  if known then
+    verified, message = db:transaction(function(tx)
+      approval_rows.lock(tx)
+      local is_new = approval_rows.add(tx, plan, armoured)
+      local found = signers.verified(plan, self.chain, approval_rows.signatures(tx, plan.digest))
+      found.added = is_new
+      return found
+    end)
+  end
+  if verified then return verified end
+  return signers.refuse("journal", "the journal cannot be written: " .. tostring(message))
 end
 
 -- Returns why rows of a plan that were not sent yet would not be sent now: how many rows, by the reason.
@@ -254,7 +251,8 @@ end
 
 ---@class purser.PlanStatus: purser.Verified
 ---@field expired boolean
----@field unmet table<string, integer>  rows that would not be sent at that time, by the reason
+---@field unmet table<string, integer>  rows that would not be sent at that time, by the reason; none is looked at where
+--- the plan has expired or was withdrawn
 ---@field rows integer
 
 --- Returns the account's plans, newest first, judged as a sending at this time would be; or nil and a message.
@@ -267,7 +265,8 @@ function Approved:stored(now)
       local plan = plan_text.read(stored.text)
       if plan and plan.digest == stored.digest then
         local status = signers.verified(plan, self.chain, approval_rows.signatures(tx, plan.digest))
-        status.expired, status.rows, status.unmet = now >= plan.ends, #plan.rows, unmet_of(self, tx, plan, now)
+        status.expired, status.rows = now >= plan.ends, #plan.rows
+        status.unmet = (status.expired or status.withdrawn) and {} or unmet_of(self, tx, plan, now)
         list[#list + 1] = status
       end
     end
@@ -292,9 +291,9 @@ function M.new(client_options, base_url)
   if not chain then return nil, message, "install it with `purser policy install`" end
   local self = setmetatable({ folder = folder, account = account, base_url = base_url, chain = chain, plans = {},
     kept_in = journal }, Approved)
+  local ok
   self.journal_id, message = journal:id()
-  local ok = self.journal_id
-  if ok then
+  if self.journal_id then
     ok, message = journal.db:transaction(function(tx)
       approval_rows.lock(tx)
       local problem = approval_rows.install(tx, account, chain)

@@ -88,18 +88,12 @@ local function read_spending_limit(spending_limit)
   return limits
 end
 
--- Returns whether a table is a list without holes: any other would be read in part, or as an empty one.
-local function is_list(value)
-  local count, last = 0, 0
-  for _ in pairs(value) do count = count + 1 end
-  for i in ipairs(value) do last = i end
-  return count == last
-end
-
 -- Reads a list by `read_entry`, which returns an entry; or nil, a message and what to do.
 local function list_of(name, read_entry)
   return function(list)
-    if not is_list(list) then return nil, format('"%s" is not a plain list', name), "give { first, second }" end
+    if not option_schema.is_list(list) then
+      return nil, format('"%s" is not a plain list', name), "give { first, second }"
+    end
     local entries = {}
     for i, given in ipairs(list) do
       local entry, message, hint = read_entry(given)
@@ -218,7 +212,9 @@ function M.read(options)
     return nil, format('guard rails: "%s" has a metatable, which may hide rules', hidden), "give plain tables"
   end
   if options[1] == nil then options = { options } end
-  if not is_list(options) then return nil, "guard rails: the sets are not a plain list", "give { first, second }" end
+  if not option_schema.is_list(options) then
+    return nil, "guard rails: the sets are not a plain list", "give { first, second }"
+  end
   local sets = {}
   for i, set in ipairs(options) do
     local read, message, hint = read_set(set)
