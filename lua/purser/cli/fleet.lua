@@ -85,6 +85,7 @@ end
 -- Shows what was done. Returns the exit code.
 local function finish(options, done, err)
   show_steps(done or err.details and err.details.done or {}, options)
+  if done and not done[1] and options.action ~= "orphans" then report.note "there was nothing to do" end
   if not err then return report.DONE end
   if err.kind ~= "workflow" then return report.workflow_failure(err) end
   report.say("%s", tostring(err))
