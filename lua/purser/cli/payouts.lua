@@ -67,7 +67,7 @@ function M.grammar()
   }
 end
 
--- A command for the same list, with what this one was given for it.
+-- Returns a command for the same list, with what this one was given for it.
 local function next_command(options, words)
   local queue = options.queue and " --queue " .. values.shell_word(options.queue) or ""
   return "purser payouts " .. words .. (options.journal and "" or " --journal FILE") .. connection.words(options)
@@ -87,7 +87,7 @@ local function progress()
   end, clear
 end
 
--- The client and the queue of a plan, which makes no journal and needs none.
+-- Returns the client and the queue of a plan, which makes no journal and needs none.
 local function open_for_plan(options)
   local journal = options.journal
   if journal and not core.file_mode(journal) then options.journal = nil end
@@ -97,7 +97,7 @@ local function open_for_plan(options)
     and purser.payouts.new { client = client, journal = sources.journal, queue = options.queue } or nil }
 end
 
--- Where the payments are: the client, its queue and its journal.
+-- Opens where the payments are: the client, its queue and its journal.
 local function open(options)
   for _, name in ipairs { "queue", "worker" } do -- an empty variable; under another name the list would be paid again
     if options[name] == "" then report.bad_input("payouts: --%s is empty; give a name, or leave it out", name) end
@@ -161,7 +161,7 @@ end
 
 -- Writes a plan: for a person, or each payment for a program.
 local function show_plan(plan, options)
-  if options.format ~= "table" or options.filter[1] then
+  if not output.is_text(options) then
     return report.write(output.rows(payments_plan.TITLES, payments_plan.records(plan), options), options.raw)
   end
   report.write(payments_plan.show(plan))
@@ -205,7 +205,7 @@ end
 
 --------------------------------------------------------------------------------------------------------- the result
 
--- A key as it is sorted: inv-2 before inv-10.
+-- Returns a key as it is sorted: inv-2 before inv-10.
 local function sortable(key)
   return (key:gsub("%d+", function(digits) return ("0"):rep(20 - #digits) .. digits end))
 end
@@ -364,7 +364,7 @@ end
 
 function actions.report(options) show_list(got(look(options).queue:list()), options) end
 
--- The payment of that key in the file.
+-- Returns the payment of that key in the file.
 local function payment_in(options)
   if not options.list then report.bad_input "payouts replace: the file is missing; give KEY FILE" end
   for _, payment in ipairs(report.must(purser.payouts.read(options.list, options.operation))) do

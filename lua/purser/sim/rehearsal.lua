@@ -14,30 +14,14 @@ local M = {}
 
 local STARTS, LIMIT_MS, LATE_MS = 3, 120000, 3000
 
--- The ways in which a write call goes wrong: does(run, request, answer) returns what the program gets. `answer()`
--- executes the request.
+-- The ways in which a write call goes wrong: whether it is executed, and whether the program is killed meanwhile. Its
+-- answer is lost, unless it is throttled.
 local faults = {
-  { name = "the answer is lost", does = function(_, _, answer)
-    answer()
-    return { status = 200, fault = "close" }
-  end },
-  { name = "lost, and its record comes late", visibility_delay_ms = LATE_MS, does = function(_, _, answer)
-    answer()
-    return { status = 200, fault = "close" }
-  end },
-  { name = "429", does = function(run, _, answer)
-    run.sim:fault { kind = "throttle" }
-    return answer()
-  end },
-  { name = "killed before it arrives", does = function(run)
-    run:kill()
-    return { status = 200, fault = "close" }
-  end },
-  { name = "killed after it is executed", does = function(run, _, answer)
-    answer()
-    run:kill()
-    return { status = 200, fault = "close" }
-  end },
+  { name = "the answer is lost", is_executed = true },
+  { name = "lost, and its record comes late", is_executed = true, visibility_delay_ms = LATE_MS },
+  { name = "429", is_throttled = true },
+  { name = "killed before it arrives", is_killed = true },
+  { name = "killed after it is executed", is_executed = true, is_killed = true },
 }
 
 local function quoted(text) return "'" .. tostring(text):gsub("'", "'\\''") .. "'" end
@@ -60,11 +44,10 @@ function Run:start()
   os.remove(self.folder .. "/code")
   os.execute(("{ %s >>%soutput 2>&1 </dev/null & echo $! >%spid; wait $!; echo $? >%snew && mv %snew %scode; } "
     .. "2>/dev/null &"):format(table.concat(words, " "), inside, inside, inside, inside, inside))
-  self.starts, self.ends_by, self.is_killed = self.starts + 1, core.monotonic_ms() + LIMIT_MS, false
+  self.starts, self.ends_by = self.starts + 1, core.monotonic_ms() + LIMIT_MS
 end
 
 function Run:kill()
-  self.is_killed = true
   local pid = tonumber(files.read(self.folder .. "/pid") or "")
   if pid then os.execute(("kill -KILL %d 2>/dev/null"):format(pid)) end
 end
@@ -86,13 +69,15 @@ end
 
 -- Answers a request; the write call of the fault goes wrong.
 function Run:handle(request)
-  local function answer() return self.sim:handle(request) end
-  if request.method == "GET" or request.target:find "^/sim" then return answer() end
+  if request.method == "GET" or request.target:find "^/sim" then return self.sim:handle(request) end
   self.writes = self.writes + 1
-  if not self.fault or self.writes ~= self.at then return answer() end
-  local response = self.fault.does(self, request, answer)
-  self.was_killed = self.is_killed
-  return response
+  local fault = self.writes == self.at and self.fault
+  if fault and fault.is_throttled then self.sim:fault { kind = "throttle" } end
+  if not fault or fault.is_throttled then return self.sim:handle(request) end
+  if fault.is_executed then self.sim:handle(request) end
+  if fault.is_killed then self:kill() end
+  self.was_killed = fault.is_killed
+  return { status = 200, fault = "close" }
 end
 
 -- The members of a record that say what was paid from where to where.

@@ -53,7 +53,7 @@ local function add(form, path, parent, name, node, rename)
   if node.type == "object" then
     local seen = {}
     for _, member in ipairs(node) do
-      local inner = rename(member[1])
+      local inner = rename and rename(member[1]) or member[1]
       if not seen[inner] then
         seen[inner] = true
         add(form, path .. "." .. inner, path, inner, member[2], rename)
@@ -67,7 +67,7 @@ end
 --- Returns the form of an answer's body: path -> { count =, classes = { [class] = true }, parent =, name = }; nil where
 --- it is no JSON.
 ---@param body string
----@param rename fun(name: string): string  a member's name as it may be shown
+---@param rename (fun(name: string): string)|nil  a member's name as it may be shown
 ---@return table|nil
 function M.of(body, rename)
   local tree, form = json_tree.read(body), {}

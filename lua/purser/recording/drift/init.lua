@@ -22,7 +22,7 @@ local function examine(add, client, capture, read, expected, redactor, rename)
   local value, err = reads.run(client, read)
   local response = capture.last
   if not response then return err and err.outcome == "not_sent" and "nothing was sent" or "no answer came" end
-  local known = expected[reads.key(read)]
+  local known = expected[read]
   local content_type = redactor:headers(response.headers)["content-type"]
   local code = compare.code_of(response, client.profile)
   if code then

@@ -14,6 +14,8 @@ local function own_key(client)
   return { accessKey = assert(client:prepare "wallet.convertible_balances").headers[client.profile.key_header] }
 end
 
+local API_KEY = { "live.api_key", own_key, live = true }
+
 -- Operations with the parameters of one small page, or what makes them. A `probe` is rejected: it shows the code and
 -- the form of an error. What is `live` needs a profile that allows it.
 M.list = {
@@ -28,7 +30,7 @@ M.list = {
   { "wallet.get_transfer", { tranId = ("0"):rep(32) }, probe = true },
   { "wallet.deposit_addresses", { coin = "NOSUCHCOIN" }, probe = true },
   { "sub_account.balances", { subAccount = "nosuchname01", accountType = "SPOT" }, probe = true },
-  { "live.account", live = true }, { "live.api_key", own_key, live = true }, { "live.kyc_status", live = true },
+  { "live.account", live = true }, API_KEY, { "live.kyc_status", live = true },
   { "live.uid", live = true },
 }
 
@@ -95,22 +97,14 @@ local function fill(sim, client, owner)
   assert(client:call("wallet.withdraw", withdrawal)) -- the first has left, this one has not
 end
 
-local function as_it_is(name) return name end
-
-local function add_exchange(expected, key, response)
-  local known = expected[key]
-  if not known then
-    known = { form = {}, statuses = {}, codes = {} }
-    expected[key] = known
-  end
-  form.learn(known.form, form.of(response.body, as_it_is))
+local function add_exchange(expected, read, response)
+  local known = expected[read] or { form = {}, statuses = {}, codes = {} }
+  expected[read] = known
+  form.learn(known.form, form.of(response.body))
   known.statuses[response.status] = true
   local value = core.decode(response.body)
   if type(value) == "table" and value.code ~= nil then known.codes[tostring(value.code)] = true end
 end
-
---- Returns the key of what a read is compared with.
-function M.key(read) return (read.probe and "probe " or "") .. read[1] end
 
 -- The forms of the simulator's answers, and an error as the service's web server writes it.
 local variants = { "document", "live" }
@@ -134,13 +128,13 @@ local function make_expected(profile)
     local client = assert(purser.new(options))
     local function expect(read)
       M.run(client, read)
-      add_exchange(expected, M.key(read), capture.last)
+      add_exchange(expected, read, capture.last)
       if read.probe then add_exchange(expected, "error", capture.last) end
     end
     for _, read in ipairs(M.of(client)) do expect(read) end
     if client.profile.live_operations then -- a key with a list of addresses, which does not end
       assert(maker.live:change_api_key { apiKey = owner.api_key, ipWhiteList = "127.0.0.1" })
-      expect { "live.api_key", own_key }
+      expect(API_KEY)
     end
   end
   return expected
@@ -148,7 +142,7 @@ end
 
 local known_of = {} -- by profile
 
---- Returns the simulator's answers to every read: key -> { form =, statuses =, codes = }. The key "error" has every
+--- Returns the simulator's answers to every read of the list: { form =, statuses =, codes = } each. "error" has every
 --- form of an error.
 ---@param profile string|nil
 ---@return table
