@@ -143,7 +143,7 @@ local function begin(client, operation, given, rules, title)
   local max_age_ms = given.max_age_ms or MAX_AGE_MS
   local all, read_at = coins.read(client, max_age_ms)
   if not all then return nil, read_at end
-  local plan = setmetatable({ client = client, operation = operation, title = title(given), problems = {}, warnings = {},
+  local plan = setmetatable({ client = client, operation = operation, title = title(), problems = {}, warnings = {},
     lines = {}, params = {}, made_at = read_at, max_age_ms = max_age_ms, ok = false, state = "new" }, Plan)
   find_network(plan, all, given)
   return plan
