@@ -24,7 +24,7 @@ function M.open(text, more)
   local options = text and limits.parse(text)
   if not options or options.redis then
     report.bad_input("%s; give sqlite:FILE or postgresql:DATABASE, or set PURSER_BOOKS",
-      text and ('"%s" names no books'):format(text:gsub("//.*", "//...")) or "which books?") -- it may hold a password
+      text and ('"%s" names no books'):format(text:gsub(":.*", ":...")) or "no books are named") -- it may hold a password
   end
   for name, value in pairs(more) do options[name] = value end
   return report.must(purser.books.open(options))
