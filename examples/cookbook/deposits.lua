@@ -23,7 +23,7 @@ local client = assert(purser.new {
 })
 local row = run("SELECT cursor FROM watch"):fetch()
 for event in client.wallet:watch_deposits {
-  cursor = row and row[1], since = not row and client:now() - 86400000 or nil,
+  cursor = row and row[1], since = not row and client:now() - 7 * 86400000 or nil,
   deadline_ms = arg[2] and tonumber(arg[2]) * 1000,
 } do
   local deposit, CREDITED = event.deposit, 5

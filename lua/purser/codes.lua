@@ -183,7 +183,8 @@ function M.get(code)
   return code ~= nil and M.list[tostring(code)] or nil
 end
 
---- The codes that an operation may answer with, ascending. With `own` only those that not every operation shares.
+--- Returns the codes that an operation may answer with, ascending. With `own` only those that not every operation
+--- shares.
 ---@param full_name string  such as "wallet.withdraw"
 ---@param own boolean|nil
 ---@return string[]

@@ -56,7 +56,8 @@ local function need(value, where)
   return made
 end
 
---- The sum of a list of decimals, texts and integers; 0 of an empty one. Raises for anything else, with its place.
+--- Returns the sum of a list of decimals, texts and integers; 0 of an empty one. Raises for anything else, with its
+--- place.
 ---@param list (purser.decimal|string|integer)[]
 ---@return purser.decimal
 function M.sum(list)
@@ -66,7 +67,7 @@ function M.sum(list)
   return total
 end
 
--- The argument that all others compare to with -1, 0 or `sign`.
+-- Returns the argument that all others compare to with -1, 0 or `sign`.
 local function extreme(name, sign, ...)
   local found
   for i = 1, math.max(1, select("#", ...)) do
@@ -77,12 +78,12 @@ local function extreme(name, sign, ...)
   return found
 end
 
---- The smallest of its arguments.
+--- Returns the smallest of its arguments.
 ---@param ... purser.decimal|string|integer
 ---@return purser.decimal
 function M.min(...) return (extreme("min", -1, ...)) end
 
---- The largest of its arguments.
+--- Returns the largest of its arguments.
 ---@param ... purser.decimal|string|integer
 ---@return purser.decimal
 function M.max(...) return (extreme("max", 1, ...)) end

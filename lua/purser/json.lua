@@ -128,14 +128,14 @@ function M.list(values)
   return setmetatable(values, List)
 end
 
---- An object with its members in the given order. A member whose value is nil is left out.
+--- Returns an object with its members in the given order. A member whose value is nil is left out.
 ---@param members table[]  { { key, value }, ... }
 ---@return table
 function M.object(members)
   return setmetatable(members, Object)
 end
 
---- A bare number of any length, given as its text.
+--- Returns a bare number of any length, given as its text.
 ---@param text string
 ---@return table
 function M.raw(text)
@@ -149,7 +149,7 @@ end
 
 M.null = setmetatable({ "null" }, Raw)
 
--- Where in a value the part is that cannot be written, such as `[2].amount`; "" is the value itself.
+-- Returns where in a value the part is that cannot be written, such as `[2].amount`; "" is the value itself.
 local function place_of(value, depth)
   if type(value) ~= "table" or getmetatable(value) == Raw or depth >= MAX_DEPTH then return "" end
   local is_object = getmetatable(value) == Object
@@ -165,8 +165,8 @@ local function place_of(value, depth)
   return ""
 end
 
---- A value as JSON. Raises for one that has no exact JSON form, at the line of the caller and with the place in the
---- value.
+--- Returns a value as JSON. Raises for one that has no exact JSON form, at the line of the caller and with the place in
+--- the value.
 ---@param value any
 ---@param options? { indent?: string }  the blanks of one level; without it the text holds no blanks
 ---@return string

@@ -50,7 +50,7 @@ function M.new(options)
   return clients.new(options, open_store, workflow)
 end
 
---- A client of these operations alone, for scripts that are not trusted: see docs/sandboxes.md.
+--- Makes a client of these operations alone, for scripts that are not trusted: see docs/sandboxes.md.
 ---@param client purser.Client
 ---@param names string[]  full names; a name with `*` stands for reads
 ---@return purser.RestrictedClient|nil restricted, purser.Error|nil err
@@ -67,14 +67,14 @@ function M.sandbox(client, extras)
   return sandbox.new(client, extras)
 end
 
---- A fresh clientTranId: 32 random letters and digits; or nil and a message when OpenSSL has no random bytes.
+--- Returns a fresh clientTranId: 32 random letters and digits; or nil and a message when OpenSSL has no random bytes.
 ---@return string|nil id, string|nil message
 function M.client_id()
   return core.random_token(32)
 end
 
---- The conventions of a client with this option `profile`, all of them: of a name, or of a table that overrides single
---- ones. A copy.
+--- Returns the conventions of a client with this option `profile`, all of them: of a name, or of a table that overrides
+--- single ones. A copy.
 ---@param requested string|table|nil
 ---@return table|nil profile, string|nil message
 function M.profile(requested)

@@ -38,7 +38,7 @@ local function pack(...)
   return { n = select("#", ...), ... }
 end
 
---- The running task, or nil outside of one. A coroutine that a task made itself is not a task.
+--- Returns the running task, or nil outside of one. A coroutine that a task made itself is not a task.
 ---@return purser.task|nil
 function M.current()
   local co = coroutine.running()

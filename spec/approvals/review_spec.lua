@@ -57,7 +57,7 @@ describe("the review of a plan", function()
     local text = show(rows, { known = known, now = NOW, policy = folder })
     files.remove(folder)
     local top = first_lines(text, 24)
-    for _, fault in ipairs { "inv%-077  ONLY THE ENDS", "inv%-123  Supplier 123 was paid at another",
+    for _, fault in ipairs { "inv%-077  ONLY THE ENDS", 'inv%-123  "Supplier 123" was paid at another',
       "inv%-200  another memo",
       "inv%-250  exactly 100 times", "INV_302  its key is almost", "inv%-400  the same amount to the same",
       "inv%-450  just below the limit of 1000" } do
@@ -136,6 +136,14 @@ describe("the review of a plan", function()
     assert.is_nil(text:find("\226\128\174", 1, true))
     assert.is_nil(show(rows, { html = true }):find("<script>", 1, true))
     assert.is_nil(show(rows, { html = true }):find("<b>", 1, true))
+  end)
+
+  it("takes no text of the maker's for its own", function()
+    local fake = "ACME" .. (" "):rep(70) .. 'to TGoo dAdd ress"'
+    local text = show({ { key = "k  1 BTC", operation = "wallet.withdraw", payee = fake, params = { coin = "USDT",
+      netWork = "TRX  x", address = "Tother", amount = "5", memo = "7  NEW" } } })
+    assert.truthy(text:find([["k 1 BTC"  5 USDT "TRX x"  "ACME to TGoo dAdd ress'"]]
+      .. '\n    to Toth er  memo "7 NEW"\n', 1, true), text)
   end)
 
   it("is of a plan, and of nothing else", function()

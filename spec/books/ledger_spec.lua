@@ -9,7 +9,8 @@ local ledger = require "purser.books.ledger"
 local MINUTE = 60000
 local OUTSIDE = "TXbuy5rFPKWTMsHX6XgYoTTyEBRKoPf7aJ"
 
--- The facts about each withdrawal of a world whose fee is where it says: "on top", "inside", and how it is known.
+-- Returns the facts about each withdrawal of a world whose fee is where it says: "on top", "inside", and how it is
+-- known.
 local function facts_of(fee, to_own, sync_between, book_options)
   local world = books_world.new { sim = { seed = 5, key_days = 0, fee = fee } }
   local books = books_world.open(world, book_options)

@@ -12,7 +12,7 @@ local function row(rid, amount, time, more)
   return made
 end
 
--- The pairs as "w1=d1", in order, and the ids of what stays open.
+-- Returns the pairs as "w1=d1", in order, and the ids of what stays open.
 local function pairs_of(withdrawals, deposits, said, outside)
   local pair_of, open = match.pairs(withdrawals, deposits, said or {}, outside or {})
   local list, left = {}, {}

@@ -14,7 +14,7 @@ local function move(world, number)
   end
 end
 
--- The states of each record in the order in which they came first.
+-- Returns the states of each record in the order in which they came first.
 local function received(path)
   local of, ids = {}, {}
   local count = 0

@@ -18,7 +18,7 @@ local function versions(fields, ...)
   return list
 end
 
--- The entries as texts, an entry a line.
+-- Returns the entries as texts, an entry a line.
 local function shown(fields, facts, ...)
   local lines = {}
   for i, entry in ipairs(postings.entries(versions(fields, ...), facts, chart)) do

@@ -16,7 +16,7 @@ local function reading(days, ...)
   return { began = time(days), at = time(days), rev = ("%012d"):format(days * 10), totals = totals }
 end
 
--- An entry of that day. `row` has what its record is beyond a credited deposit that was seen at once.
+-- Returns an entry of that day. `row` has what its record is beyond a credited deposit that was seen at once.
 local function entry(days, amount, row, more)
   local made = { time = time(days), rid = tostring(days), fact = {}, row = { entity = "deposit", class = "done",
     seen = time(days), rev = ("%012d"):format(math.floor(days * 10)) },

@@ -22,7 +22,8 @@ local function run(command)
   return text:find "exit 0%s*$" ~= nil, text
 end
 
--- A world with everything that a statement may hold: names that no program takes as they are, amounts with many places.
+-- Returns a world with everything that a statement may hold: names that no program takes as they are, amounts with many
+-- places.
 local function world_of()
   local world = books_world.new { subs = 2, balances = { USDT = "1000.00000001", DOGE = "10", TRX = "12",
     BTC = "1.123456789012345678" } }
@@ -60,7 +61,7 @@ local function span(world, format)
   return { from = "2023-11-14", to = world.sim:now() + 3 * DAY - world.sim:now() % DAY, format = format }
 end
 
--- The text with its first match of a pattern replaced.
+-- Returns the text with its first match of a pattern replaced.
 local function with(text, pattern, replacement)
   local changed, count = text:gsub(pattern, replacement, 1)
   assert(count == 1, pattern)

@@ -61,6 +61,17 @@ describe("purser approve", function()
     assert.is_false(ssh_keys.takes("alice", "purser-plan-1", other, signature))
   end)
 
+  it("asks on a terminal for the largest sum, and moves no letter of it", function()
+    files.write(plan, assert(plan_text.write({ account = "treasury", queue = "june", journal = "hY3", maker = "carol",
+      base_url = "https://s.example", policy = "7 " .. ("9f"):rep(32), not_after = "2026-11-30" }, { { key = "k",
+      operation = "wallet.withdraw", params = { coin = "USDT\27[2J", address = "T1", amount = "5" } } })))
+    local code, shown = command.run_on_terminal({ "approve", plan, "--key", ssh_keys.path "alice" }, { HOME = folder,
+      USER = "alice" }, "5\n")
+    assert.equal(0, code, shown)
+    assert.matches("Type the sum of USDT\\", shown)
+    assert.is_nil(shown:find("\27[2J", 1, true))
+  end)
+
   it("signs nothing unasked, also where the plan moves nothing", function()
     files.write(plan, assert(plan_text.write({ account = "treasury", queue = "", journal = "hY3", maker = "carol",
       base_url = "https://s.example", policy = "7 " .. ("9f"):rep(32), not_after = "2026-11-30" }, { { key = "k",

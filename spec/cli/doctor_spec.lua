@@ -136,6 +136,12 @@ describe("purser doctor", function()
     assert.is_truthy(findings.key.cure:find("add the address", 1, true))
   end)
 
+  it("prints the columns that are asked for, and what passes a filter, as a table", function()
+    local _, out = command.run({ "doctor", "--columns", "topic,state", "--filter", "topic=clock" },
+      { PURSER_API_KEY = account.api_key, PURSER_SECRET_KEY = account.secret_key, PURSER_BASE_URL = service.url })
+    assert.equal("topic  state\n-----  -----\nclock  ok\n", out)
+  end)
+
   it("finds that nobody listens", function()
     local code, findings = run_doctor { PURSER_API_KEY = "a", PURSER_SECRET_KEY = "b",
       PURSER_BASE_URL = "http://127.0.0.1:1" }

@@ -66,6 +66,15 @@ describe("purser payouts", function()
     end
   end)
 
+  it("warns where a queue that is to go on holds no payment", function()
+    local journal = folder .. "/empty.journal"
+    assert(require("purser").journal.open { sqlite = journal }):close()
+    local code, _, err = purser("run", "--queue", "june", "--journal", journal, "--yes")
+    assert.equal(0, code)
+    assert.matches('warning: the queue "june" of .* holds no payment', err)
+    assert.is_nil(err:find("are made", 1, true))
+  end)
+
   it("exits with 3 while payments are blocked, and names them", function()
     local journal, guard = folder .. "/blocked.journal", folder .. "/guard.json"
     files.write(guard, '{"no_duplicates": true}')

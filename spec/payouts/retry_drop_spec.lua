@@ -24,10 +24,11 @@ end
 local function leave_undecided()
   assert(payouts:add("a", TRANSFER, move "5"))
   at.sim:fault { kind = "lost_answer", operation = TRANSFER }
-  local reconcile = at.client.reconcile
+  local reconcile, asked = at.client.reconcile, 0
   at.client.reconcile = function(_, intent, options, window)
     if window.is_planned then return reconcile(at.client, intent, options, window) end -- before it was sent
-    at.client.reconcile = nil
+    asked = asked + 1
+    if asked == 2 then at.client.reconcile = nil end -- it is asked about once more
     local answer = { outcome = "undecided", candidates = {}, reason = "nobody looked" }
     assert(at.journal:reconciled(intent, answer))
     return answer

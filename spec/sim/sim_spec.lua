@@ -156,7 +156,7 @@ describe("a run of the simulator", function()
       assert.is_truthy(wrong:find(case[2], 1, true), wrong)
     end
     local ok, wrong = pcall(purser.sim.restore, { version = 2 })
-    assert.same({ false, "purser.sim: the snapshot is of another version" }, { ok, wrong })
+    assert.same({ false, "purser.sim: this is no snapshot of this version" }, { ok, wrong })
   end)
 
   it("counts requests against the rate limit, and goes on counting after a snapshot", function()

@@ -94,11 +94,18 @@ local function add_up(done)
   return sums
 end
 
+-- Returns whether a call of the operation was answered, whose record shows how the service shows records.
+local function has_witness(self, operation)
+  return assert(self.journal.db:rows("SELECT id FROM purser_calls WHERE operation = $1 AND answered <> '' LIMIT 1",
+    operation))[1] ~= nil
+end
+
 -- Returns true if a payment may be undecided although nothing is equal to it: the journal lacks its record, which has
--- no id; or the service hid members of the records that would prove it.
+-- no id; or the service hid members of the records that would prove it; or no record is a witness.
 local function is_explained(self, payment)
   local row = operations.by_name[payment.operation]
   return self.lacks and not row.reconcile.client_id or self.noise and self.noise:explains(row)
+    or not row.reconcile.client_id and not has_witness(self, payment.operation)
 end
 
 -- Equal payments that nothing identifies: how many there are is checked with the totals.
@@ -177,6 +184,7 @@ local function cause_of(self, payment, times)
   if world.is_twin(payment) then return where .. ", an equal payment, and nothing identifies either" end
   if self.lacks and times > 0 then return where .. ", made by an attempt that it alone knew" end
   if self.lacks then return where .. ", not made, and it alone knew whose the record is that resembles it" end
+  if not has_witness(self, payment.operation) then return where .. ", no other call was answered" end
   return where .. ", the service hid members of records"
 end
 

@@ -19,6 +19,13 @@ describe("the digest of a text", function()
   end)
 end)
 
+describe("an id", function()
+  it("is 32 digits of the digest of its texts with their lengths", function()
+    assert.equal(digest.of("kind\n1:a\n0:\n2:bc"):sub(1, 32), digest.id("kind", "a", "", "bc"))
+    assert.are_not.equal(digest.id("kind", "a", "b\n1:c"), digest.id("kind", "a", "b", "c"))
+  end)
+end)
+
 describe("the name of an account without a name", function()
   it("is the same for the same key, 16 hex digits, and no part of the key's own digest", function()
     local name = digest.account_of "mx0vglKey"

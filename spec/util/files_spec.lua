@@ -166,8 +166,8 @@ describe("a file that is replaced", function()
   it("is a regular file itself: no pipe, no device and no link is replaced, not even by a superuser", function()
     support.write(folder .. "/other", "untouched")
     run "ln -s other link; ln -s pipe piped; mkfifo pipe"
-    for name, message in pairs { link = "it is a link; name the file that it leads to", pipe = "it is not a regular file",
-      piped = "it is not a regular file" } do
+    for name, message in pairs { link = "it is a link; name the file that it leads to",
+      pipe = "it is not a regular file", piped = "it is not a regular file" } do
       for _, attempt in ipairs { files.can_replace, files.replace, files.draft } do
         local ok, why = attempt(folder .. "/" .. name, "new")
         assert.is_nil(ok)

@@ -27,6 +27,20 @@ describe("watch_deposits", function()
     return list, cursor or watch:cursor()
   end
 
+  it("ends at once where it is asked for in a way that it does not know, and says what to give", function()
+    local _, client = world()
+    for words, params in pairs { ["given as a number; give a table"] = 5, ["give a text of watch:cursor()"] = {
+      cursor = "purser1;watch;1" }, ["each address once"] = { sub_accounts = { desk = 5 } },
+      ["must be a time in epoch milliseconds"] = { since = "yesterday" } } do
+      local watch = client.wallet:watch_deposits(params)
+      local event, err = watch:next()
+      assert.is_nil(event)
+      assert.same({ "argument", "wallet.watch_deposits" }, { err.kind, err.operation })
+      assert.matches(words, tostring(err), 1, true)
+      assert.equal("purser1;watch;" .. NOW - 1 .. ";", watch:cursor())
+    end
+  end)
+
   it("reports each new deposit and each change of state once", function()
     local sim, client, owner = world()
     for i = 1, 3 do

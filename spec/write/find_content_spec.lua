@@ -87,6 +87,27 @@ describe("a call that only its content identifies", function()
     assert.equal("nothing yet", with({ witness }, WAITED, { journal = known }))
   end)
 
+  -- The record of an answered call lay before what was read, as times were cut to minutes. So it seemed to be late, and
+  -- the call took the record of the one that is asked about, which was said not to be done.
+  it("is not another's whose record lies before what is read", function()
+    local known, row, cut = own_calls.new(), operations.by_name["wallet.transfer"], NOW - NOW % 60000
+    local calls = { t1 = { NOW - 30000, "2", cut - 60000 }, t2 = { cut + 1000, "7", cut } }
+    local records = { changed(moved, { tranId = "own", timestamp = cut }) }
+    for id, call in pairs(calls) do
+      own_calls.note(known, row, { operation = row.full_name, params = changed(move, { amount = call[2] }),
+        sent_at = call[1], recv_window = 5000, id = id }, id)
+      records[#records + 1] = changed(moved, { tranId = id, amount = call[2], timestamp = call[3] })
+    end
+    assert.equal("undecided", (with(function(_, asked)
+      local rows = {}
+      for _, record in ipairs(records) do
+        local is_asked = record.timestamp >= asked.startTime and record.timestamp <= asked.endTime
+        if is_asked and asked.page == 1 then rows[#rows + 1] = record end
+      end
+      return { rows = rows, total = asked.page == 1 and #rows or nil }
+    end, NOW + 400000, { journal = known })))
+  end)
+
   -- A call that was not executed was said to be done: where records show amounts less a fee, and ids cut, neither was
   -- compared, and any record of the coin passed for its own.
   it("is done by a record that differs as those of answered calls do, and by no other", function()

@@ -146,7 +146,7 @@ describe("a conversion that no batch shows", function()
     for _, unread in ipairs { "open_calls", "answered_calls" } do
       local journal = { owners = function() return {} end, open_calls = function() return {} end,
         answered_calls = function() return {} end, delay = function() return 0 end,
-        call_of = function() end }
+        call_of = function() end, begin = function() return true end }
       journal[unread] = function() return nil, "disk I/O error" end
       local service = listing_service(function(of)
         local batch = { convertTime = NOW, convertDetails = { { asset = "BTC" } } }

@@ -187,6 +187,42 @@ for _, with_journal in ipairs { false, true } do
       if path then assert.equal("not_done", outcome) else assert.not_equal("done", outcome) end
     end)
 
+    -- An intent that is written by hand, as the advice of an error says, names no account. What the client's other
+    -- calls had made was not known of it, and it was said to be done by one of their records.
+    it("the record of another call is not that of an intent without an account", function()
+      local first = { operation = "wallet.transfer", params = transfer, sent_at = sim:now() }
+      assert(client.wallet:transfer(transfer))
+      first.id = "by hand"
+      assert.equal("not_done", assert(client:reconcile(first)).outcome)
+      -- and one that is found by such an intent is no later call's
+      inner:sleep(100000)
+      local elsewhere = simulated.client(sim, key_of, { rate_limit = false })
+      local by_hand = { operation = "wallet.transfer", params = transfer, sent_at = sim:now() }
+      local record = assert(elsewhere.wallet:transfer(transfer))
+      assert.equal(record.tranId, assert(client:reconcile(by_hand)).record.tranId)
+      by_hand.sent_at = by_hand.sent_at + 1
+      assert.equal("not_done", assert(client:reconcile(by_hand)).outcome)
+    end)
+
+    it("a request that another program sent uses its key", function()
+      local order = withdrawal { withdrawOrderId = "order-1" }
+      for _, loses in ipairs { false, true } do
+        order.withdrawOrderId = "order-" .. tostring(loses)
+        local info = {}
+        local request = assert(client:prepare("wallet.withdraw", order, { info = info }))
+        local response = assert(inner:send { method = request.method, base_url = "http://localhost", body = "",
+          target = request.url:match "^http://localhost(.*)$", headers = request.headers, operation = "x" })
+        if loses then
+          assert.equal("done", assert(client:reconcile(info.intent)).outcome)
+        else
+          assert(client:parse("wallet.withdraw", response.status, response.body, response.headers, info.intent))
+        end
+        assert(client.wallet:withdraw(order, { info = info }))
+        assert.is_true(info.repeated)
+      end
+      assert.equal(2, simulated.counted(sim, "wallet.withdraw", "applied"))
+    end)
+
     it("calls of other content are no doubt", function()
       lose("wallet.transfer", { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT", amount = "3" })
       lose("wallet.withdraw", withdrawal { amount = "55" })

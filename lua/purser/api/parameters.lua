@@ -21,7 +21,7 @@ local function integer_of(value)
   return type(value) == "string" and #value <= 15 and find(value, "^%d+$") and tonumber(value)
 end
 
--- The number of a state as it travels, and its name where that was given; or nil, nil, a message and a hint.
+-- Returns the number of a state as it travels, and its name where that was given; or nil, nil, a message and a hint.
 local function status_of(value, param)
   local number = integer_of(value)
   if number and number >= 0 then return format("%d", number) end

@@ -15,7 +15,7 @@ function M.copy(value)
   return result
 end
 
--- The members of a record, in the document's order; those of a list of records that it holds in `members`.
+-- Returns the members of a record, in the document's order; those of a list of records that it holds in `members`.
 local function members_of(shape)
   local members = {}
   for i, field in ipairs(shapes[shape]) do

@@ -14,7 +14,7 @@ local M = {}
 
 local tables = { deposit = text_rules.choices.deposit_states, withdrawal = text_rules.choices.withdrawal_states }
 
--- The number of a state that is given as a number, its digits or its name; or nil and a message.
+-- Returns the number of a state that is given as a number, its digits or its name; or nil and a message.
 local function find(where, kind, status)
   local names = tables[kind]
   if not names then
@@ -34,8 +34,8 @@ local function find(where, kind, status)
   return nil, ("%s: the %s state %s; %s"):format(where, kind, message, hint)
 end
 
---- The name of a state. It takes what a record shows: the number, its digits, or the name itself. nil and a message for
---- a state that is not known; the service may add one, so show the number then.
+--- Returns the name of a state. It takes what a record shows: the number, its digits, or the name itself. nil and a
+--- message for a state that is not known; the service may add one, so show the number then.
 ---@param kind purser.StateKind
 ---@param status integer|string
 ---@return string|nil name, string|nil message
@@ -45,7 +45,7 @@ function M.name(kind, status)
   return tables[kind][number]
 end
 
---- The number of a state. It takes the name, or what `states.name` takes.
+--- Returns the number of a state. It takes the name, or what `states.name` takes.
 ---@param kind purser.StateKind
 ---@param status integer|string
 ---@return integer|nil number, string|nil message
@@ -53,7 +53,7 @@ function M.number(kind, status)
   return find("states.number", kind, status)
 end
 
---- The names of all states in a list of your own: the place of a name is its number.
+--- Returns the names of all states in a list of your own: the place of a name is its number.
 ---@param kind purser.StateKind
 ---@return string[]|nil names, string|nil message
 function M.list(kind)

@@ -40,7 +40,7 @@ M.choices = {
 -- Integers are distinguished from floats where the host can (5.3 on); elsewhere a number with an integral value is one.
 local math_type = math.type or function(number) return floor(number) == number and "integer" or "float" end
 
---- The digits of a number that is an exact integer on this host, or nil.
+--- Returns the digits of a number that is an exact integer on this host, or nil.
 function M.digits_of(number)
   if math_type(number) ~= "integer" then return nil end
   if not math.type and (number > 2 ^ 53 or number < -2 ^ 53) then return nil end
@@ -67,7 +67,7 @@ function M.clean_text(value)
   return value
 end
 
---- The value when it is one of these texts; or nil, a message and what to do.
+--- Returns the value when it is one of these texts; or nil, a message and what to do.
 function M.one_of(value, names)
   for _, name in ipairs(names) do
     if name == value then return value end

@@ -12,7 +12,7 @@ local clean_text, digits_of, one_of = text_rules.clean_text, text_rules.digits_o
 
 local M = {}
 
--- The items of a list given as a table or as comma-separated text.
+-- Returns the items of a list given as a table or as comma-separated text.
 local function items_of(value)
   if type(value) == "table" then
     local count = 0
@@ -27,7 +27,7 @@ local function items_of(value)
   return items
 end
 
--- A list of at most param.max items, each passing `check`, joined by commas.
+-- Returns a list of at most param.max items, each passing `check`, joined by commas.
 local function list_of(check)
   return function(value, param)
     local items, message, hint = items_of(value)

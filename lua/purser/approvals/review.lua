@@ -14,7 +14,12 @@ local signers = require "purser.signed.signers"
 local M = {}
 
 local WIDTH, DAY, RECENT_DAYS, SHOWN = 80, 86400000, 35, 8
-local clean = plain_text.clean
+
+-- Returns a text of the maker's as one that cannot be taken for the page's own: in quotes where it has blanks.
+local function clean(text)
+  text = plain_text.clean(text):gsub("  +", " ")
+  return text:find '[ "]' and '"' .. text:gsub('"', "'") .. '"' or text
+end
 
 ---@class purser.KnownPayment  one that the reader knows of: a row of an earlier plan
 ---@field operation string
@@ -33,8 +38,9 @@ local clean = plain_text.clean
 -- Returns what a row pays, or has paid, in one form for all operations.
 local function fact_of(row)
   local params = row.params
-  return { key = row.key, payee = row.payee or "", at = row.at, coin = (params.coin or params.asset or "?"):upper(),
-    network = params.netWork or params.network or "", memo = params.memo or "", amount = decimal(params.amount or "0"),
+  return { key = clean(row.key or ""), payee = clean(row.payee or ""), at = row.at, memo = clean(params.memo or ""),
+    coin = clean((params.coin or params.asset or "?"):upper()), network = clean(params.netWork or params.network or ""),
+    amount = decimal(params.amount or "0"),
     address = params.address or params.toAccount or params.toAccountType or params.subAccount or "",
     operation = row.operation, contract = params.contractAddress, params = params }
 end
@@ -44,7 +50,7 @@ local SAID = { coin = true, asset = true, amount = true, netWork = true, network
   contractAddress = true, withdrawOrderId = true, clientTranId = true }
 
 -- Text in groups of four, as people compare addresses.
-local function grouped(text) return (clean(text):gsub("....", "%0 "):gsub(" $", "")) end
+local function grouped(text) return (plain_text.clean(text):gsub("....", "%0 "):gsub(" $", "")) end
 
 -- Marks below what differs from another text.
 local function carets(text, other)
@@ -93,24 +99,25 @@ end
 flags[2] = function(fact, _, at)
   local addresses = fact.payee ~= "" and at.by_payee[fact.payee]
   if not addresses or addresses[fact.address] then return nil end
-  return clean(fact.payee) .. " was paid at another address", { grouped(fact.address) }
+  return fact.payee .. " was paid at another address", { grouped(fact.address) }
 end
 
 flags[3] = function(fact, known)
   for _, payment in ipairs(known or {}) do
     if payment.memo == fact.memo and payment.network == fact.network then return nil end
   end
-  return known and ('another memo or network than before: "%s" on "%s"'):format(clean(fact.memo), clean(fact.network))
+  return known and ("another memo or network than before: %s on %s"):format(fact.memo ~= "" and fact.memo or "none",
+    fact.network)
 end
 
 flags[4] = function(fact, _, at)
   local other = other_of(at.keys[fold_key(fact.key)], fact.key)
-  return other and "its key is almost that of " .. clean(other)
+  return other and "its key is almost that of " .. other
 end
 
 flags[5] = function(fact, known, at)
   local other = other_of(at.equal[payment_text(fact)], fact.key)
-  if other then return "the same amount to the same address as " .. clean(other) end
+  if other then return "the same amount to the same address as " .. other end
   for _, payment in ipairs(known or {}) do
     if payment.coin == fact.coin and fact.amount:eq(payment.amount)
       and (not at.now or at.now - payment.at < RECENT_DAYS * DAY) then
@@ -211,12 +218,12 @@ local sections = {}
 
 sections[1] = { "PLAN", function(out, _, plan, verified)
   local head = plan.head
-  local function say(...) put(out, "  ", clean((...):format(select(2, ...)))) end
-  say("account %s, queue %s, %s rows, until the end of %s (UTC)", head.account, head.queue ~= "" and head.queue
-    or "(one call)", head.rows, head.not_after)
+  local function say(...) put(out, "  ", (...):format(select(2, ...))) end
+  say("account %s, queue %s, %s rows, until the end of %s (UTC)", clean(head.account), head.queue ~= ""
+    and clean(head.queue) or "(one call)", head.rows, head.not_after)
   say("sha256 %s", plan.digest)
-  say("service %s, journal %s", head.base_url, head.journal)
-  say("policy %s, made by %s (%s)", head.policy:match "^%d+", head.maker,
+  say("service %s, journal %s", clean(head.base_url), clean(head.journal))
+  say("policy %s, made by %s (%s)", head.policy:match "^%d+", clean(head.maker),
     verified and verified.made_by and "signed" or "as the plan says; nothing proves it")
   if not verified then return end
   say("signed by %s%s", verified.signed[1] and table.concat(verified.signed, ", ") or "nobody",
@@ -230,7 +237,7 @@ end }
 sections[2] = { "SUMS", function(out, at)
   for _, sum in ipairs(at.sums) do
     local share = sum.amount:sign() > 0 and (sum.largest * 100):div(sum.amount, 1) or decimal "0"
-    put(out, "  ", ("%-14s %s in %d rows; the largest is %s (%s %%)"):format(clean(sum.name), tostring(sum.amount),
+    put(out, "  ", ("%-14s %s in %d rows; the largest is %s (%s %%)"):format(sum.name, tostring(sum.amount),
       sum.count, tostring(sum.largest), tostring(share)))
   end
 end }
@@ -242,7 +249,7 @@ sections[3] = { "LOOK AT THESE", function(out, at)
       local text, lines = flag(fact, at.by_address[fact.address], at)
       if text then count = count + 1 end
       if text and count <= SHOWN then
-        put(out, "    ", ("%s  %s"):format(clean(fact.key), text))
+        put(out, "    ", ("%s  %s"):format(fact.key, text))
         for _, line in ipairs(lines or {}) do put(out, "    ", "    " .. line) end
       end
     end
@@ -255,7 +262,7 @@ end }
 sections[4] = { "DESTINATIONS of several rows", function(out, at)
   for _, sum in ipairs(at.places) do
     if sum.count > 1 then
-      put(out, "    ", ("%s %s in %d rows to %s"):format(tostring(sum.amount), clean(sum.fact.coin), sum.count,
+      put(out, "    ", ("%s %s in %d rows to %s"):format(tostring(sum.amount), sum.fact.coin, sum.count,
         grouped(sum.fact.address)))
     end
   end
@@ -263,10 +270,8 @@ end }
 
 sections[5] = { "ALL ROWS", function(out, at)
   for _, fact in ipairs(at.facts) do
-    put(out, "    ", clean(("%s  %s %s %s  %s"):format(fact.key, tostring(fact.amount), fact.coin, fact.network,
-      fact.payee)))
-    put(out, "    ", ("    %s%s%s"):format(grouped(fact.address),
-      fact.memo ~= "" and "  memo " .. clean(fact.memo) or "",
+    put(out, "    ", ("%s  %s %s %s  %s"):format(fact.key, tostring(fact.amount), fact.coin, fact.network, fact.payee))
+    put(out, "    ", ("    to %s%s%s"):format(grouped(fact.address), fact.memo ~= "" and "  memo " .. fact.memo or "",
       at.has_records and not at.by_address[fact.address] and "  NEW" or ""))
     if fact.contract then put(out, "    ", "    contract " .. grouped(fact.contract)) end
     local more = {}

@@ -33,7 +33,7 @@ local function table_of(title, head, lines)
   return ("<h2>%s</h2>\n<table>%s%s</table>\n"):format(title, line_of(head, "th"), table.concat(lines))
 end
 
--- A line an asset: what came from where, and what is held at the end.
+-- Writes a line an asset: what came from where, and what is held at the end.
 local function summary_of(statement)
   local sums, assets, head, lines = {}, {}, { "asset" }, {}
   for _, leg in ipairs(statement.all) do

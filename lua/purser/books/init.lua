@@ -161,7 +161,7 @@ function Books:each(entity) return self.store:each(self.account, entity or "") e
 
 -------------------------------------------------------------------------------------------------------- words
 
--- The one record whose id begins so.
+-- Returns the one record whose id begins so.
 local function record_of(self, id, entity)
   local rows = type(id) == "string" and id:find "^%x+$" and #id >= 6 and self.store:rows(
     "SELECT rid, entity, class FROM purser_books_record WHERE account = $1 AND rid >= $2 AND rid < $3 LIMIT 2",

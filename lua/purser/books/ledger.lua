@@ -14,8 +14,8 @@ local COLUMNS = "rid, entity, owner, sid, client_id, time, booked, seen, rev, st
   .. "got_asset, from_owner, from_place, to_owner, to_place, address, memo, tx, batch, missing_since"
 local PAGE = 1000
 
--- The versions of a record as they were up to a revision, oldest first. A change has what was other before it: all else
--- is as in the version that came next.
+-- Returns the versions of a record as they were up to a revision, oldest first. A change has what was other before it:
+-- all else is as in the version that came next.
 local function versions_of(row, changes, rev)
   local versions, version = {}, row
   for i = #changes, 0, -1 do
@@ -34,8 +34,8 @@ local function with_word(versions, word)
   return versions
 end
 
--- The records that stand in statements, in the order of their ids: { versions, row = the last one, fact }; and the same
--- by id.
+-- Returns the records that stand in statements, in the order of their ids: { versions, row = the last one, fact }; and
+-- the same by id.
 local function records_of(books, rev, settled)
   local records, by_rid, last = {}, {}, ""
   repeat
@@ -69,7 +69,7 @@ local function words_of(books, rev)
   return said
 end
 
--- The addresses of the account's own deposits, those that the service showed, and those that were named.
+-- Returns the addresses of the account's own deposits, those that the service showed, and those that were named.
 local function own_places(books, deposits, rev)
   local own = {}
   local shown = books.store:rows("SELECT address, memo, to_owner FROM purser_books_address WHERE account = $1 AND "

@@ -8,13 +8,13 @@ local M = {}
 
 local BEFORE, AFTER = 5 * 60000, 86400000 -- where no transaction links them: the deposit's time by the withdrawal's
 
--- A transaction without the number of its output, in one spelling; nil for none.
+-- Returns a transaction without the number of its output, in one spelling; nil for none.
 local function tx_of(row)
   local tx = row.tx:lower():gsub("^0x", ""):gsub(":%d+$", "")
   return tx ~= "" and tx or nil
 end
 
---- The text of an address with its memo, in one spelling.
+--- Returns the text of an address with its memo, in one spelling.
 function M.place(row) return row.address:lower() .. ":" .. row.memo end
 
 local function fits(withdrawal, deposit, by_tx)
@@ -27,7 +27,7 @@ local function fits(withdrawal, deposit, by_tx)
   return late >= -BEFORE and late <= AFTER
 end
 
--- The candidates of each withdrawal that has no pair yet, and of each deposit; each list in the order of time.
+-- Returns the candidates of each withdrawal that has no pair yet, and of each deposit; each list in the order of time.
 local function candidates_of(withdrawals, by_place, pair_of, by_tx)
   local of = {}
   local function put(row, candidate)

@@ -91,7 +91,7 @@ local function legs_of(balances, keep)
   return legs
 end
 
--- The entry that a span begins with: what the accounts held, against the opening account.
+-- Returns the entry that a span begins with: what the accounts held, against the opening account.
 local function opening_of(balances, chart, from)
   local against = {}
   local legs = legs_of(balances, function(account, amount) return is_asset(account) and not amount:is_zero() end)
@@ -102,7 +102,7 @@ local function opening_of(balances, chart, from)
   return { time = from, rid = "", text = "brought forward", legs = legs }
 end
 
--- Which accounts a balance was never read for, of those that hold something or moved.
+-- Returns the accounts for which no balance was ever read, of those that hold something or moved.
 local function unread(now, closing)
   local list, read = {}, {}
   for owner in pairs(now.readings) do

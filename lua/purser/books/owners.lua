@@ -22,7 +22,7 @@ function M.asset_of(self, coin)
   return self.coins[name] and name or name:match "^(.+)%-[^-]*$" or name
 end
 
--- The sub-accounts of which the service told last, by the newest list or an earlier one.
+-- Returns the sub-accounts of which the service told last, by the newest list or an earlier one.
 local function known_subs(self)
   return self.store:rows("SELECT sid, client_id FROM purser_books_sub_account WHERE account = $1 AND "
     .. "missing_since = '' ORDER BY sid", self.account)
@@ -48,7 +48,7 @@ function M.list(self)
   return owners
 end
 
--- The payments of the journal that have no known end.
+-- Returns the payments of the journal that have no known end.
 local function open_payments(journal)
   local open = {}
   for _, state in ipairs { "open", "unknown", "undecided" } do

@@ -7,13 +7,13 @@ local record = require "purser.books.record"
 
 local M = {}
 
--- A name as a part of an account: letters, digits and the hyphen of "Sub-"; any other byte is -XX.
+-- Returns a name as a part of an account: letters, digits and the hyphen of "Sub-"; any other byte is -XX.
 local function part_of(name)
   local front, rest = name:match "^(Sub%-)(.*)$"
   return (front or "") .. (rest or name):gsub("[^A-Za-z0-9]", function(byte) return ("-%02X"):format(byte:byte()) end)
 end
 
---- The names of an account's accounts, made once each.
+--- Returns the names of an account's accounts, made once each.
 function M.chart(account)
   local chart, owners = {}, {}
   function chart.owner(owner, place)
@@ -100,14 +100,14 @@ local words = {
     void = "internal transfer given back" },
   conversion = { done = "conversion" }, rebate = { done = "rebate" } }
 
--- The class by which money stands: one that is out of sight stands where it stood.
+-- Returns the class by which money stands: one that is out of sight stands where it stood.
 local function class_of(row)
   return row.said or (row.class == "lost_sight" and record.class(row) or row.class)
 end
 
 M.class_of = class_of
 
--- The leg of a position on the account and asset of another.
+-- Returns the leg of a position on the account and asset of another.
 local function leg_like(legs, other)
   for _, leg in ipairs(legs) do
     if leg[1] == other[1] and leg[2] == other[2] then return leg end
@@ -119,7 +119,7 @@ local function by_account(a, b)
   return a[2] < b[2]
 end
 
--- The legs that lead from one position to the next, in the order of the accounts' names.
+-- Returns the legs that lead from one position to the next, in the order of the accounts' names.
 local function difference(old, new)
   local legs = {}
   for _, leg in ipairs(new) do

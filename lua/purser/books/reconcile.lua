@@ -92,8 +92,8 @@ function M.measure_fees(entries, readings, chart)
   end
 end
 
--- An entry that no record is behind: `account` against what an owner holds. An opening stands before the records of its
--- time, a difference behind them.
+-- Returns an entry that no record is behind: `account` against what an owner holds. An opening stands before the
+-- records of its time, a difference behind them.
 local function line_of(time, text, owner, asset, amount, chart, account)
   local spot = chart.owner(owner, "Spot")
   return { time = time, rid = (account == chart.opening and "!" or "~") .. spot .. " " .. asset, text = text,
@@ -101,7 +101,7 @@ local function line_of(time, text, owner, asset, amount, chart, account)
     legs = { { account, asset, tostring(-amount) }, { spot, asset, tostring(amount) } } }
 end
 
--- The lines of one owner: the opening, and a day's difference at its last quiet reading.
+-- Adds the lines of one owner: the opening, and a day's difference at its last quiet reading.
 local function owner_lines(owner, readings, sums, first, chart, lines, checks)
   local running, days = {}, {}
   for number, reading in ipairs(readings) do

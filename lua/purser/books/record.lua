@@ -13,10 +13,10 @@ local utc = require "purser.util.utc"
 
 local M = {}
 
---- A time as the tables keep it.
+--- Returns a time as the tables keep it.
 function M.time_text(ms) return ("%013d"):format(ms) end
 
--- A copy of a value in which an empty table is an object.
+-- Returns a copy of a value in which an empty table is an object.
 local function marked(value)
   if type(value) ~= "table" or value == json.null then return value end
   local copy = {}
@@ -26,7 +26,7 @@ end
 
 local layouts = {} -- by kind: the names of all members that its values had so far, and what writes them in order
 
--- The JSON of a value that holds no other; nil for one that does, or whose names no layout takes.
+-- Returns the JSON of a value that holds no other; nil for one that does, or whose names no layout takes.
 local function flat(value, kind)
   local known = layouts[kind] or { names = {} }
   for name, member in pairs(value) do
@@ -42,12 +42,12 @@ local function flat(value, kind)
   return known.layout:body(value)
 end
 
---- The JSON of a plain value, the same for equal values. Values of one `kind` have mostly the same members.
+--- Returns the JSON of a plain value, the same for equal values. Values of one `kind` have mostly the same members.
 function M.json(value, kind)
   return kind and flat(value, kind) or json.encode(marked(value))
 end
 
--- An amount without zeros at its end, also where it came with an exponent; "" for what is no number.
+-- Returns an amount without zeros at its end, also where it came with an exponent; "" for what is no number.
 function M.amount(value)
   local text = tostring(value == nil and "" or value)
   if #text < 100 and (text:find "^[1-9]%d*$" or text:find "^%d%.%d*[1-9]$" or text:find "^[1-9]%d*%.%d*[1-9]$") then
@@ -76,13 +76,13 @@ local function time_of(value)
   return ms and M.time_text(ms) or ""
 end
 
--- The number of a state as text, whichever way it is shown.
+-- Returns the number of a state as text, whichever way it is shown.
 local function state_of(kind, status)
   local number = status ~= nil and states.number(kind, status)
   return number and ("%d"):format(number) or text_of(status)
 end
 
--- An address, and its memo where it stands behind it.
+-- Returns an address, and its memo where it stands behind it.
 local function address_of(record)
   local address, memo = text_of(record.address), text_of(record.memo)
   if memo == "" then memo = text_of(record.addressTag) end

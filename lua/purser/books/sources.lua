@@ -17,13 +17,13 @@ M.HOUR, M.DAY, M.WEEK = HOUR, DAY, WEEK
 ---@return string
 function M.owner_name(sub) return sub == "" and "Main" or "Sub-" .. sub end
 
--- The lists that an owner's own key shows.
+-- Returns the lists that an owner's own key shows.
 local function own_lists(owner, coins)
   local lists = {
     { list = "deposit", entity = "deposit", operation = "wallet.deposit_history", reach = 90 * DAY, back = WEEK,
-      window = WEEK, quick = { limit = 1000 }, instead = not owner.is_main and "broker.deposit_history" or nil },
+      quick = { limit = 1000 }, instead = not owner.is_main and "broker.deposit_history" or nil },
     { list = "withdrawal", entity = "withdrawal", operation = "wallet.withdrawal_history", reach = 90 * DAY,
-      back = WEEK, window = WEEK, quick = { limit = 1000 } },
+      back = WEEK, quick = { limit = 1000 } },
     { list = "internal_transfer", entity = "internal_transfer", operation = "wallet.internal_transfer_history",
       quick = { limit = 100 } },
     { list = "conversion", entity = "conversion", operation = "wallet.conversion_history",
@@ -48,14 +48,14 @@ local function own_lists(owner, coins)
   return lists
 end
 
--- A list without records that can be read while a sub-account's own key is at hand.
+-- Returns a list without records that can be read while a sub-account's own key is at hand.
 local function key_list(owner)
   return { list = "key", is_state = true, every = owner.client and DAY, records = function()
     return owner.client and {} or error(errors.config "its own key is not at hand", 0)
   end }
 end
 
--- The transfers between two accounts of a parent; "" names the parent itself.
+-- Adds the lists of transfers between two accounts of a parent; "" names the parent itself.
 local function family_lists(lists, books, from, to)
   for _, from_place in ipairs { "SPOT", "FUTURES" } do
     for _, to_place in ipairs { "SPOT", "FUTURES" } do
@@ -74,7 +74,7 @@ function M.sub_accounts(books)
     instead = not books.group and "sub_account.list_sub_accounts" or nil }
 end
 
---- Returns the lists of one owner: { list, entity, operation, client, params, reach, back, window, from, to }. One with
+--- Returns the lists of one owner: { list, entity, operation, client, params, reach, back, from, to }. One with
 --- `is_state` shows what is so now, the others what happened, by time. `every`: it is asked no more often.
 function M.of(books, owner)
   local lists = owner.client and own_lists(owner, books.address_coins) or {}

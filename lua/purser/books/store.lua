@@ -73,7 +73,7 @@ end
 
 local values = {} -- of one statement at a time
 
--- The columns of a row from the `first` on, and what comes behind them.
+-- Returns the columns of a row from the `first` on, and what comes behind them.
 local function values_of(row, first, last)
   for i = first, #columns do values[i - first + 1] = row[columns[i]] end
   values[#columns - first + 2] = last
@@ -129,7 +129,7 @@ local function known_of(tx, batch)
   end
 end
 
--- The rows of a list by what no state changes. Rows with an id are one record, however often the list shows it.
+-- Returns the rows of a list by what no state changes. Rows with an id are one record, however often the list shows it.
 local function groups_of(rows)
   local groups, by_identity = {}, {}
   for _, row in ipairs(rows) do

@@ -14,7 +14,7 @@ local MARGIN = 5 * 60000        -- of a reach: time goes on while lists are read
 local DEEP = 3 * HOUR           -- in each such part of a day more than the newest is read again, once
 local LONGEST = 6 * HOUR        -- between two readings of an owner of whom nothing is new
 local ROUNDS = 3                -- so often a list is read again because the balance moved meanwhile
-local BATCH = 1000              -- rows that are written at once
+local BATCH = 1000              -- rows that are written at once, if they are not of more than a week
 local SMALLEST_PAGE = 10        -- of the service
 
 local time_text, floor = record.time_text, math.floor
@@ -55,8 +55,8 @@ local function note_gap(books, owner, list, state, from, err)
   end)
 end
 
--- The spans that are due: older ones that hold a record which may still change, and from where the list was read to
--- until now, in parts of what it shows at once.
+-- Returns the spans that are due: older ones that hold a record which may still change, and from where the list was
+-- read to until now.
 local function spans_of(books, source, list, state, now)
   if list.is_state then return { { to = now, is_newest = true } } end
   local earliest = state.earliest or 0
@@ -73,11 +73,7 @@ local function spans_of(books, source, list, state, now)
       end
     end
   end
-  repeat
-    local to = math.min(now, floor(from) + (list.window or now))
-    spans[#spans + 1] = { from = floor(from), to = to, is_newest = true }
-    from = to + 1
-  until to == now
+  spans[#spans + 1] = { from = floor(from), to = now, is_newest = true }
   return spans
 end
 
@@ -173,10 +169,11 @@ local function read_span(books, owner, list, state, source, span, result)
     local count = #rows
     record.add(rows, list.entity, found, context)
     local row = rows[count + 1]
-    if count >= BATCH and span.from and from and row and row.time > last then
+    local time = span.from and from and row and row.time > last and tonumber(row.time)
+    if time and (count >= BATCH or time - tonumber(from) > WEEK) then
       local more = {}
       for i = count + 1, #rows do more[#more + 1], rows[i] = rows[i], nil end
-      write(last)
+      write(time_text(time - 1)) -- the oldest come first, so nothing before this one is missing
       rows = more
     end
     if row and row.time > last then last = row.time end
@@ -206,7 +203,7 @@ end
 
 -------------------------------------------------------------------------------------------------------- balances
 
--- The spot balance of an owner as a text, its free and locked part by asset; nil where nothing shows it.
+-- Returns the spot balance of an owner as a text, its free and locked part by asset; nil where nothing shows it.
 local function balance_of(books, owner)
   local list
   if owner.sub and books.group then

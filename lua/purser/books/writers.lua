@@ -11,14 +11,14 @@ local names_of = require "purser.util.names_of"
 
 local M = {}
 
--- A text of the service in one line of a journal: without what would end a comment or begin a tag.
+-- Returns a text of the service in one line of a journal: without what would end a comment or begin a tag.
 local function plain(text)
   return (tostring(text):gsub("%c", " "):gsub("[;:\"|]", " "):gsub("\\", " "))
 end
 
 local TAGS = { "id", "service-id", "client-id", "tx", "pair", "fee", "corrects", "since" }
 
--- The facts behind an entry as { name, value }.
+-- Returns the facts behind an entry as { name, value }.
 local function tags_of(entry)
   local tags, row, fact = {}, entry.row or {}, entry.fact or {}
   local values = { id = entry.row and entry.rid:sub(1, 16), ["service-id"] = row.sid, ["client-id"] = row.client_id,
@@ -31,7 +31,7 @@ local function tags_of(entry)
   return tags
 end
 
--- The lines of a head that say what the statement cannot show, for every format.
+-- Returns the lines of a head that say what the statement cannot show, for every format.
 function M.remarks(statement)
   local lines, date = {}, model.date
   local function add(form, ...) lines[#lines + 1] = form:format(...) end
@@ -55,7 +55,7 @@ function M.remarks(statement)
   return lines
 end
 
--- The accounts of a statement in order, and its assets with the most places of each.
+-- Returns the accounts of a statement in order, and its assets with the most places of each.
 local function declared_by(statement)
   local accounts, places = {}, {}
   local function take(legs)
@@ -69,7 +69,7 @@ local function declared_by(statement)
   return names_of(accounts), names_of(places), places
 end
 
--- The name of an asset that beancount takes; others get one that is like it, and like no other.
+-- Returns the name of an asset that beancount takes; others get one that is like it, and like no other.
 local function commodity(asset)
   local is_word = asset == "TRUE" or asset == "FALSE" or asset == "NULL"
   if asset:find "^[A-Z][A-Z0-9'._-]*[A-Z0-9]$" and #asset <= 24 and not is_word then return asset end
@@ -79,7 +79,7 @@ end
 
 local function quoted(asset) return '"' .. plain(asset) .. '"' end
 
--- A journal's head, as comments, and its declarations; then every entry, with the tags and names of its program.
+-- Writes a journal's head, as comments, and its declarations; then every entry, with the tags and names of its program.
 local function journal_of(statement, declarations, head, tag, name)
   local out = {}
   for _, line in ipairs(M.remarks(statement)) do out[#out + 1] = "; " .. line:gsub("%c", " ") end
@@ -94,7 +94,7 @@ local function journal_of(statement, declarations, head, tag, name)
   return out
 end
 
---- The journal that hledger and ledger read.
+--- Writes the journal that hledger and ledger read.
 function M.hledger(statement)
   local accounts, assets, places = declared_by(statement)
   local lines = { "tag " .. table.concat(TAGS, "\ntag ") }
@@ -116,7 +116,7 @@ end
 
 local DIGITS = 28 -- of beancount's sums
 
---- The journal that beancount reads. Nil and a message where it would round.
+--- Writes the journal that beancount reads. Nil and a message where it would round.
 function M.beancount(statement)
   local accounts, assets, places = declared_by(statement)
   for _, leg in ipairs(statement.all) do
@@ -158,7 +158,7 @@ function M.csv(statement)
   return table.concat(out)
 end
 
--- An object as a line, its last member the legs.
+-- Writes an object as a line, its last member the legs.
 local function line_with(members, name, legs)
   local list = {}
   for i, leg in ipairs(legs) do
@@ -183,7 +183,7 @@ function M.jsonl(statement)
   return table.concat(out)
 end
 
---- The page for people.
+--- Writes the page for people.
 function M.html(statement) return html.page(statement, M.remarks(statement)) end
 
 return M

@@ -14,7 +14,7 @@ M.HOUR_MS = { 1, 3600000 }
 M.rules = { extra_params = "table", recv_window = { 1 }, timeout_ms = M.HOUR_MS, info = "table",
   key = "string" }
 
---- nil when the profile bears the window of checked options, else a message, the option and a hint.
+--- Returns nil when the profile bears the window of checked options, else a message, the option and a hint.
 function M.check_window(options, profile)
   local window = options.recv_window
   if window == nil or window <= profile.max_recv_window then return nil end

@@ -30,7 +30,7 @@ function compile_fields(name)
   return fields
 end
 
--- `fields` and, after them, those of `more` whose names they lack.
+-- Returns `fields` and, after them, those of `more` whose names they lack.
 local function extend(fields, more)
   local result, seen = {}, {}
   for _, list in ipairs { fields, more } do
@@ -54,7 +54,7 @@ function M.carriers_of(result)
   return { "data", "result", unpack(result.wrappers or {}) }
 end
 
--- The members beside the records that count something.
+-- Returns the members beside the records that count something.
 local function count_fields(result)
   local fields = {}
   for name in pairs(result.counts or {}) do

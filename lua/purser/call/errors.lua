@@ -57,9 +57,9 @@ local function is_below(frame, folder)
   return frame.source:sub(1, #folder) == folder
 end
 
--- "file:line" of the innermost function that is not of this package: the caller's. nil where it is not known (no
--- `debug`, stripped programs), and for the command, whose user wrote no line. Text that was loaded as a program is not
--- quoted: it may hold a secret.
+-- Returns "file:line" of the innermost function that is not of this package: the caller's. nil where it is not known
+-- (no `debug`, stripped programs), and for the command, whose user wrote no line. Text that was loaded as a program is
+-- not quoted: it may hold a secret.
 local function where()
   for level = 3, root and MAX_DEPTH or 0 do
     local frame = getinfo(level, "Sl")
@@ -71,7 +71,7 @@ local function where()
   end
 end
 
---- The text of an error: where, what is wrong, what to do, and the facts.
+--- Returns the text of an error: where, what is wrong, what to do, and the facts.
 ---@param err purser.Error
 ---@param hint string|false|nil  what to do, in the words of who shows it; nil: the error's own; false: none
 ---@return string
@@ -105,7 +105,7 @@ function M.new(fields)
   return setmetatable(fields, Error)
 end
 
---- Bad input: nothing was sent.
+--- Makes the error of bad input: nothing was sent.
 ---@param parameter string|nil
 ---@param message string
 ---@param hint string|nil
@@ -158,7 +158,7 @@ function M.config(message, hint, option)
     where = where() }
 end
 
---- A read whose answer does not show what its records are known by.
+--- Makes the error of a read whose answer does not show what its records are known by.
 ---@param operation string
 ---@param message string
 ---@param hint string|nil
@@ -168,8 +168,8 @@ function M.undecodable(operation, message, hint)
     message = message, hint = hint }
 end
 
---- The metamethod `__call` of what a `for` walks: its next value. It raises the error, because a walk that ended early
---- would look like one that is done.
+--- Stands as the metamethod `__call` of what a `for` walks: its next value. It raises the error, because a walk that
+--- ended early would look like one that is done.
 ---@param walk table
 ---@return any value
 function M.iterate(walk)

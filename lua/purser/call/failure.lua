@@ -34,7 +34,7 @@ end
 -- An error holds so much of the service's texts.
 local MESSAGE_BYTES, CODE_BYTES = 500, 60
 
--- A text of the answer for an error. Who repeats the request in it repeats its signature: that is left out.
+-- Returns a text of the answer for an error. Who repeats the request in it repeats its signature: that is left out.
 local function filled(text, max_bytes)
   if type(text) ~= "string" or text == "" then return nil end
   return clean(text:gsub("([Ss]ignature[\"']?%s*[=:]%s*[\"']?)[%w%%+/=_-]+", "%1***"), max_bytes)
@@ -44,8 +44,8 @@ local function message_of(value)
   return filled(value.msg, MESSAGE_BYTES) or filled(value.message, MESSAGE_BYTES)
 end
 
--- The service's own words in an error body: code and message, or nil when the body is not the service's. An empty code
--- is none, and an empty text says nothing.
+-- Returns the service's own words in an error body: code and message, or nil when the body is not the service's. An
+-- empty code is none, and an empty text says nothing.
 local function code_and_message(body)
   local value = body ~= "" and error_decoder:decode(body)
   if not value or not (value.code or value.msg or value.message) then return nil end
@@ -54,8 +54,8 @@ end
 
 local PAGE_BYTES = 200
 
--- The words of a page of HTML, or the beginning of what is no JSON: who answered says there what is wrong. Nil for what
--- begins as JSON does: it may hold a result.
+-- Returns the words of a page of HTML, or the beginning of what is no JSON: who answered says there what is wrong. Nil
+-- for what begins as JSON does: it may hold a result.
 local function words_of(body)
   local first = body:match "^%s*(.)"
   if not first or first == "{" or first == "[" then return nil end
@@ -141,7 +141,7 @@ local function hint_of(row, outcome, code)
   return cure
 end
 
--- The error of an answer that carries the service's code.
+-- Makes the error of an answer that carries the service's code.
 local function rejection(row, profile, status, code, message, body)
   local outcome, why = outcome_of(row, profile, status, code, body)
   return {
@@ -162,7 +162,7 @@ local function retry_after_of(headers)
   return seconds and math.min(#seconds < 10 and tonumber(seconds) or MAX_PAUSE_S, MAX_PAUSE_S)
 end
 
---- The error of an answer whose status is none of success.
+--- Makes the error of an answer whose status is none of success.
 ---@return purser.Error
 function M.of_status(row, profile, status, body, headers)
   local code, message = code_and_message(body)
@@ -200,7 +200,7 @@ function M.of_status(row, profile, status, body, headers)
   return errors.new(err)
 end
 
---- The error of an answer that shows no result.
+--- Makes the error of an answer that shows no result.
 ---@param message string  why not
 ---@param offset integer|nil
 ---@return purser.Error
@@ -220,14 +220,14 @@ function M.no_answer(row)
   }
 end
 
---- The error of an answer whose envelope holds an error code.
+--- Makes the error of an answer whose envelope holds an error code.
 ---@param value table  the decoded body
 ---@return purser.Error
 function M.of_code(row, profile, status, value, body)
   return errors.new(rejection(row, profile, status, filled(value.code, CODE_BYTES), message_of(value), body))
 end
 
---- The error of an answer that denies its success without a code.
+--- Makes the error of an answer that denies its success without a code.
 ---@param value table    the decoded body
 ---@param denied string  what it says
 ---@param state string|nil
@@ -237,7 +237,7 @@ function M.denied(row, status, value, denied, state)
     state and clean(state, 20) or "") .. (message_of(value) or "the service gave no reason"))
 end
 
---- The error of an answer whose body does not fit the row: an error whose members do not fit is still an error.
+--- Makes the error of an answer whose body does not fit the row: an error whose members do not fit is still an error.
 ---@param message string|nil  why it does not
 ---@param offset integer|nil
 ---@return purser.Error

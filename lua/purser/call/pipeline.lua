@@ -31,7 +31,7 @@ M.no_options = {}
 --- The options of a read that finds out about a payment: it goes with the write calls where it has to wait.
 M.settles = {}
 
--- Where the parameters of a row travel under this profile: the form of the JSON body, or nil for the query.
+-- Returns where the parameters of a row travel under this profile: the form of the JSON body, or nil for the query.
 local function body_form(profile, row)
   if row.body == "object" then return profile.object_body ~= "query" and profile.object_body or nil end
   if row.body == "array" then return profile.array_body ~= "query" and profile.array_body or nil end
@@ -186,7 +186,7 @@ local function exchange(self, row, request, sending, values)
   return value, err, response
 end
 
---- One attempt: from a request to `result | nil, err`.
+--- Makes one attempt: from a request to `result | nil, err`.
 ---@param sending purser.Sending|nil  of a write call
 ---@param values table|nil            of a read call
 function M.attempt(self, row, request, attempt, info, sending, values)
@@ -210,7 +210,7 @@ local function wait_for_room(...)
   setbacks.wait_for_room(...)
 end
 
---- The signed request of an attempt, once the rate limit has room for it; or nil and an error.
+--- Returns the signed request of an attempt, once the rate limit has room for it; or nil and an error.
 function M.next_request(self, row, layout, values, opts)
   local limit, takes, at = self._rate_limit, nil, nil
   if limit then

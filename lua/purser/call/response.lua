@@ -44,7 +44,7 @@ local function denial_in(row, value)
   end
 end
 
--- nil and the error of a decoded body that says that something is wrong; nothing where it may hold a result.
+-- Returns nil and the error of a decoded body that says that something is wrong; nothing where it may hold a result.
 local function error_in(row, profile, status, value, body)
   local in_array = value[1] ~= nil
   if in_array and row.effect == "read" then return end

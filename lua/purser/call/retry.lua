@@ -17,7 +17,7 @@ local M = {}
 local defaults = { attempts = 3, base_ms = 250, max_ms = 8000, deadline_ms = 30000 }
 local rules = { attempts = { 1 }, base_ms = { 1 }, max_ms = { 1 }, deadline_ms = { 1 } }
 
---- The policy for these options; `false` means one attempt only. Returns nil, a message and
+--- Returns the policy for these options; `false` means one attempt only. Returns nil, a message and
 --- what to do when they make no sense.
 ---@param options purser.RetryOptions|false|nil
 function M.policy(options)
@@ -34,12 +34,12 @@ function M.policy(options)
   return policy
 end
 
--- A pause between half of `ms` and `ms`, so that many clients do not come back together.
+-- Returns a pause between half of `ms` and `ms`, so that many clients do not come back together.
 local function jitter(ms)
   return math.floor(ms / 2 + (core.random_integer(1000) / 1000) * ms / 2)
 end
 
---- The pause before the next attempt in milliseconds, or nil when there must be none.
+--- Returns the pause before the next attempt in milliseconds, or nil when there must be none.
 ---@param policy table|false from policy(); false: that of no options
 ---@param attempt integer    how many attempts have been made
 ---@param elapsed_ms integer since the call began

@@ -38,7 +38,7 @@ local function unknown(row, name)
     #names == 0 and "remove it: this operation has none" or "there are " .. table.concat(names, ", "))
 end
 
--- The parameter whose plain text has this name; nil where none has.
+-- Returns the parameter whose plain text has this name; nil where none has.
 local function plain_of(row, name)
   for _, param in ipairs(row.params) do
     if param.plain == name then return param end

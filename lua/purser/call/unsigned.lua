@@ -18,7 +18,7 @@ end
 --- The rows by full name.
 M.rows = { ping = row_of("ping", "ping_path"), server_time = row_of("server_time", "time_path") }
 
---- The request of such a row.
+--- Returns the request of such a row.
 ---@param self purser.State
 function M.request(self, row, opts)
   return {

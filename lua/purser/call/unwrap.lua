@@ -176,7 +176,7 @@ function M.take(row, value, body, values, profile, status)
   return taken, problem
 end
 
---- The lower-case map of a raw header block (or of a map with names in any case).
+--- Returns the lower-case map of a raw header block (or of a map with names in any case).
 function M.headers(raw)
   local map = {}
   if type(raw) == "table" then

@@ -10,7 +10,8 @@ local M = { sent = 0, open = 0, writes = 0, on_answer = nil }
 
 local WORTH_SAYING_MS = 1000
 
---- The hooks of the client. With `shows` each request is printed. A long wait for the rate limit is always reported.
+--- Returns the hooks of the client. With `shows` each request is printed. A long wait for the rate limit is always
+--- reported.
 ---@param shows boolean|nil
 ---@return table
 function M.hooks(shows)

@@ -25,12 +25,12 @@ setmetatable(M, { __index = function(_, name)
   return rawget(M, name)
 end })
 
---- The operation of a name as people type it: `wallet withdraw`, `wallet:withdraw`, `wallet.internal-transfer`.
+--- Returns the operation of a name as people type it: `wallet withdraw`, `wallet:withdraw`, `wallet.internal-transfer`.
 ---@param text string
 ---@return table|nil
 function M.find(text) return M.by_name[(text:gsub("[ :/]", ".", 1):gsub("%-", "_"))] end
 
---- The full names of the operations for which fits(row) is true.
+--- Returns the full names of the operations for which fits(row) is true.
 ---@param fits fun(row: table): boolean
 ---@return string[]
 function M.names(fits)
@@ -45,7 +45,7 @@ function M.creates_key(row) return row.effect == "create" and row.shape == "api_
 --- Tells whether an operation sends coins to an address, which a plan checks before.
 function M.withdraws(row) return row.effect == "transfer" and row.by_name.address ~= nil end
 
---- The parameter by which an operation names a network; or nil.
+--- Returns the parameter by which an operation names a network; or nil.
 function M.network_param(row)
   return row.by_name.coin and (row.by_name.netWork and "netWork" or row.by_name.network and "network") or nil
 end

@@ -121,7 +121,7 @@ local samples = {
   area_code = "86",
 }
 
--- A value of a parameter, for the example.
+-- Returns a value of a parameter, for the example.
 local function sample(row, param)
   local payee = row.by_name.toAccountType
   payee = payee and payee.values and payee.values[1] -- how another user is named, or SPOT
@@ -130,7 +130,7 @@ local function sample(row, param)
   return param[2] == "choice" and param.values[1] or samples[param[1]] or samples[param[2]] or "TEXT"
 end
 
--- A command line with what the operation cannot do without. A long one is continued as a shell takes it.
+-- Returns a command line with what the operation cannot do without. A long one is continued as a shell takes it.
 local function example_of(row)
   local words = { ("purser %s %s"):format(row.group, row.name) }
   local function add(word)
@@ -159,7 +159,7 @@ local function member_hint(row)
   end
 end
 
---- The grammar of an operation.
+--- Returns the grammar of an operation.
 ---@param row table
 ---@return table
 function M.of_operation(row)
@@ -216,7 +216,7 @@ local function unknown_command(word)
   return hint
 end
 
---- The table of all commands.
+--- Returns the table of all commands.
 ---@return table
 function M.root()
   local commands = {}
@@ -234,7 +234,7 @@ function M.root()
     { "Options", { "--version", "Show the version." } } }
 end
 
---- The options of all commands, which may stand before the command.
+--- Returns the options of all commands, which may stand before the command.
 ---@return table
 function M.shared()
   return { output.group {}, connection.safety, connection.service, connection.messages }

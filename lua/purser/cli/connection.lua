@@ -58,7 +58,7 @@ M.safety = { "Safety",
     .. "PURSER_POLICY." },
 }
 
---- The folder of the policy that the options or the environment name.
+--- Returns the folder of the policy that the options or the environment name.
 ---@return string|nil
 function M.policy(options) return options.policy or credentials.variable "PURSER_POLICY" end
 
@@ -89,8 +89,8 @@ local function open_journal(path)
   return journal
 end
 
--- The journal and the guard rails that the options or the environment name, as options of purser.new; or nil and a
--- message.
+-- Returns the journal and the guard rails that the options or the environment name, as options of purser.new; or nil
+-- and a message.
 local function safeguards(options)
   local made, guards = {}, { credentials.variable "PURSER_GUARD" }
   for _, path in ipairs(options.guard or {}) do guards[#guards + 1] = path end
@@ -107,8 +107,8 @@ local function safeguards(options)
   return made
 end
 
--- The service, from one source alone, the nearest: the options, then the file of the keys, then the environment. A base
--- URL of one and a profile of another would make a service that nobody named.
+-- Returns the service, from one source alone, the nearest: the options, then the file of the keys, then the
+-- environment. A base URL of one and a profile of another would make a service that nobody named.
 local function service_of(options, keys)
   local function pick(source, base_url, profile, name_of_url, name_of_profile)
     if not base_url and not profile then return nil end
@@ -123,13 +123,13 @@ local function service_of(options, keys)
       "PURSER_PROFILE")
 end
 
--- Enough of an API key to distinguish it from another.
+-- Returns enough of an API key to distinguish it from another.
 local function masked(api_key)
   if #api_key < 12 then return api_key:sub(1, 2) .. "..." end
   return api_key:sub(1, 5) .. "..." .. api_key:sub(-3)
 end
 
--- Where the keys go, as the client has it.
+-- Returns where the keys go, as the client has it.
 local function describe(client, service, keys)
   local request = client:prepare "ping"
   local sources = { url = request and request.url:match "^%a+://[^/]+" or "the service", service = service.source,
@@ -181,7 +181,7 @@ function M.finish(options, code)
   return code == report.DONE and report.NOT_WRITTEN or code
 end
 
--- The option rate_limit: the store that is named, if one is. Nil and a message for a text that names none.
+-- Returns the option rate_limit: the store that is named, if one is. Nil and a message for a text that names none.
 local function rate_limit_of(options)
   local store = options.rate_limit and limits.parse(options.rate_limit)
   if options.rate_limit and not store then -- it is not quoted: it may hold a password
@@ -191,7 +191,7 @@ local function rate_limit_of(options)
   return { store = store }
 end
 
--- Where what an error of purser.new is about comes from, in brackets; empty where its message says that.
+-- Returns where what an error of purser.new is about comes from, in brackets; empty where its message says that.
 local function origin_of(message, service, keys)
   if message:find "base_url" or message:find "profile" then
     return (" (the service comes from %s)"):format(service.source)
@@ -207,7 +207,7 @@ local function tell_of_open_calls(journal, client, options)
     .. "%s", count.calls, count.calls == 1 and "" or "s", M.words(options), count.calls == 1 and "it" or "them")
 end
 
---- Like `open`; nil and a message where the options make no client.
+--- Does what `open` does; returns nil and a message where the options make no client.
 function M.try(options, overrides)
   if options.account == "" then -- queues and journals would keep what is paid under no name
     return nil, "--account is empty; give the name of an account, or leave it out"
@@ -268,7 +268,7 @@ function M.try(options, overrides)
   return client, place, sources
 end
 
---- The client that the options ask for. Ends the command where they make none; init.lua closes it.
+--- Returns the client that the options ask for. Ends the command where they make none; init.lua closes it.
 ---@param options table       of the command line
 ---@param overrides table|nil further options of purser.new; `concurrent` asks for a transport that sends many at once
 ---@return purser.Client client

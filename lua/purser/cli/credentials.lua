@@ -9,7 +9,7 @@ local values = require "purser.cli.values"
 
 local M = {}
 
---- A variable of the environment; one that is empty counts as not set.
+--- Returns a variable of the environment; one that is empty counts as not set.
 ---@param name string
 ---@return string|nil
 function M.variable(name)
@@ -26,8 +26,8 @@ function M.take_secret()
   if secret then taken, why_not = secret, nil else why_not = why_not or message end
 end
 
---- The folder of the named accounts: $XDG_CONFIG_HOME/purser, or ~/.config/purser. Nil without one: a relative path is
---- no configuration, because it depends on the current folder.
+--- Returns the folder of the named accounts: $XDG_CONFIG_HOME/purser, or ~/.config/purser. Nil without one: a relative
+--- path is no configuration, because it depends on the current folder.
 ---@return string|nil
 function M.folder()
   local config, home = M.variable "XDG_CONFIG_HOME", M.variable "HOME"
@@ -35,7 +35,7 @@ function M.folder()
   return home and home:find "^/" and home .. "/.config/purser" or nil
 end
 
---- The file of a named account; nil and a message for what is no name.
+--- Returns the file of a named account; nil and a message for what is no name.
 ---@param name string
 ---@return string|nil path, string|nil message
 function M.path_of(name)
@@ -47,7 +47,7 @@ function M.path_of(name)
   return ("%s/%s.keys"):format(folder, name)
 end
 
---- The names of the accounts that `purser login` keeps.
+--- Returns the names of the accounts that `purser login` keeps.
 ---@return string[]
 function M.names()
   local folder, names = M.folder(), {}
@@ -58,7 +58,7 @@ function M.names()
   return names
 end
 
--- The keys of a named account, where it has a file; nil alone where it has none.
+-- Returns the keys of a named account, where it has a file; nil alone where it has none.
 local function from_account(name)
   local path, message = M.path_of(name)
   if not path then return nil, message end
@@ -79,8 +79,8 @@ local function from_variables()
     .. "with `purser login`"
 end
 
--- The keys that the environment holds or names, the nearest first; nil alone where it has none. PURSER_ACCOUNT is the
--- name of their account.
+-- Returns the keys that the environment holds or names, the nearest first; nil alone where it has none. PURSER_ACCOUNT
+-- is the name of their account.
 local function from_environment()
   local path, keys, message = M.variable "PURSER_CREDENTIALS", nil, nil
   if path then keys, message = key_file.read(path)
@@ -102,9 +102,9 @@ local function without_keys(source, name, path)
     otherwise)
 end
 
---- The keys to sign with, the name of their account and the service that they belong to, where it is known: all from
---- one source. The secret is an object, which the caller closes when the client is made. An account that was named has
---- its own keys or none.
+--- Returns the keys to sign with, the name of their account and the service that they belong to, where it is known: all
+--- from one source. The secret is an object, which the caller closes when the client is made. An account that was named
+--- has its own keys or none.
 ---@param options table  of the command line: credentials, account
 ---@return table|nil keys  { api_key, secret, source, account, base_url, profile }
 ---@return string|nil message
@@ -129,8 +129,8 @@ function M.find(options)
   return nil, path and without_keys(typed and "--account" or "PURSER_ACCOUNT", typed or named, path) or message
 end
 
---- A password from where `source` says: env:NAME or file:PATH. Returns nil and a message for anything else, which is
---- never quoted: it may be the password itself.
+--- Returns a password from where `source` says: env:NAME or file:PATH. Returns nil and a message for anything else,
+--- which is never quoted: it may be the password itself.
 ---@param source string
 ---@return string|nil password, string|nil message
 function M.password(source)

@@ -60,7 +60,7 @@ function Findings:add_error(topic, err, cure)
     report.code_of(err))
 end
 
--- The hosts that are the service's own: those of the profile, else that of the live service.
+-- Returns the hosts that are the service's own: those of the profile, else that of the live service.
 local function own_hosts(profile)
   local hosts = {}
   for host, is_own in pairs(profile.hosts or {}) do hosts[#hosts + 1] = is_own and host:lower() or nil end
@@ -118,7 +118,7 @@ end
 local key_codes = { ["10072"] = true, ["10073"] = true, ["700001"] = true, ["700002"] = true, ["700003"] = true,
   ["700006"] = true }
 
--- The weight of an operation in the table that is in force.
+-- Returns the weight of an operation in the table that is in force.
 local function weight_of(client, row)
   return client.profile.weights[row.full_name] or row.weight or 1
 end
@@ -229,7 +229,7 @@ local function check_weights(findings, client, spent, profile_name)
     :format(spent, profile_name, table.concat(pools, ", "), table.concat(heaviest, ", ")))
 end
 
--- The findings for a person: each with its cure below it.
+-- Returns the findings for a person: each with its cure below it.
 local function as_text(findings)
   local out = {}
   for _, finding in ipairs(findings) do
@@ -289,7 +289,7 @@ function M.start(options)
   local findings = setmetatable({ code = report.DONE }, Findings)
   examine(findings, options)
   local list = output.passing(TITLES, findings, options)
-  report.write(options.format == "table" and as_text(list) or output.rows(TITLES, list, options), options.raw)
+  report.write(output.is_text(options) and as_text(list) or output.rows(TITLES, list, options), options.raw)
   return findings.code
 end
 

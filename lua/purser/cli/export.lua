@@ -18,19 +18,13 @@ local STEP = 20 -- records between two lines of progress
 
 local function history_names() return catalogue.names(function(row) return row.paging end) end
 
--- The row of a history that can be exported. A blank or a dash will do for what stands in names.
+-- Returns the row of a history that can be exported. A blank or a dash will do for what stands in names.
 local function row_of(text)
   local row = catalogue.find(text)
   if row and row.paging then return row end
-  local group, word = text:match "^(%w+_?%w*)[. :/](.*)$"
-  local names, near = history_names(), {}
-  for _, name in ipairs(names) do
-    if name:find((word or text):gsub("s$", ""), 1, true) and (not group or name:find(group .. ".", 1, true)) then
-      near[#near + 1] = name
-    end
-  end
-  report.bad_input('"%s" is no history%s; there are %s', text, near[1] and (" (did you mean %s?)"):format(
-    table.concat(near, " or ")) or suggest.hint(text, names), table.concat(names, ", "))
+  local names = history_names()
+  report.bad_input('"%s" is no history%s; there are %s', text, suggest.hint((text:gsub("[ :/]", ".", 1)), names),
+    table.concat(names, ", "))
 end
 
 function M.grammar()
@@ -49,7 +43,7 @@ function M.grammar()
   }
 end
 
--- The walk's parameters.
+-- Returns the walk's parameters.
 local function params_of(options, cursor)
   local params = { cursor = cursor }
   for _, pair in ipairs(options.param) do params[pair[1]] = pair[2] end

@@ -9,7 +9,6 @@ local files = require "purser.util.files"
 local lazy = require "purser.util.lazy"
 local option_schema = require "purser.util.option_schema"
 local output = require "purser.cli.output"
-local plain_text = require "purser.util.plain_text"
 local report = require "purser.cli.report"
 local terminal = require "purser.cli.terminal"
 local fleets = lazy "purser.fleet"
@@ -71,20 +70,13 @@ local function read_declaration(path)
   return declared
 end
 
--- Writes steps: rows for programs, a sentence each for people.
-local function show_steps(list, options)
-  if options.format ~= "table" then return report.write(output.rows(STEPS, list, options), options.raw) end
-  local lines = {}
-  for i, step in ipairs(output.passing(STEPS, list, options)) do
-    lines[i] = plain_text.clean(("%s: %s%s"):format(step.account, step.what, step.note and " " .. step.note or ""))
-      .. "\n"
-  end
-  report.write(table.concat(lines))
+local function show_steps(list, options, empty)
+  report.write(output.rows(STEPS, list, options, empty), options.raw)
 end
 
 -- Shows what was done. Returns the exit code.
-local function finish(options, done, err)
-  show_steps(done or err.details and err.details.done or {}, options)
+local function finish(options, done, err, empty)
+  show_steps(done or err.details and err.details.done or {}, options, empty)
   if not err then return report.DONE end
   if err.kind ~= "workflow" then return report.workflow_failure(err) end
   report.say("%s", tostring(err))
@@ -93,7 +85,7 @@ end
 
 -- Writes what a plan says.
 local function show(plan, options)
-  if options.format == "table" and #options.filter == 0 then return report.write(tostring(plan) .. "\n") end
+  if output.is_text(options) then return report.write(tostring(plan) .. "\n") end
   if not plan.moves then return show_steps(plan.steps, options) end
   local records = {}
   for i, move in ipairs(plan.moves) do
@@ -114,12 +106,8 @@ end
 function actions.orphans(fleet, options)
   local list, err = fleet:orphans()
   if not list then return finish(options, nil, err) end
-  if #list == 0 then
-    report.note("no key of the fleet lacks its secret")
-    return options.format == "table" and report.DONE or finish(options, list)
-  end
   for _, key in ipairs(list) do key.what = "no file of the fleet holds the secret of " .. key.apiKey end
-  return finish(options, list)
+  return finish(options, list, nil, "no key of the fleet lacks its secret\n")
 end
 
 function actions.apply(fleet, options, sources)

@@ -53,13 +53,13 @@ local kinds = {
 --- Returns what an option takes, as "<file>"; nil for a flag.
 function M.takes(option) return option[3] and option[2] or nil end
 
---- The help of an option, a flag or an argument.
+--- Returns the help of an option, a flag or an argument.
 function M.help_of(option) return option[3] or option[2] end
 
---- The kind of what an option takes: { convert, values }.
+--- Returns the kind of what an option takes: { convert, values }.
 function M.kind_of(option) return kinds[M.takes(option)] or {} end
 
---- The long name of an option.
+--- Returns the long name of an option.
 function M.name_of(option) return option[1]:match "(%S+)$" end
 
 --- Calls fn(option) for each option of a command.
@@ -86,8 +86,8 @@ local function names_of(command)
   return names
 end
 
---- The command that the words name, how many words that takes, and their names. Where a word names none: nil, and the
---- table that has the commands.
+--- Returns the command that the words name, how many words that takes, and their names. Where a word names none: nil,
+--- and the table that has the commands.
 ---@param root table
 ---@param words string[]
 function M.leaf(root, words)
@@ -152,7 +152,7 @@ local function read(option, text)
   return text
 end
 
--- The member of the options that an option or an argument fills.
+-- Returns the member of the options that an option or an argument fills.
 local function target_of(option)
   return option.target or (M.name_of(option):gsub("^%-+", ""):gsub("%-", "_"))
 end
@@ -271,7 +271,7 @@ function M.parse(root, words)
   return nil, message, hint, names
 end
 
---- The words with the options that stand before the command at the end, and without other ways to ask for help.
+--- Returns the words with the options that stand before the command at the end, and without other ways to ask for help.
 ---@param words string[]
 ---@param shared table  a command with the options that all commands have
 ---@return string[]

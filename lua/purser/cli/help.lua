@@ -37,7 +37,7 @@ local function shown_argument(argument)
   return argument.many and "[" .. name .. " ...]" or argument.optional and "[" .. name .. "]" or name
 end
 
---- The line that says how a command is called.
+--- Returns the line that says how a command is called.
 ---@param command table
 ---@param names string[]
 ---@return string
@@ -51,7 +51,7 @@ function M.usage(command, names)
   return table.concat(parts, " ") .. " [options]"
 end
 
---- An option with what it takes, and its help with what is chosen from.
+--- Returns an option with what it takes, and its help with what is chosen from.
 ---@return string name, string help
 function M.option(option)
   local takes, help = grammar.takes(option), grammar.help_of(option)
@@ -60,7 +60,7 @@ function M.option(option)
   return option[1]:gsub(" ", ", ") .. (takes and " " .. takes or ""), help
 end
 
---- The help of a command.
+--- Returns the help of a command.
 ---@param command table
 ---@param names string[]
 ---@return string

@@ -40,7 +40,7 @@ local function open(options)
   return report.must(purser.journal.open { sqlite = path })
 end
 
--- An entry as a person reads it.
+-- Returns an entry as a person reads it.
 local function record_of(entry)
   local intent, params, record = entry.intent, entry.intent.params or {}, entry.record or {}
   return { sent = intent.sent_at, state = entry.state, operation = intent.operation, account = intent.account,
@@ -48,7 +48,7 @@ local function record_of(entry)
     to = params.address or params.toAccount or params.subAccount, entry = entry }
 end
 
--- An entry as a program reads it.
+-- Returns an entry as a program reads it.
 local function whole(entry)
   return { id = entry.intent.id, sent_at = entry.intent.sent_at, state = entry.state,
     operation = entry.intent.operation, account = entry.intent.account, params = entry.intent.params or {},

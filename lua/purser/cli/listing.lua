@@ -45,7 +45,7 @@ local function list_windows(client, row, params, state, from)
   return list
 end
 
--- From when on a history shows what it has where nothing was asked, and how far back it can be asked for.
+-- Returns from when on a history shows what it has where nothing was asked, and how far back it can be asked for.
 local function reach_of(window, now)
   local days = window.retention_days or window.retention_months and 30 * window.retention_months
   local more = days and days > window.default_days and ("; --since %dd shows more"):format(days) or ""

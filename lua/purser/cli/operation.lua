@@ -33,7 +33,7 @@ local function add_times(row, params, options)
   end
 end
 
--- The parameters that the options give.
+-- Returns the parameters that the options give.
 local function params_of(row, options)
   local params = {}
   for _, param in ipairs(row.params) do
@@ -50,7 +50,7 @@ local function params_of(row, options)
   return params
 end
 
--- The parameters that this version does not know; nil where there are none.
+-- Returns the parameters that this version does not know; nil where there are none.
 local function extra_of(options)
   local extra = {}
   for _, pair in ipairs(options.extra) do extra[pair[1]] = pair[2] end
@@ -209,7 +209,7 @@ local function hide(text, name)
   return (text:gsub('("' .. pattern .. '":")[^"]*"', "%1" .. MASK .. '"'))
 end
 
---- The request that would be sent, as text, without what must not be seen: the key, the signature, passwords.
+--- Returns the request that would be sent, as text, without what must not be seen: the key, the signature, passwords.
 function M.request_text(request, row, profile, format)
   local url, body, headers = hide(request.url, profile.signature_name), request.body, {}
   for _, param in ipairs(row.params) do

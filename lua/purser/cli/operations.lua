@@ -33,7 +33,7 @@ local function matches(row, word)
   return false
 end
 
--- The one operation that the words name, or the rows whose facts contain them.
+-- Returns the one operation that the words name, or the rows whose facts contain them.
 local function find(word)
   local row = catalogue.find(word)
   if row then return row end
@@ -45,7 +45,7 @@ local function find(word)
   return nil, list
 end
 
--- An operation as a program reads it.
+-- Returns an operation as a program reads it.
 local function whole(row)
   local params = {}
   for i, param in ipairs(row.params) do
@@ -56,7 +56,7 @@ local function whole(row)
     parameters = params }
 end
 
--- The operations that pass the filters, as text.
+-- Returns the operations that pass the filters, as text.
 local function list_of(list, options)
   local records = {}
   for i, row in ipairs(list) do
@@ -84,7 +84,9 @@ function M.start(options)
     report.bad_input("no operation has %q in its facts%s; `purser operations` lists them all", word,
       suggest.hint(word, names))
   end
-  if not row or options.format == "csv" then return report.write(list_of(found or { row }, options), options.raw) end
+  if not row or options.format ~= "json" and not output.is_text(options) then
+    return report.write(list_of(found or { row }, options), options.raw)
+  end
   report.write(options.format == "json" and output.json(whole(row), "  ")
     or help.text(commands.of_operation(row), { "purser", row.group, row.name }))
 end

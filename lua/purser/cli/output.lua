@@ -14,7 +14,7 @@ local values = require "purser.cli.values"
 
 local M = {}
 
---- The options that say how a result is printed, as a group of a grammar.
+--- Returns the options that say how a result is printed, as a group of a grammar.
 ---@param titles string[]|nil|fun(options: table): string[]  the columns that there are, for --columns and --filter
 ---@param facts table|nil  format: the usual one, if not table; is_record: there is nothing to filter
 ---@return table
@@ -46,8 +46,8 @@ end
 
 ------------------------------------------------------------------------------------------------------- JSON
 
--- A value of the module for json.encode. An empty table cannot be distinguished from an empty object; what the service
--- sends is a list.
+-- Returns a value of the module for json.encode. An empty table cannot be distinguished from an empty object; what the
+-- service sends is a list.
 local function encodable(value)
   if type(value) ~= "table" or getmetatable(value) then return value end
   local copy = {}
@@ -55,7 +55,7 @@ local function encodable(value)
   return next(copy) == nil and json.list(copy) or copy
 end
 
---- A value of the module as a line or, with an indent, lines of JSON, in which no character hides.
+--- Returns a value of the module as a line or, with an indent, lines of JSON, in which no character hides.
 function M.json(value, indent)
   return plain_text.as_json(json.encode(encodable(value), indent and { indent = indent })) .. "\n"
 end
@@ -113,8 +113,8 @@ local function as_csv(titles, lines, is_raw)
   return table.concat(out)
 end
 
--- A table of the columns in which a line has something: one without a single value says nothing, unless it was asked
--- for.
+-- Returns a table of the columns in which a line has something: one without a single value says nothing, unless it was
+-- asked for.
 local function as_table(titles, lines, shape, is_asked)
   local used, cells = {}, {}
   for l in ipairs(lines) do cells[l] = {} end
@@ -132,7 +132,7 @@ end
 
 -------------------------------------------------------------------------------------------------------- filters
 
--- The column of that name. A member of a nested list may be named alone: `withdrawFee`.
+-- Returns the column of that name. A member of a nested list may be named alone: `withdrawFee`.
 local function column_of(columns, name)
   local found
   for _, column in ipairs(columns) do
@@ -147,7 +147,7 @@ local function equals(value, text, kind)
   return text_of(value) == text or kind and values.state(kind, value):match "%S+$" == text:upper()
 end
 
--- The record if it passes, with those of its nested records that do; else nil.
+-- Returns the record if it passes, with those of its nested records that do; else nil.
 local function passing_record(record, column, text, shape)
   local list, name = column:match "^([^.]*)%.(.*)$"
   local kind = column == "status" and has_states[shape] and shape
@@ -178,7 +178,7 @@ end
 
 --------------------------------------------------------------------------------------------------------- records
 
--- The cells of records: a line for each record of the list that they hold, with what is around it repeated.
+-- Returns the cells of records: a line for each record of the list that they hold, with what is around it repeated.
 local function lines_of(columns, records)
   local nested, lines = nil, {}
   for _, column in ipairs(columns) do nested = nested or column:match "^([^.]*)%." end
@@ -202,6 +202,13 @@ local function listed(columns, records, options, shape, empty)
   local lines = lines_of(columns, records)
   if options.format == "csv" then return as_csv(columns, lines, options.raw) end
   return lines[1] and as_table(columns, lines, shape, options.shown ~= nil) or empty or "(none)\n"
+end
+
+--- Tells whether a command may print a text of its own: no other format, no columns and no filter were asked for.
+---@param options table  of the command line
+---@return boolean
+function M.is_text(options)
+  return options.format == "table" and not options.shown and not (options.filter or {})[1]
 end
 
 --- Returns records of a command's own as text in the format of the options, those alone that pass their filters.
@@ -238,7 +245,7 @@ local narrow = {
 }
 narrow.sub_account_deposit = narrow.deposit
 
---- The columns of a row's records: the members that are no lists of records, then `list.member` of the list.
+--- Returns the columns of a row's records: the members that are no lists of records, then `list.member` of the list.
 ---@param row table
 ---@return string[]
 function M.members(row)
@@ -271,7 +278,7 @@ function M.listed(row, records, options)
   return listed(options.format ~= "csv" and narrow[row.shape] or M.members(row), records, options, row.shape)
 end
 
---- The text of one record of an operation.
+--- Returns the text of one record of an operation.
 ---@param row table
 ---@param record table
 ---@param options table
@@ -285,7 +292,7 @@ function M.record(row, record, options)
   return tables.fields(names, { cells })
 end
 
---- The text of a result.
+--- Returns the text of a result.
 ---@param row table      the operation
 ---@param result table
 ---@param options table  of the command line: format, raw, filter, and `shown`, the members to show instead of all

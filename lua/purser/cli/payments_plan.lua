@@ -18,7 +18,7 @@ end
 
 local LARGEST, SHOWN, ERRORS = 10, 10, 20 -- payments, groups of texts or payees, and of errors, of a summary
 
--- The cells of a payment that a summary shows.
+-- Returns the cells of a payment that a summary shows.
 local function row_of(payment)
   local row = { ("%d"):format(payment.line), payment.key, payment.params.amount or "", asset_of(payment),
     destination_of(payment) }
@@ -26,7 +26,7 @@ local function row_of(payment)
   return row
 end
 
--- The numbers of lines as text: "2-4, 9".
+-- Returns the numbers of lines as text: "2-4, 9".
 local function lines_text(numbers)
   local parts, i = {}, 1
   while i <= #numbers and #parts < 8 do
@@ -38,13 +38,14 @@ local function lines_text(numbers)
   return table.concat(parts, ", ") .. (i <= #numbers and (" and %d more"):format(#numbers - i + 1) or "")
 end
 
--- A text without what differs from payment to payment: quoted parts, addresses, numbers.
+-- Returns a text without what differs from payment to payment: quoted parts, addresses, numbers.
 local function pattern_of(text)
   return (text:gsub('"[^"]*"', '""'):gsub("%w+", function(word) return #word > 19 and "@" or nil end)
     :gsub("%d[%d.,:-]*", "0"))
 end
 
--- The texts of payments with those that they are about, alike ones together: each { text, differs, payments in order }.
+-- Returns the texts of payments with those that they are about, alike ones together: each { text, differs, payments in
+-- order }.
 local function groups_of(payments, texts_of, is_exact)
   local groups, by_pattern = {}, {}
   for _, payment in ipairs(payments) do
@@ -94,7 +95,7 @@ function M.outcomes(state, payments)
   return lines
 end
 
--- The payments with the highest amounts of each asset; a short list whole, in the order of the file.
+-- Returns the payments with the highest amounts of each asset; a short list whole, in the order of the file.
 local function largest(payments)
   if #payments <= 2 * LARGEST then return payments end
   local sorted, list, count = {}, {}, {}
@@ -137,7 +138,7 @@ end
 
 local function network_of(payment) return payment.params.netWork or payment.params.network end
 
---- The warnings and errors as lines that name file, line and key: equal ones as one, errors last.
+--- Returns the warnings and errors as lines that name file, line and key: equal ones as one, errors last.
 ---@param plan purser.PaymentsPlan  with the `path` of its file
 ---@param only_odd boolean|nil  the warnings that --yes does not pass alone
 ---@return string[]
@@ -151,7 +152,7 @@ function M.notes(plan, only_odd)
   return notes
 end
 
---- The plan as text for a person.
+--- Returns the plan as text for a person.
 ---@param plan purser.PaymentsPlan
 ---@return string
 function M.show(plan)
@@ -177,7 +178,7 @@ end
 
 M.TITLES = { "line", "key", "operation", "amount", "asset", "network", "to", "fee", "state", "message" }
 
---- Every payment as a record with these members, for programs.
+--- Returns every payment as a record with these members, for programs.
 ---@param plan purser.PaymentsPlan
 ---@return table[]
 function M.records(plan)

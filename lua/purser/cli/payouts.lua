@@ -67,7 +67,7 @@ function M.grammar()
   }
 end
 
--- A command for the same list, with what this one was given for it.
+-- Returns a command for the same list, with what this one was given for it.
 local function next_command(options, words)
   local queue = options.queue and " --queue " .. values.shell_word(options.queue) or ""
   return "purser payouts " .. words .. (options.journal and "" or " --journal FILE") .. connection.words(options)
@@ -87,7 +87,7 @@ local function progress()
   end, clear
 end
 
--- The client and the queue of a plan, which makes no journal and needs none.
+-- Returns the client and the queue of a plan, which makes no journal and needs none.
 local function open_for_plan(options)
   local journal = options.journal
   if journal and not core.file_mode(journal) then options.journal = nil end
@@ -97,7 +97,7 @@ local function open_for_plan(options)
     and purser.payouts.new { client = client, journal = sources.journal, queue = options.queue } or nil }
 end
 
--- Where the payments are: the client, its queue and its journal.
+-- Opens where the payments are: the client, its queue and its journal.
 local function open(options)
   for _, name in ipairs { "queue", "worker" } do -- an empty variable; under another name the list would be paid again
     if options[name] == "" then report.bad_input("payouts: --%s is empty; give a name, or leave it out", name) end
@@ -161,7 +161,7 @@ end
 
 -- Writes a plan: for a person, or each payment for a program.
 local function show_plan(plan, options)
-  if options.format ~= "table" or options.filter[1] then
+  if not output.is_text(options) then
     return report.write(output.rows(payments_plan.TITLES, payments_plan.records(plan), options), options.raw)
   end
   report.write(payments_plan.show(plan))
@@ -205,7 +205,7 @@ end
 
 --------------------------------------------------------------------------------------------------------- the result
 
--- A key as it is sorted: inv-2 before inv-10.
+-- Returns a key as it is sorted: inv-2 before inv-10.
 local function sortable(key)
   return (key:gsub("%d+", function(digits) return ("0"):rep(20 - #digits) .. digits end))
 end
@@ -253,7 +253,7 @@ local function finish(at, counts, options)
     report.note("next: correct it with `%s`, or give it up with `%s`; `%s` sends it as it is. Pay none of these under "
       .. "another key before", next_command(options, "replace KEY FILE"), next_command(options, "drop KEY"),
       next_command(options, "retry KEY"))
-  elseif counts.done + counts.dropped == counts.total then
+  elseif counts.total > 0 and counts.done + counts.dropped == counts.total then
     report.note("all %d payments are made; `%s` lists them", counts.total, next_command(options, "report"))
   end
   local code = code_of(counts)
@@ -276,6 +276,14 @@ local function other_accounts(options, at)
   for i, other in ipairs(counts.other_accounts) do names[i] = ('"%s" (%d)'):format(other.account, other.payments) end
   return ('the account "%s" has no payments in the queue "%s" of %s, which holds those of %s'):format(
     at.client:account(), options.queue or "default", options.journal, table.concat(names, ", "))
+end
+
+-- Opens the queue without a file, and warns where it holds nothing. Returns where the payments are.
+local function look(options)
+  local at = open(options)
+  local others = other_accounts(options, at)
+  if others then report.say("warning: %s", others) end
+  return at
 end
 
 -- Shows what would be paid, and asks.
@@ -326,7 +334,7 @@ end
 
 function actions.run(options)
   local payments = options.subject and read_list(options)
-  local at = open(options)
+  local at = (payments and open or look)(options)
   if payments then add(options, at, payments)
   elseif not options.yes then
     local counts = got(at.queue:report())
@@ -344,14 +352,6 @@ end
 
 ------------------------------------------------------------------------------------------------------------- looking
 
--- Opens the queue to look at it. Returns where the payments are.
-local function look(options)
-  local at = open(options)
-  local others = other_accounts(options, at)
-  if others then report.say("warning: %s", others) end
-  return at
-end
-
 function actions.status(options)
   local counts = got(look(options).queue:report())
   show_counts(counts, options)
@@ -364,7 +364,7 @@ end
 
 function actions.report(options) show_list(got(look(options).queue:list()), options) end
 
--- The payment of that key in the file.
+-- Returns the payment of that key in the file.
 local function payment_in(options)
   if not options.list then report.bad_input "payouts replace: the file is missing; give KEY FILE" end
   for _, payment in ipairs(report.must(purser.payouts.read(options.list, options.operation))) do

@@ -53,7 +53,7 @@ function M.cure(err)
   return cure .. "; an API key begins with mx0: perhaps key and secret are exchanged"
 end
 
--- An argument that was typed, as it was typed: `--amount "12,5" is not a plain decimal`. Else nil.
+-- Returns an argument that was typed, as it was typed: `--amount "12,5" is not a plain decimal`. Else nil.
 local function typed_argument(row, params, err)
   local name = err.kind == "argument" and err.parameter
   local param = name and row.by_name and row.by_name[name]
@@ -98,7 +98,7 @@ function M.must(value, problem, ...)
   M.bad_input("%s", errors.is(problem) and M.sentence(problem) or tostring(problem))
 end
 
--- The command that shows what became of an operation: the row's own, with the parameters that both take.
+-- Returns the command that shows what became of an operation: the row's own, with the parameters that both take.
 local function reconciling_command(row, params)
   local through = row.reconcile and catalogue.by_name[row.reconcile.lookup]
   if not through then return nil end

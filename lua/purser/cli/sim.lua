@@ -23,7 +23,7 @@ local function port_number(text)
   return number
 end
 
--- The name of a profile, or one pool of an address.
+-- Returns the name of a profile, or one pool of an address.
 local function pools(text)
   if text == "default" or text == "mexc" then return text end
   local capacity, window_ms = text:match "^([1-9]%d?%d?%d?%d?%d?)/([1-9]%d?%d?%d?%d?%d?)$"
@@ -57,7 +57,7 @@ function M.grammar()
   }
 end
 
--- The options of purser.sim.new: numbers and true are no texts there.
+-- Returns the options of purser.sim.new: numbers and true are no texts there.
 local function of_world(options)
   local made = { seed = options.seed, clock = options.clock, variant = options.variant, profile = options.profile,
     rate_limit = options.rate_limit }

@@ -35,7 +35,7 @@ function M.grammar()
   }
 end
 
--- A client for each key of the file, by sub-account; all share the limit of the first.
+-- Returns a client for each key of the file, by sub-account; all share the limit of the first.
 local function clients_of(options, shared)
   if not options.keys then return nil end
   local function must(value, problem) return value or report.bad_input("--keys %s", tostring(problem)) end
@@ -49,7 +49,7 @@ local function clients_of(options, shared)
   return clients
 end
 
--- Where the events go.
+-- Returns where the events go.
 local function sinks_of(options)
   local sinks = { options.run and { command = options.run } or nil }
   if options.webhook then

@@ -28,7 +28,7 @@ local function widths_of(titles, lines)
   return widths, total
 end
 
--- Which columns hold only numbers, and at least one.
+-- Returns which columns hold only numbers, and at least one.
 local function numeric(titles, lines)
   local right = {}
   for c in ipairs(titles) do
@@ -54,7 +54,7 @@ local function shortened(titles, lines)
   return short
 end
 
--- A text as lines of so many characters, broken at blanks; of more where a word is longer.
+-- Returns a text as lines of so many characters, broken at blanks; of more where a word is longer.
 local function wrapped(text, room)
   if width_of(text) <= room then return { text } end
   for word in text:gmatch "%S+" do room = math.max(room, #word) end
@@ -63,12 +63,12 @@ local function wrapped(text, room)
   return lines
 end
 
--- The columns that there is room for.
+-- Returns the columns that there is room for.
 local function room()
   return not terminal.settings.output and core.is_terminal(1) and core.terminal_width(1) or math.huge
 end
 
---- Lines of cells as a list of fields for each. A word that has no room beside its title stands below it.
+--- Returns lines of cells as a list of fields for each. A word that has no room beside its title stands below it.
 ---@param titles string[]
 ---@param lines string[][]
 ---@param columns integer|nil  default: those of the terminal
@@ -113,7 +113,7 @@ local function as_table(titles, lines, widths, right)
   return table.concat(out)
 end
 
---- Lines of cells as an aligned table; columns that hold only numbers are aligned at the right.
+--- Returns lines of cells as an aligned table; columns that hold only numbers are aligned at the right.
 ---@param titles string[]
 ---@param lines string[][]
 ---@param width integer|nil  at most so many columns; default: those of the terminal, if standard output is one

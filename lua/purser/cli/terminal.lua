@@ -9,7 +9,7 @@ local plain_text = lazy "purser.util.plain_text"
 
 local M = { settings = {} } -- quiet, no_input, is_table: of the command line
 
---- Text of several lines with visible escapes for what hides; its line ends and tabs stay.
+--- Returns text of several lines with visible escapes for what hides; its line ends and tabs stay.
 ---@param text any
 ---@return string
 function M.lines(text)
@@ -78,7 +78,7 @@ function M.write(text, is_raw)
   return ok, reason
 end
 
--- The columns of the terminal on standard error; 80 where it does not say.
+-- Returns the columns of the terminal on standard error; 80 where it does not say.
 local function width()
   return core.terminal_width(2) or 80
 end
@@ -114,7 +114,8 @@ function M.parts(text, room)
   return parts
 end
 
---- A text as lines that fit so many columns: those of the terminal, if standard output is one and the text goes there.
+--- Returns a text as lines that fit so many columns: those of the terminal, if standard output is one and the text goes
+--- there.
 ---@param text string
 ---@param indent integer|nil  of the lines after the first (2)
 ---@param columns integer|nil
@@ -130,8 +131,8 @@ end
 
 local LABEL = 16
 
---- A label and its value as lines of at most so many columns. All of the value stands after a bar, and blanks that
---- could push a part of it to the next line are visible: no value looks like a label, or like the next field.
+--- Returns a label and its value as lines of at most so many columns. All of the value stands after a bar, and blanks
+--- that could push a part of it to the next line are visible: no value looks like a label, or like the next field.
 ---@param label string
 ---@param value string
 ---@param columns integer
@@ -164,7 +165,7 @@ end
 --- Shows a question on standard error, without a line end.
 ---@param text string
 function M.prompt(text)
-  io.stderr:write(text)
+  io.stderr:write(M.lines(text))
   io.stderr:flush()
 end
 
@@ -185,7 +186,7 @@ local function write_line(text)
   io.stderr:flush()
 end
 
---- A line on a terminal that says how far something is: a function that shows it, and one that takes it away.
+--- Returns a line on a terminal that says how far something is: a function that shows it, and one that takes it away.
 ---@return fun(text: string), fun()
 function M.progress_line()
   local function show(text)

@@ -33,7 +33,7 @@ function M.journal(text)
     path and ", " .. path or "")
 end
 
---- Epoch milliseconds of a time as people type it; nil and a message for anything else.
+--- Returns the epoch milliseconds of a time as people type it; nil and a message for anything else.
 ---@param text string
 ---@return integer|nil, string|nil
 function M.time(text)
@@ -46,7 +46,7 @@ function M.time(text)
   return nil, ('"%s" is not a time; give %s'):format(text, TIME_FORMS)
 end
 
---- The option --since, whose time has come already.
+--- Returns the option --since, whose time has come already.
 ---@param help string
 ---@return table
 function M.since(help)
@@ -57,7 +57,7 @@ function M.since(help)
   end }
 end
 
---- "2026-01-31 10:00:00" (UTC) of epoch milliseconds; the milliseconds are shown when there are any.
+--- Returns "2026-01-31 10:00:00" (UTC) of epoch milliseconds; the milliseconds are shown when there are any.
 ---@param ms integer
 ---@param style string|nil  utc (default), local, iso or ms
 ---@return string
@@ -85,12 +85,12 @@ local shell_names = {
   { "`ca_file`, `ca_path` or `ca_pem`", "--ca-file" }, { '[`"]ca_file[`"]', "--ca-file" },
   { '[`"]base_url[`"]', "--base-url" }, { "%f[%w_]base_url%f[^%w_]", "--base-url" }, { '[`"]proxy[`"]', "--proxy" },
   { "client:reconcile ?[({].-[)}] looks in", "look in" }, { '`?profile = "mexc"`?', "--profile mexc" },
-  { "the option `networks`", "--network" },
+  { "the option `networks`", "--network" }, { "err.details.plan", "the plan on standard output" },
   { "networks, below, key_days, permissions or journal", "--network, --below, --key-days, --permissions or --journal" },
   { '[`"]?recv_window[`"]?', "--recv-window" }, { "`api_key`", "the API key" },
 }
 
---- A message of the module with the options of the command in place of the module's.
+--- Returns a message of the module with the options of the command in place of the module's.
 ---@param text string
 ---@return string
 function M.in_shell(text)
@@ -98,7 +98,7 @@ function M.in_shell(text)
   return (text:gsub('option (%-%-)', '%1'):gsub("([.!?]);", ";"))
 end
 
---- `text` as one word of a shell command line.
+--- Returns `text` as one word of a shell command line.
 function M.shell_word(text)
   if text:find("^[%w_%-%./:@,+=]+$") then return text end
   return "'" .. text:gsub("'", "'\\''") .. "'"

@@ -75,7 +75,7 @@ local function line_of(event, options)
     deposit.memo and deposit.memo ~= "" and " memo " .. deposit.memo or "")) .. "\n"
 end
 
--- The parameters of the watch.
+-- Returns the parameters of the watch.
 local function params_of(options)
   local params = { coin = options.coin, poll_ms = options.poll, deadline_ms = options.deadline, since = options.since }
   if options.addresses then

@@ -66,7 +66,7 @@ local function make_face(self)
   return setmetatable(client, Client)
 end
 
--- The inner state behind a group that a method was called on.
+-- Returns the inner state behind a group that a method was called on.
 local function state_of_group(held, group, name)
   local self = held ~= nil and states[held]
   if not self then error(("call it with a colon: client.%s:%s{...}"):format(group, name), 3) end
@@ -87,8 +87,8 @@ local function operation_of(group, name)
   end
 end
 
--- A method that is more than one operation, of the client or of a room on top. It is given what users hold: it may keep
--- that in what it returns.
+-- Returns a method that is more than one operation, of the client or of a room on top. It is given what users hold: it
+-- may keep that in what it returns.
 local function workflow_of(group, name)
   local workflow = methods_[group][name] or build.added[group][name]
   return workflow and function(held, ...)

@@ -102,7 +102,7 @@ end
 local of_transport = { "pinned_key", "ca_file", "ca_path", "ca_pem", "proxy", "max_response_bytes",
   "connect_timeout_ms" }
 
--- nil when none of them stands next to `transport`, else a message, the option and what to do.
+-- Returns nil when none of them stands next to `transport`, else a message, the option and what to do.
 local function check_transport(options)
   if not options.transport then return nil end
   if type(options.transport.send) ~= "function" then

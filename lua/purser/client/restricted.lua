@@ -33,8 +33,8 @@ local made = setmetatable({}, { __mode = "k" }) -- the restricted clients that t
 local NAME = "purser.client.restricted"
 local scalar = { string = true, number = true, boolean = true }
 
--- A copy of data: tables of texts, numbers and booleans, read without their metatables. Nil and the kind of value that
--- is no data.
+-- Returns a copy of data: tables of texts, numbers and booleans, read without their metatables. Nil and the kind of
+-- value that is no data.
 local function plain(value, depth)
   if value == nil or scalar[type(value)] then return value end
   if type(value) ~= "table" then return nil, "a " .. type(value) end
@@ -52,7 +52,7 @@ end
 local shown = { "kind", "outcome", "message", "code", "http_status", "retry_after", "operation", "phase", "offset",
   "retryable", "parameter", "option", "hint", "where" }
 
--- An error without what belongs to the client: its intent is reconciled by the host.
+-- Returns an error without what belongs to the client: its intent is reconciled by the host.
 local function without_intent(err)
   if not errors.is(err) then return err end
   local fields = {}
@@ -94,13 +94,13 @@ end
 local Walk = { __name = "purser.walk" }
 Walk.__index = Walk
 
---- As purser.Walk's, with copies of the records.
+--- Does what purser.Walk's does, with copies of the records.
 function Walk:next() return hand_out(self.walk:next()) end
 
---- The same.
+--- Does the same.
 function Walk:collect() return hand_out(self.walk:collect()) end
 
---- The same.
+--- Does the same.
 function Walk:cursor() return self.walk:cursor() end
 
 Walk.__call = errors.iterate
@@ -130,7 +130,7 @@ local function read_only()
   error("a restricted client cannot be changed", 2)
 end
 
--- A table that has these members, and answers any other name by `other(name)`.
+-- Returns a table that has these members, and answers any other name by `other(name)`.
 local function sealed(members, other, shown_as)
   return setmetatable({}, {
     __index = function(_, name) return members[name] or other and type(name) == "string" and other(name) or nil end,
@@ -138,7 +138,7 @@ local function sealed(members, other, shown_as)
   })
 end
 
--- A group: each granted operation as a method; what is not granted is a method that says so.
+-- Returns a group: each granted operation as a method; what is not granted is a method that says so.
 local function make_group(group, granted)
   local methods, held = {}, nil
   local function method(name, fn)

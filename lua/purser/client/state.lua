@@ -101,7 +101,7 @@ function State:prepare(name, params, opts)
   return { method = request.method, url = request.base_url .. request.target, headers = headers, body = request.body }
 end
 
--- The intent that was given to parse, or the `info` that holds it; nil when it is not that of this operation.
+-- Returns the intent that was given to parse, or the `info` that holds it; nil when it is not that of this operation.
 local function intent_for(row, given)
   local intent = type(given) == "table" and (given.intent or given)
   if type(intent) ~= "table" or intent.operation ~= row.full_name or type(intent.params) ~= "table" then return nil end
@@ -130,7 +130,7 @@ function State:parse(name, status, body, headers, intent)
   return nil, err
 end
 
--- An intent as it is now, whatever its table does later.
+-- Returns an intent as it is now, whatever its table does later.
 local function copy_of(intent)
   local copy = {}
   for name, value in next, intent do copy[name] = value end
@@ -151,11 +151,15 @@ end
 function State:reconcile(unreconciled, options, window)
   local intent = unreconciled
   if errors.is(unreconciled) then intent = unreconciled.intent end
-  if type(intent) == "table" then unreconciled = copy_of(intent) end
+  if type(intent) == "table" then
+    unreconciled = copy_of(intent)
+    unreconciled.account = unreconciled.account or self:account() -- by which it is known what its other calls made
+  end
   return reconcile.reconcile(call.service_of(self, window and window.readings), unreconciled, options, window)
 end
 
---- The name under which the journal keeps what this client does: its option `account`, or a digest of its API key.
+--- Returns the name under which the journal keeps what this client does: its option `account`, or a digest of its API
+--- key.
 ---@return string
 function State:account()
   return self._account or call.unnamed(self)
@@ -168,7 +172,7 @@ function State:ping(opts)
   return pipeline.run(self, unsigned.rows.ping, nil, opts)
 end
 
---- The service's time in epoch milliseconds. Not signed.
+--- Returns the service's time in epoch milliseconds. Not signed.
 ---@param opts purser.CallOptions|nil
 ---@return integer|nil time, purser.Error|nil err
 function State:server_time(opts)
@@ -202,7 +206,7 @@ function State:plans()
   return approved and views.view(approved) or nil
 end
 
---- The service's time as far as the client knows it, in epoch milliseconds: what a request is stamped with.
+--- Returns the service's time as far as the client knows it, in epoch milliseconds: what a request is stamped with.
 ---@return integer
 function State:now()
   return assert(self._clock:read())

@@ -27,11 +27,7 @@ Moves.__index = Moves
 
 -- The id of a move of a distribution with a name: always the same, so that the journal knows the move again.
 local function id_of(account, name, move)
-  local parts = { "purser distribution" }
-  for _, part in ipairs { account, name, move.from or "", move.to or "", move.asset } do
-    parts[#parts + 1] = ("%d:%s"):format(#part, part)
-  end
-  return digest.of(table.concat(parts, "\n")):sub(1, 32)
+  return digest.id("purser distribution", account, name, move.from or "", move.to or "", move.asset)
 end
 
 -- Why moves cannot have a name: without a journal nobody would know them again. Nil where they can.

@@ -137,7 +137,7 @@ local function read_on(self)
   return true
 end
 
--- The next record after the cursor the walk began with.
+-- Returns the next record after the cursor the walk began with.
 local function next_in_time(self)
   while true do
     self.at = self.at + 1
@@ -154,7 +154,8 @@ local function next_in_time(self)
   end
 end
 
--- The next record of a list, which is read whole before the first. What it shows that makes it no list stays an error.
+-- Returns the next record of a list, which is read whole before the first. What it shows that makes it no list stays an
+-- error.
 local function next_in_list(self)
   if not self.is_read then
     local records, err = turn.list(self.source, self.from, self.to)
@@ -170,7 +171,7 @@ end
 
 ---------------------------------------------------------------------------------------------------- what users call
 
---- The next record; nil at the end; nil and an error. Called again after an error it retries.
+--- Returns the next record; nil at the end; nil and an error. Called again after an error it retries.
 ---@return any record, purser.Error|nil err
 function Walk:next()
   if self.problem then return nil, self.problem end
@@ -180,7 +181,7 @@ end
 
 Walk.__call = errors.iterate
 
---- Everything that is left, as a list; or nil and an error.
+--- Returns everything that is left, as a list; or nil and an error.
 ---@return any[]|nil records, purser.Error|nil err
 function Walk:collect()
   local list = {}
@@ -233,7 +234,7 @@ local shell_names = { since = "from", ["until"] = "to" }
 -- Parameters of every request: the check of the call has its own message for it.
 local travels_along = { timestamp = true, signature = true, recvWindow = true }
 
--- The operation's parameters that the walk sets.
+-- Returns the operation's parameters that the walk sets.
 local function set_by_walk(row)
   local names = { "startTime", "endTime" }
   names[#names + 1] = row.paging.page
@@ -241,7 +242,7 @@ local function set_by_walk(row)
   return names
 end
 
--- Those that it does not set.
+-- Returns those that it does not set.
 local function filters_of(row)
   local filters = {}
   for name, param in pairs(row.by_name) do filters[name] = param end
@@ -249,7 +250,7 @@ local function filters_of(row)
   return filters
 end
 
--- The walk's own parameters taken apart from the operation's. Returns both, or nil and an error.
+-- Returns the walk's own parameters taken apart from the operation's. Returns both, or nil and an error.
 local function take_words(row, params)
   local own, rest = {}, {}
   if type(params) ~= "table" then
@@ -335,7 +336,7 @@ local function new_walk(source)
   return setmetatable({ source = source, records = {}, at = 0 }, Walk)
 end
 
---- A walk over every record of the operation `row`.
+--- Makes a walk over every record of the operation `row`.
 ---@param client purser.Client
 ---@param row table
 ---@param params table|nil  purser.WalkParams, and the operation's own
@@ -371,8 +372,8 @@ end
 -- The lists without pages are of API keys and of addresses.
 local NO_PAGES = { page_size = math.huge, id = "apiKey" }
 
---- A whole reading: a walk for who concludes from a record that is missing (purser.write). Besides all that a walk
---- does:
+--- Makes a whole reading: a walk for who concludes from a record that is missing (purser.write). Besides all that a
+--- walk does:
 ---   * whatever stands beside a list, its records are delivered; where a total, a number of pages or the pages
 ---     themselves do not show that these are all, `walk.source.incomplete` says why once the walk has ended (nil: they
 ---     are all). purser.call.unwrap.beside has the other members that stood beside one answer, and its status
@@ -398,7 +399,7 @@ function M.strict(run, row, params, first, last, time)
   return self
 end
 
---- A walk by the operation's full name, such as "wallet.deposit_history".
+--- Makes a walk by the operation's full name, such as "wallet.deposit_history".
 ---@param client purser.Client
 ---@param name string
 ---@param params table|nil

@@ -55,7 +55,7 @@ function M.split(row, params)
   end, here
 end
 
--- The records of an answer; the total, the number of pages, and whether the total may count pages.
+-- Returns the records of an answer; the total, the number of pages, and whether the total may count pages.
 local function open(source, answer, size)
   local form = source.row.result
   local total, page_count, either = unwrap.counts(source.row, answer)
@@ -63,7 +63,7 @@ local function open(source, answer, size)
   return form.page and answer.data or form.rows and answer.rows or answer, total or either, page_count, either ~= nil
 end
 
---- The error of a history that cannot be read to its end.
+--- Makes the error of a history that cannot be read to its end.
 ---@param source purser.history.source
 ---@param message string
 function M.failed(source, message)
@@ -71,7 +71,7 @@ function M.failed(source, message)
     message = message }
 end
 
---- The error of an answer that makes no sense, so that it does not pass for one that lacks a record.
+--- Makes the error of an answer that makes no sense, so that it does not pass for one that lacks a record.
 ---@param source purser.history.source
 function M.senseless(source)
   return errors.undecodable(source.row.full_name, "the answer has records or pages that make no sense")

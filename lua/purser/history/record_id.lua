@@ -6,7 +6,7 @@ local names_of = require "purser.util.names_of"
 
 local M = {}
 
--- A text of any plain value; equal values have equal texts.
+-- Returns a text of any plain value; equal values have equal texts.
 local function text_of(value)
   if type(value) ~= "table" then return tostring(value) end
   local parts = {}
@@ -24,9 +24,9 @@ local function content_of(record, time_member)
   return table.concat(parts, "\30")
 end
 
---- The function that gives a record's key: where it has an id, that and what distinguishes payments, because two may be
---- shown with one id; else what never changes about it, else all of it. It also returns whether the key has an id, so
---- that two records of it are the same one.
+--- Returns the function that gives a record's key: where it has an id, that and what distinguishes payments, because
+--- two may be shown with one id; else what never changes about it, else all of it. It also returns whether the key has
+--- an id, so that two records of it are the same one.
 ---@param paging table
 ---@return fun(record: table): string, boolean
 function M.of(paging)

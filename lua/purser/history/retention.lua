@@ -10,7 +10,8 @@ local DAY = 86400000
 --- A walk that begins as early as possible begins this much later, so that it is not too late when it gets there.
 M.MARGIN_MS = 60000
 
--- `count` calendar months before; a day that the month lacks becomes the first of the next, which is never too early.
+-- Returns the time `count` calendar months before; a day that the month lacks becomes the first of the next, which is
+-- never too early.
 local function months_before(ms, count)
   local date = utc.civil(ms)
   local index = date.year * 12 + date.month - 1 - count
@@ -44,7 +45,8 @@ function M.words(window)
   return ("the last %d days"):format(window.retention_days)
 end
 
---- The longest window that may be asked for at once, less the seconds at its edges; nil: no limit is documented.
+--- Returns the longest window that may be asked for at once, less the seconds at its edges; nil: no limit is
+--- documented.
 function M.max_window(window)
   if not window or not window.max_window_days then return nil end
   return window.max_window_days * DAY - 3000

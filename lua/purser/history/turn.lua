@@ -57,7 +57,8 @@ local function note(turn, list)
   turn.barren, turn.before, turn.first = fresh and 0 or (turn.barren or 0) + 1, list, turn.first or list
 end
 
--- The overlap of a page with the one before, of a strict source whose list has no total: that would tell its growth.
+-- Returns the overlap of a page with the one before, of a strict source whose list has no total: that would tell its
+-- growth.
 local function overlap_of(turn, list)
   return turn.source.strict and not turn.total and pages.overlap(turn.source, turn.before, list) or 0
 end
@@ -95,8 +96,8 @@ local function has_moved(turn, total)
   return not (turn.source.strict and total and turn.total and total > turn.total)
 end
 
--- The total of a page; nil where each page names how many records it holds itself, and not how many the list has. The
--- first page alone cannot tell; a later one can, where it holds none or one that no page before it had.
+-- Returns the total of a page; nil where each page names how many records it holds itself, and not how many the list
+-- has. The first page alone cannot tell; a later one can, where it holds none or one that no page before it had.
 local function total_of(turn, list, total)
   turn.own_counts = turn.own_counts ~= false and total == #list
   if turn.page == 1 or not turn.own_counts then return total end
@@ -141,8 +142,8 @@ local function stuck(turn)
     :format(turn.page))
 end
 
--- The end of a turn whose last page was a repetition. Where a page was full there must be more. A short one may be all
--- there is: a strict source takes it, and notes that without a total nothing shows that.
+-- Returns the end of a turn whose last page was a repetition. Where a page was full there must be more. A short one may
+-- be all there is: a strict source takes it, and notes that without a total nothing shows that.
 local function end_repetition(turn, list)
   if turn.reached then return "unproven" end
   if not turn.source.strict then return "stuck", stuck(turn) end
@@ -257,7 +258,7 @@ function M.read(source, first, last, max_pages)
   return nil, failed(source, reasons[why])
 end
 
--- The only answer of a list without pages.
+-- Returns the only answer of a list without pages.
 local function read_answer(source, first, last)
   local list, total, _, _, either = pages.ask(source, first, last)
   if not list then return nil, total end

@@ -49,7 +49,7 @@ local function is_stray(time, first, last)
   return time < first - TOLERANCE_MS or time > last + TOLERANCE_MS
 end
 
--- The records within the window that the filters keep, each id once.
+-- Returns the records within the window that the filters keep, each id once.
 local function select_records(source, records, first, last)
   local kept, ids, time_of = {}, {}, source.paging.time_member
   for _, record in ipairs(records) do
@@ -72,7 +72,8 @@ local function select_records(source, records, first, last)
   return kept
 end
 
--- Oldest first; records of one millisecond in the order of their keys, which is the same whenever they are read.
+-- Sorts records, the oldest first; those of one millisecond in the order of their keys, which is the same whenever they
+-- are read.
 local function sort(source, records)
   local time_of, key, keys = source.paging.time_member, source.key, {}
   for _, record in ipairs(records) do keys[record] = key(record) end
@@ -87,7 +88,8 @@ local function is_second(first, last)
   return math.floor(first / 1000) == math.floor(last / 1000)
 end
 
---- The end of a whole second nearest to `at` that divides the window; within one second `at` itself, as far as it does.
+--- Returns the end of a whole second nearest to `at` that divides the window; within one second `at` itself, as far as
+--- it does.
 function M.edge(first, last, at)
   if is_second(first, last) then return math.max(first, math.min(last - 1, at)) end
   local lowest, highest = math.floor(first / 1000) * 1000 + 999, math.floor(last / 1000) * 1000 - 1
@@ -193,12 +195,12 @@ local problems = {
   repeated = "of %d records with the time %d some come again on later pages, so others of this %s may be missing",
 }
 
--- The most records of one moment that an answer without pages can show to be all.
+-- Returns the most records of one moment that an answer without pages can show to be all.
 local function limit_of(source)
   return source.paging.page_size - 1
 end
 
--- The error of a millisecond, or of a second that cannot be divided, that is not shown whole.
+-- Makes the error of a millisecond, or of a second that cannot be divided, that is not shown whole.
 local function too_many(source, window, count, state)
   local unit = (window.first == window.last and not source.paging.page) and "millisecond" or "second"
   if state == "crowded" then count = limit_of(source) end
@@ -225,7 +227,7 @@ local function has_strays(source, records, window)
   return false
 end
 
--- The complete window, as it is delivered.
+-- Returns the complete window, as it is delivered.
 local function whole(source, records, window)
   if not has_all(source, records, window) then
     local count = #window.expected.keys

@@ -34,7 +34,7 @@ local function network_of(coins, name, network)
   end
 end
 
---- The networks that are open: `names` are COIN/NETWORK.
+--- Returns the networks that are open: `names` are COIN/NETWORK.
 function M.networks(client, names)
   local coins, err = client.wallet:coins()
   if not coins then return nil, err end
@@ -55,7 +55,7 @@ local function balances_of(client, owner)
   return account and account.balances, err
 end
 
---- The free balances that are below an amount: `bounds` = { [ASSET or SUB_ACCOUNT/ASSET] = amount }.
+--- Returns the free balances that are below an amount: `bounds` = { [ASSET or SUB_ACCOUNT/ASSET] = amount }.
 function M.balances(client, bounds)
   local list, read = {}, {}
   for name, bound in pairs(bounds) do
@@ -83,7 +83,7 @@ local function validity_of(key, days)
   return type(left) == "number" and ("ends within %d days"):format(days) or "its end is not shown", true
 end
 
---- The client's key: when it ends, and what it may do. `options` = { key_days, permissions }.
+--- Returns the client's key: when it ends, and what it may do. `options` = { key_days, permissions }.
 function M.key(client, options)
   local request, err = client:prepare "wallet.convertible_balances"
   if not request then return nil, err end
@@ -111,8 +111,8 @@ end
 --- The states of a call whose end is not known.
 M.UNSETTLED = { "open", "unknown", "undecided" }
 
---- The calls of the client's account that are undecided, or have had no known end for `stuck_ms`. One that is settled
---- is not in the list any more.
+--- Returns the calls of the client's account that are undecided, or have had no known end for `stuck_ms`. One that is
+--- settled is not in the list any more.
 function M.calls(client, journal, stuck_ms)
   local list, now = {}, client:now()
   for _, state in ipairs(M.UNSETTLED) do
@@ -132,7 +132,7 @@ function M.calls(client, journal, stuck_ms)
   return list
 end
 
---- The error of an option that is no bound or place of the kind that is asked for; nil where all are.
+--- Makes the error of an option that is no bound or place of the kind that is asked for; nil where all are.
 function M.check(client, options)
   for _, name in ipairs(options.networks or {}) do
     if type(name) ~= "string" or not name:find "^[^/]+/." then

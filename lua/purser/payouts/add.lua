@@ -20,11 +20,7 @@ end
 -- The id by which the service distinguishes a payment: always the same for one account, queue and key, so that what was
 -- paid is found by it even when the journal is lost. Its content is not part of it, so other content under a key that
 -- was paid is found as well.
-local function made_id(self, key)
-  local parts = { "purser payment" }
-  for _, part in ipairs { self.account, self.queue, key } do parts[#parts + 1] = ("%d:%s"):format(#part, part) end
-  return digest.of(table.concat(parts, "\n")):sub(1, 32)
-end
+local function made_id(self, key) return digest.id("purser payment", self.account, self.queue, key) end
 
 -- Returns true where a payment can have this key; or nil and an error.
 local function check_key(key)

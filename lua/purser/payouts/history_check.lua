@@ -121,8 +121,8 @@ end
 --- error.
 function M.lock_worker(self)
   if not self.witness_db then return function() end end
-  local name = digest.of("purser worker\n" .. self.worker):sub(1, 16)
-  local unlock, message = database.lock_file(("%s-worker-%s"):format(self.witness_db.files[1].path, name))
+  local unlock, message = database.lock_file(("%s-worker-%s"):format(self.witness_db.files[1].path,
+    digest.id("purser worker", self.worker)))
   if unlock then return unlock end
   if unlock == nil then return nil, witness_error(message) end
   return nil, errors.new { kind = "workflow", outcome = "not_sent", code = "payouts.worker",
@@ -138,7 +138,7 @@ local function begin_run(self)
   local journal_id, problem = self.journal:id()
   if not journal_id then return nil, problem end
   -- what is marked: one queue of one account in one journal
-  self.scope = digest.of(("%s\n%d:%s%d:%s"):format(journal_id, #self.account, self.account, #self.queue, self.queue))
+  self.scope = digest.id("purser marks", journal_id, self.account, self.queue)
   local rows, message = self.journal.db:rows("SELECT value FROM purser_meta WHERE name = $1", mark_name(self))
   if not rows then return nil, message end
   local mark = rows[1] and rows[1].value
@@ -182,7 +182,7 @@ end
 
 local function new_state(self, newest)
   local state = { connection = self.journal.db.handle, newest = newest, sent_at = self.client:now(), rejections = {},
-    put_off = {}, renewed_at = 0, sleep_ms = newest and 0 or M.visible_ms(self) }
+    renewed_at = 0, sleep_ms = newest and 0 or M.visible_ms(self) }
   if newest then state.sent_at = state.sent_at - M.visible_ms(self) end
   self.payouts.history = state
   if self.scope and not newest then
@@ -244,7 +244,7 @@ end
 
 --- Notes that a run begins. Returns nothing, or a problem.
 function M.begin(self)
-  if self.history then self.history.rejections, self.history.put_off = {}, {} end
+  if self.history then self.history.rejections = {} end
   if not self.witness_db then return nil end
   local newest, problem = begin_run(self)
   if newest == nil then return problem end
@@ -274,15 +274,16 @@ function M.finish(self)
   return self.problem
 end
 
--- Pauses before the first reading; the reason, which a terminal may cut at its width, begins with how long it takes.
-local function await_visibility(self, state)
-  while state.sleep_ms > 0 and not self.stopping and not self.problem do
-    self.waiting_for = ("%d s until earlier calls are visible; the journal cannot show that it is the newest")
-      :format(math.ceil(state.sleep_ms / 1000))
-    local slice = math.min(state.sleep_ms, MAX_SLEEP_MS)
-    M.sleep(self, slice)
-    state.sleep_ms = state.sleep_ms - slice
-  end
+-- Rests a while before the first reading: one task does, by the client's clock. The reason, which a terminal may cut at
+-- its width, begins with how long it takes.
+local function rest(self, state)
+  if self.is_sleeping then return schedule.sleep(self.idle_ms) end
+  self.waiting_for = ("%d s until earlier calls are visible; the journal cannot show that it is the newest")
+    :format(math.ceil(state.sleep_ms / 1000))
+  local slice = math.min(state.sleep_ms, MAX_SLEEP_MS)
+  self.is_sleeping = true
+  M.sleep(self, slice)
+  state.sleep_ms, self.is_sleeping = state.sleep_ms - slice, false
 end
 
 ------------------------------------------------------------------------------------------------------- the question
@@ -338,7 +339,7 @@ local function is_spared(self, payment, answer)
 end
 
 -- Returns the change of a payment that the answer means; nil where nothing keeps it from being paid.
-local function judge(self, state, payment, answer, rejection)
+local function judge(self, payment, answer, rejection)
   local reconcile = reconcile_of(payment)
   if answer and answer.outcome == "done" then
     return { stage = "done", record_id = planned.record_id(answer.record) or "", record = answer.record }
@@ -349,20 +350,18 @@ local function judge(self, state, payment, answer, rejection)
       .. READABLE):format(reconcile.lookup, rejection) }
   elseif answer.is_busy then
     return { stage = "waiting", due_in = 500, message = "an equal payment is looked for" }
+  elseif not payment.put_off_at then
+    return { is_put_off = true }
+  elseif not is_spared(self, payment, answer) then
+    return { stage = "undecided", message = answer.reason .. describe(reconcile, answer.candidates) }
   end
-  local message = answer.reason .. describe(reconcile, answer.candidates)
-  if state.put_off[payment.key] then
-    return not is_spared(self, payment, answer) and { stage = "undecided", message = message } or nil
-  end
-  state.put_off[payment.key] = self.client:now()
-  return { is_put_off = true }
 end
 
 -- Lets the histories be read again where a payment was put off for want of a witness, and another was answered since.
 -- Waits until its record must be visible.
 local function renew(self, state, payment)
-  local since = state.put_off[payment.key]
-  if not since or state.renewed_at >= since then return end
+  local since = payment.put_off_at
+  if not since or not state.readings or state.renewed_at >= since then return end
   local witness_at, err = planned.within(self.journal, function(tx)
     -- what an earlier run has kept may lack a witness of any time
     return queue.answered_since(tx, self, payment.operation, state.newest and 0 or state.readings.as_of) or false
@@ -384,19 +383,15 @@ function M.look(self, payment)
   if self.history_check == "never" or reconcile.strategy == "conversion" then return nil end
   while not self.stopping and not self.problem do
     local state = state_of(self)
-    if state.is_waiting then
-      schedule.sleep(self.idle_ms)
-    elseif state.sleep_ms > 0 then
-      state.is_waiting = true
-      await_visibility(self, state)
-      state.is_waiting = false
+    if state.sleep_ms > 0 then
+      rest(self, state)
     else
       renew(self, state, payment)
       state.readings = state.readings or readings_of(self, state)
       self.waiting_for = reconcile.lookup .. " is read for payments that the journal may lack"
       local answer, rejection = answer_of(self, state, payment)
       self.waiting_for = nil
-      if is_of_now(self, state) then return judge(self, state, payment, answer, rejection) end
+      if is_of_now(self, state) then return judge(self, payment, answer, rejection) end
     end
   end
 end

@@ -158,8 +158,11 @@ end
 --- payment had failed or was undecided.
 ---@param keys string[]
 ---@param options { force: boolean|nil }|nil
----@return string[] put_back, table<string, purser.Error|false> others
-function Payouts:retry_all(keys, options) return retry.retry_all(self, keys, options) end
+---@return string[]|nil put_back, table<string, purser.Error|false>|purser.Error others  nil and an error for no list
+function Payouts:retry_all(keys, options)
+  if type(keys) ~= "table" then return nil, errors.argument("keys", "payouts:retry_all has no list of keys") end
+  return retry.retry_all(self, keys, options)
+end
 
 ------------------------------------------------------------------------------------------------------- running
 

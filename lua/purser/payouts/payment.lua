@@ -38,7 +38,10 @@ function after.done() return { stage = "done" } end
 
 function after.unknown(_, message) return { stage = "sent", message = message } end
 
-function after.undecided(_, message) return { stage = "undecided", message = message } end
+-- The first time nothing is written: it is asked about once more when the others are made, whose records are witnesses.
+function after.undecided(self, message)
+  return self.put_off_at ~= nil and { stage = "undecided", message = message }
+end
 
 function after.not_sent(self, message) return again(self, message) end
 
@@ -62,10 +65,10 @@ end
 ---@param outcome string
 ---@param message string
 ---@param err purser.Error|nil
----@return purser.Stage
+---@return purser.Stage|false change  false: it is asked about once more
 function Payment:after(outcome, message, err)
   local change = after[outcome](self, message, err)
-  self.state = change.stage
+  if change then self.state = change.stage end
   return change
 end
 
@@ -94,9 +97,13 @@ end
 local function reconcile(self, intent)
   local run = self.run
   local window = self.window or { readings = run.readings, payment = self }
-  local _, err = history_check.ask(run, function()
+  local answer, err = history_check.ask(run, function()
     return run.client:reconcile(intent, nil, window)
   end)
+  if answer and answer.outcome == "undecided" and not self.put_off_at then
+    window.readings, self.window, self.intent_to_find = run.last_readings, window, intent
+    return run:put_off(self)
+  end
   if not err then return end
   -- an account that the service does not know, say, is the reason that it gave for the payment, too
   conclude(self, intent, self.rejection and self.rejection == err.message

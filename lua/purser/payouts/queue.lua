@@ -10,6 +10,7 @@ local planned = require "purser.write.planned"
 local M = {}
 
 local time_text = planned.time_text
+local unpack = table.unpack or unpack -- luacheck: ignore
 
 -- No payment is put off for longer, and none is leased for longer. What lies further ahead was written while the clock
 -- was wrong, so it counts as over.
@@ -22,6 +23,7 @@ local PATIENCE_MS = 300000
 -- The last part says to a database that the queues' indices serve.
 local IN_QUEUE = " FROM purser_calls WHERE account = $1 AND queue = $2 AND queue <> ''"
 local OF_QUEUE = "account = ? AND queue = ? AND queue <> ''"
+local BLOCKED = " AND stage = 'waiting' AND blocked <> ''"
 
 ---@class purser.Payment
 ---@field key string
@@ -166,14 +168,8 @@ end
 --- how many of those that wait cannot be made before something changes.
 ---@param self { account: string, queue: string }|nil
 function M.queues(tx, self)
-  local list = {}
-  local rows
-  if self then
-    rows = tx:rows(COUNTS .. IN_QUEUE .. BY_QUEUE, self.account, self.queue)
-  else
-    rows = tx:rows(COUNTS .. " FROM purser_calls WHERE queue <> ''" .. BY_QUEUE)
-  end
-  for _, row in ipairs(rows) do
+  local list, from = {}, self and IN_QUEUE or " FROM purser_calls WHERE queue <> ''"
+  for _, row in ipairs(tx:rows(COUNTS .. from .. BY_QUEUE, unpack(self and { self.account, self.queue } or {}))) do
     local last, number = list[#list], tonumber(row.number)
     if not last or last.account ~= row.account or last.queue ~= row.queue then
       last = no_counts(row.account, row.queue)
@@ -223,15 +219,9 @@ end
 --- Returns the payments in a stage, those that are "blocked", or all, in the order of their keys. Sorted here: a
 --- database that is to sort by the key reads every payment of the queue for the few of one state.
 function M.list(tx, self, stage)
-  local sql = "SELECT *" .. IN_QUEUE
-  local rows
-  if stage == "blocked" then
-    rows = tx:rows(sql .. " AND stage = 'waiting' AND blocked <> ''", self.account, self.queue)
-  elseif stage then
-    rows = tx:rows(sql .. " AND stage = $3", self.account, self.queue, stage)
-  else
-    rows = tx:rows(sql, self.account, self.queue)
-  end
+  local which = stage == "blocked" and BLOCKED or stage and " AND stage = $3" or ""
+  local rows = tx:rows("SELECT *" .. IN_QUEUE .. which, unpack { self.account, self.queue,
+    which ~= BLOCKED and stage or nil })
   for i, row in ipairs(rows) do rows[i] = payment_of(row) end
   table.sort(rows, function(a, b) return a.key < b.key end)
   return rows
@@ -296,8 +286,7 @@ end
 
 --- Lets payments that are blocked be retried. Returns how many.
 function M.unblock(tx, self)
-  return planned.update(tx, { due_at = "", blocked = "" }, OF_QUEUE .. " AND stage = 'waiting' AND blocked <> ''",
-    self.account, self.queue)
+  return planned.update(tx, { due_at = "", blocked = "" }, OF_QUEUE .. BLOCKED, self.account, self.queue)
 end
 
 --- The stages of payments that a person may put back; and of those that one may give up or replace.

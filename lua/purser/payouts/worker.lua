@@ -286,7 +286,8 @@ end
 function M.run(payouts)
   local self = setmetatable({ payouts = payouts, stopping = false, hand = {}, parked = {}, last = {},
     busy = 0, sending = 0, look_for_abandoned_at = 0, refill_at = 0, started_ms = core.monotonic_ms(),
-    readings = planned.readings() }, Run) -- of those whose answer was lost
+    -- of those whose answer was lost, and of those that are asked about once more
+    readings = planned.readings(), last_readings = planned.readings() }, Run)
   payouts.current = self
   local problem = run(self)
   if problem then return nil, planned.error(problem) end

@@ -19,10 +19,9 @@ local ROW = { "key", "operation", "params", "payee" }
 local DAY = 86400000
 local POLICY = "^[1-9]%d* " .. string.rep("%x", 64) .. "$"
 
---- Ends what `protected` runs, with a message.
-function M.wrong(...) error({ text = format(...) }, 0) end
-
-local wrong = M.wrong
+-- Ends what `protected` runs, with a message.
+local function wrong(...) error({ text = format(...) }, 0) end
+M.wrong = wrong
 
 local function quote(text) return '"' .. plain_text.clean(text) .. '"' end
 

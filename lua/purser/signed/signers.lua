@@ -37,8 +37,7 @@ local messages = {
 ---@param details table|nil
 ---@return purser.Error
 function M.error(code, more, details)
-  local is_file = code == "changed" and more -- of a file, where `more` says it all
-  local err = errors.argument(nil, is_file or messages[code] .. (more and ": " .. more or ""))
+  local err = errors.argument(nil, messages[code] .. (more and ": " .. more or ""))
   err.code, err.details = "approval." .. code, details
   return err
 end
@@ -152,7 +151,6 @@ end
 ---@field withdrawn string|nil   who withdrew it
 ---@field made_by string|nil     the maker, where the signature says so
 ---@field problems purser.UselessSignature[]  signatures that count for nothing
----@field added boolean|nil      whether anything was new
 
 --- Returns what signatures on a plan are worth under a policy.
 ---@param plan purser.SignedPlan

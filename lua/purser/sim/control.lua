@@ -240,7 +240,7 @@ end
 
 --- Does what purser.sim.connect says.
 function M.connect(url, options)
-  local transport, problem = options and options.transport, nil
+  local transport, problem = type(options) == "table" and options.transport, nil
   if not transport then transport, problem = curl.new { base_url = url } end
   if not transport then return nil, problem end
   local world = setmetatable({ url = url, transport = transport }, World)

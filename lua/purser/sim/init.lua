@@ -151,7 +151,8 @@ end
 ---@param state table  of sim:snapshot()
 ---@return purser.Sim
 function M.restore(state)
-  if state.version ~= 1 then error("purser.sim: the snapshot is of another version", 0) end
+  local is_ours = type(state) == "table" and state.version == 1
+  if not is_ours then error("purser.sim: this is no snapshot of this version", 0) end
   state = plain.copy(state)
   return build(state.options, state)
 end

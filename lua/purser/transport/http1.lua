@@ -27,7 +27,7 @@ local gsub, lower, match, sub = string.gsub, string.lower, string.match, string.
 
 local default_ports = { http = 80, https = 443 }
 
---- The parts of a base URL, or nil and what is wrong with it.
+--- Returns the parts of a base URL, or nil and what is wrong with it.
 ---@param base_url string
 ---@return purser.transport.http1.url|nil
 ---@return string|nil message
@@ -73,7 +73,7 @@ local function header_lines(headers)
   return lines
 end
 
---- The bytes of a request, or nil and what is wrong with it; nothing may be sent then.
+--- Returns the bytes of a request, or nil and what is wrong with it; nothing may be sent then.
 ---@param request purser.transport.request
 ---@param keep? boolean  the connection may be kept after the answer
 ---@param url? purser.transport.http1.url  that of `request.base_url`, where the caller has it
@@ -114,8 +114,8 @@ local MAX_BODY, MAX_FRAMING = 16 * 1024 * 1024, 1024 * 1024
 local reader = {}
 reader.__index = reader
 
---- A reader of one answer. `max_body`: bytes, 16 MiB unless given. `until_close = false`: an answer without a length is
--- an error, where the end of a connection proves nothing (TLS without its closing message).
+--- Makes a reader of one answer. `max_body`: bytes, 16 MiB unless given. `until_close = false`: an answer without a
+-- length is an error, where the end of a connection proves nothing (TLS without its closing message).
 ---@param options? { max_body: integer?, until_close: boolean? }
 ---@return purser.transport.http1.reader
 function M.reader(options)
@@ -132,7 +132,7 @@ local function broken(self, message, too_large)
   return nil, message
 end
 
--- The next line without its end; false while it is not whole; nil and a message.
+-- Returns the next line without its end; false while it is not whole; nil and a message.
 local function take_line(self)
   local stop = find(self.rest, "\n", self.at, true)
   local length = (stop or #self.rest) - self.at + 1
@@ -187,7 +187,8 @@ end
 
 local notes = { ["content-length"] = note_length, ["transfer-encoding"] = note_coding, connection = note_connection }
 
--- One field, of the header or of the trailer. The trailer's are dropped: they may say nothing about the answer's form.
+-- Reads one field, of the header or of the trailer. The trailer's are dropped: they may say nothing about the answer's
+-- form.
 local function take_field(self, in_trailer)
   local line, length = take_line(self)
   if not line then return line, length end
@@ -211,7 +212,7 @@ local function ended(self)
   return true
 end
 
--- After the header: what frames the body.
+-- Finds out, after the header, what frames the body.
 local function begin_body(self)
   if self.length and self.chunked then return broken(self, "the answer has a length and chunks") end
   if self.status < 200 then
@@ -345,7 +346,7 @@ function reader:finish()
     or "the connection ended before an answer came")
 end
 
---- The whole answer, as a transport returns it; nil before it is whole.
+--- Returns the whole answer, as a transport returns it; nil before it is whole.
 ---@return purser.transport.response|nil
 function reader:response()
   if self.state ~= "whole" then return nil end

@@ -119,7 +119,7 @@ function methods:wait(ms)
   return self:step()
 end
 
---- The answer to the request `id`, once: whether it has come, then response or nil and failure.
+--- Returns the answer to the request `id`, once: whether it has come, then response or nil and failure.
 ---@param id integer
 ---@return boolean done
 ---@return purser.transport.response|nil
@@ -368,8 +368,8 @@ local function split_options(options)
   return of_libcurl, of_host
 end
 
---- A multi handle of libcurl. Without `http_version` it is HTTP/2 over TLS, where libcurl has it and the service knows
--- it: requests then share a connection.
+--- Makes a multi handle of libcurl. Without `http_version` it is HTTP/2 over TLS, where libcurl has it and the service
+-- knows it: requests then share a connection.
 ---@private
 ---@param options table
 ---@return userdata|nil

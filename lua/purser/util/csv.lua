@@ -36,7 +36,7 @@ end
 ---@field is_number table<integer, boolean>|nil  the columns in which `-5` is a number and stays one
 ---@field raw boolean|nil  the exact texts, for programs: no spreadsheet and no terminal should see them
 
---- One line, with its line end. nil stands for an empty cell.
+--- Returns one line, with its line end. nil stands for an empty cell.
 ---@param values table  texts, numbers or booleans, from 1 to `values.n` or to the last
 ---@param options purser.CsvOptions|nil
 ---@return string
@@ -53,7 +53,7 @@ function M.line(values, options)
   return table.concat(cells, ",") .. "\n"
 end
 
--- One cell from byte `at`. Returns its text and where it ends (separator, line end, or end of the text); or nil.
+-- Reads one cell from byte `at`. Returns its text and where it ends (separator, line end, or end of the text); or nil.
 local function cell_at(text, at, separator)
   local ends = "[" .. separator .. "\r\n]"
   if text:sub(at, at) ~= '"' then

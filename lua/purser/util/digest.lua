@@ -7,7 +7,7 @@ local M = {}
 
 local hasher
 
---- A digest of any text: 64 hex digits. (A keyed hash with a key that everybody knows is a plain digest.)
+--- Returns a digest of any text: 64 hex digits. (A keyed hash with a key that everybody knows is a plain digest.)
 ---@param text string
 ---@return string
 function M.of(text)
@@ -15,7 +15,17 @@ function M.of(text)
   return hasher:sign(text)
 end
 
---- The name of an account that no name was given for: it shows nothing of the key.
+--- Returns an id of 32 hex digits: always the same for these texts, and another for any others.
+---@param kind string  what it names
+---@param ... string
+---@return string
+function M.id(kind, ...)
+  local parts = { kind }
+  for i, part in ipairs { ... } do parts[i + 1] = ("%d:%s"):format(#part, part) end
+  return M.of(table.concat(parts, "\n")):sub(1, 32)
+end
+
+--- Returns the name of an account that no name was given for: it shows nothing of the key.
 ---@param api_key string
 ---@return string
 function M.account_of(api_key)

@@ -11,7 +11,7 @@ local NOTHING_THERE = { [2] = true, [20] = true } -- ENOENT, ENOTDIR
 
 local MAX_BYTES = 256 * 1024 * 1024 -- more than a million payments
 
--- Why a file is not read: a pipe may never end, nor a device. Nil for any other.
+-- Returns why a file is not read: a pipe may never end, nor a device. Nil for any other.
 local function unfit(path, file)
   local _, _, _, kind = core.file_mode(file or path)
   if kind == "other" then return "it is not a regular file; name one that is" end
@@ -41,7 +41,7 @@ function M.open(path, judge)
   return nil, rejection or cannot_read(path, problem), false
 end
 
---- The text of a file, which is held whole. Else nil, a message, and whether there is no such file.
+--- Returns the text of a file, which is held whole. Else nil, a message, and whether there is no such file.
 ---@param path string
 ---@param judge function|nil  (path, file) -> why the open file is rejected
 ---@return string|nil text, string|nil message, boolean|nil is_missing
@@ -73,7 +73,7 @@ function M.open_private(path, mode)
   return nil, message
 end
 
---- The folder that a file lies in.
+--- Returns the folder that a file lies in.
 function M.folder_of(path)
   return path:match "^(.*/)[^/]*$" or "."
 end
@@ -93,8 +93,8 @@ function M.name_problem(path)
   return "it is a folder; name a file in it"
 end
 
--- A new file next to `path` with that text, which only this user can read. Its name is random, and no file that is
--- there, nor one that a link leads to, is ever taken for it.
+-- Makes a new file next to `path` with that text, which only this user can read. Its name is random, and no file that
+-- is there, nor one that a link leads to, is ever taken for it.
 local function write_next_to(path, text)
   local message = M.name_problem(path)
   if message then return nil, message end
@@ -158,7 +158,7 @@ function M.replace(path, text)
   return nil, reason
 end
 
--- The object of a JSON text; or nil and a message.
+-- Returns the object of a JSON text; or nil and a message.
 local function object_of(path, text)
   local object, message, offset = core.decode(text)
   if type(object) == "table" and text:find "^%s*{" then return object end -- [] holds no rules, either
@@ -166,7 +166,7 @@ local function object_of(path, text)
   return nil, ("%s is not the JSON of an object%s"):format(path, where)
 end
 
---- The JSON object that a file holds. Else nil, a message, and whether there is no such file.
+--- Returns the JSON object that a file holds. Else nil, a message, and whether there is no such file.
 ---@param path string
 ---@return table|nil object, string|nil message, boolean|nil is_missing
 function M.read_object(path)
@@ -190,13 +190,13 @@ end
 
 local function judge_rules(path, file) return (core.distrust(path, file, true)) end
 
---- The text of a file that sets rules: it is this user's or root's, and nobody else can change it. Else nil, a message,
---- and whether there is no such file.
+--- Returns the text of a file that sets rules: it is this user's or root's, and nobody else can change it. Else nil, a
+--- message, and whether there is no such file.
 ---@param path string
 ---@return string|nil text, string|nil message, boolean|nil is_missing
 function M.read_trusted(path) return M.read(path, judge_rules) end
 
---- The JSON object of a text in which nothing would get lost. Else nil and a message.
+--- Returns the JSON object of a text in which nothing would get lost. Else nil and a message.
 ---@param path string  where it stands, for the message
 ---@param text string
 ---@return table|nil object, string|nil message
@@ -209,7 +209,7 @@ function M.rules_of(path, text)
   return object
 end
 
---- The same of a file that sets rules.
+--- Returns the same of a file that sets rules.
 ---@param path string
 ---@return table|nil object, string|nil message
 function M.read_rules(path)

@@ -12,7 +12,7 @@ local M = {}
 
 local MAX_DEPTH = 200
 
--- The string that begins at `at`: its value, its JSON text, and what follows; nil where it is none.
+-- Returns the string that begins at `at`: its value, its JSON text, and what follows; nil where it is none.
 local function read_string(text, at)
   local from = at + 1
   while true do
@@ -40,7 +40,7 @@ local function read_member(text, at, depth)
   if value then return { name, value }, at end
 end
 
--- The node with the items that stand from `at` to the mark `close`, with commas between them.
+-- Returns the node with the items that stand from `at` to the mark `close`, with commas between them.
 local function read_items(node, close, read_item, text, at, depth)
   at = skip(text, at)
   if text:sub(at, at) == close then return node, at + 1 end
@@ -87,7 +87,7 @@ function read(text, at, depth)
   return { type = "number", text = number, raw = number }, at + #number
 end
 
---- The tree of a JSON text, or nil when it is none.
+--- Returns the tree of a JSON text, or nil when it is none.
 ---@param text string
 ---@return table|nil
 function M.read(text)
@@ -110,7 +110,7 @@ local function write(out, node)
   out[#out + 1] = is_object and "}" or "]"
 end
 
---- The JSON text of a tree, without blanks.
+--- Returns the JSON text of a tree, without blanks.
 ---@param node table
 ---@return string
 function M.write(node)

@@ -7,7 +7,7 @@ local files = require "purser.util.files"
 
 local M = {}
 
--- The keys that the command of a file writes, with the service that the file or the command names.
+-- Returns the keys that the command of a file writes, with the service that the file or the command names.
 local function from_command(file, path)
   if file.api_key or file.secret then
     return nil, path .. " gives a credentials_command and a key of its own; remove one of them"

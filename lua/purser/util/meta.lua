@@ -1506,7 +1506,8 @@ function Client:parse(name, status, body, headers, intent) end
 ---@return purser.Error|nil err
 function Client:reconcile(unreconciled, options, window) end
 
---- The name under which the journal keeps what this client does: its option `account`, or a digest of its API key.
+--- Returns the name under which the journal keeps what this client does: its option `account`, or a digest of its API
+--- key.
 ---@return string
 function Client:account() end
 
@@ -1516,7 +1517,7 @@ function Client:account() end
 ---@return purser.Error|nil err
 function Client:ping(opts) end
 
---- The service's time in epoch milliseconds. Not signed.
+--- Returns the service's time in epoch milliseconds. Not signed.
 ---@param opts? purser.CallOptions
 ---@return integer|nil time
 ---@return purser.Error|nil err
@@ -1536,7 +1537,7 @@ function Client:settings() end
 ---@return purser.PlansKept|nil
 function Client:plans() end
 
---- The service's time as far as the client knows it, in epoch milliseconds: what a request is stamped with.
+--- Returns the service's time as far as the client knows it, in epoch milliseconds: what a request is stamped with.
 ---@return integer
 function Client:now() end
 

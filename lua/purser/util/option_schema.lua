@@ -115,8 +115,8 @@ function M.all(given, rules, label)
   return list
 end
 
---- nil when all that is given is known and matches, else a message that begins with `label`, the name it is about, and
---- what to give instead.
+--- Returns nil when all that is given is known and matches, else a message that begins with `label`, the name it is
+--- about, and what to give instead.
 ---@param rules table<string, any>
 ---@param label string  such as "retry option"
 ---@return string|nil message, string|nil name, string|nil hint
@@ -126,7 +126,7 @@ function M.check(given, rules, label)
   return found[1], found[2], found[3]
 end
 
---- The same as one text, for who raises it; or nil.
+--- Returns the same as one text, for who raises it; or nil.
 ---@return string|nil
 function M.text(given, rules, label)
   local message, _, hint = M.check(given, rules, label)

@@ -44,7 +44,8 @@ end
 -- The smallest code point of a UTF-8 character of so many bytes.
 local MIN_POINT = { 0, 0x80, 0x800, 0x10000 }
 
--- The code point of the character that begins at byte `at` and how many bytes it has; nil where it is not UTF-8.
+-- Returns the code point of the character that begins at byte `at` and how many bytes it has; nil where it is not
+-- UTF-8.
 local function character(text, at)
   local lead = text:byte(at)
   if lead < 0x80 then return lead, 1 end
@@ -102,7 +103,7 @@ end
 
 local ELLIPSIS = "..."
 
--- The pieces that fit into `max` bytes with an ellipsis after them. A run of ASCII may be cut, nothing else.
+-- Returns the pieces that fit into `max` bytes with an ellipsis after them. A run of ASCII may be cut, nothing else.
 local function shorten(pieces, is_run, max)
   local kept, room = {}, max - #ELLIPSIS
   for i, piece in ipairs(pieces) do
@@ -115,7 +116,7 @@ local function shorten(pieces, is_run, max)
   return (table.concat(kept) .. ELLIPSIS):sub(1, max)
 end
 
---- The text on one line, with visible escapes for control characters, bidirectional and zero-width marks, line
+--- Returns the text on one line, with visible escapes for control characters, bidirectional and zero-width marks, line
 --- separators and bytes that are not UTF-8; cut to `max_bytes` where that is given, between two characters.
 ---@param text string
 ---@param max_bytes integer|nil
@@ -145,7 +146,8 @@ local function json_escape(point)
   return ("\\u%04x\\u%04x"):format(0xD800 + math.floor(point / 0x400), 0xDC00 + point % 0x400)
 end
 
---- A text of JSON with escapes for what clean() would replace, except its line ends: the same data for every reader.
+--- Returns a text of JSON with escapes for what clean() would replace, except its line ends: the same data for every
+--- reader.
 ---@param json string  in which strings alone hold such characters
 ---@param is_ascii boolean|nil  escapes for all others beyond ASCII, too
 ---@return string

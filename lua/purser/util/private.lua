@@ -13,7 +13,7 @@ local states = setmetatable({}, { __mode = "k" })
 --- Table that users hold -> the inner state of its client.
 M.states = states
 
---- The inner state of a client or of one of its groups; nil for anything else.
+--- Returns the inner state of a client or of one of its groups; nil for anything else.
 ---@param held any
 ---@return table|nil
 function M.state_of(held)

@@ -10,8 +10,8 @@ local core = require "purser.core"
 ---@class purser.modules.secrets
 local M = {}
 
---- The secret key that a file holds and nothing else. The file must be this user's or root's and closed to all others,
---- and at most 64 KiB long.
+--- Returns the secret key that a file holds and nothing else. The file must be this user's or root's and closed to all
+--- others, and at most 64 KiB long.
 ---@param path string
 ---@return purser.Secret|nil secret, string|nil message  which never quotes the file
 function M.from_file(path)
@@ -19,8 +19,8 @@ function M.from_file(path)
   return core.read_secret(path)
 end
 
---- The value of an environment variable. The variable is wiped and gone afterwards: a second call finds nothing. To be
---- called before the program starts threads, which could use the environment meanwhile.
+--- Returns the value of an environment variable. The variable is wiped and gone afterwards: a second call finds
+--- nothing. To be called before the program starts threads, which could use the environment meanwhile.
 ---@param name string
 ---@return purser.Secret|nil secret, string|nil message  which never quotes the value
 function M.from_environment(name)
@@ -28,7 +28,8 @@ function M.from_environment(name)
   return core.take_secret(name)
 end
 
---- The secret that the options `secret_key_file` or `secret_key_env` of purser.new name; or nil and what is wrong.
+--- Returns the secret that the options `secret_key_file` or `secret_key_env` of purser.new name; or nil and what is
+--- wrong.
 ---@private
 function M.of(options)
   local option, read = "secret_key_file", M.from_file

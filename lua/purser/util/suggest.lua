@@ -26,7 +26,8 @@ end
 
 local NEAR = 2 -- so many letters are a slip of the fingers; more may be another word
 
--- The shortest name that begins with an unknown one without its plural: "deposit_history" for "deposits"; or nil.
+-- Returns the shortest name that begins with an unknown one without its plural: "deposit_history" for "deposits"; or
+-- nil.
 local function longer(unknown, names)
   local stem, found = unknown:gsub("s$", ""), nil
   for _, name in ipairs(names) do
@@ -35,7 +36,7 @@ local function longer(unknown, names)
   return found
 end
 
---- The name of `names` (a list) that `unknown` was probably meant to be, or nil when none is near.
+--- Returns the name of `names` (a list) that `unknown` was probably meant to be, or nil when none is near.
 ---@param unknown string
 ---@param names string[]
 ---@param max_distance number|nil  how many letters may differ; by default a third of them, or two
@@ -52,7 +53,7 @@ function M.find(unknown, names, max_distance)
   return (not best or best_distance > NEAR) and longer(unknown, names) or best
 end
 
---- ` (did you mean "x"?)`, or an empty string.
+--- Returns ` (did you mean "x"?)`, or an empty string.
 ---@param unknown string
 ---@param names string[]
 ---@return string
@@ -61,7 +62,7 @@ function M.hint(unknown, names)
   return name and (' (did you mean "%s"?)'):format(name) or ""
 end
 
---- The hint for a word that is none of the keys of these maps.
+--- Returns the hint for a word that is none of the keys of these maps.
 ---@param unknown any
 ---@return string
 function M.among(unknown, ...)

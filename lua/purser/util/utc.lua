@@ -60,7 +60,8 @@ end
 
 local FIRST, LAST = M.days(0, 1, 1) * DAY, M.days(10000, 1, 1) * DAY - 1
 
---- A time as a text such as `2026-11-22T12:00:00.123Z`. nil and a message for what is no time of the years 0 to 9999.
+--- Returns a time as a text such as `2026-11-22T12:00:00.123Z`. nil and a message for what is no time of the years 0 to
+--- 9999.
 ---@param ms integer  epoch milliseconds
 ---@return string|nil text, string|nil message
 function M.text(ms)
@@ -77,7 +78,7 @@ function M.text(ms)
   return ("%04d-%02d-%02dT%02d:%02d:%02d.%03dZ"):format(t.year, t.month, t.day, t.hour, t.min, t.sec, ms % 1000)
 end
 
--- The minutes by which a zone is ahead of UTC; nil where it is none.
+-- Returns the minutes by which a zone is ahead of UTC; nil where it is none.
 local function read_zone(zone)
   if zone == "" or zone == "Z" then return 0 end
   local sign, hours, minutes = zone:match "^([+-])(%d%d):?(%d%d)$"
@@ -85,7 +86,8 @@ local function read_zone(zone)
   return (sign == "+" and 1 or -1) * (hours * 60 + minutes)
 end
 
--- The milliseconds of a time of day in UTC; nil where it is none. A fraction of a second has up to three digits.
+-- Returns the milliseconds of a time of day in UTC; nil where it is none. A fraction of a second has up to three
+-- digits.
 local function read_time(text)
   local hour, minute, zone = text:match "^[T ](%d%d):(%d%d)(.*)$"
   local second, fraction, after = (zone or ""):match "^:(%d%d)(%.?%d*)(.*)$"
@@ -107,9 +109,9 @@ end
 local FORMS = "give a day such as 2026-01-31, or a time such as 2026-01-31T09:30, 2026-01-31T09:30:05.250Z or "
   .. "2026-01-31T09:30+02:00"
 
---- Epoch milliseconds of a time: a date (`2026-11-22`, its first moment), or a date and a time of day with `T` or a
---- blank between them: `2026-11-22T12:00`, `2026-11-22 12:00:00.123`. `Z` or an offset such as `+02:00` may follow a
---- time of day; without one it is UTC. nil and a message for anything else.
+--- Returns the epoch milliseconds of a time: a date (`2026-11-22`, its first moment), or a date and a time of day with
+--- `T` or a blank between them: `2026-11-22T12:00`, `2026-11-22 12:00:00.123`. `Z` or an offset such as `+02:00` may
+--- follow a time of day; without one it is UTC. nil and a message for anything else.
 ---@param text string
 ---@return integer|nil ms, string|nil message
 function M.ms(text)

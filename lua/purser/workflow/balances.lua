@@ -11,9 +11,9 @@ local errors = require "purser.call.errors"
 ---@class purser.BalanceWalk
 ---@field private client purser.Client
 ---@field private accounts purser.Walk
----@field private account string|nil   whose balances were read, or are read next
----@field private balances purser.record.balance[]|nil
----@field private at integer
+---@field private account string|nil   whose balances are read next
+---@field private name string           whose `balances` are
+---@field private balances purser.record.balance[]  that are left
 ---@overload fun(): purser.SubAccountBalance
 local BalanceWalk = { __name = "purser.balance_walk" }
 BalanceWalk.__index = BalanceWalk
@@ -22,7 +22,7 @@ local M = {}
 
 local LIST = "sub_account.list_sub_accounts"
 
--- Reads the next account, then its balances (B8). Returns true; nil at the end; nil and an error. A repetition
+-- Reads the next account, then its balances (B8). Returns true; nil at the end; or nil and an error. A repetition
 -- continues where it failed.
 local function read_account(self)
   if not self.account then
@@ -40,25 +40,19 @@ local function read_account(self)
       return nil, errors.undecodable("sub_account.balances", "the list has a balance without an asset")
     end
   end
-  self.balances, self.at = list, 0
+  self.balances, self.name, self.account = list, self.account, nil
   return true
 end
 
 --- The next balance; nil at the end; nil and an error. Called again after an error it retries.
 ---@return purser.SubAccountBalance|nil balance, purser.Error|nil err
 function BalanceWalk:next()
-  while true do
-    if not self.balances then
-      local ok, err = read_account(self)
-      if not ok then return nil, err end
-    end
-    self.at = self.at + 1
-    local balance = self.balances[self.at]
-    if balance then
-      return { subAccount = self.account, asset = balance.asset, free = balance.free, locked = balance.locked }
-    end
-    self.balances, self.account = nil, nil
+  while not self.balances[1] do
+    local ok, err = read_account(self)
+    if not ok then return nil, err end
   end
+  local balance = table.remove(self.balances, 1)
+  return { subAccount = self.name, asset = balance.asset, free = balance.free, locked = balance.locked }
 end
 
 BalanceWalk.__call = errors.iterate
@@ -67,7 +61,7 @@ BalanceWalk.__call = errors.iterate
 ---@param params? purser.sub_account.each_sub_account.params  which accounts
 ---@return purser.BalanceWalk
 function M.each(client, params)
-  return setmetatable({ client = client, at = 0, accounts = client:each(LIST, params) }, BalanceWalk)
+  return setmetatable({ client = client, balances = {}, accounts = client:each(LIST, params) }, BalanceWalk)
 end
 
 return M

@@ -114,11 +114,6 @@ function Plan:__tostring()
   return table.concat(lines, "\n")
 end
 
-local function new_plan(client, operation, given, read_at)
-  return setmetatable({ client = client, operation = operation, problems = {}, warnings = {}, lines = {}, params = {},
-    made_at = read_at, max_age_ms = given.max_age_ms or MAX_AGE_MS, ok = false, state = "new" }, Plan)
-end
-
 local function add(list, text, ...) list[#list + 1] = select("#", ...) > 0 and text:format(...) or text end
 
 local function problem(plan, ...) add(plan.problems, ...) end
@@ -127,32 +122,31 @@ local function warn(plan, ...) add(plan.warnings, ...) end
 
 local function line(plan, name, text, ...) plan.lines[#plan.lines + 1] = { name, text:format(...) } end
 
--- Misspelt names end the planning: what was meant is not known. What is wrong with the values is for the plan to say.
-local function check_names(given, rules)
-  local message, name, hint = option_schema.check(given, rules, "parameter")
-  return message and errors.argument(name, message, hint)
-end
-
 -- Finds the coin and its network, or notes why not.
 local function find_network(plan, all, given)
   if type(given.coin) ~= "string" or given.coin == "" then
-    problem(plan, "the coin is missing; give coin = \"USDT\" or another")
-    return nil
+    return problem(plan, "the coin is missing; give coin = \"USDT\" or another")
   end
-  local coin, message = coins.find(all, given.coin)
-  if not coin then
-    problem(plan, message)
-    return nil
-  end
-  local network
-  network, message = coins.network(coin, given.network)
-  if not network then
-    problem(plan, message)
-    return nil
-  end
+  local coin, network, message
+  coin, message = coins.find(all, given.coin)
+  if coin then network, message = coins.network(coin, given.network or given.netWork) end
+  if not network then return problem(plan, message) end
   plan.network, plan.coin = network, coin.coin
   line(plan, "network", "%s (%s)", network.netWork or "?", network.network or "?")
-  return network
+end
+
+-- Begins a plan: its network is found, or what is wrong is noted. Misspelt names end the planning: what was meant is
+-- not known. Returns it; or nil and an error.
+local function begin(client, operation, given, rules, title)
+  local message, name, hint = option_schema.check(given, rules, "parameter")
+  if message then return nil, errors.argument(name, message, hint) end
+  local max_age_ms = given.max_age_ms or MAX_AGE_MS
+  local all, read_at = coins.read(client, max_age_ms)
+  if not all then return nil, read_at end
+  local plan = setmetatable({ client = client, operation = operation, title = title, problems = {}, warnings = {},
+    lines = {}, params = {}, made_at = read_at, max_age_ms = max_age_ms, ok = false, state = "new" }, Plan)
+  find_network(plan, all, given)
+  return plan
 end
 
 ------------------------------------------------------------------------------------------------------- withdrawals
@@ -342,16 +336,13 @@ end
 ---@param without_balance boolean|nil  the balance is not compared: who plans many compares it with their sum
 ---@return purser.Plan|nil plan, purser.Error|nil err
 function M.withdraw(client, given, operation, without_balance)
-  local err = check_names(given, withdraw_rules)
-  if not err and operation ~= nil and not withdrawals[operation] then
-    err = errors.argument("operation", ("%s is no withdrawal"):format(tostring(operation)), "leave it out")
+  if operation ~= nil and not withdrawals[operation] then
+    return nil, errors.argument("operation", ("%s is no withdrawal"):format(tostring(operation)), "leave it out")
   end
-  if err then return nil, err end
-  local all, read_at = coins.read(client, given.max_age_ms or MAX_AGE_MS)
-  if not all then return nil, read_at end
-  local plan = new_plan(client, operation or "wallet.withdraw", given, read_at)
-  plan.title = ("Withdrawal of %s %s"):format(tostring(given.amount or "?"), tostring(given.coin or "?"))
-  local network = find_network(plan, all, { coin = given.coin, network = given.network or given.netWork })
+  local plan, err = begin(client, operation or "wallet.withdraw", given, withdraw_rules,
+    ("Withdrawal of %s %s"):format(tostring(given.amount or "?"), tostring(given.coin or "?")))
+  if not plan then return nil, err end
+  local network = plan.network
   local amount
   amount, err = check_withdrawal(plan, client, network, given, not without_balance)
   if err then return nil, err end
@@ -375,13 +366,10 @@ end
 ---@param given purser.AddressPlanParams
 ---@return purser.Plan|nil plan, purser.Error|nil err
 function M.create_deposit_address(client, given)
-  local err = check_names(given, { coin = "any", network = "any", max_age_ms = { 0 } })
-  if err then return nil, err end
-  local all, read_at = coins.read(client, given.max_age_ms or MAX_AGE_MS)
-  if not all then return nil, read_at end
-  local plan = new_plan(client, "wallet.create_deposit_address", given, read_at)
-  plan.title = ("Deposit address for %s"):format(tostring(given.coin))
-  local network = find_network(plan, all, given)
+  local plan, err = begin(client, "wallet.create_deposit_address", given, { coin = "any", network = "any",
+    max_age_ms = { 0 } }, ("Deposit address for %s"):format(tostring(given.coin)))
+  if not plan then return nil, err end
+  local network = plan.network
   if network then
     plan.params = { coin = plan.coin, network = network.network }
     local list

@@ -79,9 +79,12 @@ local function remember(self, digits, entry)
   table.insert(self.known[digits], entry)
 end
 
+-- Reads a cursor. Returns what is wrong with it, with the name of the parameter and a hint; or nothing.
 local function read_cursor(self, text)
   local since, list = text:match("^purser1;watch;(%d%d%d%d%d%d%d%d%d%d%d%d%d);([%x:,%-]*)$")
-  if not since then return "is not a cursor of watch_deposits" end
+  if not since then
+    return 'parameter "cursor" is not a cursor of watch_deposits', "cursor", "give a text of watch:cursor()"
+  end
   self.since = math.floor(tonumber(since))
   for digits, time, state in list:gmatch("(%x+):(%d+):(%-?%d+)") do
     remember(self, digits, { time = math.floor(tonumber(time)), state = math.floor(tonumber(state)) })
@@ -232,19 +235,19 @@ local function name_key(address, memo)
   return tostring(address):lower() .. (memo and memo ~= "" and ":" .. tostring(memo) or "")
 end
 
--- { name = address or { addresses } } as address -> name; nil and a message.
-local function names_by_address(sub_accounts)
-  local names = {}
+-- Notes { name = address or { addresses } } as address -> name. Returns what is wrong with it, and the name of the
+-- parameter; or nothing.
+local function name_addresses(self, sub_accounts)
+  self.names = {}
   for name, addresses in pairs(sub_accounts or {}) do
     for _, address in ipairs(type(addresses) == "table" and addresses or { addresses }) do
       local key = type(address) == "string" and address:lower()
-      if type(name) ~= "string" or not key or names[key] then
-        return nil, 'parameter "sub_accounts" is { name = address or { addresses } }, each address once'
+      if type(name) ~= "string" or not key or self.names[key] then
+        return 'parameter "sub_accounts" is { name = address or { addresses } }, each address once', "sub_accounts"
       end
-      names[key] = name
+      self.names[key] = name
     end
   end
-  return names
 end
 
 local function deliver(self)
@@ -298,33 +301,20 @@ function Watch:cursor()
   return text_of(self)
 end
 
-local function argument_error(operation, name, message, hint)
-  local err = errors.argument(name, message, hint)
-  err.operation = operation:gsub("%..*", ".watch_deposits")
-  return err
-end
-
 local function watch(client, operation, params)
   local self = setmetatable({ client = client, operation = operation, events = {}, known = {} }, Watch)
-  params = params or {}
-  local message, name, hint = option_schema.check(params, rules, "parameter")
-  if not message then
-    self.names, message = names_by_address(params.sub_accounts)
-    name = "sub_accounts"
-  end
+  local message, name, hint = option_schema.check(params or {}, rules, "parameter")
+  params = not message and params or {}
+  self.since = (params.since or client:now()) - 1
+  if not message then message, name = name_addresses(self, params.sub_accounts) end
+  if not message and params.cursor then message, name, hint = read_cursor(self, params.cursor) end
   if message then
-    self.problem = argument_error(operation, name, message, hint)
-    return self
+    self.problem = errors.argument(name, message, hint)
+    self.problem.operation = operation:gsub("%..*", ".watch_deposits")
   end
   self.coin, self.poll_ms, self.late_arrival_ms = params.coin, params.poll_ms or 10000, params.late_arrival_ms or 600000
   self.deadline_ms, self.shows_at_least = params.deadline_ms, params.shows_at_least
   self.begins_now = not params.since and not params.cursor
-  self.since = (params.since or client:now()) - 1
-  message = params.cursor and read_cursor(self, params.cursor)
-  if message then
-    self.problem = argument_error(operation, "cursor", 'parameter "cursor" ' .. message,
-      "give a text of watch:cursor()")
-  end
   return self
 end
 

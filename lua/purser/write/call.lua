@@ -105,13 +105,12 @@ local function make_key(client, row, values, key)
 end
 
 --- The intent of a call whose request was built of these values; or nil and an error.
----@param account string|nil
-function M.intent_of(client, row, values, opts, account)
+function M.intent_of(client, row, values, opts)
   local profile = client.profile
   local id, message = intents.new_id()
   if not id then return nil, no_random(row, message) end
   return intents.new(row, values, opts.extra_params and names_of(opts.extra_params),
-    values[profile.timestamp_name], values[profile.recv_window_name] or 5000, account, id)
+    values[profile.timestamp_name], values[profile.recv_window_name] or 5000, client:account(), id)
 end
 
 ---@class purser.WriteCall: purser.Sending  a call under way, and what is known of it
@@ -134,7 +133,7 @@ WriteCall.__index = WriteCall
 -- and the call that has its key. All that its end may need is made here: once the request has left, there may be no
 -- memory for it.
 local function begin(client, row, values, opts, payment, key)
-  local intent, rejected = M.intent_of(client, row, values, opts, client:account())
+  local intent, rejected = M.intent_of(client, row, values, opts)
   if not intent then return nil, rejected end
   local lost = errors.new { kind = "transport", outcome = "unknown", phase = "receive", operation = row.full_name,
     message = "", advice = intents.advice(row, values), intent = intent }
@@ -189,8 +188,9 @@ end
 function M.believe_prepared(client, row, intent, value, err)
   if value ~= nil then value, err = believe(client, row, intent, value) end
   local journal = M.journal_of(client)
-  if type(intent.sent_at) == "number" and (journal:call_of(intent) or journal:begin(intent, row))
-    and journal:finish(intent, value, err) == false then
+  local is_known = type(intent.sent_at) == "number" and (journal:call_of(intent)
+    or journal:begin(intent, row, nil, intents.own_key(row, intent.params)) or journal:begin(intent, row))
+  if is_known and journal:finish(intent, value, err) == false then
     return nil, not_its_own(row, TAKEN)
   end
   return value, err

@@ -273,12 +273,12 @@ end
 -- and an error.
 local function hidden_calls(question, shown, witnesses)
   -- a list that is no history loses what is deleted, a key for instance: that one is missing is no lateness
-  if not reading.is_history(question.reconcile) then return { newest = 0 } end
+  if not reading.is_history(question.reconcile) then return { newest = 0, at_edge = {} } end
   local first = math.max(question.intent.sent_at - question.before - HIDDEN_MS, shown.first + question.before)
   local answered, err = question.claims:answered_calls(first, math.min(shown.began, question.last,
     shown.last - question.visible_ms))
   if not answered then return nil, err end
-  local ids, hidden, name = {}, {}, question.reconcile.client_id
+  local ids, hidden, name = {}, { at_edge = {} }, question.reconcile.client_id
   for _, record in ipairs(answered[1] and shown.records or {}) do
     ids[intents.id_of(record) or ""] = true
     if name then ids[record[name] or ""] = true end
@@ -291,6 +291,9 @@ local function hidden_calls(question, shown, witnesses)
       if question.missed[call.id] then measure(question, shown, call) end
     elseif call.record_id then
       hidden[#hidden + 1] = call
+      -- its record may lie before the reading, as times are cut to whole minutes: one that asks for more shows that
+      hidden.at_edge[call] = call.sent_at < shown.first + question.before + SLACK_MS or nil
+      question.gave = question.gave or hidden.at_edge[call] ~= nil
     end
   end
   return hidden
@@ -300,7 +303,7 @@ end
 -- unclaimed record that agrees with an answered call is its, under another id than it was answered with. Every question
 -- gives it the same one: a later record may be an equal call's.
 local function without_hidden(question, shown, list, hidden, witnesses)
-  local calls, owned, time = { newest = hidden.newest }, {}, question.reconcile.time_member
+  local calls, owned, time = { newest = hidden.newest, at_edge = hidden.at_edge }, {}, question.reconcile.time_member
   table.sort(hidden, function(a, b) return a.sent_at < b.sent_at end)
   for _, call in ipairs(hidden) do
     local own
@@ -309,7 +312,7 @@ local function without_hidden(question, shown, list, hidden, witnesses)
       local is_first = not owned[record] and (not own or (tonumber(record[time]) or 0) < (tonumber(own[time]) or 0))
       if is_first and verdict_of(question, call, record, witnesses) == "same" then own = record end
     end
-    if own then owned[own] = true else calls[#calls + 1] = call end
+    if own then owned[own], question.gave = true, true else calls[#calls + 1] = call end
   end
   return keep(list, function(one) return not owned[one.record] end), calls
 end
@@ -321,7 +324,8 @@ local function judge_lateness(question, shown, hidden)
   for _, call in ipairs(hidden) do
     local age_ms = shown.began - call.sent_at
     -- one that stays away for so long while later ones are shown says nothing of them: its answer was another call's
-    local counts = age_ms >= question.visible_ms and (age_ms < HIDDEN_MS or call.sent_at >= hidden.newest)
+    local counts = age_ms >= question.visible_ms and not hidden.at_edge[call]
+      and (age_ms < HIDDEN_MS or call.sent_at >= hidden.newest)
     if counts then late_ms, question.missed[call.id] = math.max(late_ms, age_ms), true end
   end
   question.waits = late_ms > 0
@@ -354,7 +358,7 @@ local function judge_equal(question, parts, open, hidden, witnesses)
     return not is_blocked
   end)
   local mine, left, owned = assign(question, free, equal)
-  question.gave = next(owned) ~= nil
+  question.gave = question.gave or next(owned) ~= nil
   local function is_left(one) return not owned[one] end
   parts.may, parts.far = keep(parts.may, is_left), keep(parts.far, is_left)
   if left > 0 then return undecided(records_in(parts.same), reasons.many) end

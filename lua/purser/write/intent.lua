@@ -150,6 +150,13 @@ function M.content(row, params)
   return digest_of(row, params, nil, function(name) return (name == "coin" or name == "asset") and upper or nil end)
 end
 
+--- Returns the key of a call that carries an id of the caller's; nil where it carries none.
+---@return { name: string, content: string }|nil
+function M.own_key(row, params)
+  local id = row.reconcile.generated_id and params[row.reconcile.client_id]
+  return id and { name = id, content = M.content(row, params) } or nil
+end
+
 --- The reason of a call that was not executed though a record agrees with it: the record is that of an equal call.
 M.OVER = "it was found before that it was not executed, and an equal call was sent"
 

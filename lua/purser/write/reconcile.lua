@@ -53,7 +53,7 @@ local rules = { visibility_delay_ms = { 0 }, skew_ms = { 0 }, poll_ms = { 0 }, w
 ---@field is_planned boolean|nil  nobody knows that it was sent at all, so that its content alone proves nothing
 ---@field was_rejected boolean|nil  the service said that it did not execute the last attempt
 ---@field readings purser.evidence.Readings|nil  what several questions share
----@field payment table|nil       of a queue: payment:after(outcome, reason) returns what becomes of it
+---@field payment table|nil       of a queue: payment:after(outcome, reason) returns what becomes of it, false for later
 
 ---@class purser.reconcile.Question  which records may be of this call, and who else may own them?
 ---@field service purser.reconcile.Service
@@ -266,8 +266,9 @@ end
 local function keep(question, answer)
   local service, intent, payment = question.service, question.intent, question.window.payment
   if answer.not_before then return answer end
-  local verdict, message = service.journal:reconciled(intent, answer,
-    payment and payment:after(answer.outcome, answer.reason))
+  local change = payment and payment:after(answer.outcome, answer.reason)
+  if change == false then return answer end
+  local verdict, message = service.journal:reconciled(intent, answer, change)
   if not verdict then return nil, intents.journal_error("unknown", message) end
   if verdict.is_taken then return nil end
   -- the same may have been sent again since then, and the record be of that call
@@ -308,10 +309,16 @@ local function take(service, unreconciled)
 end
 
 -- Returns an intent as the journal has it, which knows its id, its latest attempt and their times; or nil and an error
--- where the journal has another call under its id: what became of that must not end it.
+-- where the journal has another call under its id: what became of that must not end it. A call that the journal does
+-- not know, which another program sent perhaps, is one of its calls from now on: its key is used, and its record owned.
 local function identified(service, row, intent)
   local known, message = service.journal:call_of(intent)
   if message then return nil, intents.journal_error("unknown", message) end
+  if not known then
+    intent.id, intent.recv_window = intent.id or intents.new_id(), intent.recv_window or service.recv_window
+    local _, _, holder = service.journal:begin(intent, row, nil, intents.own_key(row, intent.params))
+    known = holder
+  end
   if not known then return intent end
   if known.operation ~= intent.operation or known.digest ~= intents.digest(row, intent.params) then
     return nil, errors.argument(nil, "reconcile: the intent is not the call that the journal has under its id",

@@ -212,8 +212,9 @@ describe("a journal in memory", function()
     assert.are_not.equal(journal, memory.of({}, "https://one.example"))
   end)
 
-  it("keeps what was found of a call that another process made", function()
+  it("keeps what was found of a call", function()
     local journal, intent = memory.new(), intent_of {}
+    assert(journal:begin(intent, ROW))
     assert(journal:reconciled(intent, { outcome = "done", record = { id = "12" } }))
     assert.equal("done", journal:owners("record_id", "treasury", { "12" })["12"].state)
   end)

@@ -189,7 +189,7 @@ function Transaction:lock(number)
   if self.db.name == "postgresql" then self:rows("SELECT pg_advisory_xact_lock(" .. number .. ")::text AS locked") end
 end
 
---- The time by which hosts that share this database agree, epoch ms. It is asked once a transaction.
+--- Returns the time by which hosts that share this database agree, epoch ms. It is asked once a transaction.
 function Transaction:now()
   if not self.time then
     local message
@@ -204,7 +204,7 @@ end
 -- Numbers that only grow with what is committed: a journal that shows a smaller one than a process remembers was put
 -- back, or lost commits. Each process has its own row, so none waits for another.
 
--- As long as any number, so that their order as text is their order.
+-- Returns a number as a text as long as that of any other, so that the order of texts is that of numbers.
 local function text_of(number)
   return ("%016d"):format(number)
 end

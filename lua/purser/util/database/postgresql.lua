@@ -62,12 +62,12 @@ function M.message(options)
   end
 end
 
--- libpq's rule: in quotes, with a backslash before quotes and backslashes.
+-- Quotes a value as libpq reads it: in quotes, with a backslash before quotes and backslashes.
 local function quoted(value)
   return "'" .. tostring(value):gsub("[\\']", "\\%0") .. "'"
 end
 
---- The connection string for libpq. It holds the password.
+--- Returns the connection string for libpq. It holds the password.
 function M.conninfo(options)
   local parts = {}
   local function put(name, value)
@@ -90,7 +90,7 @@ local function is_readable(path)
   return file ~= nil
 end
 
--- The file with the certificates of authorities: libpq's default is in the user's folder.
+-- Returns the file with the certificates of authorities: libpq's default is in the user's folder.
 local function authorities_of(options)
   local path = setting(options.sslrootcert, "PGSSLROOTCERT")
   return path ~= "" and path or environment "HOME" .. "/.postgresql/root.crt"
@@ -143,7 +143,7 @@ end
 --- Returns what keeps the open connection from being used, or nil.
 function M.connection_error() end
 
---- The time by which all users of this database agree, epoch ms; or nil and a message.
+--- Returns the time by which all users of this database agree, epoch ms; or nil and a message.
 function M.now(db)
   local rows, message = db:rows "SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint::text AS now"
   if not rows then return nil, message end

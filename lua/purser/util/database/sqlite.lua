@@ -12,7 +12,8 @@ local function quoted(path)
   return "'" .. path:gsub("'", "'\\''") .. "'"
 end
 
--- Why the files are not used: others may read or write them, or they are another user's. Nil where they are ours alone.
+-- Returns why the files are not used: others may read or write them, or they are another user's. Nil where they are
+-- ours alone.
 local function trust_error(path)
   for _, suffix in ipairs(SUFFIXES) do
     local message, fault = core.distrust(path .. suffix)
@@ -28,8 +29,8 @@ local function trust_error(path)
   end
 end
 
--- Why SQLite could not open a file, where that can be known before. It says less, and LuaDBI's driver never gives back
--- the memory of a connection that did not open.
+-- Returns why SQLite could not open a file, where that can be known before. It says less, and LuaDBI's driver never
+-- gives back the memory of a connection that did not open.
 local function error_of(path)
   if path == "" or path:find("\0", 1, true) or path:find "^file:" then
     return "the path must name a file: no URI, no empty text, no zero byte"
@@ -58,8 +59,8 @@ function M.connect(driver, options)
   return driver.Connect("SQLite3", path)
 end
 
--- Which files an open database has. One that is removed or replaced meanwhile can still be written to, and nobody would
--- ever find what is written there.
+-- Notes which files an open database has. One that is removed or replaced meanwhile can still be written to, and nobody
+-- would ever find what is written there.
 local function note_files(db)
   db.files = {}
   for _, row in ipairs(assert(db:rows "PRAGMA database_list")) do
@@ -88,8 +89,8 @@ local function is_mount_point(path)
   return found
 end
 
--- Why a file with a second name is not used: SQLite keeps its log and its locks beside the name, so programs that open
--- it by two names share neither, and each would pay what the other has paid. Nil where there is one name.
+-- Returns why a file with a second name is not used: SQLite keeps its log and its locks beside the name, so programs
+-- that open it by two names share neither, and each would pay what the other has paid. Nil where there is one name.
 local function names_error(path, links)
   if links > 1 then
     return ('"%s" has a second name (a hard link), and by that another program would share neither its locks nor its '
@@ -97,7 +98,7 @@ local function names_error(path, links)
   end
 end
 
--- The same before anything of an open file is read.
+-- Does the same before anything of an open file is read.
 local function check_names(db)
   for _, row in ipairs(assert(db:rows "PRAGMA database_list")) do
     if row.name == "main" and row.file ~= "" then
@@ -150,7 +151,7 @@ function M.connection_error(db)
   end
 end
 
---- The time by which all users of this database agree, epoch ms.
+--- Returns the time by which all users of this database agree, epoch ms.
 function M.now()
   return core.now_ms()
 end

@@ -24,7 +24,7 @@ local M = {}
 
 ---@class purser.evidence.Witnesses  how this service shows what is sent
 ---@field same table<string, integer>   of a member in a form: how often it was shown as it was sent
----@field differing table<string, { relation: string, by: purser.Decimal|nil }>  how far otherwise it was shown, and of
+---@field differing table<string, { relation: string, by: purser.decimal|nil }>  how far otherwise it was shown, and of
 --- an amount by how much, where that was the same each time
 ---@field hidden table<string, boolean>  it was not shown
 ---@field in_time boolean      a record was shown at its time

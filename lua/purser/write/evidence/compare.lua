@@ -158,7 +158,7 @@ function M.member(name, sent, record)
 end
 
 --- Returns by how much more a record shows than the amount that was sent; nil where that cannot be reckoned.
----@return purser.Decimal|nil
+---@return purser.decimal|nil
 function M.difference(sent, shown)
   local a, b = amount_of(sent), amount_of(shown)
   return a and b and b:abs() - a

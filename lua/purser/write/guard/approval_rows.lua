@@ -183,21 +183,18 @@ end
 
 ---------------------------------------------------------------------------------------------- plans and statements
 
---- Keeps a plan and signatures on it. Returns whether any of it was new.
+--- Keeps a plan and signatures on it; those that it has stay.
 ---@param plan purser.SignedPlan
 ---@param signatures string[]
----@return boolean
 function M.add(tx, plan, signatures)
   local single, now = plan.head.queue == "" and plan.rows[1].key or "", time_text(tx:now())
-  local _, added = tx:rows([[INSERT INTO purser_plans (digest, account, queue, single, text, added_at)
+  tx:rows([[INSERT INTO purser_plans (digest, account, queue, single, text, added_at)
     VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING]], plan.digest, plan.head.account, plan.head.queue, single,
     plan.text, now)
   for _, text in ipairs(signatures) do
-    local _, one = tx:rows([[INSERT INTO purser_statements (plan, id, text, added_at) VALUES ($1, $2, $3, $4)
+    tx:rows([[INSERT INTO purser_statements (plan, id, text, added_at) VALUES ($1, $2, $3, $4)
       ON CONFLICT DO NOTHING]], plan.digest, plan_text.digest(text), text, now)
-    added = added + one
   end
-  return added > 0
 end
 
 --- Returns the text of a plan, nil where there is none.

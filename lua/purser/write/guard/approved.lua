@@ -225,10 +225,8 @@ function Approved:add(text, armoured, now, enqueue)
   if known then
     verified, message = db:transaction(function(tx)
       approval_rows.lock(tx)
-      local is_new = approval_rows.add(tx, plan, armoured)
-      local found = signers.verified(plan, self.chain, approval_rows.signatures(tx, plan.digest))
-      found.added = is_new
-      return found
+      approval_rows.add(tx, plan, armoured)
+      return signers.verified(plan, self.chain, approval_rows.signatures(tx, plan.digest))
     end)
   end
   if verified then return verified end
@@ -259,19 +257,26 @@ end
 ---@param now integer  epoch ms
 ---@return purser.PlanStatus[]|nil plans, string|nil message
 function Approved:stored(now)
-  return self.kept_in.db:transaction(function(tx)
-    local list = {}
+  local db = self.kept_in.db
+  local list, message = db:transaction(function(tx)
+    local found = {}
     for _, stored in ipairs(approval_rows.stored(tx, self.account)) do
       local plan = plan_text.read(stored.text)
       if plan and plan.digest == stored.digest then
-        local status = signers.verified(plan, self.chain, approval_rows.signatures(tx, plan.digest))
-        status.expired, status.rows = now >= plan.ends, #plan.rows
-        status.unmet = (status.expired or status.withdrawn) and {} or unmet_of(self, tx, plan, now)
-        list[#list + 1] = status
+        found[#found + 1] = signers.verified(plan, self.chain, approval_rows.signatures(tx, plan.digest))
       end
     end
-    return list
+    return found
   end)
+  for _, status in ipairs(list or {}) do -- one after the other, so that others can send meanwhile
+    local plan = status.plan
+    status.expired, status.rows, status.unmet = now >= plan.ends, #plan.rows, {}
+    if not status.expired and not status.withdrawn then
+      status.unmet, message = db:transaction(function(tx) return unmet_of(self, tx, plan, now) end)
+    end
+    if not status.unmet then return nil, message end
+  end
+  return list, message
 end
 
 --- Makes what checks the calls of a client by the policy in a folder, and writes into the journal which it is. Returns

@@ -162,9 +162,9 @@ function Journal:each_entry(filter)
   end
 end
 
---- Deletes what was sent before a time and is decided, and what payments that were made then carried; keys of payments
---- stay, so that none is made a second time. `before` is at least 184 days back. Returns { intents =, payments = },
---- how many were deleted or made smaller; or nil and an error, and then it may be called again.
+--- Deletes what was sent before a time and is decided, what payments that were made then carried, and signed plans that
+--- are over; keys of payments stay, so that none is made a second time. `before` is at least 184 days back. Returns {
+--- intents =, payments = }, how many were deleted or made smaller; or nil and an error; then it may be called again.
 ---@param options { before: integer }  epoch ms
 ---@return { intents: integer, payments: integer }|nil counts, purser.Error|nil err
 function Journal:prune(options)

@@ -134,11 +134,10 @@ function Memory:finish(intent, value, err)
     record = value, answered = not err and "yes" }).is_taken
 end
 
---- Keeps what a reconciliation found, also of a call of another process. Returns a verdict.
+--- Keeps what a reconciliation found. Returns a verdict.
 function Memory:reconciled(intent, answer)
-  local row = operations.by_name[intent.operation]
-  return end_call(self, self:call_of(intent) or add(self, intent, row), intent, { state = answer.outcome,
-    record = answer.record, answered = intents.shows_id(intent, answer.record) and "found" })
+  return end_call(self, self:call_of(intent), intent, { state = answer.outcome, record = answer.record,
+    answered = intents.shows_id(intent, answer.record) and "found" })
 end
 
 --- Returns the call that an intent is of; nil where it is not known, or no more. See calls.lua.
