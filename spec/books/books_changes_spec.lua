@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What the service does behind the books' back, and what these make of it: a trade, a rebate that grows, a record that
+-- Books of what the service does without an operation that tells of it: a trade, a rebate that grows, a record that
 -- vanishes and comes back, a coin that is named with its network.
 
 local books_world = require "books_world"
