@@ -16,8 +16,9 @@ local ZERO = decimal(0)
 
 local dates = {} -- by day
 
---- Returns the date of a time that is kept as text.
+--- Returns the date of a time that is kept as text; of one that could not be read, a word for that.
 function M.date(time)
+  if time == "" then return "no date" end
   local day = math.floor(tonumber(time) / 86400000)
   dates[day] = dates[day] or utc.text(day * 86400000):sub(1, 10)
   return dates[day]
