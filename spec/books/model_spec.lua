@@ -4,6 +4,7 @@
 
 local books_world = require "books_world"
 local files = require "files"
+local model = require "purser.books.model"
 
 local MINUTE, DAY = 60000, 86400000
 local OUTSIDE = "TXbuy5rFPKWTMsHX6XgYoTTyEBRKoPf7aJ"
@@ -32,6 +33,10 @@ describe("A statement", function()
   local NOVEMBER = { from = "2023-11-01", to = "2023-12-01" }
   local DECEMBER = { from = "2023-12-01", to = "2024-01-01" }
   local SPOT = "Assets:Account:Main:Spot"
+
+  it("has the word for a record whose time cannot be read", function()
+    assert.same({ "2023-11-14", "no date" }, { model.date "1699999999999", model.date "" })
+  end)
 
   it("goes to a function part by part, which may end it", function()
     local world = books_world.new()

@@ -72,13 +72,13 @@ describe("A row of the books", function()
   end)
 
   it("knows a rebate by its day, user, asset and type, so that it may grow", function()
-    local function rebate(amount)
-      local row = rows("rebate", { asset = "USDT", amount = amount, type = "spot", uid = "7",
-        time = "2023-11-14" }, context)[1]
+    local function rebate(amount, day)
+      local row = rows("rebate", { asset = "USDT", amount = amount, type = "spot", uid = "7", time = day }, context)[1]
+      assert.equal("done", row.class)
       return record.rid(row, 1), record.signature(row)
     end
-    local id, small = rebate "1"
-    local same, large = rebate "2"
+    local id, small = rebate("1", "2023-11-14")
+    local same, large = rebate("2", "20231114")
     assert.equal(id, same)
     assert.are_not.equal(small, large)
   end)

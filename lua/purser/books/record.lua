@@ -72,7 +72,7 @@ local function time_of(value)
   if type(value) == "number" then return M.time_text(value) end
   local text = text_of(value)
   if text:find "^%d+$" and #text == 13 then return text end
-  local ms = utc.ms(text:sub(1, 10))
+  local ms = utc.ms((text:sub(1, 10):gsub("^(%d%d%d%d)(%d%d)(%d%d)$", "%1-%2-%3")))
   return ms and M.time_text(ms) or ""
 end
 
