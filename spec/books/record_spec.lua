@@ -77,10 +77,11 @@ describe("A row of the books", function()
       assert.equal("done", row.class)
       return record.rid(row, 1), record.signature(row)
     end
-    local id, small = rebate("1", "2023-11-14")
-    local same, large = rebate("2", "20231114")
+    local id, small = rebate("1", "20231114") -- as the interface document has it
+    local same, large = rebate("2", "2023-11-14")
     assert.equal(id, same)
     assert.are_not.equal(small, large)
+    assert.are_not.equal(id, (rebate("1", "20231115")))
   end)
 
   it("writes equal records as equal texts, whatever they hold", function()

@@ -16,7 +16,7 @@ local ZERO = decimal(0)
 
 local dates = {} -- by day
 
---- Returns the date of a time that is kept as text. That of a record without a readable one is no date.
+--- Returns the date of a time that is kept as text; of one that could not be read, a word for that.
 function M.date(time)
   if time == "" then return "no date" end
   local day = math.floor(tonumber(time) / 86400000)
