@@ -319,17 +319,17 @@ describe("a record that a call of another content may have made", function()
     function()
       for amount, word in pairs { ["21"] = "undecided", ["50"] = "done" } do
         for _, has_witness in ipairs { false, true } do
-          local known, operation = own_calls.new(), "wallet.internal_transfer"
-          local row, pay = operations.by_name[operation], { toAccountType = "EMAIL", toAccount = "payee@mail.example",
-            asset = "USDT", amount = "20" }
+          local known, operation = own_calls.new(), "wallet.withdraw"
+          local row, pay = operations.by_name[operation], { coin = "USDT", netWork = "TRX", address = "TSample",
+            amount = "20" }
           local function note(id, sent, record_id)
             own_calls.note(known, row, { operation = operation, params = changed(pay, { amount = sent }), sent_at = NOW,
               recv_window = 5000, id = id }, record_id)
           end
           note("other", amount)
           if has_witness then note("witness", "90", "t9") end
-          assert.equal(has_witness and "done" or word, outcome(operation, pay, { changed(pay, { tranId = "t1",
-            timestamp = NOW + 400 }), changed(pay, { tranId = "t9", amount = "90", timestamp = NOW + 400 }) }, WAITED,
+          assert.equal(has_witness and "done" or word, outcome(operation, pay, { changed(pay, { id = "t1",
+            applyTime = NOW + 400 }), changed(pay, { id = "t9", amount = "90", applyTime = NOW + 400 }) }, WAITED,
             { journal = known }))
         end
       end

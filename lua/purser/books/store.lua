@@ -171,7 +171,6 @@ local function update(self, tx, old, row, batch, rev)
   merge(old, row)
   batch.is_open = batch.is_open or not record.is_final(row.class)
   if batch.asked_at < old.seen or is_same(old, row) then return end -- an older answer, or nothing new
-  row.missing_since = ""
   replace(self, tx, old.rid, row, batch, rev)
 end
 

@@ -121,11 +121,10 @@ function Question:doubt(shown, candidates)
   return answer
 end
 
---- Notes that a record was seen to appear so late (ms). Where the call's own may be as late there is more to wait for.
+--- Notes that a record was seen to appear so late (ms). The call's own may be as late, which puts the deadline off.
 function Question:raise_delay(late_ms)
   self.service.journal:note_delay(self.row.full_name, late_ms)
   set_delay(self, math.max(self.delay_ms, late_ms))
-  self.waits = self.service:now() < self.deadline
 end
 
 --- Returns the earliest time that the history reaches back to; 0 where that is not known.
@@ -177,7 +176,8 @@ local function ask_once(question)
     if question.while_set < READINGS_WHILE_SET then return nil end
     return undecided({}, "the clock was set during each reading, so nothing shows when the record must be visible")
   end
-  if answer or not question.late or question.waits then return answer end
+  local is_late = question.late and service:now() >= question.deadline
+  if answer or not is_late or question.waits then return answer end
   return find.missing(question)
 end
 
