@@ -3,8 +3,11 @@
 
 local asked_once = require "asked_once"
 local find = require "purser.write.find"
+local listing_service = require "listing_service"
 local operations = require "purser.api.operations"
 local own_calls = require "own_calls"
+local reading = require "purser.write.evidence.reading"
+local reconcile = require "purser.write.reconcile"
 
 local NOW, HOUR = 1700000000000, 3600000
 local EARLY, LATE, WAITED = NOW + 10, NOW + 60000, NOW + 310000
@@ -165,6 +168,19 @@ describe("a call that only its content identifies", function()
     assert.matches("^%(11%)", answer.reason)
     assert.equal("nothing yet", with({ changed(moved, { timestamp = NOW - 8 * HOUR }) }, EARLY))
     assert.matches("in part", select(2, with { moved, changed(moved, { tranId = "t2", asset = "usdt-trx" }) }).reason)
+  end)
+
+  it("waits for them by readings that others share, too, until they are late beyond measure", function()
+    local known = own_calls.new()
+    own_calls.note(known, operations.by_name["sub_account.transfer"], { operation = "sub_account.transfer",
+      params = changed(move, { clientTranId = "o" }), sent_at = NOW, recv_window = 5000, id = "other" }, "t7")
+    local service = listing_service(function() return { rows = {}, total = 0 } end,
+      { journal = known, now = NOW + 20000, readings = reading.share() })
+    local answer = assert(reconcile.reconcile(service, { operation = "sub_account.transfer", sent_at = NOW,
+      params = changed(move, { clientTranId = ID }), recv_window = 5000, id = "i" }, {}))
+    assert.equal("undecided", answer.outcome)
+    assert.matches("beyond measure", answer.reason)
+    assert.is_true(service.reads < 40, service.reads)
   end)
 
   it("waits for the records of calls that were answered before it, and measures by the clock how late they come",
