@@ -4,6 +4,7 @@
 
 local books_world = require "books_world"
 local files = require "files"
+local record = require "purser.books.record"
 
 local MINUTE, DAY = 60000, 86400000
 local OUTSIDE = "TXbuy5rFPKWTMsHX6XgYoTTyEBRKoPf7aJ"
@@ -33,6 +34,27 @@ describe("A statement", function()
   local DECEMBER = { from = "2023-12-01", to = "2024-01-01" }
   local SPOT = "Assets:Account:Main:Spot"
 
+  it("goes to a function part by part, which may end it", function()
+    local world = books_world.new()
+    local books = books_world.open(world)
+    for i = 1, 600 do
+      deposit(world, ("%d"):format(i))
+      world.sim:advance(1000)
+    end
+    world.sim:advance(30 * MINUTE)
+    sync(world, books)
+    local parts, span = {}, { from = NOVEMBER.from, to = NOVEMBER.to, format = "csv" }
+    local text = assert(books:statement(span))
+    span.write = function(part) parts[#parts + 1] = part end
+    assert.equal("", (books:statement(span)))
+    assert.equal(text, table.concat(parts))
+    assert.is_true(#parts > 1)
+    local reason = {}
+    span.write = function() error(reason, 0) end
+    assert.same({ false, reason }, { pcall(books.statement, books, span) })
+    books:close()
+  end)
+
   it("shows an old revision with its old bytes, whatever is learned later", function()
     local world = books_world.new()
     local books = books_world.open(world)
@@ -47,6 +69,21 @@ describe("A statement", function()
     assert.are_not.equal(old, new)
     assert.equal("1005", closing(made, SPOT, "USDT"))
     assert.equal(old, (books:statement { from = NOVEMBER.from, to = NOVEMBER.to, rev = rev }))
+    books:close()
+  end)
+
+  it("names a record whose time cannot be read, in every format", function()
+    local books, rows = books_world.open(books_world.new()), {}
+    record.add(rows, "deposit", { coin = "USDT", amount = "5", insertTime = "soon", status = 5, address = "T1" },
+      { account = "Account", owner = "Main", source = "s", asset = tostring })
+    books.store:write(function(tx, rev)
+      books.store:apply(tx, { rows = rows, source = "s", asked_at = "1700000000000" }, rev)
+    end)
+    for _, format in ipairs { "hledger", "beancount", "csv", "jsonl", "html" } do
+      local text, made = books:statement { from = NOVEMBER.from, to = NOVEMBER.to, format = format }
+      assert.truthy(text, format .. ": " .. tostring(made))
+      assert.truthy(format == "csv" or text:find("an amount or a time of it cannot be read", 1, true), text)
+    end
     books:close()
   end)
 

@@ -72,15 +72,16 @@ describe("A row of the books", function()
   end)
 
   it("knows a rebate by its day, user, asset and type, so that it may grow", function()
-    local function rebate(amount)
-      local row = rows("rebate", { asset = "USDT", amount = amount, type = "spot", uid = "7",
-        time = "2023-11-14" }, context)[1]
+    local function rebate(amount, day)
+      local row = rows("rebate", { asset = "USDT", amount = amount, type = "spot", uid = "7", time = day }, context)[1]
+      assert.equal("done", row.class)
       return record.rid(row, 1), record.signature(row)
     end
-    local id, small = rebate "1"
-    local same, large = rebate "2"
+    local id, small = rebate("1", "20231114") -- as the interface document has it
+    local same, large = rebate("2", "2023-11-14")
     assert.equal(id, same)
     assert.are_not.equal(small, large)
+    assert.are_not.equal(id, (rebate("1", "20231115")))
   end)
 
   it("writes equal records as equal texts, whatever they hold", function()

@@ -68,11 +68,13 @@ local function text_of(value)
   return value == nil and "" or (tostring(value):gsub("%z", "\\0"))
 end
 
+-- Returns a time as the tables keep it, "" for none. A record has epoch milliseconds, a date and time, or a day (a
+-- rebate: yyyymmdd).
 local function time_of(value)
   if type(value) == "number" then return M.time_text(value) end
   local text = text_of(value)
   if text:find "^%d+$" and #text == 13 then return text end
-  local ms = utc.ms(text:sub(1, 10))
+  local ms = utc.ms((text:gsub("^(%d%d%d%d)(%d%d)(%d%d)$", "%1-%2-%3"):sub(1, 10)))
   return ms and M.time_text(ms) or ""
 end
 

@@ -171,7 +171,6 @@ local function update(self, tx, old, row, batch, rev)
   merge(old, row)
   batch.is_open = batch.is_open or not record.is_final(row.class)
   if batch.asked_at < old.seen or is_same(old, row) then return end -- an older answer, or nothing new
-  row.missing_since = ""
   replace(self, tx, old.rid, row, batch, rev)
 end
 
@@ -179,7 +178,9 @@ local function by_signature(a, b) return record.signature(a) < record.signature(
 
 -- Compares what is shown of one identity with what is known of it: unchanged ones first, the rest in order.
 local function compare(self, tx, group, find, batch, rev)
-  local olds, changed = {}, {}
+  local row, olds, changed = group[1], {}, {}
+  row.rid, row.twin = record.rid(row, 1), "1"
+  if #group == 1 and not find(row.rid) then return insert(self, tx, row, batch, rev) end -- most are so
   repeat
     local old = find(record.rid(group[1], #olds + 1))
     olds[#olds + 1] = old

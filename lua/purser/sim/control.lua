@@ -25,7 +25,7 @@ local calls = {
   { "account", "POST /sim/accounts" }, { "deposit", "POST /sim/deposits" }, { "rebate", "POST /sim/rebates" },
   { "trade", "POST /sim/trades" }, { "save_address", "POST /sim/saved-addresses" },
   { "freeze", "POST /sim/freeze", "account", "frozen" },
-  { "fail_transfer", "POST /sim/failures", "transfer" },
+  { "hide", "POST /sim/hidden", "id", "hidden" }, { "fail_transfer", "POST /sim/failures", "transfer" },
   { "set_deposit", "POST /sim/states", "deposit", "status" },
   { "set_withdrawal", "POST /sim/states", "withdrawal", "status" },
   { "fault", "POST /sim/faults" }, { "disarm", "DELETE /sim/faults" }, { "faults", "GET /sim/faults", is_list = true },
@@ -240,6 +240,7 @@ end
 
 --- Does what purser.sim.connect says.
 function M.connect(url, options)
+  if type(url) ~= "string" then return nil, ("the url is a %s; give http://127.0.0.1:8080"):format(type(url)) end
   local transport, problem = type(options) == "table" and options.transport, nil
   if not transport then transport, problem = curl.new { base_url = url } end
   if not transport then return nil, problem end

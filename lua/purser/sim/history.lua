@@ -42,9 +42,10 @@ local function count_before(list, time, through)
   return low
 end
 
--- Adds a record at the end of its lists, once to each. A list is sorted when it is read: sorting many at once costs
--- less than making room for each that is older than the last one.
+-- Adds a record at the end of its lists, once to each; one that is hidden to none. A list is sorted when it is read:
+-- sorting many at once costs less than making room for each that is older than the last one.
 local function insert(self, record, ...)
+  if record.hidden then return end
   for i = 1, select("#", ...) do
     local key = select(i, ...)
     local list = key and self.lists[key] or {}
@@ -100,17 +101,25 @@ function History:change(record, members)
   return true
 end
 
-local function take_out(list, record)
-  for i = #list, 1, -1 do
-    if list[i] == record then table.remove(list, i) end
-  end
+-- Makes the lists again, of all records in the order in which they came, as a restored history makes them.
+local function list_again(self)
+  self.lists = {}
+  for _, record in ipairs(self.all) do insert(self, record, self.keys(record)) end
+end
+
+--- Takes a record out of its lists, or puts it back into its place. Its id finds it still, and what it moved stays.
+function History:hide(record, is_hidden)
+  record.hidden = is_hidden or nil
+  list_again(self)
 end
 
 --- Removes a record that moved nothing.
 function History:remove(record)
   self.by_id[record[self.id_name]] = nil
-  take_out(self.all, record)
-  for _, list in pairs(self.lists) do take_out(list, record) end
+  for i = #self.all, 1, -1 do
+    if self.all[i] == record then table.remove(self.all, i) end
+  end
+  list_again(self)
 end
 
 --- Records of `key` with first <= time <= last, newest first: `limit` of them after the first `skip` that pass

@@ -215,6 +215,27 @@ function Sim:advance(ms)
   self:run_due()
 end
 
+local hide_rules = { id = "string", hidden = "boolean" }
+
+--- Takes a record out of every history, though what it says happened; with `false` it is shown again. A conversion has
+--- the id of its first coin, a deposit and a rebate that of the method that made it.
+---@param id string
+---@param hidden boolean|nil
+---@return { id: string, hidden: boolean }|nil record, string|nil message
+function Sim:hide(id, hidden)
+  local wrong = option_schema.text({ id = id, hidden = hidden }, hide_rules, "record field")
+  if wrong then return nil, wrong end
+  self:run_due()
+  for name, row in pairs(rows) do
+    local record = not row.id and self[name].by_id[id] -- accounts and keys, which have ids of their own, stay
+    if record then
+      self[name]:hide(record, hidden ~= false)
+      return { id = id, hidden = hidden ~= false }
+    end
+  end
+  return nil, "there is no such record"
+end
+
 --- Returns the latest time of records that histories show: `last`, or earlier when records become visible late.
 ---@private
 function Sim:visible(last)

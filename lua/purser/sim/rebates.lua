@@ -21,10 +21,11 @@ M.methods = methods
 ---@field type string|nil  "spot" or "futures"
 ---@field uid string|nil   the user who brought it
 ---@field time integer|nil  epoch ms. Default: now
+---@field grows boolean|nil  adds to the rebate of the same day, user, asset and type, where there is one
 
 local rules = {
   account = "string or table", asset = "string", amount = "string or number", type = "string", uid = "string",
-  time = { 0, option_schema.EXACT, says = "a time in epoch milliseconds" },
+  time = { 0, option_schema.EXACT, says = "a time in epoch milliseconds" }, grows = "boolean",
 }
 
 local function public(record)
@@ -32,6 +33,11 @@ local function public(record)
     id = record.id, asset = record.asset, amount = record.amount, type = record.type, uid = record.uid,
     time = clock.day_text(record.time),
   }
+end
+
+-- Returns what a rebate that grows keeps.
+local function identity_of(record)
+  return table.concat({ record.broker, record.uid, record.asset, record.type, clock.day_text(record.time) }, "|")
 end
 
 --- A rebate accrues to a broker. It is a record for A15 and moves no funds.
@@ -43,11 +49,18 @@ function methods:rebate(fields)
   if broker.role ~= "broker" then return nil, "only a broker has rebates" end
   local amount = type(fields.amount) == "string" and decimal(fields.amount)
   if not fields.asset or not amount then return nil, "a rebate needs an asset and the text of an amount" end
-  return public(self.rebates:add {
+  local rebate = {
     id = ("rebate%d"):format(#self.rebates.all + 1), broker = broker.uid, asset = fields.asset,
     amount = tostring(amount), type = fields.type or "spot", uid = fields.uid or self.dice:text(8, prng.DIGITS),
     time = fields.time or self:now(),
-  })
+  }
+  for _, record in ipairs(fields.grows and self.rebates.all or {}) do
+    if identity_of(record) == identity_of(rebate) then
+      record.amount = tostring(amount:add(record.amount))
+      return public(record)
+    end
+  end
+  return public(self.rebates:add(rebate))
 end
 
 -- A15

@@ -164,7 +164,7 @@ end
 -- C11
 local function wallet_one(sim, account, values)
   local record, seen = sim.wallet_transfers.by_id[values.tranId], sim:visible()
-  if not record or record.uid ~= account.uid or record.time < clock.months_before(sim:now(), 6)
+  if not record or record.hidden or record.uid ~= account.uid or record.time < clock.months_before(sim:now(), 6)
     or seen and record.time > seen then
     rejection.raise "22222"
   end

@@ -132,7 +132,7 @@ describe("calls of the same history", function()
     assert.same({ 1, 0 }, { with(NOW - 36000), with(NOW - 35999) })
   end)
 
-  -- By "20 TON" any other amount was explained that cannot be reckoned with either.
+  -- An amount of "20 TON" explained any other that cannot be reckoned with either.
   it("shows how far a member may differ: an amount by the same fee, a text in as plain a form", function()
     local function explains(witness, name, value)
       local record = { [name] = value }

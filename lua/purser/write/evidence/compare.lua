@@ -244,7 +244,8 @@ function M.judge(reconcile, params, record, witnesses, where)
   end
   for _, name in ipairs(reconcile.match_on or {}) do seen[name] = counted(name, params, record, witnesses) end
   local is_fee = may_be_fee(reconcile, seen)
-  local is_other, differs_by_fee = is_other_payment(seen, where, is_fee), is_fee
+  local is_other = is_other_payment(seen, where, is_fee)
+  local differs_by_fee = is_fee and seen.address ~= nil -- of transfers the service names no fee
   for _, relation in pairs(seen) do
     is_other = is_other or relation == "other"
     if relation == "unlike" or relation == "near" then verdict = "unlike" end
