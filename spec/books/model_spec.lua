@@ -34,6 +34,27 @@ describe("A statement", function()
   local DECEMBER = { from = "2023-12-01", to = "2024-01-01" }
   local SPOT = "Assets:Account:Main:Spot"
 
+  it("goes to a function part by part, which may end it", function()
+    local world = books_world.new()
+    local books = books_world.open(world)
+    for i = 1, 600 do
+      deposit(world, ("%d"):format(i))
+      world.sim:advance(1000)
+    end
+    world.sim:advance(30 * MINUTE)
+    sync(world, books)
+    local parts, span = {}, { from = NOVEMBER.from, to = NOVEMBER.to, format = "csv" }
+    local text = assert(books:statement(span))
+    span.write = function(part) parts[#parts + 1] = part end
+    assert.equal("", (books:statement(span)))
+    assert.equal(text, table.concat(parts))
+    assert.is_true(#parts > 1)
+    local reason = {}
+    span.write = function() error(reason, 0) end
+    assert.same({ false, reason }, { pcall(books.statement, books, span) })
+    books:close()
+  end)
+
   it("shows an old revision with its old bytes, whatever is learned later", function()
     local world = books_world.new()
     local books = books_world.open(world)

@@ -4,6 +4,7 @@
 
 local books_world = require "books_world"
 local files = require "files"
+local simulated = require "simulated"
 
 local MINUTE, HOUR, DAY = 60000, 3600000, 86400000
 
@@ -239,6 +240,32 @@ describe("books:sync", function()
     sync(books)
     local gaps = books_world.column(books, open)
     assert.equal(6, #gaps)
+    books:close()
+  end)
+
+  it("asks no more where no connection can be made, and keeps all it did not ask for as gaps", function()
+    local world, asked, keys = books_world.new { subs = 8 }, 0, {}
+    local transport = world.sim:transport()
+    local counting = setmetatable({ send = function(_, ...)
+      asked = asked + 1
+      return transport:send(...)
+    end }, { __index = transport })
+    local function client(account)
+      return simulated.client(world.sim, account, world.client_options, { transport = counting })
+    end
+    for name, sub in pairs(world.subs) do keys[name] = client(sub) end
+    local books = books_world.open(world, { client = client(world.main), keys = keys })
+    sync(books)
+    world.sim:advance(DAY)
+    asked = 0
+    world.sim:fault { kind = "reset", times = 10000 }
+    local report = assert(books:sync())
+    assert.equal(9 * 6 + 8 * 9 + 1, #report.problems) -- own lists; keys and transfers of subs; the subs
+    assert.equal(#report.problems, #books:gaps())
+    assert.is_true(asked > 0 and asked <= 30, asked)
+    world.sim:disarm()
+    sync(books)
+    assert.same({}, books:gaps())
     books:close()
   end)
 

@@ -15,9 +15,16 @@ local function statement(asset, text)
       starts = "1699920000000", ends = "", why = text } }, unread = {}, negative = {}, assumed = 0, checks = {} }
 end
 
+-- Returns a statement as a text of a format.
+local function text_of(format, made)
+  local parts = {}
+  writers[format](made, function(text) parts[#parts + 1] = text end)
+  return table.concat(parts)
+end
+
 describe("The writers of statements", function()
   it("quote every commodity of a journal, with the most places that it has", function()
-    local text = writers.hledger(statement("1INCH", "x"))
+    local text = text_of("hledger", statement("1INCH", "x"))
     assert.truthy(text:find('commodity "1INCH"\n  format 1.000000000000000000 "1INCH"', 1, true))
     assert.truthy(text:find('  Assets:A:Main:Spot  0.100000000000000001 "1INCH"', 1, true))
     assert.truthy(text:find('\n2023-11-15 * closing balances\n  Assets:A:Main:Spot  0 "1INCH" = 0.1', 1, true))
@@ -26,7 +33,7 @@ describe("The writers of statements", function()
   it("give beancount a name that it takes, another for each", function()
     local seen = {}
     for _, asset in ipairs { "1INCH", "stETH", "STETH", "TRUE", "W", "a", "MX" } do
-      local name = writers.beancount(statement(asset, "x")):match "commodity (%S+)"
+      local name = text_of("beancount", statement(asset, "x")):match "commodity (%S+)"
       assert.truthy(name:find "^[A-Z][A-Z0-9'._-]*[A-Z0-9]$", name)
       assert.is_nil(seen[name])
       seen[name] = true
@@ -37,22 +44,22 @@ describe("The writers of statements", function()
   it("let no text of a stranger begin a line, a tag or a formula", function()
     local evil = 'x"\n2023-11-14 * gift\n  Assets:A:Main:Spot  1000 "USDT"\n;<script>'
     for _, format in ipairs { "hledger", "beancount" } do
-      for line in writers[format](statement("USDT", evil)):gmatch "[^\n]+" do
+      for line in text_of(format, statement("USDT", evil)):gmatch "[^\n]+" do
         assert.falsy(line:find "^%d+%-%d+%-%d+ %* gift", line)
         assert.falsy(line:find("^  Assets:A:Main:Spot  1000"), line)
       end
     end
-    local page = writers.html(statement("<b>", evil))
+    local page = text_of("html", statement("<b>", evil))
     assert.falsy(page:find("<script", 1, true))
     assert.falsy(page:find("<b>", 1, true))
     assert.truthy(page:find("&lt;b&gt;", 1, true))
-    local cells = assert(csv.parse(writers.csv(statement("USDT", "=1+1"))))
+    local cells = assert(csv.parse(text_of("csv", statement("USDT", "=1+1"))))
     assert.equal("'=1+1", cells[2][10])
   end)
 
   it("write lines of JSON that say the same", function()
     local lines = {}
-    for line in writers.jsonl(statement("USDT", "x")):gmatch "[^\n]+" do lines[#lines + 1] = core.decode(line) end
+    for line in text_of("jsonl", statement("USDT", "x")):gmatch "[^\n]+" do lines[#lines + 1] = core.decode(line) end
     assert.equal(3, #lines)
     assert.equal("0.100000000000000001", lines[2].postings[1].amount)
     assert.equal("-0.100000000000000001", lines[2].postings[2].amount)

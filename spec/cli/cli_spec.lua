@@ -12,6 +12,7 @@ describe("purser", function()
   teardown(function() at.stop() end)
 
   it("says where an operation stands that was named without its group", function()
+    at.rejected({ "--versoin" }, "unknown option '--versoin'; did you mean '--version'?")
     at.rejected({ "withdraw" }, "an operation comes after its group", "`purser wallet withdraw`",
       "`purser broker withdraw`")
     at.rejected({ "wallet", "withdrawal" }, "did you mean 'withdraw'?", "`purser wallet --help`")

@@ -150,6 +150,15 @@ describe("purser.new", function()
     assert.is_nil(rejection { transport = transport, timeout_ms = 100, user_agent = "x" })
   end)
 
+  it("looks for the authorities before the first call", function()
+    for _, path in ipairs { "/no/such/folder", "Makefile" } do
+      assert.equal(('option "ca_path": %s is no folder'):format(path), rejection { ca_path = path })
+    end
+    assert.is_nil(rejection { ca_path = "/etc" })
+    assert.equal('option "ca_file": /no/such/file cannot be read', rejection { ca_file = "/no/such/file" })
+    assert.matches("a file is named by ca_file", rejection { ca_pem = "Makefile" }, 1, true)
+  end)
+
   it("takes for this machine what no name server is asked about", function()
     for _, host in ipairs { "127.0.0.1", "127.255.255.255", "127.0.10.200", "localhost", "LocalHost", "[::1]" } do
       assert.is_nil(rejection { base_url = "http://" .. host .. ":8080" }, host)

@@ -97,7 +97,7 @@ describe("a command line of examples", function()
       assert.equal(0, code, path .. ": " .. text)
       printed[path:match "[%w-]+@?%.%l+$"] = text
     end
-    assert.matches("all 0 payments are made", printed["purser-payouts@.service"])
+    assert.matches("holds no payment of the account", printed["purser-payouts@.service"])
     assert.matches("new or changed", printed["purser-sync.service"])
     assert.matches("ok%s+key", printed["purser-doctor.service"])
     assert.equal("", printed["purser-sync.cron"])

@@ -178,6 +178,17 @@ describe("a file that is replaced", function()
     assert.equal("link\nother\npipe\npiped\n", names())
   end)
 
+  it("is no database: a journal or books hold what is nowhere else", function()
+    support.write(path, "SQLite format 3\0 and more")
+    for _, attempt in ipairs { files.can_replace, files.replace, files.draft } do
+      local ok, why = attempt(path, "text")
+      assert.is_nil(ok)
+      assert.matches("it is a database", why, 1, true)
+    end
+    assert.equal("SQLite format 3\0 and more", support.read(path))
+    assert.equal("file\n", names())
+  end)
+
   it("cannot be a folder, nor one without a name, nor in a folder that is missing; nothing is left", function()
     run "mkdir file"
     for name, message in pairs { [path] = "it is a folder", [""] = "its name is empty",

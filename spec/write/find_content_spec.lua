@@ -3,8 +3,11 @@
 
 local asked_once = require "asked_once"
 local find = require "purser.write.find"
+local listing_service = require "listing_service"
 local operations = require "purser.api.operations"
 local own_calls = require "own_calls"
+local reading = require "purser.write.evidence.reading"
+local reconcile = require "purser.write.reconcile"
 
 local NOW, HOUR = 1700000000000, 3600000
 local EARLY, LATE, WAITED = NOW + 10, NOW + 60000, NOW + 310000
@@ -167,6 +170,19 @@ describe("a call that only its content identifies", function()
     assert.matches("in part", select(2, with { moved, changed(moved, { tranId = "t2", asset = "usdt-trx" }) }).reason)
   end)
 
+  it("waits for them by readings that others share, too, until they are late beyond measure", function()
+    local known = own_calls.new()
+    own_calls.note(known, operations.by_name["sub_account.transfer"], { operation = "sub_account.transfer",
+      params = changed(move, { clientTranId = "o" }), sent_at = NOW, recv_window = 5000, id = "other" }, "t7")
+    local service = listing_service(function() return { rows = {}, total = 0 } end,
+      { journal = known, now = NOW + 20000, readings = reading.share() })
+    local answer = assert(reconcile.reconcile(service, { operation = "sub_account.transfer", sent_at = NOW,
+      params = changed(move, { clientTranId = ID }), recv_window = 5000, id = "i" }, {}))
+    assert.equal("undecided", answer.outcome)
+    assert.matches("beyond measure", answer.reason)
+    assert.is_true(service.reads < 40, service.reads)
+  end)
+
   it("waits for the records of calls that were answered before it, and measures by the clock how late they come",
     function()
       for measured, case in pairs { [65000] = {}, [false] = { is_set = true }, [-1] = { never_comes = true } } do
@@ -319,17 +335,17 @@ describe("a record that a call of another content may have made", function()
     function()
       for amount, word in pairs { ["21"] = "undecided", ["50"] = "done" } do
         for _, has_witness in ipairs { false, true } do
-          local known, operation = own_calls.new(), "wallet.internal_transfer"
-          local row, pay = operations.by_name[operation], { toAccountType = "EMAIL", toAccount = "payee@mail.example",
-            asset = "USDT", amount = "20" }
+          local known, operation = own_calls.new(), "wallet.withdraw"
+          local row, pay = operations.by_name[operation], { coin = "USDT", netWork = "TRX", address = "TSample",
+            amount = "20" }
           local function note(id, sent, record_id)
             own_calls.note(known, row, { operation = operation, params = changed(pay, { amount = sent }), sent_at = NOW,
               recv_window = 5000, id = id }, record_id)
           end
           note("other", amount)
           if has_witness then note("witness", "90", "t9") end
-          assert.equal(has_witness and "done" or word, outcome(operation, pay, { changed(pay, { tranId = "t1",
-            timestamp = NOW + 400 }), changed(pay, { tranId = "t9", amount = "90", timestamp = NOW + 400 }) }, WAITED,
+          assert.equal(has_witness and "done" or word, outcome(operation, pay, { changed(pay, { id = "t1",
+            applyTime = NOW + 400 }), changed(pay, { id = "t9", amount = "90", applyTime = NOW + 400 }) }, WAITED,
             { journal = known }))
         end
       end

@@ -77,7 +77,8 @@ static const char *check_word(const char *text, size_t len)
 
 static const char *check_pem(const char *text, size_t len)
 {
-    return begins(text, len, "-----BEGIN ") ? NULL : "must begin with -----BEGIN CERTIFICATE-----";
+    if (begins(text, len, "-----BEGIN ")) return NULL;
+    return "must begin with -----BEGIN CERTIFICATE-----; a file is named by ca_file";
 }
 
 static const char *check_pin(const char *text, size_t len)

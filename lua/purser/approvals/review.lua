@@ -32,7 +32,6 @@ end
 ---@field journal purser.Journal|nil       also what a journal holds as made is known. Without either all is new
 ---@field now integer|nil                  epoch ms, for what was paid lately
 ---@field policy string|nil                its folder, for amounts that stay just below a limit
----@field verified purser.Verified|nil     who signed
 ---@field html boolean|nil
 
 -- Returns what a row pays, or has paid, in one form for all operations.
@@ -216,22 +215,14 @@ end
 
 local sections = {}
 
-sections[1] = { "PLAN", function(out, _, plan, verified)
+sections[1] = { "PLAN", function(out, _, plan)
   local head = plan.head
   local function say(...) put(out, "  ", (...):format(select(2, ...))) end
   say("account %s, queue %s, %s rows, until the end of %s (UTC)", clean(head.account), head.queue ~= ""
     and clean(head.queue) or "(one call)", head.rows, head.not_after)
   say("sha256 %s", plan.digest)
   say("service %s, journal %s", clean(head.base_url), clean(head.journal))
-  say("policy %s, made by %s (%s)", head.policy:match "^%d+", clean(head.maker),
-    verified and verified.made_by and "signed" or "as the plan says; nothing proves it")
-  if not verified then return end
-  say("signed by %s%s", verified.signed[1] and table.concat(verified.signed, ", ") or "nobody",
-    verified.withdrawn and "; WITHDRAWN by " .. verified.withdrawn or "")
-  for _, problem in ipairs(verified.problems) do
-    say("counts for nothing: %s%s", signers.error(problem.code).message, problem.person and " (" .. problem.person
-      .. ")" or "")
-  end
+  say("policy %s, made by %s (as the plan says; nothing proves it)", head.policy:match "^%d+", clean(head.maker))
 end }
 
 sections[2] = { "SUMS", function(out, at)
@@ -294,7 +285,7 @@ local function page_of(at, plan, options)
   local pages = {}
   for _, section in ipairs(sections) do
     local out = {}
-    section[2](out, at, plan, options.verified)
+    section[2](out, at, plan)
     local lines = table.concat(out, "\n")
     if options.html then
       pages[#pages + 1] = ("<h2>%s</h2><pre>%s</pre>\n"):format(section[1], (lines:gsub("[&<>\"']", ENTITIES)))
@@ -315,8 +306,7 @@ local function known_of(journal, account, records)
   return known
 end
 
-local review_rules = { known = "table", journal = "table", now = "any", policy = "string", verified = "table",
-  html = "boolean" }
+local review_rules = { known = "table", journal = "table", now = "any", policy = "string", html = "boolean" }
 
 --- Returns the review of a plan; see purser.approvals.
 function M.show(text, options)

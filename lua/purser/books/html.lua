@@ -118,15 +118,15 @@ local function balances_of(statement)
     .. table.concat(charts)
 end
 
-local function entries_of(statement)
-  local lines = {}
+local function write_entries(statement, put)
+  put("<h2>Entries</h2>\n<table>" .. line_of({ "date", "entry", "id", "account", "asset", "amount" }, "th"))
   for _, entry in ipairs(statement.entries) do
     for i, leg in ipairs(entry.legs) do
-      lines[#lines + 1] = line_of { i == 1 and model.date(entry.time) or "", i == 1 and entry.text or "",
-        i == 1 and entry.row and entry.rid:sub(1, 16) or "", leg[1], leg[2], leg[3] }
+      put(line_of { i == 1 and model.date(entry.time) or "", i == 1 and entry.text or "",
+        i == 1 and entry.row and entry.rid:sub(1, 16) or "", leg[1], leg[2], leg[3] })
     end
   end
-  return table_of("Entries", { "date", "entry", "id", "account", "asset", "amount" }, lines)
+  put "</table>\n"
 end
 
 local HEAD = [[<!doctype html>
@@ -144,13 +144,16 @@ figure { margin: 1rem 0 } svg { width: 100%%; height: auto } .verdict { font-wei
 <p class="verdict">%s</p>
 ]]
 
---- Returns the page.
+--- Writes the page.
 ---@param statement table
 ---@param remarks string[]  the first names the statement
-function M.page(statement, remarks)
+---@param put fun(text: string)
+function M.write(statement, remarks, put)
   local title = text(remarks[1]:gsub("^s", "S"))
-  return HEAD:format(title, title, text(verdict_of(statement))) .. summary_of(statement) .. persons_of(remarks)
-    .. balances_of(statement) .. entries_of(statement) .. "</body></html>\n"
+  put(HEAD:format(title, title, text(verdict_of(statement))) .. summary_of(statement) .. persons_of(remarks)
+    .. balances_of(statement))
+  write_entries(statement, put)
+  put "</body></html>\n"
 end
 
 return M

@@ -68,7 +68,7 @@ function M.open(options)
   store, message = stores.open(options)
   if not store then return nil, errors.config("the books cannot be opened: " .. message) end
   local self = setmetatable({ store = store, account = account, journal = options.journal,
-    pairs = {}, address_coins = options.address_coins or {},
+    pairs = {}, unreached = 0, address_coins = options.address_coins or {},
     since = options.since_ms or 180 * sources.DAY, every = options.every_ms or 60000, fee = options.fee,
     keys = options.keys or {}, identities = {}, addresses = options.addresses or {},
     main = { name = "Main", is_main = true, client = options.client } }, Books)
@@ -109,7 +109,7 @@ function Books:sync(params)
   if not self.main.client then error(errors.config("the books were opened without a client", nil, "client"), 0) end
   local now = self.main.client:now()
   local report = { owners = 0, changes = 0, problems = {} }
-  self.problems = report.problems
+  self.problems, self.unreached = report.problems, 0
   owners.note_calls(self, now)
   if not self.owners or now - self.owners_at >= sources.DAY or not params.due then
     self.owners, self.owners_at = owners.list(self), now
@@ -131,6 +131,7 @@ end
 ---@field from string|integer   a date, a time or epoch ms; counts
 ---@field to string|integer     does not count
 ---@field rev integer|nil       the books as they were at this revision. Default: the newest
+---@field write fun(text: string)|nil  gets the text, part by part; what it raises ends the statement
 ---@field format "hledger"|"beancount"|"csv"|"jsonl"|"html"|nil  default "hledger", which ledger reads, too
 
 local function time_of(name, value)
@@ -141,7 +142,10 @@ local function time_of(name, value)
     or "give 2026-10-31 or epoch ms"))
 end
 
---- Writes a statement. Returns its text, and the data it was made of; or nil and an error.
+local PIECES = 1000 -- of a text that are written at once
+
+--- Writes a statement. Returns its text, empty where `write` got it, and the data it was made of; or nil and an
+--- error.
 ---@param params purser.StatementParams
 ---@return string|nil text, table|purser.Error made
 function Books:statement(params)
@@ -150,8 +154,18 @@ function Books:statement(params)
   local write = writers[params.format or "hledger"]
   if not write then fail("format", "format is none of hledger, beancount, csv, jsonl, html") end
   local made = model.statement(self, from, to, params.rev and ("%012d"):format(params.rev) or self.store:rev())
-  local text, message = write(made)
-  return text or error(message, 0), made
+  local pieces, texts = {}, {}
+  local take = params.write or function(text) texts[#texts + 1] = text end
+  local function flush()
+    take(table.concat(pieces))
+    pieces = {}
+  end
+  write(made, function(piece)
+    pieces[#pieces + 1] = piece
+    if #pieces == PIECES then flush() end
+  end)
+  flush()
+  return table.concat(texts), made
 end
 
 --- Each record of the books in the order of its time, as a table of texts by column; `raw` is the service's.
@@ -251,6 +265,7 @@ for name, method in pairs(Books) do
     Books[name] = function(...)
       local went, first, second = pcall(method, ...)
       if went then return first, second end
+      if type(first) == "table" and not errors.is(first) then error(first, 0) end -- of a caller's function
       return nil, errors.is(first) and first or errors.new { kind = "workflow", outcome = "not_sent",
         message = tostring(first) }
     end

@@ -110,11 +110,8 @@ local function unread(now, closing)
     read[now.chart.owner(owner, "Spot")], read[now.chart.owner(owner, "Leaving")] = true, true
   end
   for _, leg in ipairs(closing) do
-    local place = leg[1]:match "[^:]+$"
-    if not read[leg[1]] and (place == "Spot" or place == "Leaving" or place == "Futures")
-      and list[#list] ~= leg[1] then
-      list[#list + 1] = leg[1]
-    end
+    local is_owners = leg[1]:find "^Assets:[^:]+:[^:]+:"
+    if is_owners and not read[leg[1]] and list[#list] ~= leg[1] then list[#list + 1] = leg[1] end
   end
   return list
 end
@@ -122,8 +119,9 @@ end
 -- Returns what is open of the records that existed by the end of the span.
 local function open_of(now, to)
   local open, shown = {}, {}
-  for _, record in ipairs(now.records) do
-    if record.row.entity ~= "call" then shown[record.row.client_id] = true end
+  for _, record in ipairs(now.records) do -- a rebate, for one, has another's id there
+    local entity = record.row.entity
+    if entity == "withdrawal" or entity == "transfer" then shown[record.row.client_id] = true end
   end
   for _, record in ipairs(now.records) do
     local row, fact, class = record.row, record.fact, postings.class_of(record.row)

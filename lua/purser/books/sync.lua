@@ -16,6 +16,7 @@ local LONGEST = 6 * HOUR        -- between two readings of an owner of whom noth
 local ROUNDS = 3                -- so often a list is read again because the balance moved meanwhile
 local BATCH = 1000              -- rows that are written at once, if they are not of more than a week
 local SMALLEST_PAGE = 10        -- of the service
+local PATIENCE = 3              -- lists in a row without a connection; then the service is not asked again in this run
 
 local time_text, floor = record.time_text, math.floor
 
@@ -187,13 +188,18 @@ function M.read_list(books, owner, list, result)
   local state = state_of(books, owner, list, now)
   if list.every and state.read_to ~= "" and now - tonumber(state.read_to) < list.every then return true end
   for _, span in ipairs(spans_of(books, source, list, state, now)) do
-    local went, err = pcall(read_span, books, owner, list, state, source, span, result)
+    local went, err = false, books.outage
+    if books.unreached < PATIENCE or list.records then
+      went, err = pcall(read_span, books, owner, list, state, source, span, result)
+    end
     if not went and not errors.is(err) then error(err, 0) end
     if not went and list.instead and err.outcome == "rejected" then
       list.operation, list.instead, list.quick = list.instead, nil, nil
       return M.read_list(books, owner, list, result)
     end
+    if not list.records then books.unreached = not went and err.kind == "transport" and books.unreached + 1 or 0 end
     if not went then
+      books.outage = err
       note_gap(books, owner, list, state, span.from or now - books.since, err)
       return false
     end
@@ -206,6 +212,7 @@ end
 -- Returns the spot balance of an owner as a text, its free and locked part by asset; nil where nothing shows it.
 local function balance_of(books, owner)
   local list
+  if books.unreached >= PATIENCE then return nil end
   if owner.sub and books.group then
     list = books.main.client:call("sub_account.balances", { subAccount = owner.sub, accountType = "SPOT" })
   elseif owner.client and not owner.has_no_balance then

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 -- A statement as a file for other programs: hledger and ledger read the same one, beancount its own; CSV and JSON Lines
--- have a line a posting or an entry.
+-- have a line a posting or an entry. Each writer gives its text to `put`, piece by piece.
 
 local csv = require "purser.util.csv"
 local digest = require "purser.util.digest"
@@ -80,22 +80,18 @@ end
 local function quoted(asset) return '"' .. plain(asset) .. '"' end
 
 -- Writes a journal's head, as comments, and its declarations; then every entry, with the tags and names of its program.
-local function journal_of(statement, declarations, head, tag, name)
-  local out = {}
-  for _, line in ipairs(M.remarks(statement)) do out[#out + 1] = "; " .. line:gsub("%c", " ") end
-  out[#out + 1] = table.concat(declarations, "\n")
+local function write_journal(statement, put, declarations, head, tag, name)
+  for _, line in ipairs(M.remarks(statement)) do put("; " .. line:gsub("%c", " ") .. "\n") end
+  put(table.concat(declarations, "\n") .. "\n")
   for _, entry in ipairs(statement.entries) do
-    out[#out + 1] = head:format(model.date(entry.time), entry.is_pending and "!" or "*", entry.text)
-    for _, one in ipairs(tags_of(entry)) do out[#out + 1] = tag:format(one[1], plain(one[2])) end
-    for _, leg in ipairs(entry.legs) do
-      out[#out + 1] = ("  %s  %s %s"):format(leg[1], leg[3], name(leg[2]))
-    end
+    put(head:format(model.date(entry.time), entry.is_pending and "!" or "*", entry.text))
+    for _, one in ipairs(tags_of(entry)) do put(tag:format(one[1], plain(one[2]))) end
+    for _, leg in ipairs(entry.legs) do put(("  %s  %s %s\n"):format(leg[1], leg[3], name(leg[2]))) end
   end
-  return out
 end
 
 --- Writes the journal that hledger and ledger read.
-function M.hledger(statement)
+function M.hledger(statement, put)
   local accounts, assets, places = declared_by(statement)
   local lines = { "tag " .. table.concat(TAGS, "\ntag ") }
   for _, account in ipairs(accounts) do lines[#lines + 1] = "account " .. account end
@@ -103,25 +99,22 @@ function M.hledger(statement)
     local name = quoted(asset)
     lines[#lines + 1] = ("commodity %s\n  format 1.%s %s"):format(name, ("0"):rep(places[asset]), name)
   end
-  local out = journal_of(statement, lines, "\n%s %s %s", "  ; %s: %s", quoted)
-  if #statement.closing > 0 then
-    out[#out + 1] = ("\n%s * closing balances"):format(model.date(tonumber(statement.to) - 1))
-  end
+  write_journal(statement, put, lines, "\n%s %s %s\n", "  ; %s: %s\n", quoted)
+  if #statement.closing > 0 then put(("\n%s * closing balances\n"):format(model.date(tonumber(statement.to) - 1))) end
   for _, leg in ipairs(statement.closing) do
     local asset = quoted(leg[2])
-    out[#out + 1] = ("  %s  0 %s = %s %s"):format(leg[1], asset, leg[3], asset)
+    put(("  %s  0 %s = %s %s\n"):format(leg[1], asset, leg[3], asset))
   end
-  return table.concat(out, "\n") .. "\n"
 end
 
 local DIGITS = 28 -- of beancount's sums
 
---- Writes the journal that beancount reads. Nil and a message where it would round.
-function M.beancount(statement)
+--- Writes the journal that beancount reads. Raises a text where it would round.
+function M.beancount(statement, put)
   local accounts, assets, places = declared_by(statement)
   for _, leg in ipairs(statement.all) do
     if #leg[3]:match "%d+" + places[leg[2]] + 1 > DIGITS then
-      return nil, ("the sums of %s need more than the %d digits of beancount"):format(leg[2], DIGITS)
+      error(("the sums of %s need more than the %d digits of beancount"):format(leg[2], DIGITS), 0)
     end
   end
   local first, lines = model.date(statement.from), { 'option "inferred_tolerance_multiplier" "0"' }
@@ -129,21 +122,20 @@ function M.beancount(statement)
   for _, asset in ipairs(assets) do
     lines[#lines + 1] = ("%s commodity %s\n  name: %s"):format(first, commodity(asset), quoted(asset))
   end
-  local out = journal_of(statement, lines, '\n%s %s "%s"', '  %s: "%s"', commodity)
+  write_journal(statement, put, lines, '\n%s %s "%s"\n', '  %s: "%s"\n', commodity)
   local after = model.date(tonumber(statement.to) + 86399999)
-  out[#out + 1] = ""
+  put "\n"
   for _, leg in ipairs(statement.closing) do
-    out[#out + 1] = ("%s balance %s  %s ~ 0 %s"):format(after, leg[1], leg[3], commodity(leg[2]))
+    put(("%s balance %s  %s ~ 0 %s\n"):format(after, leg[1], leg[3], commodity(leg[2])))
   end
-  return table.concat(out, "\n") .. "\n"
 end
 
 local COLUMNS = { "date", "time", "id", "kind", "text", "state", "account", "asset", "amount", "service_id", "tx",
   "address", "memo", "fee" }
 
 --- Writes a line a posting.
-function M.csv(statement)
-  local out = { csv.line(COLUMNS) }
+function M.csv(statement, put)
+  put(csv.line(COLUMNS))
   for _, entry in ipairs(statement.entries) do
     local row = entry.row or {}
     local front = csv.line { model.date(entry.time), entry.time, entry.rid, row.entity or "line", entry.text,
@@ -151,11 +143,9 @@ function M.csv(statement)
     local back = csv.line { row.sid, row.tx, row.address, row.memo, entry.fact and entry.fact.is_assumed and "assumed"
       or "", n = 5 }
     for _, leg in ipairs(entry.legs) do
-      out[#out + 1] = ("%s,%s,%s,%s"):format(front:sub(1, -2), csv.line({ leg[1], leg[2] }):sub(1, -2),
-        leg[3], back)
+      put(("%s,%s,%s,%s"):format(front:sub(1, -2), csv.line({ leg[1], leg[2] }):sub(1, -2), leg[3], back))
     end
   end
-  return table.concat(out)
 end
 
 -- Writes an object as a line, its last member the legs.
@@ -169,21 +159,20 @@ local function line_with(members, name, legs)
 end
 
 --- Writes an object a line: the statement, each entry, and the closing balances.
-function M.jsonl(statement)
-  local out = { json.encode(json.object { { "account", statement.account }, { "from", model.date(statement.from) },
-    { "to", model.date(statement.to) }, { "rev", statement.rev }, { "remarks", json.list(M.remarks(statement)) } }),
-    "\n" }
+function M.jsonl(statement, put)
+  put(json.encode(json.object { { "account", statement.account }, { "from", model.date(statement.from) },
+    { "to", model.date(statement.to) }, { "rev", statement.rev }, { "remarks", json.list(M.remarks(statement)) } })
+    .. "\n")
   for _, entry in ipairs(statement.entries) do
     local members = { { "date", model.date(entry.time) }, { "time", entry.time }, { "rid", entry.rid },
       { "text", entry.text }, { "pending", entry.is_pending or false } }
     for _, tag in ipairs(tags_of(entry)) do members[#members + 1] = { tag[1], tag[2] } end
-    out[#out + 1] = line_with(members, "postings", entry.legs)
+    put(line_with(members, "postings", entry.legs))
   end
-  out[#out + 1] = line_with({}, "closing", statement.closing)
-  return table.concat(out)
+  put(line_with({}, "closing", statement.closing))
 end
 
 --- Writes the page for people.
-function M.html(statement) return html.page(statement, M.remarks(statement)) end
+function M.html(statement, put) html.write(statement, M.remarks(statement), put) end
 
 return M

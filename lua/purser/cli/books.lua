@@ -23,8 +23,8 @@ function M.open(text, more)
   text = text or credentials.variable "PURSER_BOOKS"
   local options = text and limits.parse(text)
   if not options or options.redis then
-    report.bad_input("%s; give sqlite:FILE or postgresql:DATABASE, or set PURSER_BOOKS",
-      text and ('"%s" names no books'):format(text:gsub("//.*", "//...")) or "which books?") -- it may hold a password
+    report.bad_input("%s; give sqlite:FILE or postgresql:DATABASE, or set PURSER_BOOKS", -- it may hold a password
+      text and ('"%s" names no books'):format(text:gsub(":.*", ":...")) or "no books are named")
   end
   for name, value in pairs(more) do options[name] = value end
   return report.must(purser.books.open(options))

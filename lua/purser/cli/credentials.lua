@@ -92,14 +92,12 @@ end
 -- Says that the account of an option or variable has no keys: with those of another source the call would be made by
 -- an account that nobody named.
 local function without_keys(source, name, path)
-  local own, hint = M.variable "PURSER_ACCOUNT", suggest.hint(name, M.names())
-  if hint == "" and own and own ~= name then hint = suggest.hint(name, { own }) end
-  local is_named = source == "PURSER_ACCOUNT"
+  local own, names = M.variable "PURSER_ACCOUNT", M.names()
+  names[#names + 1] = own ~= name and own or nil
   local has_others = own ~= name and (M.variable "PURSER_API_KEY" or taken or M.variable "PURSER_CREDENTIALS")
-  local otherwise = is_named and "; or set PURSER_API_KEY and PURSER_SECRET_KEY"
-    or has_others and "; if the keys of the environment are this account's, say so with PURSER_ACCOUNT=" .. name or ""
-  return ("%s %s has no keys%s: there is no %s; `purser login %s` makes it%s"):format(source, name, hint, path, name,
-    otherwise)
+  return ("%s %s has no keys%s: there is no %s; `purser login %s` makes it%s"):format(source, name,
+    suggest.hint(name, names), path, name, has_others
+    and "; if the keys of the environment are this account's, say so with PURSER_ACCOUNT=" .. name or "")
 end
 
 --- Returns the keys to sign with, the name of their account and the service that they belong to, where it is known: all

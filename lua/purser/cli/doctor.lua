@@ -289,7 +289,8 @@ function M.start(options)
   local findings = setmetatable({ code = report.DONE }, Findings)
   examine(findings, options)
   local list = output.passing(TITLES, findings, options)
-  report.write(output.is_text(options) and as_text(list) or output.rows(TITLES, list, options), options.raw)
+  local is_text = options.format == "table" and not options.shown
+  report.write(is_text and as_text(list) or output.rows(TITLES, list, options), options.raw)
   return findings.code
 end
 

@@ -110,12 +110,15 @@ local function quoted(list) return "'" .. table.concat(list, "', '") .. "'" end
 
 local function unknown_command(word, names, command)
   if not word then return "a command is required" end
-  if word:find "^%-" then return ("unknown option '%s'"):format(word) end
-  local known = {}
-  for i, child in ipairs(command.commands) do known[i] = child[1] end
+  local kind, known = "command", {}
+  if word:find "^%-" then
+    kind, known = "option", names_of(command)
+  else
+    for i, child in ipairs(command.commands) do known[i] = child[1] end
+  end
   local near = suggest.find(word, known)
-  return ("unknown command '%s'%s"):format(word, near and ("; did you mean '%s'?"):format(near) or ""),
-    command.unknown and command.unknown(word, names)
+  return ("unknown %s '%s'%s"):format(kind, word, near and ("; did you mean '%s'?"):format(near) or ""),
+    kind == "command" and command.unknown and command.unknown(word, names) or nil
 end
 
 -- Other words for the same thing.

@@ -30,10 +30,9 @@ end
 
 function M.start(options)
   local books = books_command.open(options.books, { fee = options.fee })
-  local text, made = report.must(books:statement { from = options.from, to = options.to, format = options.format,
-    rev = options.rev })
+  local _, made = report.must(books:statement { from = options.from, to = options.to, format = options.format,
+    rev = options.rev, write = function(text) report.write(text, true) end })
   books:close()
-  report.write(text, true)
   local needs = #made.open + #made.unexplained + #made.gaps + #made.unread + #made.negative
   return options.check and needs > 0 and report.REJECTED or report.DONE
 end

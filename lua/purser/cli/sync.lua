@@ -87,8 +87,11 @@ local function once(books, options, is_due)
   if not done then return report.failure({ effect = "read" }, {}, err), nil end
   local code = report.DONE
   for _, problem in ipairs(done.problems) do
-    report.say("%s: %s was not read: %s", problem.owner, problem.list, problem.message)
-    if problem.list ~= "key" then code = math.max(code, problem.is_rejected and report.REJECTED or report.NOT_SENT) end
+    local is_key = problem.list == "key" -- its gap is in every statement: cron need not mail it each time
+    if not (is_key and terminal.settings.quiet) then
+      report.say("%s: %s was not read: %s", problem.owner, problem.list, problem.message)
+    end
+    if not is_key then code = math.max(code, problem.is_rejected and report.REJECTED or report.NOT_SENT) end
   end
   local _, failed = books:deliver()
   if type(failed) == "number" and failed > 0 then report.say("%d events were not taken; they go again", failed) end

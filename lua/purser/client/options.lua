@@ -121,6 +121,10 @@ local function check_reachable(options)
     return ('option "ca_file": %s cannot be read'):format(options.ca_file), "ca_file",
       "name the file of the authorities"
   end
+  if options.ca_path and select(4, core.file_mode(options.ca_path)) ~= "folder" then
+    return ('option "ca_path": %s is no folder'):format(options.ca_path), "ca_path",
+      "name the folder of the authorities, or a file with ca_file"
+  end
 end
 
 --- Checks all options of purser.new. Returns nil, or a message, the option and what to do.

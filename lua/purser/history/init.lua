@@ -326,11 +326,6 @@ local function set_up(self, own)
   begin(self, from, math.min(own.to or to, to), known)
 end
 
-local function source_of(client, row, paging, opts)
-  return { client = client, row = row, paging = paging, now = function() return client:now() end,
-    run = function(of, params) return client:call(of.full_name, params, opts) end }
-end
-
 local function new_walk(source)
   source.key = record_id.of(source.paging)
   return setmetatable({ source = source, records = {}, at = 0 }, Walk)
@@ -343,7 +338,8 @@ end
 ---@param opts table|nil    the options of each call
 ---@return purser.Walk
 function M.walk(client, row, params, opts)
-  local self = new_walk(source_of(client, row, row.paging, opts))
+  local self = new_walk { client = client, row = row, paging = row.paging, now = function() return client:now() end,
+    run = function(of, sent) return client:call(of.full_name, sent, opts) end }
   local own, rest = take_words(row, params or {})
   if not own then
     self.problem = rest

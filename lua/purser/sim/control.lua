@@ -240,6 +240,7 @@ end
 
 --- Does what purser.sim.connect says.
 function M.connect(url, options)
+  if type(url) ~= "string" then return nil, ("the url is a %s; give http://127.0.0.1:8080"):format(type(url)) end
   local transport, problem = type(options) == "table" and options.transport, nil
   if not transport then transport, problem = curl.new { base_url = url } end
   if not transport then return nil, problem end

@@ -88,9 +88,11 @@ function M.name_problem(path)
   if kind == "other" then return "it is not a regular file; name one that is, or a new one" end
   if is_link then return "it is a link; name the file that it leads to, or a new one" end
   local folder = io.open(path .. "/.") -- of a FIFO this waits for nothing
-  if not folder then return nil end
-  folder:close()
-  return "it is a folder; name a file in it"
+  if folder then folder:close() return "it is a folder; name a file in it" end
+  local file = io.open(path, "rb")
+  local head = file and file:read(15)
+  if file then file:close() end
+  return head == "SQLite format 3" and "it is a database, which no text replaces; name another file" or nil
 end
 
 -- Makes a new file next to `path` with that text, which only this user can read. Its name is random, and no file that

@@ -136,14 +136,14 @@ local function find_network(plan, all, given)
 end
 
 -- Begins a plan: its network is found, or what is wrong is noted. Misspelt names end the planning: what was meant is
--- not known. Returns it; or nil and an error.
+-- not known. `title()` names the plan, once its parameters are known to be such. Returns it; or nil and an error.
 local function begin(client, operation, given, rules, title)
   local message, name, hint = option_schema.check(given, rules, "parameter")
   if message then return nil, errors.argument(name, message, hint) end
   local max_age_ms = given.max_age_ms or MAX_AGE_MS
   local all, read_at = coins.read(client, max_age_ms)
   if not all then return nil, read_at end
-  local plan = setmetatable({ client = client, operation = operation, title = title, problems = {}, warnings = {},
+  local plan = setmetatable({ client = client, operation = operation, title = title(), problems = {}, warnings = {},
     lines = {}, params = {}, made_at = read_at, max_age_ms = max_age_ms, ok = false, state = "new" }, Plan)
   find_network(plan, all, given)
   return plan
@@ -339,8 +339,9 @@ function M.withdraw(client, given, operation, without_balance)
   if operation ~= nil and not withdrawals[operation] then
     return nil, errors.argument("operation", ("%s is no withdrawal"):format(tostring(operation)), "leave it out")
   end
-  local plan, err = begin(client, operation or "wallet.withdraw", given, withdraw_rules,
-    ("Withdrawal of %s %s"):format(tostring(given.amount or "?"), tostring(given.coin or "?")))
+  local plan, err = begin(client, operation or "wallet.withdraw", given, withdraw_rules, function()
+    return ("Withdrawal of %s %s"):format(tostring(given.amount or "?"), tostring(given.coin or "?"))
+  end)
   if not plan then return nil, err end
   local network = plan.network
   local amount
@@ -367,7 +368,7 @@ end
 ---@return purser.Plan|nil plan, purser.Error|nil err
 function M.create_deposit_address(client, given)
   local plan, err = begin(client, "wallet.create_deposit_address", given, { coin = "any", network = "any",
-    max_age_ms = { 0 } }, ("Deposit address for %s"):format(tostring(given.coin)))
+    max_age_ms = { 0 } }, function() return "Deposit address for " .. tostring(given.coin) end)
   if not plan then return nil, err end
   local network = plan.network
   if network then

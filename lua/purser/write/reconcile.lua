@@ -75,6 +75,7 @@ local rules = { visibility_delay_ms = { 0 }, skew_ms = { 0 }, poll_ms = { 0 }, w
 ---@field shown purser.evidence.Reading|nil  the last one
 ---@field spelled table<string, string|false>  how the service spells what people spell: see reading.question
 ---@field seen table<string, table>  records that may be the call's, by id, that were shown before the deadline
+---@field newer_than integer    when the reading began by which it waits for another's record
 ---@field missed table<string, boolean>  answered calls, by id, whose records a reading did not show
 local Question = {}
 Question.__index = Question
@@ -97,7 +98,7 @@ function M.question(service, row, intent, options, window)
   local skew_ms = options.skew_ms or 5000
   local question = setmetatable({
     service = service, row = row, reconcile = row.reconcile, intent = intent, options = options, spelled = {},
-    window = window or {}, seen = {}, missed = {},
+    window = window or {}, seen = {}, missed = {}, newer_than = 0,
     poll_ms = math.max(1, options.poll_ms or 1000), skew_ms = skew_ms, before = reading.AHEAD_MS + skew_ms,
     claims = claims.new(service, row, intent),
   }, Question)
@@ -121,11 +122,10 @@ function Question:doubt(shown, candidates)
   return answer
 end
 
---- Notes that a record was seen to appear so late (ms). Where the call's own may be as late there is more to wait for.
+--- Notes that a record was seen to appear so late (ms). The call's own may be as late, which puts the deadline off.
 function Question:raise_delay(late_ms)
   self.service.journal:note_delay(self.row.full_name, late_ms)
   set_delay(self, math.max(self.delay_ms, late_ms))
-  self.waits = self.service:now() < self.deadline
 end
 
 --- Returns the earliest time that the history reaches back to; 0 where that is not known.
@@ -177,7 +177,8 @@ local function ask_once(question)
     if question.while_set < READINGS_WHILE_SET then return nil end
     return undecided({}, "the clock was set during each reading, so nothing shows when the record must be visible")
   end
-  if answer or not question.late or question.waits then return answer end
+  local is_late = question.late and service:now() >= question.deadline
+  if answer or not is_late or question.waits then return answer end
   return find.missing(question)
 end
 
@@ -239,6 +240,7 @@ local function ask_until_decided(question)
     local now = service:now()
     local is_over = now >= question.deadline and not question.waits
     if question.options.wait == false and not is_over then return too_early(question, now) end
+    if question.waits and question.shown then question.newer_than = question.shown.began end
     service:pause(pause_before_next(question, now))
   end
 end

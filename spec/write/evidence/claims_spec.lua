@@ -2,6 +2,7 @@
 -- Whose a record is, and what the records of answered calls show of a service.
 
 local claims = require "purser.write.evidence.claims"
+local compare = require "purser.write.evidence.compare"
 local operations = require "purser.api.operations"
 local own_calls = require "own_calls"
 
@@ -129,5 +130,20 @@ describe("calls of the same history", function()
     local function with(first) return #assert(claims_of({}, { open_calls = function() return { open } end })
       :open_calls(first, NOW, 9000)) end
     assert.same({ 1, 0 }, { with(NOW - 36000), with(NOW - 35999) })
+  end)
+
+  -- An amount of "20 TON" explained any other that cannot be reckoned with either.
+  it("shows how far a member may differ: an amount by the same fee, a text in as plain a form", function()
+    local function explains(witness, name, value)
+      local record = { [name] = value }
+      return shown { [name] = witness }:explains(name, sent, compare.member(name, sent[name], record), record)
+    end
+    for witness, cases in pairs { ["19.5"] = { ["19.5"] = true, ["19"] = false, ["21"] = false, ["0"] = true },
+      ["20 TON"] = { ["20 TON"] = false, ["25 TON"] = false } } do
+      for value, expected in pairs(cases) do assert.equal(expected, explains(witness, "amount", value), value) end
+    end
+    assert.is_true(explains("Ab3", "withdrawOrderId", "b3A"))
+    assert.is_false(explains("Ab3", "withdrawOrderId", "zzz"))
+    assert.is_true(explains("zzz", "withdrawOrderId", "yyy"))
   end)
 end)

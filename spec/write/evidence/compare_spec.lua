@@ -108,8 +108,20 @@ describe("a record", function()
     assert.equal("may", verdict({}, { withdrawOrderId = "same" })) -- the service shows ids, and here none
   end)
 
-  it("does not agree where neither coin nor amount can be compared", function()
-    assert.equal("may", verdict({ coin = "BTC", amount = "0" }, { coin = "differs so", amount = "differs" }))
+  -- A call that was not executed was said to be done by a record of its coin, whose amount came later than the record.
+  it("does not agree without an amount, though answered calls show none either", function()
+    for _, amount in ipairs { false, "0", "20 USDT" } do
+      assert.equal("may", verdict({ amount = amount }, { amount = "hides" }), amount)
+    end
+    assert.equal("may", verdict({ amount = "0" }, { amount = "differs so" }))
+  end)
+
+  -- Any amount that is not twice as large passed for one that is shown with an exponent.
+  it("has its amount compared as well where that is shown with an exponent", function()
+    for shown, word in pairs { ["2e1"] = "same", ["2.0E+01"] = "same", ["200e-1"] = "same", ["2.1e1"] = "unlike",
+      ["1.9e+1"] = "unlike", ["2e0"] = "unlike" } do
+      assert.equal(word, verdict { amount = shown }, shown)
+    end
   end)
 
   it("shows that an id was used for another payment", function()

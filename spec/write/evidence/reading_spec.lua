@@ -28,7 +28,8 @@ describe("a reading", function()
   after_each(function() core.monotonic_ms = monotonic_ms end)
 
   local function look_of(fields)
-    local look = { late = true, poll_ms = 1000, deadline = DEADLINE, visible_ms = 9000, skew_ms = 5000, before = 6000,
+    local look = { late = true, poll_ms = 1000, newer_than = 0, deadline = DEADLINE, visible_ms = 9000, skew_ms = 5000,
+      before = 6000,
       intent = { sent_at = SENT, params = {} }, earliest = function() return 0 end,
       reconcile = { time_member = "timestamp", lookup = HISTORY.full_name },
       service = { now = function() return now end, correction = function() return correction end,

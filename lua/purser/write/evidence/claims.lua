@@ -86,9 +86,8 @@ local farther = { may = 1, near = 2, unlike = 3 }
 --- recognised, and an amount with the same fee. One that differs by more may be another payment's.
 function Witnesses:explains(name, params, relation, record)
   local seen = self.differing[kind_of(name, params)]
-  if name == "amount" and relation ~= "may" then
-    return relation == "near" and seen.by ~= nil and compare.difference(params.amount, record.amount) == seen.by
-  end
+  local by = name == "amount" and compare.difference(params.amount, record.amount)
+  if name == "amount" and (not by or relation == "unlike" or relation == "near" and by ~= seen.by) then return false end
   return farther[relation] <= farther[seen.relation]
 end
 

@@ -22,10 +22,14 @@ local is_blank = M.is_blank
 
 --------------------------------------------------------------------------------------------- one member, as it is shown
 
--- Returns an amount that can be reckoned with, or nil.
+-- Returns an amount that can be reckoned with, which may be shown with an exponent, as 1.5e+2 is; or nil.
 local function amount_of(value)
-  return (type(value) == "string" or type(value) == "number") and #tostring(value) <= 100 and decimal(tostring(value))
-    or nil
+  local text = (type(value) == "string" or type(value) == "number") and tostring(value) or ""
+  local digits, sign, exponent = text:match "^([^eE]+)[eE]([+-]?)(%d%d?)$"
+  local amount = #text <= 100 and decimal(digits or text) or nil
+  local zeros = amount and tonumber(exponent) or 0
+  if zeros == 0 then return amount end
+  return amount * (sign == "-" and "0." .. ("0"):rep(zeros - 1) .. "1" or "1" .. ("0"):rep(zeros))
 end
 
 local ZERO, TWO = decimal "0", decimal "2"
@@ -66,7 +70,8 @@ local function amounts(sent, shown, record)
   if not a or not b then return "may" end
   if a == b then return "same" end
   b = b:abs()
-  if is_close(a, b, tostring(shown), amount_of(record.transactionFee)) then return "may" end
+  local text = tostring(shown)
+  if is_close(a, b, text:find "[eE]" and tostring(b) or text, amount_of(record.transactionFee)) then return "may" end
   return a <= b * TWO and b <= a * TWO and "near" or "unlike"
 end
 
@@ -239,7 +244,8 @@ function M.judge(reconcile, params, record, witnesses, where)
   end
   for _, name in ipairs(reconcile.match_on or {}) do seen[name] = counted(name, params, record, witnesses) end
   local is_fee = may_be_fee(reconcile, seen)
-  local is_other, differs_by_fee = is_other_payment(seen, where, is_fee), is_fee
+  local is_other = is_other_payment(seen, where, is_fee)
+  local differs_by_fee = is_fee and seen.address ~= nil -- of transfers the service names no fee
   for _, relation in pairs(seen) do
     is_other = is_other or relation == "other"
     if relation == "unlike" or relation == "near" then verdict = "unlike" end
@@ -247,8 +253,9 @@ function M.judge(reconcile, params, record, witnesses, where)
     if relation == "may" and verdict == "same" then verdict = "may" end
   end
   if is_other then return shows_id(reconcile, params, record) and "unlike" or "other" end
-  local is_told = seen.amount == "same" or seen.coin == "same" or seen.asset == "same" or params.amount == nil
-  return verdict == "same" and not is_told and "may" or verdict, differs_by_fee
+  -- without its amount it may be any payment's
+  if verdict == "same" and params.amount ~= nil and (amount_of(record.amount) or ZERO) == ZERO then verdict = "may" end
+  return verdict, differs_by_fee
 end
 
 --- Returns whether a record that shows the id of the call shows another payment all the same: the id was used for two.

@@ -218,7 +218,8 @@ local function key_of(row, asked, how)
 end
 
 -- Returns whether a reading answers a question: it covers the window, it is whole, and it began when the record had to
--- be visible, while the clock was right. An early question may use any that began since the one before.
+-- be visible and after the one that left the question waiting, while the clock was right. An early question may use any
+-- that began since the one before.
 local function serves(reading, question, first, last)
   local service = question.service
   if reading.is_kept then return true end
@@ -227,7 +228,8 @@ local function serves(reading, question, first, last)
   local passed = core.monotonic_ms() - reading.began_monotonic
   if reading.first > first or reading.correction ~= service:correction() then return false end
   if not question.late then return passed < question.poll_ms end
-  return reading.last >= math.min(last, reading.began + FUTURE_MS) and reading.began >= question.deadline
+  return reading.last >= math.min(last, reading.began + FUTURE_MS)
+    and reading.began >= math.max(question.deadline, question.newer_than + 1)
     and service:now() - reading.began >= passed - SET_BACK_MS
 end
 
