@@ -97,6 +97,7 @@ describe("an argument of the wrong kind", function()
       ["monitor.alerts has no client"] = function() return purser.monitor.alerts(nil, { networks = {} }) end,
       ["find_network has no coin"] = function() return client.wallet:find_network "USDT" end,
       ["5 is no withdrawal"] = function() return client.wallet:plan_withdraw({ coin = "USDT" }, 5) end,
+      ["the parameters are a string"] = function() return client.wallet:withdraw("USDT", "TRX") end,
       ["options are given as a nil"] = function() return purser.books.open() end,
     } do
       local result, err = fn()

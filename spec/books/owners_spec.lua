@@ -85,7 +85,8 @@ describe("The owners of the books", function()
   end)
 
   it("show what the journal has under way, until a record shows it or the journal knows its end", function()
-    local world = books_world.new()
+    local world = books_world.new { role = "broker" }
+    assert(world.sim:rebate { account = world.main.uid, asset = "USDT", amount = "1", uid = "invoice1" })
     local journal = assert(purser.journal.open { sqlite = files.new_path() })
     local books = books_world.open(world, { journal = journal })
     local params = { coin = "USDT", netWork = "TRX", amount = "20", withdrawOrderId = "invoice1", address = SAVED }

@@ -118,10 +118,8 @@ local function balances_of(statement)
     .. table.concat(charts)
 end
 
-local ENTRIES = { "date", "entry", "id", "account", "asset", "amount" }
-
 local function write_entries(statement, put)
-  put("<h2>Entries</h2>\n<table>" .. line_of(ENTRIES, "th"))
+  put("<h2>Entries</h2>\n<table>" .. line_of({ "date", "entry", "id", "account", "asset", "amount" }, "th"))
   for _, entry in ipairs(statement.entries) do
     for i, leg in ipairs(entry.legs) do
       put(line_of { i == 1 and model.date(entry.time) or "", i == 1 and entry.text or "",

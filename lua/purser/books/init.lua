@@ -68,7 +68,7 @@ function M.open(options)
   store, message = stores.open(options)
   if not store then return nil, errors.config("the books cannot be opened: " .. message) end
   local self = setmetatable({ store = store, account = account, journal = options.journal,
-    pairs = {}, address_coins = options.address_coins or {},
+    pairs = {}, unreached = 0, address_coins = options.address_coins or {},
     since = options.since_ms or 180 * sources.DAY, every = options.every_ms or 60000, fee = options.fee,
     keys = options.keys or {}, identities = {}, addresses = options.addresses or {},
     main = { name = "Main", is_main = true, client = options.client } }, Books)

@@ -119,8 +119,9 @@ end
 -- Returns what is open of the records that existed by the end of the span.
 local function open_of(now, to)
   local open, shown = {}, {}
-  for _, record in ipairs(now.records) do
-    if record.row.entity ~= "call" then shown[record.row.client_id] = true end
+  for _, record in ipairs(now.records) do -- a rebate, for one, has another's id there
+    local entity = record.row.entity
+    if entity == "withdrawal" or entity == "transfer" then shown[record.row.client_id] = true end
   end
   for _, record in ipairs(now.records) do
     local row, fact, class = record.row, record.fact, postings.class_of(record.row)

@@ -178,7 +178,9 @@ local function by_signature(a, b) return record.signature(a) < record.signature(
 
 -- Compares what is shown of one identity with what is known of it: unchanged ones first, the rest in order.
 local function compare(self, tx, group, find, batch, rev)
-  local olds, changed = {}, {}
+  local row, olds, changed = group[1], {}, {}
+  row.rid, row.twin = record.rid(row, 1), "1"
+  if #group == 1 and not find(row.rid) then return insert(self, tx, row, batch, rev) end -- most are so
   repeat
     local old = find(record.rid(group[1], #olds + 1))
     olds[#olds + 1] = old

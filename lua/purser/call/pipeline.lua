@@ -131,7 +131,7 @@ end
 function M.check_call(self, row, params, opts)
   local err = opts ~= M.no_options and opts ~= M.settles and check_options(self, row, opts)
   if self._closed then return nil, setbacks.closed(row) end
-  if err then return nil, err end
+  if err and (params == nil or type(params) == "table") then return nil, err end -- else validate.check says so
   if row.live and not self.profile.live_operations then
     return nil, errors.config(row.full_name .. ": the interface document does not have this operation",
       'give profile = "mexc", or a profile with live_operations = true')
