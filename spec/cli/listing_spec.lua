@@ -4,6 +4,8 @@
 local at_shell = require "at_shell"
 local command = require "command"
 local core = require "purser.core"
+local eventually = require "eventually"
+local files = require "files"
 local listing = require "purser.cli.listing"
 local operations = require "purser.api.operations"
 
@@ -165,6 +167,16 @@ describe("a listing", function()
     code, out = at.run("wallet", "withdrawal_addresses", "--all", "--json")
     assert.equal(0, code)
     assert.equal(core.decode(out).totalRecords, #core.decode(out).data)
+  end)
+
+  it("leaves nothing of --output where Ctrl-C ends --all", function()
+    local path, shown, sent = at.file(), at.file(""), at.received "broker.list_sub_accounts"
+    assert(at.world:fault { kind = "slow", operation = "broker.list_sub_accounts", delay_ms = 2000, times = 1 })
+    local child = command.start({ "broker", "list_sub_accounts", "--all", "--output", path }, at.keys, shown)
+    eventually(function() return at.received "broker.list_sub_accounts" > sent end)
+    child.kill "INT"
+    assert.matches("purser: interrupted; ", files.read(shown), 1, true)
+    assert.is_nil(core.file_mode(path))
   end)
 
   it("rejects --all next to one page, and where nothing says since when", function()
