@@ -27,7 +27,7 @@ for byte = 0, 31 do
 end
 
 local function quoted(text)
-  if not text:find '[^ !#-%[%]-~]' then return '"' .. text .. '"' end
+  if not text:find '[%c"\\\128-\255]' then return '"' .. text .. '"' end
   if not plain_text.is_utf8(text) then error("a string is not UTF-8; convert it", 0) end
   return '"' .. text:gsub('[%z\1-\31"\\]', ESCAPES) .. '"'
 end
