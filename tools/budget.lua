@@ -9,7 +9,7 @@ local budgets = {
   { "top", 1010, 7, 380 },
   { "api", 1490, 13, 235 },
   { "call", 2650, 20, 295 },
-  { "write", 5515, 18, 460 },
+  { "write", 5546, 18, 460 },
   { "history", 1415, 7, 420 },
   { "transport", 1150, 8, 410 },
   { "util", 2085, 21, 375 },
@@ -29,7 +29,7 @@ local budgets = {
   { "approvals", 880, 4, 330 },
   { "books", 2595, 15, 290 },
   { "client", 1145, 8, 310 },
-  { "signed", 1215, 6, 315 },
+  { "signed", 1226, 6, 315 },
 }
 
 local lines_of = dofile("tools/whole_files.lua").lines_of
