@@ -235,12 +235,16 @@ end
 
 local RETRY_MS = 600000
 
+-- Returns whether conditions may be judged otherwise later: by the time, or by a book that could not be read.
+local function turns(conditions, call)
+  return conditions.days or conditions.hours or conditions.saved and not call.book
+end
+
 -- When a rule that stands in the way may do so no longer, only because time goes by; nil where it will not.
 local function due_in(rule, call, policy)
   if rule.effect == "forbid" then
-    local when, moves_on = rule.when, false
-    if when.days or when.hours or when.sum_over or when.saved then return RETRY_MS end
-    for _, each in ipairs(rule.unless) do moves_on = moves_on or each.days or each.hours or each.saved end
+    local moves_on = rule.when.sum_over or turns(rule.when, call)
+    for _, conditions in ipairs(rule.unless) do moves_on = moves_on or turns(conditions, call) end
     return moves_on and RETRY_MS or nil
   end
   if not call.waited_ms or not M.filled(policy, rule.approvals, call.signed) then return nil end

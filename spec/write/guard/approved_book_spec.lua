@@ -109,5 +109,7 @@ describe("the service's book of addresses", function()
     begin { allow_all, saved_only }
     is_down = true
     assert.equal(10 * MINUTE, refused(withdraw()).details.due_in)
+    is_down = false
+    assert.is_nil(refused(withdraw { address = OTHER }).details.due_in) -- that waits for a person
   end)
 end)
