@@ -335,6 +335,7 @@ local function judge_lateness(question, shown, hidden)
     if counts then late_ms, question.missed[call.id] = math.max(late_ms, age_ms), true end
   end
   question.waits = late_ms > 0
+  if question.waits then question.newer_than = shown.began end
   return late_ms >= HIDDEN_MS and undecided({}, reasons.hidden) or nil
 end
 

@@ -75,7 +75,7 @@ local rules = { visibility_delay_ms = { 0 }, skew_ms = { 0 }, poll_ms = { 0 }, w
 ---@field shown purser.evidence.Reading|nil  the last one
 ---@field spelled table<string, string|false>  how the service spells what people spell: see reading.question
 ---@field seen table<string, table>  records that may be the call's, by id, that were shown before the deadline
----@field newer_than integer    when the reading began by which it waits for another's record
+---@field newer_than integer    when the reading began in which another call's record is missing
 ---@field missed table<string, boolean>  answered calls, by id, whose records a reading did not show
 local Question = {}
 Question.__index = Question
@@ -242,7 +242,6 @@ local function ask_until_decided(question)
     local now = service:now()
     local is_over = now >= question.deadline and not question.waits
     if question.options.wait == false and not is_over then return too_early(question, now) end
-    if question.waits and question.shown then question.newer_than = question.shown.began end
     service:pause(pause_before_next(question, now))
   end
 end

@@ -218,8 +218,8 @@ local function key_of(row, asked, how)
 end
 
 -- Returns whether a reading answers a question: it covers the window, it is whole, and it began when the record had to
--- be visible and after the one that left the question waiting, while the clock was right. An early question may use any
--- that began since the one before.
+-- be visible and after one in which another call's record is missing, while the clock was right. An early question may
+-- use any that began since the one before.
 local function serves(reading, question, first, last)
   local service = question.service
   if reading.is_kept then return true end
