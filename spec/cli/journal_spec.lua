@@ -87,7 +87,7 @@ describe("purser journal", function()
   it("makes no journal to look at one, and says which is missing", function()
     local none = at.folder() .. "/none"
     for _, words in ipairs { { "list" }, { "show", "x" }, { "recover" } } do
-      at.rejected({ "journal", words[1], words[2] or "--json", "--journal", none }, "there is no file " .. none)
+      at.rejected({ "journal", words[1], words[2] or "--json", "--journal", none }, "there is no journal " .. none)
       assert.is_nil(core.file_mode(none))
     end
     at.rejected({ "journal", "list" }, "journal: the file is missing; give --journal FILE")
