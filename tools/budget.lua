@@ -9,7 +9,7 @@ local budgets = {
   { "top", 1010, 7, 380 },
   { "api", 1490, 13, 235 },
   { "call", 2650, 20, 295 },
-  { "write", 5540, 18, 460 },
+  { "write", 5590, 18, 460 },
   { "history", 1415, 7, 420 },
   { "transport", 1150, 8, 410 },
   { "util", 2085, 21, 375 },
@@ -21,7 +21,7 @@ local budgets = {
   { "nginx", 480, 2, 320 },
   { "recording", 1255, 9, 215 },
   { "sim", 4765, 31, 315 },
-  { "cli", 5595, 36, 440 },
+  { "cli", 5660, 36, 440 },
   { "src/core", 6485, 66, 490 },
   { "src/bind", 3190, 29, 400 },
   { "src/embed", 35, 1, 35 },
@@ -29,7 +29,7 @@ local budgets = {
   { "approvals", 880, 4, 330 },
   { "books", 2595, 15, 290 },
   { "client", 1145, 8, 310 },
-  { "signed", 1215, 6, 315 },
+  { "signed", 1230, 6, 315 },
 }
 
 local lines_of = dofile("tools/whole_files.lua").lines_of

@@ -95,6 +95,16 @@ describe("a policy that is checked", function()
       text({ allow("all", {}, { two[1], { group = "everybody", count = 1 } }) }, changes)))
   end)
 
+  it("takes saved for one more condition", function()
+    local all, saved = text { allow("all", {}) }, text { allow("all", { saved = true }) }
+    assert.same({ "", "", "allow all: its saved" }, { looser(saved, saved), looser(saved, all), looser(all, saved) })
+    local function no(unless) return text { allow("all", {}), forbid("no", { operation = "withdrawals" }, unless) } end
+    local never, only = no(), no { { saved = true } }
+    assert.same({ "", "", "forbid no: its unless" }, { looser(only, only), looser(never, only), looser(only, never) })
+    local when = { saved = true }
+    assert.same({ "no" }, assert(check.check(text { allow("all", {}), forbid("no", when, { when }) })).never)
+  end)
+
   it("shows who changes the policy, and who has another key", function()
     local given = policies.given()
     local old = policies.text(given)

@@ -65,6 +65,16 @@ describe("a policy that is tried", function()
     assert.same({ finance = 2 }, trial.asked)
   end)
 
+  it("does not judge what asks for the service's book of then", function()
+    own.within(function(tx)
+      pay(tx, "a", NOON, "5")
+      return true
+    end)
+    local trial = assert(run { { name = "all", effect = "allow", approvals = {} },
+      { name = "saved-only", effect = "forbid", when = { operation = "withdrawals" }, unless = { { saved = true } } } })
+    assert.same({ 1, 1, { ["saved-only"] = 1 } }, { trial.payments, trial.not_judged, trial.refused_by })
+  end)
+
   it("needs a policy that can be read", function()
     local trial, err = try.run { journal = own.journal, account = "treasury", policy = "{}" }
     assert.is_nil(trial)

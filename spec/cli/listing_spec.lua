@@ -2,7 +2,12 @@
 -- Long listings: windows of time, pages, and how far they reach.
 
 local at_shell = require "at_shell"
+local command = require "command"
 local core = require "purser.core"
+local eventually = require "eventually"
+local files = require "files"
+local listing = require "purser.cli.listing"
+local operations = require "purser.api.operations"
 
 describe("a listing", function()
   local at, to
@@ -50,12 +55,14 @@ describe("a listing", function()
       "part0008", "part0009", "part0010", "part0011" } do
       assert.equal(0, (at.run("broker", "create_sub_account", "--subAccount", name, "--note", "n", "--yes")))
     end
-    for _, words in ipairs { { "broker", "list_sub_accounts" }, { "broker", "list_sub_accounts", "--json" } } do
-      local code, _, err = at.run((table.unpack or unpack)(words)) -- luacheck: ignore
+    for part, words in pairs { ["the first 10"] = {}, ["the first 10;"] = { "--json" }, ["the first 5"] = { "--csv",
+      "--limit", "5" }, ["page 2, 1"] = { "--page", "2" } } do
+      local code, _, err = at.run("broker", "list_sub_accounts", (table.unpack or unpack)(words)) -- luacheck: ignore
       assert.equal(0, code)
-      assert.matches("(1 to 10; `purser export broker.list_sub_accounts` writes all)", err, 1, true)
+      assert.matches(part, err, 1, true)
+      assert.matches("; --all shows the rest)", err, 1, true)
     end
-    for _, words in ipairs { { "--limit", "50" }, { "-q" } } do
+    for _, words in ipairs { { "--limit", "50" }, { "--all" }, { "-q" } } do
       local _, _, err = at.run("broker", "list_sub_accounts", (table.unpack or unpack)(words)) -- luacheck: ignore
       assert.equal("", err)
     end
@@ -101,10 +108,92 @@ describe("a listing", function()
     assert.is_truthy(out:find("startTime=1000080000000&endTime=1000252800000", 1, true))
   end)
 
+  -- Returns an answer of an operation with so many records.
+  local function answer_of(row, count)
+    local list = {}
+    for i = 1, count do list[i] = {} end
+    if row.result.list then return list end
+    local answer = { [row.result.page and "data" or "rows"] = list }
+    for name, what in pairs(row.result.counts) do answer[name] = what == "records" and count + 1 or 2 end
+    return answer
+  end
+
+  it("never shows a page alone without a word: no list does, with times or without", function()
+    local count = 0
+    for _, row in ipairs(operations.list) do
+      for _, from in ipairs(row.paging and { false, 86400000 * 100 } or {}) do
+        local answer = answer_of(row, row.by_name[row.paging.size].default or 20)
+        local client = { call = function() return answer end }
+        local _, _, part = listing.run(client, row, { startTime = from or nil }, { from = from or nil,
+          now = 86400000 * 101, to = 86400000 * 101 })
+        assert.matches("--all shows the rest", part, 1, true, row.full_name)
+        count = count + 1
+      end
+    end
+    assert.is_true(count > 20)
+  end)
+
+  it("fetches every page with --all, in every format", function()
+    for i = 1, 12 do
+      assert.equal(0, (at.run("sub_account", "create_sub_account", "--subAccount", ("pageaccount%02d"):format(i),
+        "--note", "n", "--yes")))
+    end
+    for _, format in ipairs { "table", "json", "csv" } do
+      local code, out, err = at.run("sub_account", "list_sub_accounts", "--all", "--format", format)
+      assert.same({ 0, "" }, { code, err })
+      assert.equal(12, select(2, out:gsub("pageaccount", "")), format)
+    end
+  end)
+
+  it("fetches every page of a history with --all, the newest first, in the form of an answer", function()
+    for i = 1, 12 do
+      assert.equal(0, (at.run("wallet", "transfer", "--fromAccountType", "SPOT", "--toAccountType", "FUTURES",
+        "--asset", "USDT", "--amount", ("%d"):format(i), "--yes")))
+    end
+    local words = { "wallet", "transfer_history", "--fromAccountType", "SPOT", "--toAccountType", "FUTURES", "--json" }
+    local _, _, err = command.run(words, at.keys)
+    assert.matches("the first 10 of 12; --all shows the rest", err, 1, true)
+    words[#words + 1] = "--all"
+    local code, out
+    code, out, err = command.run(words, at.keys)
+    assert.same({ 0, "" }, { code, err })
+    local answer = core.decode(out)
+    assert.same({ 12, 12 }, { answer.total, #answer.rows })
+    for i, row in ipairs(answer.rows) do assert.equal(("%d"):format(13 - i), row.amount) end
+    code, out = at.run("wallet", "deposit_history", "--all", "--csv", "--columns", "amount")
+    assert.equal(0, code)
+    assert.matches("^amount\n100.5\n101.5\n", out)
+    assert.equal(31, select(2, out:gsub("\n", "")))
+    code, out = at.run("wallet", "withdrawal_addresses", "--all", "--json")
+    assert.equal(0, code)
+    assert.equal(core.decode(out).totalRecords, #core.decode(out).data)
+  end)
+
+  it("leaves nothing of --output where Ctrl-C ends --all", function()
+    local path, shown, sent = at.file(), at.file(""), at.received "broker.list_sub_accounts"
+    assert(at.world:fault { kind = "slow", operation = "broker.list_sub_accounts", delay_ms = 2000, times = 1 })
+    local child = command.start({ "broker", "list_sub_accounts", "--all", "--output", path }, at.keys, shown)
+    eventually(function() return at.received "broker.list_sub_accounts" > sent end)
+    child.kill "INT"
+    assert.matches("purser: interrupted; ", files.read(shown), 1, true)
+    assert.is_nil(core.file_mode(path))
+  end)
+
+  it("rejects --all next to one page, and where nothing says since when", function()
+    local sent = at.received "broker.list_sub_accounts"
+    at.rejected({ "broker", "list_sub_accounts", "--all", "--page", "2" }, "--page", "together with --all")
+    at.rejected({ "broker", "list_sub_accounts", "--all", "--limit", "5" }, "--limit", "together with --all")
+    at.rejected({ "broker", "deposit_history", "--all" }, "give it as --since")
+    assert.equal(sent, (at.received "broker.list_sub_accounts"))
+  end)
+
   it("shows progress on a terminal, and only there", function()
     local code, shown = at.on_terminal("", "wallet", "deposit_history", "--since", "30d")
     assert.equal(0, code)
     assert.is_truthy(shown:find("records, back to", 1, true))
+    code, shown = at.on_terminal("", "wallet", "deposit_history", "--all")
+    assert.equal(0, code)
+    assert.matches("wallet%.deposit_history: 20 records, up to %d+%-", shown)
     local _, _, err = at.run("wallet", "deposit_history", "--since", "30d")
     assert.equal("", err)
   end)

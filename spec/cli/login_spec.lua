@@ -37,6 +37,16 @@ describe("purser login", function()
     code, _, err = command.run({ "wallet", "convertible_balances" }, { PURSER_CREDENTIALS = "|cat " .. path })
     assert.equal(2, code)
     assert.matches("No such file", err)
+    os.execute(("mkdir %s/service && cp %s %s/service/purser"):format(folder, path, folder))
+    local handed = { CREDENTIALS_DIRECTORY = folder .. "/service", XDG_CONFIG_HOME = folder .. "/none" }
+    assert.equal(0, (command.run({ "wallet", "convertible_balances" }, handed)))
+    handed.PURSER_API_KEY, handed.PURSER_SECRET_KEY, handed.PURSER_BASE_URL = "other", "wrong", at.url -- nearer
+    assert.equal(1, (command.run({ "wallet", "convertible_balances" }, handed)))
+    handed = { CREDENTIALS_DIRECTORY = folder .. "/purser", XDG_CONFIG_HOME = folder .. "/none" } -- another's
+    files.write(folder .. "/none", "")
+    code, _, err = command.run({ "wallet", "convertible_balances" }, handed)
+    assert.equal(2, code)
+    assert.matches("no keys", err)
     os.execute("rm -rf " .. folder)
   end)
 

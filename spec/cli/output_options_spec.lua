@@ -140,6 +140,20 @@ describe("the output options", function()
     assert.is_nil(out:find("\27", 1, true))
   end)
 
+  it("--color decides before the environment and the kind of stream, and colours no CSV and no JSON", function()
+    assert.is_nil(shown(50, "doctor --color never"):find("\27[", 1, true))
+    assert.matches("^\27%[32mok", shown(50, "doctor --color always", { NO_COLOR = "1" }))
+    assert.matches("^\27%[32mok", shown(50, "doctor --color auto"))
+    for words, is_coloured in pairs { always = true, auto = false, never = false, ["always --csv"] = false,
+      ["always --json"] = false } do
+      local _, out = purser("doctor --color " .. words)
+      assert.equal(is_coloured, out:find("\27", 1, true) ~= nil, words)
+    end
+    local code, _, err = purser "doctor --color sometimes"
+    assert.equal(2, code)
+    assert.matches("'sometimes' is none of 'auto', 'always', 'never'", err, 1, true)
+  end)
+
   it("export and wait show how far they are on a terminal, and not with -q", function()
     local words = "export wallet.deposit_history --since 1d --output " .. folder .. "/progress"
     assert.matches("wallet%.deposit_history: 20 records, up to %d+%-", shown(50, words .. "1"))

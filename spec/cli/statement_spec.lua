@@ -47,12 +47,23 @@ describe("purser statement", function()
     assert.matches("; open: %x+ of 2023%-11%-15, 5 USDT: not final: deposit in state %u%u", files.read(path))
   end)
 
-  it("shows the books as they were", function()
+  it("shows the books as they were, and what differs", function()
     local environment = prepared()
     local code, old = run(environment, "--rev", "3")
     assert.equal(0, code)
     assert.falsy(old:find("open: ", 1, true))
-    assert.truthy(select(2, run(environment)):find("; open: ", 1, true))
+    local _, new = run(environment)
+    assert.truthy(new:find("; open: ", 1, true))
+    local difference
+    code, difference = run(environment, "--compare", "3")
+    assert.equal(0, code)
+    assert.matches("%f[^\n]%+ ; open: ", difference)
+    local texts = { ["-"] = "\n" .. old, ["+"] = "\n" .. new }
+    for sign, line in difference:gmatch "([^\n])%s([^\n]*)\n" do
+      assert.truthy(texts[sign]:find("\n" .. line .. "\n", 1, true), line)
+    end
+    assert.equal("", (select(2, run(environment, "--rev", "3", "--compare", "3"))))
+    assert.matches("%- ; open: ", select(2, run(environment, "--rev", "3", "--compare", new:match "revision (%d+)")))
   end)
 
   it("says that a fee is assumed, and takes it where the user says", function()

@@ -56,6 +56,7 @@ describe("a policy", function()
     fails('per: "day" is none of account and destination', with_rule { when = { coin = "USDT",
       sum_over = { amount = "1", hours = 24, per = "day" } } })
     fails("whole number", with_rule { when = { known_days = -1 } })
+    for _, value in ipairs { false, "no", 1 } do fails("is not true", with_rule { when = { saved = value } }) end
     fails('"addresses" has no "hot"', with_rule { when = { to = { "cold", "hot" } } })
     fails('"groups" has no "robots"', with_rule { when = { made_by = "robots" } })
     fails("is empty", with_rule { when = { coin = {} } })

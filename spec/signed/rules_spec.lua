@@ -113,6 +113,21 @@ describe("a policy's rules", function()
     assert.is_true(rules.decide(coin, rules.call("wallet.convert", { asset = "BTC,MX" })).ok)
   end)
 
+  it("know an address of the service's book by all that stands there", function()
+    local saved = read { allow("saved", { saved = true }) }
+    local book = { { address = "TOther", network = "TRX" }, { address = "TNew", network = "TRX", memo = "7" } }
+    assert.is_true(rules.decide(saved, withdrawal { book = book, params = { memo = "7" } }).ok)
+    assert.is_true(rules.decide(saved, withdrawal { book = book, params = { address = "TOther" } }).ok)
+    assert.is_nil(rules.matches(saved.rules[1], withdrawal {}, saved)) -- the book was not read
+    assert.is_false(rules.matches(saved.rules[1], withdrawal { book = {} }, saved))
+    assert.is_false(rules.matches(saved.rules[1], withdrawal { book = book, params = { address = "TThird" } }, saved))
+    assert.is_false(rules.matches(saved.rules[1], rules.call("wallet.transfer", { asset = "USDT" }), saved))
+    for _, params in ipairs { {}, { memo = "8" }, { memo = "7", address = "tnew" }, { memo = "7", netWork = "ETH" },
+      { memo = "7", contractAddress = "0x1" } } do
+      assert.is_nil(rules.matches(saved.rules[1], withdrawal { book = book, params = params }, saved))
+    end
+  end)
+
   it("know a destination by all that says who is paid", function()
     local cold = read { allow("cold", { to = "cold" }) }
     assert.is_true(rules.decide(cold, withdrawal { params = { address = "TCold" } }).ok)

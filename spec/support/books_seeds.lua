@@ -108,6 +108,26 @@ function steps.trade(life, dice)
   end
 end
 
+function steps.rebate(life, dice)
+  if not life.is_broker then return end
+  assert(life.world.sim:rebate { account = uid_of(life, 1), asset = "USDT", amount = amount_of(dice),
+    uid = "77", grows = true })
+end
+
+function steps.vanish(life, dice)
+  local list = dice(2) == 1 and life.deposits or life.withdrawals
+  local id = list[dice(#list + 1)]
+  if id then
+    assert(life.world.sim:hide(id))
+    life.hidden[#life.hidden + 1] = id
+  end
+end
+
+function steps.come_back(life)
+  for _, id in ipairs(life.hidden) do assert(life.world.sim:hide(id, false)) end
+  life.hidden = {}
+end
+
 function steps.wait(life, dice) life.world.sim:advance(dice(10) * MINUTE) end
 
 local names = {}
@@ -190,9 +210,11 @@ local function check_records(life)
   for _, row in ipairs(histories.withdrawals) do
     count(expected, ("withdrawal %s %s %d"):format(life.by_uid[row.uid], tostring(decimal(row.amount)), row.status))
   end
+  for _, row in ipairs(histories.rebates) do count(expected, ("rebate Main %s SUCCESS"):format(row.amount)) end
   for row in life.books:each() do
-    if row.entity == "deposit" or row.entity == "withdrawal" then
-      count(got, ("%s %s %s %s"):format(row.entity, row.owner, row.amount, row.state))
+    if row.entity == "deposit" or row.entity == "withdrawal" or row.entity == "rebate" then
+      local state = row.class == "unreadable" and row.class or row.missing_since ~= "" and "missing" or row.state
+      count(got, ("%s %s %s %s"):format(row.entity, row.owner, row.amount, state))
     end
   end
   for key, number in pairs(expected) do expected[key] = ("%d"):format(number) end
@@ -204,11 +226,13 @@ end
 ---@param seed integer
 function M.live(seed)
   local dice = dice_of(seed)
-  local world = books_world.new { subs = 2, sim = { seed = seed, key_days = 0,
+  local is_broker = seed % 3 == 1
+  local world = books_world.new { role = is_broker and "broker" or "main", subs = 2, sim = { seed = seed, key_days = 0,
     fee = seed % 2 == 0 and "inside" or "on_top", variant = seed % 3 == 0 and "live" or nil,
     transfer_wait_ms = seed % 5 == 0 and 20 * MINUTE or nil },
     balances = { USDT = "1000", DOGE = "10", TRX = "12" } }
   local life = { seed = seed, world = world, deposits = {}, withdrawals = {}, traded = {}, looks = 0,
+    hidden = {}, is_broker = is_broker,
     trades = seed % 4 == 0, owners = { "Main", "Sub-desk1", "Sub-desk2" }, addresses = {}, by_uid = {} }
   life.stranger = assert(world.sim:account { role = "user" })
   for number, owner in ipairs(life.owners) do
@@ -225,6 +249,7 @@ function M.live(seed)
     world.sim:advance(dice(3000))
     if step % 6 == 0 then look(life) end
   end
+  steps.come_back(life)
   world.sim:advance(40 * MINUTE)
   look(life)
   world.sim:advance(40 * MINUTE)

@@ -55,12 +55,14 @@ local makers = {
   operation = function() return one { "withdrawals", "wallet.transfer", "wallet.convert", { "wallet.withdraw",
     "sub_account.transfer" } } end,
   to = function() return "cold" end, known_days = function() return one { 0, 1, 7 } end,
+  saved = function() return true end,
   days = function() return one { { "mon" }, { "sat", "sun" }, { "tue", "mon" } } end,
   hours = function() return one { "08:00-18:00", "00:00-24:00", "22:15-23:00" } end,
   queue = function() return one { "june", { "payroll", "june" } } end,
   made_by = function() return one { "finance", "treasury" } end,
 }
-local NAMES = { "coin", "network", "operation", "to", "known_days", "days", "hours", "queue", "made_by" }
+local NAMES = { "coin", "network", "operation", "to", "known_days", "saved", "days", "hours", "queue",
+  "made_by" }
 
 local function random_conditions()
   local made = {}
@@ -119,6 +121,7 @@ local function random_call()
   if random(5) > 1 then
     call.known_since = one { false, call.now - HOUR, call.now - 3 * DAY, call.now - 8 * DAY }
   end
+  if random(3) > 1 then call.book = one { {}, { { address = "TNew", network = "ETH" } } } end
   local sum = one { false, "0", "49", "100" }
   call.sum = function() return sum and decimal(sum) or nil end
   call.naive_sum = sum
@@ -159,6 +162,12 @@ function naive.known_days(value, call)
   if not call.params.address and not call.params.toAccount then return "maybe" end
   if call.known_since == nil then return "maybe" end
   return call.known_since and (call.now - call.known_since) / DAY >= value and "yes" or "no"
+end
+function naive.saved(_, call)
+  if not call.params.address then return "no" end
+  if not call.book then return "maybe" end
+  if not call.book[1] or call.params.address ~= "TNew" then return "no" end
+  return call.params.netWork == "ETH" and "yes" or "maybe"
 end
 function naive.amount_over(value, call)
   if not call.params.amount then return "maybe" end

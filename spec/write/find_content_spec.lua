@@ -288,6 +288,21 @@ describe("a record that a call of another content may have made", function()
     assert.same({ false }, { question.waits, answer }) -- that is all: not done, then
   end)
 
+  it("is at once that of one that was answered with another id, where no other call can have made it", function()
+    for sent, waits in pairs { ["7"] = false, ["2"] = true } do
+      local known = own_calls.new()
+      local function answered(id, amount, record_id)
+        own_calls.note(known, operations.by_name["wallet.transfer"], { operation = "wallet.transfer", sent_at = NOW,
+          params = changed(move, { amount = amount }), recv_window = 5000, id = id }, record_id)
+      end
+      answered("witness", "9", "t9") -- it proves how amounts are shown
+      answered("other", sent, "nobody's id")
+      local answer, _, question = look_once("wallet.transfer", changed(move, { amount = "3" }), {
+        changed(moved, { tranId = "t9", amount = "9" }), changed(moved, { amount = "7" }) }, LATE, { journal = known })
+      assert.same({ waits }, { question.waits, answer }, sent)
+    end
+  end)
+
   it("is not that of a call whose id it does not show", function()
     for shown, word in pairs { [ID] = "undecided", [ID:upper()] = "undecided", [("y"):rep(32)] = "done",
       [""] = "undecided" } do

@@ -119,6 +119,20 @@ for _, with_journal in ipairs { false, true } do
       assert.same({}, on_sleep)
     end)
 
+    if with_journal then
+      it("and recover finds the call first that can be decided", function()
+        lose("wallet.transfer", transfer)
+        local _, request = lose("wallet.transfer", { fromAccountType = "SPOT", toAccountType = "FUTURES",
+          asset = "USDT", amount = "7" })
+        assert.equal(200, inner:send(request).status)
+        inner:sleep(60000)
+        local began, outcomes = sim:now(), {}
+        for i, found in ipairs(assert(journal:recover(client))) do outcomes[i] = found.answer.outcome end
+        assert.same({ "not_done", "done" }, outcomes)
+        assert.is_true(sim:now() - began < 60000)
+      end)
+    end
+
     it("and a person decides where nobody finds out about that call", function()
       local err = lose("wallet.transfer", transfer)
       local _, request = lose("wallet.transfer", { fromAccountType = "SPOT", toAccountType = "FUTURES",

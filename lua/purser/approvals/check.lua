@@ -50,6 +50,7 @@ function follows.to(narrow, wide, of_narrow, of_wide)
   return true
 end
 
+function follows.saved() return true end
 function follows.known_days(narrow, wide) return narrow >= wide end
 function follows.amount_over(narrow, wide) return narrow:compare(wide) >= 0 end
 function follows.amount_up_to(narrow, wide) return narrow:compare(wide) <= 0 end

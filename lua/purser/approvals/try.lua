@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 -- Runs a policy over what the journal says was sent, by time, with the sums and known addresses of then. What nobody
--- wrote down (who made a plan) is not judged, and counted as such.
+-- wrote down (who made a plan, what was in the service's book of addresses) is not judged, and counted as such.
 
 local decimal = require "purser.decimal"
 local errors = require "purser.call.errors"

@@ -79,6 +79,7 @@ local function own_options(row)
   elseif catalogue.network_param(row) then
     add("--unchecked", "Send the network as typed, without looking its name up.")
   end
+  if row.paging then add("--all", "Fetch every page, not the first alone.") end
   if catalogue.creates_key(row) then
     add("--show-secret", "Print the new key's secretKey, which the service shows this once.")
     add("--secret-file", "<file>", "Write the new key's secretKey to a new file that you alone can read.")

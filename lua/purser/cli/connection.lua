@@ -40,6 +40,8 @@ M.messages = { "Messages",
   { "--debug", "Print each request and how it ended on standard error, key and signature left out." },
   { "-q --quiet", "Print the result and errors alone." },
   { "--no-input", "Never ask; a question is an error." },
+  { "--color", "<when>", "Colours: auto (default; on a terminal, without NO_COLOR), always or never.",
+    choices = { "auto", "always", "never" } },
 }
 
 --- Returns the option that names a journal.

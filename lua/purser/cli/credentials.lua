@@ -82,9 +82,12 @@ end
 -- Returns the keys that the environment holds or names, the nearest first; nil alone where it has none. PURSER_ACCOUNT
 -- is the name of their account.
 local function from_environment()
-  local path, keys, message = M.variable "PURSER_CREDENTIALS", nil, nil
+  local path, folder, keys, message = M.variable "PURSER_CREDENTIALS", M.variable "CREDENTIALS_DIRECTORY", nil, nil
   if path then keys, message = key_file.read(path)
-  elseif M.variable "PURSER_API_KEY" or taken then keys, message = from_variables() end
+  elseif M.variable "PURSER_API_KEY" or taken then keys, message = from_variables()
+  elseif folder and core.file_mode(folder .. "/purser") then -- systemd's LoadCredential=purser:/path
+    keys, message = key_file.read(folder .. "/purser")
+  end
   if keys then keys.account = M.variable "PURSER_ACCOUNT" end
   return keys, message
 end

@@ -5,6 +5,7 @@ local catalogue = require "purser.cli.catalogue"
 local connection = require "purser.cli.connection"
 local core = require "purser.core"
 local cursors = require "purser.cli.cursor"
+local listing = require "purser.cli.listing"
 local suggest = require "purser.util.suggest"
 local output = require "purser.cli.output"
 local report = require "purser.cli.report"
@@ -14,7 +15,6 @@ local values = require "purser.cli.values"
 local M = {}
 
 local CHUNK = 500
-local STEP = 20 -- records between two lines of progress
 
 local function history_names() return catalogue.names(function(row) return row.paging end) end
 
@@ -62,29 +62,15 @@ local function render(row, records, options, first)
   return first and text or (text:gsub("^[^\n]*\n", "", 1))
 end
 
--- Progress as a line; the last record says up to which time.
-local function progress_of(row, count, record)
-  local at = record and record[row.paging.time_member or ""]
-  return ("%s: %d records%s"):format(row.full_name, count,
-    type(at) == "number" and ", up to " .. values.show_time(at) or "")
-end
-
 -- Writes everything that is left. Returns how many were read, and the walk's error.
 local function write_all(walk, row, options, with_header)
   local count, first = 0, with_header
-  local show, clear = terminal.progress_line()
-  local record, err
+  local records, err
   repeat
-    local records = {}
-    repeat
-      if (count + #records) % STEP == 0 then show(progress_of(row, count + #records, record)) end
-      record, err = walk:next()
-      records[#records + 1] = record
-    until not record or #records == CHUNK
-    clear()
+    records, err = listing.read(walk, row, count, CHUNK)
     if #records > 0 or first then report.write(render(row, records, options, first), options.raw) end
     count, first = count + #records, false
-  until not record
+  until #records < CHUNK
   return count, err
 end
 

@@ -119,7 +119,7 @@ local function run(words)
   if options.help then return terminal.write(help.text(options.help, names)) and 0 or 5 end
   terminal.settings.quiet, terminal.settings.no_input = options.quiet, options.no_input
   terminal.settings.json, terminal.settings.is_table = options.format == "json", options.format == "table"
-  terminal.settings.time, terminal.settings.resume = options.time, nil
+  terminal.settings.time, terminal.settings.color, terminal.settings.resume = options.time, options.color, nil
   return (options.output and run_into_file or dispatch)(options, names, command)
 end
 

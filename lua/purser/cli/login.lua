@@ -19,8 +19,9 @@ function M.grammar()
     .. "  2. --account NAME: ~/.config/purser/NAME.keys, else what follows if PURSER_ACCOUNT is NAME, else none\n"
     .. "  3. PURSER_CREDENTIALS, a file; it may have credentials_command = pass show mexc in place of the keys\n"
     .. "  4. PURSER_API_KEY and PURSER_SECRET_KEY\n"
-    .. "  5. ~/.config/purser/default.keys, or that of PURSER_ACCOUNT\n"
-    .. "PURSER_ACCOUNT names the account of the keys 3 and 4. An empty variable counts as not set.",
+    .. "  5. the file that systemd's LoadCredential=purser:/path/of/keys gives a service (CREDENTIALS_DIRECTORY)\n"
+    .. "  6. ~/.config/purser/default.keys, or that of PURSER_ACCOUNT\n"
+    .. "PURSER_ACCOUNT names the account of the keys 3 to 5. An empty variable counts as not set.",
     arguments = { { "name", "Name of the account; without it \"default\".", optional = true, values = {} } },
     { "Options",
       { "--base-url", "<url>", "Address of the service that the key belongs to." },

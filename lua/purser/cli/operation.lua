@@ -269,10 +269,10 @@ end
 local function execute(client, row, params, options, call_options)
   if row.effect ~= "read" then return act(client, row, params, call_options) end
   local now, show, clear = core.now_ms(), terminal.progress_line()
-  local result, err = listing.run(client, row, params, { options = call_options, now = now,
+  local result, err, part = listing.run(client, row, params, { options = call_options, now = now, all = options.all,
     from = tonumber(params.startTime), to = tonumber(params.endTime) or now, progress = show })
   clear()
-  options.part = result and not row.result.record and listing.part(row, result, params, now)
+  options.part = part
   return result, err
 end
 

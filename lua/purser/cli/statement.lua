@@ -22,16 +22,36 @@ function M.grammar()
       { "--fee", "<place>", "Where the fee of a withdrawal stands when neither a deposit nor a balance shows it: "
         .. "on_top (default) or inside.", choices = { "on_top", "inside" } },
       { "--rev", "<n>", "The books as they were at this revision." },
+      { "--compare", "<n>", "Print only the lines that differ from this revision." },
       { "--check", "End with 1 where the statement needs a person." },
       { "--output", "<file>", "File for the result, written whole or not at all." } },
     connection.messages,
   }
 end
 
+-- Returns the lines that only one of two texts has, each with a sign before it.
+local function difference(old, new)
+  local out = {}
+  for _, side in ipairs { { "- ", old, new }, { "+ ", new, old } } do
+    local counts = {}
+    for line in side[3]:gmatch "[^\n]+" do counts[line] = (counts[line] or 0) + 1 end
+    for line in side[2]:gmatch "[^\n]+" do
+      counts[line] = (counts[line] or 0) - 1
+      if counts[line] < 0 then out[#out + 1] = side[1] .. line .. "\n" end
+    end
+  end
+  return table.concat(out)
+end
+
 function M.start(options)
   local books = books_command.open(options.books, { fee = options.fee })
-  local _, made = report.must(books:statement { from = options.from, to = options.to, format = options.format,
-    rev = options.rev, write = function(text) report.write(text, true) end })
+  local function statement(rev, write)
+    return report.must(books:statement { from = options.from, to = options.to, format = options.format, rev = rev,
+      write = write })
+  end
+  local function write(text) report.write(text, true) end
+  local text, made = statement(options.rev, not options.compare and write or nil)
+  if options.compare then write(difference(statement(options.compare), text)) end
   books:close()
   local needs = #made.open + #made.unexplained + #made.gaps + #made.unread + #made.negative
   return options.check and needs > 0 and report.REJECTED or report.DONE

@@ -7,7 +7,7 @@ local core = lazy "purser.core"
 local json = lazy "purser.json"
 local plain_text = lazy "purser.util.plain_text"
 
-local M = { settings = {} } -- quiet, no_input, is_table: of the command line
+local M = { settings = {} } -- quiet, no_input, is_table, color: of the command line
 
 --- Returns text of several lines with visible escapes for what hides; its line ends and tabs stay.
 ---@param text any
@@ -21,10 +21,16 @@ end
 local RED, GREEN, YELLOW, RESET = "\27[31m", "\27[32m", "\27[33m", "\27[0m"
 local LABELS = { ok = GREEN, warn = YELLOW, warning = YELLOW, fail = RED, error = RED }
 
--- Colours the states and labels that lines begin with, where the stream is a terminal and nothing says otherwise. The
--- text is clean and laid out already, so no stranger's text brings a colour, and no width depends on one.
+-- Tells whether a stream gets colours: where --color does not say, a terminal does, unless the environment says not to.
+local function has_colours(fd)
+  if M.settings.color == "always" or M.settings.color == "never" then return M.settings.color == "always" end
+  return (os.getenv "NO_COLOR" or "") == "" and os.getenv "TERM" ~= "dumb" and core.is_terminal(fd)
+end
+
+-- Colours the states and labels that lines begin with. The text is clean and laid out already, so no stranger's text
+-- brings a colour, and no width depends on one.
 local function painted(text, fd)
-  if (os.getenv "NO_COLOR" or "") ~= "" or os.getenv "TERM" == "dumb" or not core.is_terminal(fd) then return text end
+  if not has_colours(fd) then return text end
   text = ("\n" .. text):gsub("\nOUTCOME UNKNOWN", "\n" .. RED .. "OUTCOME UNKNOWN" .. RESET)
   return (text:gsub("(\n *)(%l+)([: ] )", function(before, word, after)
     return LABELS[word] and before .. LABELS[word] .. word .. RESET .. after

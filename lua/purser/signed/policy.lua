@@ -53,6 +53,8 @@ local function amount_of(value, name)
   return amount
 end
 
+local function is_true(value, name) return value == true or wrong("%s is not true", name) end
+
 -- One of these words; it becomes what stands at it.
 local function one_of(words, name_of_words)
   return function(value, name)
@@ -153,7 +155,7 @@ end
 
 local conditions = {
   operation = set_of(operation_of), coin = set_of(upper_of), network = set_of(upper_of), queue = set_of(text_of),
-  to = set_of(known_in "addresses"), known_days = whole(0, 3650),
+  to = set_of(known_in "addresses"), known_days = whole(0, 3650), saved = is_true,
   amount_over = amount_of, amount_up_to = amount_of,
   sum_over = object_of { { "amount", amount_of }, { "hours", whole(1, MAX_HOURS) },
     { "per", one_of({ account = "account", destination = "destination" }, "account and destination") } },
@@ -178,7 +180,7 @@ local function conditions_of(value, name, policy, outer)
   if read.sum_over then
     read.sum_over.coin, read.sum_over.operation = coin, read.operation or outer and outer.operation
   end
-  policy.asks_sums = policy.asks_sums or read.sum_over ~= nil
+  policy.asks_sums, policy.asks_book = policy.asks_sums or read.sum_over ~= nil, policy.asks_book or read.saved
   return read
 end
 
@@ -282,6 +284,7 @@ local read_file = object_of {
 ---@field change table[]       who changes it: { group, count }
 ---@field rules table[]        sorted by name
 ---@field asks_sums boolean|nil  a rule asks what was sent in some hours
+---@field asks_book boolean|nil  a rule asks for the service's book of withdrawal addresses
 
 local function read(text)
   if type(text) ~= "string" then wrong("it is a %s, and no text", type(text)) end

@@ -46,7 +46,7 @@ local function destination_of(row, params)
 end
 
 --- Returns what rules judge of a call. The caller adds what it knows of it: `now`, `queue`, `known_since` (false: never
---- paid), `sum`, `signed`, `maker`, `waited_ms`.
+--- paid), `book` (the service's own, a list as the policy's `addresses` are), `sum`, `signed`, `maker`, `waited_ms`.
 ---@param operation string
 ---@param params table<string, string>
 ---@return table|nil call  nil where there is no such operation
@@ -87,18 +87,29 @@ local function is_entry(entry, call)
     and (entry.network == nil or network ~= nil and upper(network) == upper(entry.network))
 end
 
-function judge.to(names, call, policy)
+-- Returns whether a call pays an address of these lists. Nil where a list is not known, or has the address in other
+-- letters or with something else beside it: a service may take them for one.
+local function pays_one_of(lists, call)
   local moves, found = call.row.moves, false
   if not moves or moves.to ~= "address" then return false end
-  for name in pairs(names) do
-    for _, entry in ipairs(policy.addresses[name]) do
-      local address = call.params[moves.address]
+  if not lists[1] then return nil end
+  local address = call.params[moves.address]
+  for _, list in ipairs(lists) do
+    for _, entry in ipairs(list) do
       if entry.address == address and is_entry(entry, call) then return true end
-      if upper(entry.address) == upper(address) then found = nil end -- a service may take them for one
+      if upper(entry.address) == upper(address) then found = nil end
     end
   end
   return found
 end
+
+function judge.to(names, call, policy)
+  local lists = {}
+  for name in pairs(names) do lists[#lists + 1] = policy.addresses[name] end
+  return pays_one_of(lists, call)
+end
+
+function judge.saved(_, call) return pays_one_of({ call.book }, call) end
 
 function judge.known_days(days, call)
   if call.destination == "" or call.known_since == nil then return nil end
@@ -224,11 +235,16 @@ end
 
 local RETRY_MS = 600000
 
+-- Returns whether conditions may be judged otherwise later: by the time, or by a book that could not be read.
+local function turns(conditions, call)
+  return conditions.days or conditions.hours or conditions.saved and not call.book
+end
+
 -- When a rule that stands in the way may do so no longer, only because time goes by; nil where it will not.
 local function due_in(rule, call, policy)
   if rule.effect == "forbid" then
-    local moves_on = rule.when.days or rule.when.hours or rule.when.sum_over
-    for _, conditions in ipairs(rule.unless) do moves_on = moves_on or conditions.days or conditions.hours end
+    local moves_on = rule.when.sum_over or turns(rule.when, call)
+    for _, conditions in ipairs(rule.unless) do moves_on = moves_on or turns(conditions, call) end
     return moves_on and RETRY_MS or nil
   end
   if not call.waited_ms or not M.filled(policy, rule.approvals, call.signed) then return nil end

@@ -11,6 +11,7 @@
 -- A call has a key: the caller's own id, opts.key, or none but the journal's. A key is used once: where another call
 -- has it, nothing is sent, and what became of that one is found out.
 
+local approved = require "purser.write.guard.approved"
 local compare = require "purser.write.evidence.compare"
 local core = require "purser.core"
 local digest = require "purser.util.digest"
@@ -280,6 +281,7 @@ function M.run(client, row, params, opts, payment)
   if payment then key = nil end -- that is its row's
   rejection = rejection or client._guard and client._guard:check(row, values)
   if rejection then return nil, rejection end
+  if client._guard and client._guard.approved then approved.read_book(client._guard.approved, client, row) end
   if client._clock.offset then setbacks.attend_clock(client, pipeline.run, row) end
   local request, err = pipeline.next_request(client, row, layout, values, opts)
   if not request then return nil, err end

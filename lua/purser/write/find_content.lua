@@ -299,18 +299,24 @@ local function hidden_calls(question, shown, witnesses)
   return hidden
 end
 
--- Parts the candidates and the hidden calls from those that are each other's: nothing is as late, so the first
--- unclaimed record that agrees with an answered call is its, under another id than it was answered with. Every question
--- gives it the same one: a later record may be an equal call's.
-local function without_hidden(question, shown, list, hidden, witnesses)
+-- Parts the candidates and the hidden calls from those that are each other's: the first unclaimed record that agrees
+-- with an answered call is its, under another id than it was answered with, where no call without a known end can have
+-- made it as well, and in any case once no record is as late. Every question gives it the same one: a later record may
+-- be an equal call's.
+local function without_hidden(question, shown, list, hidden, witnesses, open)
   local calls, owned, time = { newest = hidden.newest, at_edge = hidden.at_edge }, {}, question.reconcile.time_member
+  local rivals = not question.window.is_planned and joined(open, { question.intent })
   table.sort(hidden, function(a, b) return a.sent_at < b.sent_at end)
   for _, call in ipairs(hidden) do
     local own
     local is_over = question.service:now() - call.sent_at >= HIDDEN_MS
-    for _, record in ipairs(is_over and shown.unclaimed[question.row.full_name](call.params) or {}) do
+    for _, record in ipairs((is_over or rivals) and shown.unclaimed[question.row.full_name](call.params) or {}) do
       local is_first = not owned[record] and (not own or (tonumber(record[time]) or 0) < (tonumber(own[time]) or 0))
-      if is_first and verdict_of(question, call, record, witnesses) == "same" then own = record end
+      local function may_own(rival) return (verdict_of(question, rival, record, witnesses) or "other") ~= "other" end
+      if is_first and verdict_of(question, call, record, witnesses) == "same"
+        and (is_over or not any(rivals, may_own)) then
+        own = record
+      end
     end
     if own then owned[own], question.gave = true, true else calls[#calls + 1] = call end
   end
@@ -439,7 +445,7 @@ function M.judge(question, shown)
   local hidden
   hidden, err = hidden_calls(question, shown, witnesses)
   if not hidden then return nil, err end
-  list, hidden = without_hidden(question, shown, list, hidden, witnesses)
+  list, hidden = without_hidden(question, shown, list, hidden, witnesses, open)
   local parts = part(list)
   local answer = judge_equal(question, parts, open, hidden, witnesses)
   if answer or question.waits then return answer end

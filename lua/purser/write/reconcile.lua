@@ -107,9 +107,12 @@ function M.question(service, row, intent, options, window)
   return question
 end
 
+-- Returns whether a record that exists must be seen by now.
+function Question:is_due() return self.service:now() >= self.deadline end
+
 --- Begins another reading.
 function Question:begin()
-  self.late, self.doubted, self.waits, self.gave = self.service:now() >= self.deadline, false, false, false
+  self.late, self.doubted, self.waits, self.gave = self:is_due(), false, false, false
   self.shown = nil
 end
 
@@ -177,8 +180,7 @@ local function ask_once(question)
     if question.while_set < READINGS_WHILE_SET then return nil end
     return undecided({}, "the clock was set during each reading, so nothing shows when the record must be visible")
   end
-  local is_late = question.late and service:now() >= question.deadline
-  if answer or not is_late or question.waits then return answer end
+  if answer or not (question.late and question:is_due()) or question.waits then return answer end
   return find.missing(question)
 end
 

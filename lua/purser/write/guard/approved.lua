@@ -7,6 +7,8 @@
 -- remembers them by their digests; each transaction sees new signatures and a new policy.
 
 local approval_rows = require "purser.write.guard.approval_rows"
+local core = require "purser.core"
+local history = require "purser.history"
 local names_of = require "purser.util.names_of"
 local operations = require "purser.api.operations"
 local plan_text = require "purser.signed.plan_text"
@@ -18,6 +20,8 @@ local signers = require "purser.signed.signers"
 ---@field folder string
 ---@field kept_in purser.Journal
 ---@field plans table<string, table>  by digest: what was verified
+---@field book table[]|nil   the service's book of withdrawal addresses, where it was asked for and read
+---@field book_at integer|nil  when it was read, of the monotonic clock
 
 ---@class purser.PlansKept
 ---@field journal_id string
@@ -28,7 +32,7 @@ local M = {}
 
 local concat, find, format = table.concat, string.find, string.format
 
-local DAY, SLACK_MS = 86400000, 60000
+local DAY, SLACK_MS, BOOK_MS = 86400000, 60000, 600000
 
 ------------------------------------------------------------------------------------------------------ at the sending
 
@@ -148,7 +152,7 @@ local function check(self, tx, intent, row, queue, key)
   if err then return nil, err end
   call.now, call.queue = now_of(known.newest, intent.sent_at), queue
   if not call.now then return nil, signers.error "clock" end
-  call.known_since = known.known_since or false
+  call.known_since, call.book = known.known_since or false, self.book
   function call.sum(limit) return approval_rows.sum(tx, account, call, limit) end
   local plan
   plan, err = find_approval(self, tx, known, call, key)
@@ -189,6 +193,35 @@ end
 ---@param approved purser.Approved
 function M.charge(tx, approved, call, sent_at)
   if approved.chain.latest.asks_sums then approval_rows.charge(tx, approved.account, call, sent_at) end
+end
+
+-- Returns the service's book as the `addresses` of a policy are: with the short name of a network, which withdrawals
+-- want; the book has the long one. Nil where it cannot be read.
+local function book_of(client)
+  local coins, book, names = client:call "wallet.coins", {}, {}
+  if not coins then return nil end
+  for _, coin in ipairs(coins) do
+    for _, network in ipairs(coin.networkList or {}) do
+      names[format("%s\n%s", coin.coin, network.network)] = network.netWork
+    end
+  end
+  local walk = history.walk(client, operations.by_name["wallet.withdrawal_addresses"])
+  while true do
+    local saved, err = walk:next()
+    if not saved then return not err and book or nil end
+    local memo, long = saved.memo ~= "" and saved.memo or saved.addressTag, tostring(saved.network)
+    book[#book + 1] = { address = tostring(saved.address), memo = memo ~= "" and memo or nil,
+      network = names[format("%s\n%s", saved.coin, long)] or long }
+  end
+end
+
+--- Reads the service's book before a withdrawal where a rule asks for it, once in ten minutes. One that cannot be read
+--- leaves such rules without an answer. The transaction of the call is too late for it: it keeps other hosts waiting.
+---@param client purser.State
+function M.read_book(self, client, row)
+  local is_fresh = self.book and core.monotonic_ms() - self.book_at < BOOK_MS
+  if is_fresh or not self.chain.latest.asks_book or not row.moves or row.moves.to ~= "address" then return end
+  self.book, self.book_at = book_of(client), core.monotonic_ms()
 end
 
 ----------------------------------------------------------------------------------------------- the payer's plans

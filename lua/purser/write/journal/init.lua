@@ -212,11 +212,20 @@ function Journal:recover(client, options)
   local rows, message = self.db:rows("SELECT * FROM purser_calls WHERE " .. schema.UNDECIDED
     .. " AND state <> 'undecided' AND account = $1 AND queue = '' ORDER BY sent_at, id", client:account())
   if not rows then return problem(message) end
-  local reconciled = {}
-  for i, row in ipairs(rows) do
-    local intent = calls.intent_of(row)
-    local answer, err = client:reconcile(intent, options)
-    reconciled[i] = { intent = intent, answer = answer, err = err }
+  local reconciled, at_once = {}, { wait = false }
+  for name, value in pairs(options or {}) do
+    if name ~= "wait" then at_once[name] = value end
+  end
+  -- what can be decided at once is: the other calls would wait for its end
+  for _, given in ipairs { at_once, options or {} } do
+    for i, row in ipairs(rows) do
+      local known = reconciled[i]
+      if not known or known.answer and known.answer.not_before then
+        local intent = calls.intent_of(row)
+        local answer, err = client:reconcile(intent, given)
+        reconciled[i] = { intent = intent, answer = answer, err = err }
+      end
+    end
   end
   return reconciled
 end
