@@ -104,8 +104,12 @@ describe("--journal postgresql:DATABASE", function()
       assert.same({ 2, "" }, { code, out }, err)
       assert.matches("there is no journal postgresql:mute", err, 1, true)
     end
-    local code, _, err = run("journal", "list", "--journal", "postgresql:nowhere")
-    assert.equal(2, code)
-    assert.matches("cannot be opened: ", err, 1, true)
+    for _, words in ipairs { { "journal", "list" }, { "payouts", "run", "--yes" }, { "wallet", "transfer",
+      "--fromAccountType", "SPOT", "--toAccountType", "FUTURES", "--asset", "USDT", "--amount", "1", "--yes" } } do
+      words[#words + 1], words[#words + 2] = "--journal", "postgresql:nowhere"
+      local code, _, err = run(unpack(words))
+      assert.equal(2, code)
+      assert.matches("the journal cannot be opened: ", err, 1, true)
+    end
   end)
 end)

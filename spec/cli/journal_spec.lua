@@ -48,6 +48,9 @@ describe("purser journal", function()
     assert.equal("1.50", entries("--limit", "1")[1].params.amount)
     assert.equal("2", entries("--filter", "amount=2")[1].params.amount)
     assert.same({}, entries("--state", "open"))
+    local _, plain = journal "list"
+    assert.same({ 0, plain, "" }, { at.run("journal", "list", "--account", "treasury", "--journal",
+      "sqlite:" .. path) })
     local code, out = journal("list", "--csv", "--filter", "state=done")
     assert.equal(0, code)
     assert.matches("^sent,state,operation,account,amount,asset,to,record,id\n"

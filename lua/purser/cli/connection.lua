@@ -105,8 +105,9 @@ end
 
 -- Opens the journal of --journal. Returns it; or nil and a message.
 local function open_journal(path)
-  local is_new, store = not M.has_journal(path), values.journal(path)
-  local journal, err = purser.journal.open(store)
+  local store, journal = values.journal(path), nil
+  local is_there, err = purser.journal.exists(store)
+  if not err then journal, err = purser.journal.open(store) end
   if not journal then
     local text = store.sqlite and files.read(store.sqlite)
     if text and text ~= "" and text:sub(1, 15) ~= "SQLite format 3" then
@@ -115,7 +116,7 @@ local function open_journal(path)
     end
     return nil, ("--journal %s: %s"):format(path, report.sentence(err))
   end
-  if is_new then report.note("the journal %s is new: it knows of no call that was made before", path) end
+  if not is_there then report.note("the journal %s is new: it knows of no call that was made before", path) end
   return journal
 end
 
