@@ -2,8 +2,8 @@
 -- The words of a command line: what they are read as, and what is said of a mistake.
 
 local commands = require "purser.cli.commands"
+local connection = require "purser.cli.connection"
 local grammar = require "purser.cli.grammar"
-local values = require "purser.cli.values"
 
 local function words_of(text)
   local words = {}
@@ -31,7 +31,8 @@ local command = { text = "", arguments = { { "action", "what to do.", choices = 
   { "file", "the file.", optional = true } },
   { "Options", { "--coin", "<text>", "" }, { "--amount", "<amount>", "", required = true },
     { "--address", "<text>", "Whom.", required = true }, { "--timeout", "<seconds>", "" },
-    { "--journal", "<file>", "", convert = values.journal, env = "PURSER_GRAMMAR_SPEC" }, { "--since", "<when>", "" },
+    { "--journal", "<file>", "", convert = connection.journal_option("").convert, env = "PURSER_GRAMMAR_SPEC" },
+    { "--since", "<when>", "" },
     { "--limit", "<n>", "" }, { "-q --quiet", "" },
     { "--wait", "<duration>", "" }, { "--orderId", "<text>", "", target = "order" },
     { "--extra", "<name=value>", "", many = true }, { "--format", "<f>", "", default = "table" },
@@ -71,11 +72,15 @@ describe("a command line", function()
     function os.getenv(name) return name == "PURSER_GRAMMAR_SPEC" and held or getenv(name) end -- luacheck: ignore
     assert.equal("payments.db", (parse(START)).journal)
     assert.equal("typed.db", (parse(START .. "--journal typed.db")).journal)
-    held = "sqlite:payments.db"
-    assert.matches("^PURSER_GRAMMAR_SPEC: a journal .* give its path, payments.db", select(2, parse(START)))
+    held = "postgresql:payments"
+    assert.equal(held, (parse(START)).journal)
+    held = "postgresql://purser:word@db.example/payments"
+    assert.equal("PURSER_GRAMMAR_SPEC: this names no journal; give FILE, sqlite:FILE or postgresql:DATABASE",
+      select(2, parse(START))) -- the password is not repeated
     assert.equal("typed.db", (parse(START .. "--journal typed.db")).journal)
   end)
 
+  local NO_JOURNAL = "--journal: this names no journal; give FILE, sqlite:FILE or postgresql:DATABASE"
   for text, message in pairs {
     [""] = "a command is required",
     ["moev"] = "unknown command 'moev'; did you mean 'move'?",
@@ -88,8 +93,8 @@ describe("a command line", function()
     ["move go --from 1d"] = "unknown option '--from'; did you mean '--since'?",
     ["move go --to T"] = "unknown option '--to'; did you mean '--address'?",
     ["move go --api-key k"] = "unknown option '--api-key'",
-    ["move go --journal sqlite:a.db"] = "--journal: a journal of this command is a file of SQLite; give its path, a.db",
-    ["move go --journal postgresql:x"] = "--journal: a journal of this command is a file of SQLite; give its path",
+    ["move go --journal redis://h"] = NO_JOURNAL,
+    ["move go --journal postgresql:password=x"] = NO_JOURNAL,
     ["move go f x"] = "'x' belongs to no option; write --NAME before a value",
     ["move go --limit x"] = "--limit: 'x' is not a whole number",
     ["move go --wait 5"] = "--wait: '5' is no duration; give 45s, 30m or 2h",

@@ -48,6 +48,9 @@ describe("purser journal", function()
     assert.equal("1.50", entries("--limit", "1")[1].params.amount)
     assert.equal("2", entries("--filter", "amount=2")[1].params.amount)
     assert.same({}, entries("--state", "open"))
+    local _, plain = journal "list"
+    assert.same({ 0, plain, "" }, { at.run("journal", "list", "--account", "treasury", "--journal",
+      "sqlite:" .. path) })
     local code, out = journal("list", "--csv", "--filter", "state=done")
     assert.equal(0, code)
     assert.matches("^sent,state,operation,account,amount,asset,to,record,id\n"
@@ -87,7 +90,7 @@ describe("purser journal", function()
   it("makes no journal to look at one, and says which is missing", function()
     local none = at.folder() .. "/none"
     for _, words in ipairs { { "list" }, { "show", "x" }, { "recover" } } do
-      at.rejected({ "journal", words[1], words[2] or "--json", "--journal", none }, "there is no file " .. none)
+      at.rejected({ "journal", words[1], words[2] or "--json", "--journal", none }, "there is no journal " .. none)
       assert.is_nil(core.file_mode(none))
     end
     at.rejected({ "journal", "list" }, "journal: the file is missing; give --journal FILE")

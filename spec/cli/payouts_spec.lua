@@ -246,7 +246,7 @@ describe("purser payouts", function()
     for _, words in ipairs { { "status" }, { "report" }, { "run", "--yes" }, { "retry", "k-1", "--yes" } } do
       code, _, err = purser(words[1], "--journal", folder .. "/misspelt.journal", unpack(words, 2))
       assert.equal(2, code)
-      assert.matches("there is no journal " .. folder .. "/misspelt.journal; give the one", err, 1, true)
+      assert.matches("there is no journal " .. folder .. "/misspelt.journal; give the --journal", err, 1, true)
     end
     code, _, err = purser("status", "--journal", journal, "--queue", "june")
     assert.equal(0, code)

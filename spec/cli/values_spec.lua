@@ -4,6 +4,24 @@
 local core = require "purser.core"
 local values = require "purser.cli.values"
 
+describe("a journal on the command line", function()
+  it("is a file of SQLite or a database of PostgreSQL", function()
+    for text, options in pairs { ["a.db"] = { sqlite = "a.db" }, ["/x/b c:d.db"] = { sqlite = "/x/b c:d.db" },
+      ["sqlite:a.db"] = { sqlite = "a.db" }, ["sqlite:redis:x"] = { sqlite = "redis:x" },
+      ["postgresql:payments"] = { postgresql = { database = "payments" } }, ["postgresql:"] = { postgresql = {} } } do
+      assert.same(options, values.journal(text))
+    end
+  end)
+
+  it("is nothing else, and a password is not repeated", function()
+    for _, text in ipairs { "sqlite:", "postgres:word", "postgresql://user:word@host/x", "postgresql:password=word",
+      "redis://word", "redis:/run/word", "mysql:word" } do
+      local store, message = values.journal(text)
+      assert.same({ nil, "this names no journal; give FILE, sqlite:FILE or postgresql:DATABASE" }, { store, message })
+    end
+  end)
+end)
+
 describe("a time on the command line", function()
   local NOW, now_ms = 1700000000000, core.now_ms
 

@@ -52,7 +52,7 @@ describe("purser watch account", function()
     for mistake, message in pairs { ["--below USDT"] = "name=value", ["--below USDT=x"] = "write USDT=500",
       ["--stuck x"] = "--stuck: 'x' is no duration", ["--every x"] = "give 45s",
       ["--webhook https://hooks.example.com/"] = "needs --secret-file",
-      ["--journal /no/such/file"] = "there is no file", [""] = "nothing is watched" } do
+      ["--journal /no/such/file"] = "there is no journal", [""] = "nothing is watched" } do
       local words = { "watch", "account" }
       for word in mistake:gmatch "%S+" do words[#words + 1] = word end
       at.rejected(words, message)

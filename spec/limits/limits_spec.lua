@@ -48,7 +48,8 @@ describe("the options of a store", function()
       assert.same(options, limits.parse(text))
     end
     for _, text in ipairs { "", "sqlite:", "redis", "redis:", "redis:relative", "redis://", "redis://:word@host",
-      "redis://host:port", "redis://host:1/2", "mysql:x", "SQLITE:x" } do
+      "redis://host:port", "redis://host:1/2", "mysql:x", "SQLITE:x", "postgresql:host=h password=word",
+      "postgresql://user:word@host/x" } do
       assert.is_nil(limits.parse(text))
     end
   end)

@@ -33,6 +33,10 @@ local function command_of(arguments, environment)
   return table.concat(words, " ")
 end
 
+--- Returns the command as a line of a shell.
+---@return string
+M.line = command_of
+
 -- The exit code of a pipe's process: 5.1 keeps it to itself, so the shell prints it as the last line.
 local function run_shell(command)
   local pipe = assert(io.popen(command .. "; echo \"exit $?\"", "r"))

@@ -54,6 +54,16 @@ local function rejected_with(pattern)
 end
 
 describe("the files of a journal", function()
+  it("are looked for, and not made", function()
+    assert.is_true(purser.journal.exists { sqlite = path })
+    assert.is_false(purser.journal.exists { sqlite = path .. "-2" })
+    assert.is_nil(core.file_mode(path .. "-2"))
+    for _, wrong in ipairs { {}, { sqlite = path, postgresql = {} }, { postgresql = { port = 0 } } } do
+      local is_there, err = purser.journal.exists(wrong)
+      assert.same({ nil, "config" }, { is_there, err.kind })
+    end
+  end)
+
   it("are readable by nobody but their user", function()
     assert(move "1")
     for _, suffix in ipairs { "", "-wal", "-shm" } do

@@ -37,12 +37,6 @@ function M.read_all(paths)
   return texts
 end
 
---- Returns a journal that is there.
-function M.journal(path)
-  if not core.file_mode(path) then report.bad_input("--journal %s is missing", path) end
-  return report.must(purser.journal.open { sqlite = path })
-end
-
 -- Returns what the reader signed before, as lines of JSON in a file of theirs; nil where there is none.
 local function records_of(path)
   local known = {}
@@ -76,7 +70,7 @@ end
 
 --- Shows a plan.
 function M.show(options, text)
-  local journal = options.journal and M.journal(options.journal)
+  local journal = options.journal and connection.look_at_journal("payouts show", options.journal)
   local review = report.must(purser.approvals.show(text, { known = records_of(options.records), now = core.now_ms(),
     journal = journal, policy = connection.policy(options), html = options.html ~= nil or nil }))
   if journal then journal:close() end

@@ -2,7 +2,6 @@
 -- The options that say which service to talk to and with whose keys, and the client they make.
 
 local activity = require "purser.cli.activity"
-local core = require "purser.core"
 local credentials = require "purser.cli.credentials"
 local files = require "purser.util.files"
 local lazy = require "purser.util.lazy"
@@ -48,12 +47,16 @@ M.messages = { "Messages",
 --- Returns the option that names a journal.
 ---@param help string
 function M.journal_option(help)
-  return { "--journal", "<file>", help, env = "PURSER_JOURNAL", convert = values.journal }
+  return { "--journal", "<file>", help, env = "PURSER_JOURNAL", convert = function(text)
+    local store, problem = values.journal(text)
+    return store and text, problem
+  end }
 end
 
 --- Options of commands that write.
 M.safety = { "Safety",
-  M.journal_option "Journal (SQLite file) in which each write call is recorded before it is sent.",
+  M.journal_option("Journal in which each write call is recorded before it is sent: a file of SQLite, or "
+    .. "postgresql:DATABASE for several hosts."),
   { "--guard", "<file>", "JSON file of the rules that no call may break (docs/guard-rails.md); the rules of each hold, "
     .. "and those of PURSER_GUARD.", many = true },
   { "--policy", "<folder>", "Folder of the signed policies under which the account is (docs/approvals.md); or set "
@@ -75,19 +78,45 @@ local function add_guard(made, path, options)
   made.guard_path = made.guard_path and made.guard_path .. ", " .. path or path
 end
 
+--- Tells whether the journal of --journal is there already. Ends the command where its database cannot be asked.
+---@param text string
+---@return boolean
+function M.has_journal(text)
+  local is_there, err = purser.journal.exists(values.journal(text))
+  return is_there or err and report.must(nil, err) or false
+end
+
+--- Ends the command where the journal is missing: what looks at one makes none.
+---@param command string  for the message
+---@param text string
+function M.need_journal(command, text)
+  if M.has_journal(text) then return end
+  report.bad_input("%s: there is no journal %s; give the --journal that the write calls were given", command, text)
+end
+
+--- Returns the journal of --journal, to look at it.
+---@param command string  for the message
+---@param text string
+---@return purser.Journal
+function M.look_at_journal(command, text)
+  M.need_journal(command, text)
+  return report.must(purser.journal.open(values.journal(text)))
+end
+
 -- Opens the journal of --journal. Returns it; or nil and a message.
 local function open_journal(path)
-  local is_new = not core.file_mode(path)
-  local journal, err = purser.journal.open { sqlite = path }
+  local store, journal = values.journal(path), nil
+  local is_there, err = purser.journal.exists(store)
+  if not err then journal, err = purser.journal.open(store) end
   if not journal then
-    local text = files.read(path)
+    local text = store.sqlite and files.read(store.sqlite)
     if text and text ~= "" and text:sub(1, 15) ~= "SQLite format 3" then
       return nil, ("--journal %s is another file, not the SQLite database of a journal; give that, or a file that does "
         .. "not exist yet"):format(path)
     end
     return nil, ("--journal %s: %s"):format(path, report.sentence(err))
   end
-  if is_new then report.note("the journal %s is new: it knows of no call that was made before", path) end
+  if not is_there then report.note("the journal %s is new: it knows of no call that was made before", path) end
   return journal
 end
 

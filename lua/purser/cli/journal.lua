@@ -2,7 +2,6 @@
 -- `purser journal list|show|recover --journal FILE`: what was recorded, and what became of it; see docs/journal.md.
 
 local connection = require "purser.cli.connection"
-local core = require "purser.core"
 local lazy = require "purser.util.lazy"
 local output = require "purser.cli.output"
 local report = require "purser.cli.report"
@@ -31,13 +30,10 @@ function M.grammar()
   }
 end
 
--- Opens the journal to look at it, which makes none.
+-- Opens the journal to look at it.
 local function open(options)
   local path = options.journal or report.bad_input "journal: the file is missing; give --journal FILE"
-  if not core.file_mode(path) then
-    report.bad_input("journal: there is no file %s; give the --journal that the write calls were given", path)
-  end
-  return report.must(purser.journal.open { sqlite = path })
+  return connection.look_at_journal("journal", path)
 end
 
 -- Returns an entry as a person reads it.

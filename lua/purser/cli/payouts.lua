@@ -50,7 +50,8 @@ function M.grammar()
       { "--operation", "<operation>", "That of payments without a column `operation`, such as wallet.withdraw.",
         values = function() return catalogue.names(function(row) return row.effect == "transfer" end) end },
       { "--queue", "<name>", "Name of the queue; without it \"default\"." },
-      { "--worker", "<name>", "Name of this worker; without it \"shell\". One running process may have it at a time." },
+      { "--worker", "<name>", "Name of this worker; without it \"shell\", or a new one for a journal on a server. One "
+        .. "running process may have it at a time." },
       { "--unchecked", "plan, run, replace: take addresses as they are, whatever their form and checksum say." },
       { "--allow-equal", "run: with --yes pay rows that look like a mistake, too: equal ones, keys that differ only in "
         .. "case, what was paid in the last 7 days, an amount far above the others." },
@@ -90,7 +91,7 @@ end
 -- Returns the client and the queue of a plan, which makes no journal and needs none.
 local function open_for_plan(options)
   local journal = options.journal
-  if journal and not core.file_mode(journal) then options.journal = nil end
+  if journal and not connection.has_journal(journal) then options.journal = nil end
   local client, _, sources = connection.open(options, { concurrent = true, policy = false })
   options.journal = journal
   return { client = client, sources = sources, queue = sources.journal and sources.is_named
@@ -105,9 +106,7 @@ local function open(options)
   if not options.journal then
     report.bad_input "payouts: the journal is missing; give --journal FILE, which is made when it is not there"
   end
-  if not (options.action == "run" and options.subject) and not core.file_mode(options.journal) then
-    report.bad_input("payouts: there is no journal %s; give the one that the list was paid with", options.journal)
-  end
+  if not (options.action == "run" and options.subject) then connection.need_journal("payouts", options.journal) end
   local client, _, sources = connection.open(options, { concurrent = true })
   if not sources.is_named then
     report.bad_input("payouts: the account is missing; give --account NAME (of `purser login NAME`), or name that of "
@@ -117,8 +116,10 @@ local function open(options)
   terminal.settings.resume = ("`%s` finds out what became of it, and makes the rest"):format(
     next_command(options, "run"))
   local show, clear = progress()
+  -- A name of one file's runs, which its witness locks. On a server the runs of several hosts have a name each.
+  local file = values.journal(options.journal).sqlite
   local queue, err = purser.payouts.new { client = client, journal = sources.journal, queue = options.queue,
-    worker = options.worker or "shell", witness = options.journal .. ".witness", progress = show }
+    worker = options.worker or file and "shell" or nil, witness = file and file .. ".witness", progress = show }
   if not queue then report.bad_input("payouts: %s", report.sentence(err)) end
   return { client = client, sources = sources, queue = queue, clear = clear }
 end

@@ -69,7 +69,7 @@ actions["try"] = function(options, text)
   local path = options.journal or report.bad_input "policy try: give --journal FILE of the payer"
   local account = options.account or credentials.variable "PURSER_ACCOUNT"
     or report.bad_input "policy try: give --account NAME"
-  local journal = approvals.journal(path)
+  local journal = connection.look_at_journal("policy try", path)
   local trial = report.must(purser.approvals.try { journal = journal, account = account, policy = text,
     since = options.since and core.now_ms() - options.since or nil })
   journal:close()

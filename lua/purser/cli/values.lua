@@ -3,6 +3,7 @@
 
 local lazy = require "purser.util.lazy"
 local core = lazy "purser.core"
+local limits = lazy "purser.limits"
 local states = require "purser.api.states"
 local utc = require "purser.util.utc"
 
@@ -22,15 +23,14 @@ function M.duration(text)
   return nil, ("'%s' is no duration; give 45s, 30m or 2h"):format(text)
 end
 
---- Returns the path of a journal; nil and a message for a database with its kind, as other options take it: a file of
---- that name would be another journal, which knows of no payment.
+--- Returns the options of purser.journal.open that a text names: a plain path is a file of SQLite. Nil and a message
+--- where it names neither: a file of that name would be another journal, which knows of no payment.
 ---@param text string
----@return string|nil, string|nil
+---@return table|nil, string|nil
 function M.journal(text)
-  local path = text:match "^sqlite:(.*)$"
-  if not path and not text:find "^postgres%a*:" then return text end
-  return nil, ("a journal of this command is a file of SQLite; give its path%s"):format(
-    path and ", " .. path or "")
+  local store = limits.parse(text) or not text:find "^%a+:" and { sqlite = text }
+  if store and not store.redis then return store end
+  return nil, "this names no journal; give FILE, sqlite:FILE or postgresql:DATABASE" -- it may hold a password
 end
 
 --- Returns the epoch milliseconds of a time as people type it; nil and a message for anything else.

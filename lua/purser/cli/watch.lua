@@ -134,9 +134,7 @@ end
 -- Tells of what changes of an account. Returns the exit code.
 local function watch_account(options)
   local made = alerts_of(options)
-  if options.journal and not core.file_mode(options.journal) then -- to look must make none
-    report.bad_input("watch: there is no file %s; give the --journal that the write calls were given", options.journal)
-  end
+  if options.journal then connection.need_journal("watch", options.journal) end
   local metrics = purser.monitor.metrics()
   local client, _, sources = connection.open(options, { hooks = metrics:hooks(activity.hooks(options.debug)) })
   made.journal = sources.journal

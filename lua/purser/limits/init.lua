@@ -61,13 +61,13 @@ function M.open(options)
   return database_store.new(options)
 end
 
--- Stores that a text of the command line may name.
+-- Stores that a text of the command line may name. No form takes a password, so that messages may quote what was taken.
 local forms = {
   { "^sqlite:(.+)$", function(path) return { sqlite = path } end },
   { "^redis:(/[^/].*)$", function(path) return { redis = { path = path } } end },
   { "^redis://([%w.-]+):(%d+)$", function(host, port) return { redis = { host = host, port = tonumber(port) } } end },
   { "^redis://([%w.-]+)$", function(host) return { redis = { host = host } } end },
-  { "^postgresql:(.*)$", function(name) return { postgresql = { database = name ~= "" and name or nil } } end },
+  { "^postgresql:([^=@:/]*)$", function(name) return { postgresql = { database = name ~= "" and name or nil } } end },
 }
 
 --- Returns the option that a text such as "redis://127.0.0.1:6379", "redis:/path/of/socket", "sqlite:/path" or

@@ -281,6 +281,29 @@ local function name_of(options)
   return options.sqlite and ('the journal "%s"'):format(options.sqlite) or "the journal"
 end
 
+-- Connects to the database of a journal. Returns it; or nil and an error.
+local function connect(options)
+  local db, message, hint = database.open(options)
+  if db then return db end
+  return nil, errors.config(name_of(options) .. " cannot be opened: " .. message, hint or hint_of(message))
+end
+
+--- Tells whether there is a journal already, and makes none: of SQLite a file, on a server the tables. Returns nil and
+--- an error of kind "config" where that cannot be seen.
+---@param options purser.JournalOptions
+---@return boolean|nil is_there, purser.Error|nil err
+function M.exists(options)
+  local wrong, hint, option = error_of(options)
+  if wrong then return nil, errors.config(wrong, hint, option) end
+  if options.sqlite then return core.file_mode(options.sqlite) ~= nil end
+  local db, err = connect(options)
+  if not db then return nil, err end
+  local is_there, message = schema.is_prepared(db)
+  db:close()
+  if is_there == nil then return nil, errors.config(name_of(options) .. " cannot be read: " .. message) end
+  return is_there
+end
+
 --- Opens a journal, and makes its tables when the database is new. A server that is not this machine must show a
 --- certificate with its name (sslmode "verify-full"), unless allow_insecure = true. Returns it; or nil and an error of
 --- kind "config".
@@ -289,13 +312,9 @@ end
 function M.open(options)
   local wrong, hint, option = error_of(options)
   if wrong then return nil, errors.config(wrong, hint, option) end
-  local db, message
-  db, message, hint = database.open(options)
-  if not db then
-    return nil, errors.config(name_of(options) .. " cannot be opened: " .. message, hint or hint_of(message))
-  end
-  local ok
-  ok, message = schema.prepare(db)
+  local db, err = connect(options)
+  if not db then return nil, err end
+  local ok, message = schema.prepare(db)
   if not ok then
     db:close()
     return nil, errors.config(name_of(options) .. " cannot be used: " .. (message.text or message),

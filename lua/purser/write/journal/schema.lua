@@ -101,6 +101,13 @@ local WITNESS = "SELECT name FROM sqlite_master WHERE name = 'purser_marks'"
 
 local LOCK = 7078801
 
+--- Tells whether the database has the tables. Returns nil and a message where it cannot be asked.
+function M.is_prepared(db)
+  local rows, message = db:rows(known_tables[db.name])
+  if not rows then return nil, message end
+  return rows[1] ~= nil
+end
+
 --- Makes the tables in an empty database. Returns true; or nil and a message, which is a text, or a table with `text`
 --- and `hint`.
 function M.prepare(db)
