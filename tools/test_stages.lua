@@ -145,7 +145,7 @@ end
 function stages.room(...)
   local list = {}
   for _, name in ipairs { ... } do
-    local at = files.lines_of(("ls -d %s spec/%s 2>/dev/null"):format(name, name))[1]
+    local at = files.lines_of(("ls -d spec/%s 2>/dev/null || ls -d %s 2>/dev/null"):format(name, name))[1]
     if name:find "^spec/c[%w_]*/test_.*%.c$" then c_jobs(list, name) end
     for _, file in ipairs(at and test_files(at) or {}) do
       add(list, file, os.getenv "LUA" or "lua5.4")
