@@ -137,7 +137,7 @@ local works = {
   { "take over what was left behind, and reconcile it", 20, function(side)
     local n = number(side) % 900 + 1
     local intent = assert(side.journal:entries { id = "intent" .. n })[1].intent
-    assert(side.journal.db:transaction(function(tx) return queue.find(tx, "history", "bench", "key" .. n) end))
+    assert(side.journal.db:transaction(function(tx) return queue.find(tx, side.payouts, "key" .. n) end))
     intent.params = transfer(n)
     assert(side.journal:open_calls(intent.account, nil, intent.sent_at - 60000, intent.sent_at + 60000))
     assert(side.journal:owners("record_id", intent.account, { "1", "2", "3" }))
