@@ -243,7 +243,9 @@ function M.read(source, first, last, max_pages)
     local state, problem
     repeat state, problem = turn_page(turn, first, last, max_pages) until state or problem
     if not state then return nil, problem end
-    if may_hide_slips(turn, state) and not (unproven and holds_all(source, turn.records, unproven)) then
+    -- what a turn showed and the next does not was no part of the list, or that one was not shown whole
+    local is_less = unproven and not holds_all(source, turn.records, unproven)
+    if final[state] and is_less or may_hide_slips(turn, state) and not unproven then
       state, unproven, size = "moved", turn.records, math.max(1, math.min(size, #turn.first) - 1)
     end
     if final[state] then return turn.records, state, turn.total end
