@@ -134,6 +134,18 @@ describe("turning pages", function()
     assert.same({ true, "whole", nil }, { ids["0021"], state, source.incomplete })
   end)
 
+  it("that shows less than it did the time before is turned again: an empty page may be the answer of another request",
+    function()
+      local was_mixed_up = false
+      local source = source_of(25, 20, function(page, number, asked)
+        if was_mixed_up or number ~= 2 or asked < 4 then return page end
+        was_mixed_up = true
+        return {}
+      end, true)
+      assert.same({ 25, "whole" }, { read(source) })
+      assert.is_true(was_mixed_up)
+    end)
+
   it("of a list that grows at its front is whole for a strict source, which notes what nothing shows", function()
     local function growing(strict)
       local grown = 0
