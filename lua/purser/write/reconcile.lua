@@ -77,7 +77,7 @@ local rules = { visibility_delay_ms = { 0 }, skew_ms = { 0 }, poll_ms = { 0 }, w
 ---@field spelled table<string, string|false>  how the service spells what people spell: see reading.question
 ---@field seen table<string, table>  records that may be the call's, by id, that any reading showed
 ---@field newer_than integer    when the reading began in which another call's record is missing
----@field missed table<string, boolean>  answered calls, by id, whose records a reading did not show
+---@field missed table<string, integer>  how many readings did not show the records of answered calls, by id
 local Question = {}
 Question.__index = Question
 
@@ -126,8 +126,8 @@ local function next_way(question, answer)
   -- what was given to equal calls may be this one's, unless their own records are looked for, too
   local is_exact = witnesses and not question.gave and reading.is_exact(question, shown, witnesses)
   if not is_exact then return "wide" end
-  local is_absent = not question.waits and not (answer and answer.outcome == "undecided")
-  return is_absent and question.how == "near" and "again" or nil
+  local is_decided = answer and answer.outcome == "undecided" or question.waits and not next(question.missed)
+  return question.how == "near" and not is_decided and "again" or nil
 end
 
 --- Reads until a record shows that the call was done. An answer may be another request's, and look whole all the same:
