@@ -5,12 +5,14 @@
 
 local core = require "purser.core"
 local decimal = require "purser.decimal"
+local intents = require "purser.write.intent"
 local plan_text = require "purser.signed.plan_text"
 local rules = require "purser.signed.rules"
 local utc = require "purser.util.utc"
 
 local M = {}
 
+local time_text = intents.time_text
 local floor, format, match, sub = math.floor, string.format, string.match, string.sub
 
 local LOCK, HOUR, KEPT_HOURS = 7078804, 3600000, 32 * 24
@@ -34,7 +36,6 @@ M.TABLES = {
 --- Keeps other hosts from sending, withdrawing and changing the policy until the transaction ends.
 function M.lock(tx) tx:lock(LOCK) end
 
-local function time_text(ms) return format("%013d", ms) end
 local function hour_text(ms) return format("%08d", floor(ms / HOUR)) end
 
 ---------------------------------------------------------------------------------------------------- what is known
