@@ -195,6 +195,7 @@ function M.begin(self, intent, row, guard, key, payment)
   if result and not result.known then
     if payment then
       payment.attempt, payment.attempts, payment.intent = intent.attempt, payment.attempts + 1, intent.id
+      payment.sent_at, payment.recv_window = intent.sent_at, intent.recv_window
       payment.first_sent_at = payment.first_sent_at or intent.sent_at
     end
     return true
