@@ -155,7 +155,7 @@ local function count_history(tx, account, asks_sums)
   local first, sums = floor(tx:now() / HOUR) * HOUR - KEPT_HOURS * HOUR, {}
   tx:rows("DELETE FROM purser_sums WHERE account = $1", account)
   for _, row in ipairs(tx:rows([[SELECT id, operation, params, sent_at, destination FROM purser_calls
-    WHERE account = $1 AND (destination = '' OR sent_at >= $2)
+    WHERE account = $1 AND sent_at <> '' AND (destination = '' OR sent_at >= $2)
     AND state NOT IN (]] .. SPENT_NOTHING .. ")", account, time_text(first))) do
     local params = core.decode(row.params)
     local call = type(params) == "table" and next(params) and rules.call(row.operation, params)
