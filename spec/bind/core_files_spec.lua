@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- Files of this user alone: core.file_mode, core.sync_file, core.write_private.
+-- Files of this user alone: core.file_mode, core.sync_file, core.write_new.
 
 local command = require "command"
 local core = require "purser.core"
@@ -28,26 +28,29 @@ describe("core.file_mode of an open file", function()
   end)
 end)
 
-describe("core.write_private", function()
+describe("core.write_new", function()
   it("makes a file of this user alone, whole and on the disk, and takes no file that is there", function()
     local path, link = new_path(), new_path()
     local text = ("a\0b"):rep(100000)
-    assert.is_true(core.write_private(path, text))
+    assert.is_true(core.write_new(path, text))
     assert.equal(text, files.read(path))
     assert.equal(tonumber("600", 8), (core.file_mode(path)))
-    local ok, reason = core.write_private(path, "other")
+    local public = new_path()
+    assert.is_true(core.write_new(public, text, true))
+    assert.equal(tonumber("644", 8), (core.file_mode(public)))
+    local ok, reason = core.write_new(path, "other")
     assert.is_nil(ok)
     assert.matches("exists", reason)
     assert(os.execute(("ln -s %s %s"):format(new_path(), link)))
-    assert.is_nil((core.write_private(link, "other")))
-    assert.is_nil((core.write_private(path .. "/below", "other")))
+    assert.is_nil((core.write_new(link, "other")))
+    assert.is_nil((core.write_new(path .. "/below", "other")))
     assert.equal(text, files.read(path))
   end)
 
   it("leaves nothing when the disk takes only a part", function()
     local path = new_path()
     local _, shown = command.shell(("(ulimit -f 1; trap '' XFSZ; %s -e %s)"):format(LUA, command.quote(([[
-      print(require("purser.core").write_private(%q, ("x"):rep(1000000)))]]):format(path))))
+      print(require("purser.core").write_new(%q, ("x"):rep(1000000)))]]):format(path))))
     assert.matches("^nil\t.*[Ff]ile", shown)
     assert.is_nil(core.file_mode(path))
   end)

@@ -42,7 +42,7 @@ static const char core_script[] =
     "  same(core.terminal_width(-1), nil)\n"
     "  same(core.terminal_echo(-1, false), false)\n"
     "  os.remove(made)\n"
-    "  same(must(core.write_private(made, 'text')), true)\n"
+    "  same(must(core.write_new(made, 'text')), true)\n"
     "  return true\n"
     "end\n"
     "assert(use(make()))\n"

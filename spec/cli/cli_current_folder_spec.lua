@@ -117,7 +117,7 @@ describe("the command in a folder that holds files with the names of its modules
   it("runs no credentials_command of it, where the home of the environment is a relative path", function()
     for _, path in ipairs { "/.config/purser", "/purser" } do
       assert(os.execute("mkdir -p " .. quote(hostile .. path)))
-      assert(core.write_private(hostile .. path .. "/default.keys",
+      assert(core.write_new(hostile .. path .. "/default.keys",
         ("credentials_command = echo default.keys >> '%s'\n"):format(folder .. "/ran")))
     end
     for _, environment in ipairs { "HOME=. ", "HOME=/none XDG_CONFIG_HOME=. ",

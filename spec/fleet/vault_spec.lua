@@ -15,7 +15,7 @@ after_each(files.remove_kept)
 
 local function private(text, mode)
   local path = new_path()
-  assert(core.write_private(path, text))
+  assert(core.write_new(path, text))
   if mode then assert(os.execute(("chmod %s %s"):format(mode, path))) end
   return path
 end

@@ -230,6 +230,38 @@ describe("a transaction", function()
   end)
 end)
 
+describe("a key that two names of one account take in the same instant", function()
+  it("makes one call: the second waits until the first is written", function()
+    local one, two, sim = open(), open(), purser.sim.new { seed = 8 }
+    local account = assert(sim:account { name = "twice", balances = { USDT = "100" } })
+    local function client_of(journal, name)
+      return assert(purser.new { base_url = "http://localhost", api_key = account.api_key, rate_limit = false,
+        secret_key = account.secret_key, transport = sim:transport(), clock = function() return sim:now() end,
+        journal = journal, account = name })
+    end
+    local named, unnamed = client_of(one, "treasury"), client_of(two)
+    local function move(client)
+      return client.wallet:transfer({ fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT",
+        amount = "1" }, { key = "sweep-1" })
+    end
+    assert(two.db:rows "SET lock_timeout = 200")
+    local transaction, meanwhile = one.db.transaction, nil
+    function one.db.transaction(db, body)
+      return transaction(db, function(tx)
+        local result = body(tx)
+        meanwhile = meanwhile or { move(unnamed) }
+        return result
+      end)
+    end
+    assert(move(named))
+    assert.same({ nil, "not_sent" }, { meanwhile[1], meanwhile[2].outcome })
+    assert.equal("journal.other_account", select(2, move(unnamed)).code)
+    assert.equal(1, sim:counts()["wallet.transfer"].applied)
+    one:close()
+    two:close()
+  end)
+end)
+
 describe("a write call that a finaliser makes within a transaction", function()
   it("is not sent, and leaves that transaction whole", function()
     local journal, sim = open(), purser.sim.new { seed = 7 }

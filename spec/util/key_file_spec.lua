@@ -17,7 +17,7 @@ before_each(function() os.remove(path) end)
 
 local function read(text)
   os.remove(path)
-  assert(core.write_private(path, text))
+  assert(core.write_new(path, text))
   return key_file.read(path)
 end
 

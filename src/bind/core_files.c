@@ -58,13 +58,15 @@ static bool write_all(int fd, const char *text, size_t len)
     return fsync(fd) == 0 || errno == EINVAL; /* a file system that cannot */
 }
 
-/* write_private(path, text) -> true | nil, reason. The same with a text in it, which the disk has; no file is left when
- * that fails. What is written to is what was made, whatever has its name by then. */
-static int write_private(lua_State *L)
+/* write_new(path, text, is_public) -> true | nil, reason. The same with a text in it, which the disk has; others can
+ * read it only where it is public. No file is left when that fails. What is written to is what was made, whatever has
+ * its name by then. */
+static int write_new(lua_State *L)
 {
     size_t len;
     const char *path = luaL_checkstring(L, 1), *text = luaL_checklstring(L, 2, &len);
-    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR);
+    mode_t mode = lua_toboolean(L, 3) ? S_IRUSR | S_IWUSR | S_IRGRP | S_IROTH : S_IRUSR | S_IWUSR;
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
     if (fd < 0) return failed(L, errno);
     int code = write_all(fd, text, len) ? 0 : errno;
     if (close(fd) != 0 && code == 0 && errno != EINTR) code = errno;
@@ -145,7 +147,7 @@ void lpu_bind_files(lua_State *L)
         {"file_mode", file_mode},         {"create_private", create_private},
         {"may_keep", may_keep},           {"is_terminal", is_terminal},
         {"process_id", process_id},       {"sync_file", sync_file},
-        {"write_private", write_private}, {NULL, NULL},
+        {"write_new", write_new}, {NULL, NULL},
     };
     lpu_set_functions(L, functions, 0);
 }

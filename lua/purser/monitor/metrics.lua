@@ -112,17 +112,9 @@ end
 function Metrics:write(path, journal)
   local text, err = self:text(journal)
   if not text then return nil, err end
-  local problem = files.name_problem(path)
-  if problem then return nil, ("%s cannot be written: %s"):format(path, problem) end
-  local fresh = path .. ".new"
-  local file, message = io.open(fresh, "wb")
-  if not file then return nil, message end
-  local ok
-  ok, message = file:write(text)
-  file:close()
-  if ok then ok, message = os.rename(fresh, path) end
-  if not ok then os.remove(fresh) end
-  return ok and true, message
+  local ok, reason = files.replace(path, text, true)
+  if not ok then return nil, ("%s cannot be written: %s"):format(path, reason) end
+  return true
 end
 
 return M

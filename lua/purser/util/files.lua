@@ -95,16 +95,16 @@ function M.name_problem(path)
   return head == "SQLite format 3" and "it is a database, which no text replaces; name another file" or nil
 end
 
--- Makes a new file next to `path` with that text, which only this user can read. Its name is random, and no file that
--- is there, nor one that a link leads to, is ever taken for it.
-local function write_next_to(path, text)
+-- Makes a new file next to `path` with that text. Its name is random, and no file that is there, nor one that a link
+-- leads to, is ever taken for it. Only this user can read it, or others too.
+local function write_next_to(path, text, is_public)
   local message = M.name_problem(path)
   if message then return nil, message end
   local token, ok
   token, message = core.random_token(16)
   if not token then return nil, message end
   local fresh = ("%s.%s.new"):format(path, token)
-  ok, message = core.write_private(fresh, text)
+  ok, message = core.write_new(fresh, text, is_public)
   if not ok then return nil, message end
   return fresh
 end
@@ -149,9 +149,12 @@ end
 
 --- Replaces the file in one step, so that a crash leaves the old one or the new one. Only this user can read the new
 --- one.
+---@param path string
+---@param text string
+---@param is_public boolean|nil  whether others may read it
 ---@return true|nil ok, string|nil reason
-function M.replace(path, text)
-  local fresh, reason = write_next_to(path, text)
+function M.replace(path, text, is_public)
+  local fresh, reason = write_next_to(path, text, is_public)
   if not fresh then return nil, reason end
   local ok
   ok, reason = os.rename(fresh, path)

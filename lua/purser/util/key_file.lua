@@ -71,7 +71,7 @@ function M.write(path, keys, replaces)
     end
   end
   if replaces then return files.replace(path, table.concat(lines)) end
-  return core.write_private(path, table.concat(lines))
+  return core.write_new(path, table.concat(lines))
 end
 
 return M

@@ -5,6 +5,7 @@
 local approval_rows = require "purser.write.guard.approval_rows"
 local approved = require "purser.write.guard.approved"
 local core = require "purser.core"
+local digest = require "purser.util.digest"
 local errors = require "purser.call.errors"
 local intents = require "purser.write.intent"
 local json = require "purser.json"
@@ -131,6 +132,11 @@ local function payment_error(row, known)
       known.payment, known.queue), hint = "let the queue make that payment, or give this call an id of its own" }
 end
 
+-- Makes calls with this key come one after the other, under whatever names of their accounts.
+local function lock_key(tx, intent, key)
+  tx:lock(tonumber(digest.id("key", intent.operation, key.name):sub(1, 7), 16))
+end
+
 -- Ends the transaction where the same was done with this key under another name of what may be one account: one of the
 -- two names is but a digest of an API key, for want of another.
 local function check_account(tx, intent, key)
@@ -153,6 +159,7 @@ local function take(tx, intent, row, key, columns)
     digest = intents.digest(row, intent.params), state = "open", attempt = "1", first_sent_at = sent_at,
     sent_at = sent_at, recv_window = ("%d"):format(intent.recv_window) }
   for name, value in pairs(columns) do new[name] = value end
+  if key then lock_key(tx, intent, key) end
   if M.insert(tx, new) then
     if key then check_account(tx, intent, key) end
     return nil
