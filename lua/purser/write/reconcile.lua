@@ -218,7 +218,8 @@ local LONGEST_PAUSE_MS = 30000 -- between two readings after the deadline
 -- Returns how long to wait for the next reading. Each pause is twice as long as the one before, up to the deadline and
 -- again after it: what the first readings do not find is rarely found by the next. Those that are shared are made at
 -- the same times.
-local function pause_before_next(question, now)
+local function pause_before_next(question)
+  local now = question.service:now()
   local left, ms = question.deadline - now, 1
   if left > 0 then
     ms, question.pause_ms = math.min(question.pause_ms, left), question.pause_ms * 2
@@ -246,9 +247,9 @@ local function answer_far_ahead(question)
     .. "nothing shows when the record must be visible"):format(math.floor(ahead_ms() / 1000)))
 end
 
-local function too_early(question, now)
+local function too_early(question)
   local early = undecided({}, "it is too early to say that it was not done")
-  early.not_before = math.max(question.deadline, now + question.poll_ms)
+  early.not_before = math.max(question.deadline, question.service:now() + question.poll_ms)
   return early
 end
 
@@ -264,14 +265,13 @@ local function ask_until_decided(question)
   question.pause_ms, question.late_pause_ms = is_early and question.poll_ms or math.huge, question.poll_ms
   while true do
     local answer, err
-    if is_early or service:now() >= question.deadline then answer, err = ask_once(question) end
+    if is_early or question:is_due() then answer, err = ask_once(question) end
     if err then return nil, err end
     incomplete = incomplete + (question.doubted and 1 or 0)
     if answer and not (question.doubted and incomplete < reading.INCOMPLETE_READINGS) then return answer end
-    local now = service:now()
-    local is_over = now >= question.deadline and not question.waits
-    if question.options.wait == false and not is_over then return too_early(question, now) end
-    service:pause(pause_before_next(question, now))
+    local is_over = question:is_due() and not question.waits
+    if question.options.wait == false and not is_over then return too_early(question) end
+    service:pause(pause_before_next(question))
   end
 end
 

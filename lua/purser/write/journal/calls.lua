@@ -15,7 +15,7 @@ local operations = require "purser.api.operations"
 local schema = require "purser.write.journal.schema"
 local spending = lazy "purser.write.guard.spending"
 
-local time_text = schema.time_text
+local time_text = intents.time_text
 local unpack = table.unpack or unpack -- luacheck: ignore
 
 local M = {}
@@ -48,7 +48,8 @@ function M.call_of(row)
   return { id = row.id, key = row.key ~= "" and row.key or nil, operation = row.operation, intent = intent,
     params = intent.params, sent_at = intent.sent_at, recv_window = intent.recv_window,
     state = row.state, record_id = row.record_id ~= "" and row.record_id or nil,
-    record = row.record ~= "" and core.decode(row.record) or nil, answered = row.answered ~= "",
+    record = row.record ~= "" and core.decode(row.record) or nil,
+    answered = row.answered == "yes" or row.answered == "found",
     found = row.answered == "found", digest = row.digest }
 end
 
@@ -86,6 +87,17 @@ end
 
 --- Locks the rows that a query finds until the transaction ends. (SQLite's transactions lock everything.)
 M.for_update = { postgresql = " FOR UPDATE", sqlite = "" }
+
+--- Returns calls of an account without a known end that do the same as another, as their rows: one of them, or all,
+--- locked.
+---@param same string  the digest of both
+---@param id string  of that other
+---@param lock string|nil  of M.for_update
+---@return table<string, string>[] rows
+function M.equal_calls(tx, account, same, id, lock)
+  return tx:rows("SELECT * FROM purser_calls WHERE digest = $1 AND account = $2 AND id <> $3 AND " .. schema.UNDECIDED
+    .. (lock or " LIMIT 1"), same, account, id)
+end
 
 -- Begins another attempt of a row, whose earlier ones were certainly not executed. Returns whether that was so.
 local function begin_again(tx, intent, known, fields, where, ...)
@@ -183,13 +195,16 @@ function M.begin(self, intent, row, guard, key, payment)
     if known then return { known = known } end
     if err then tx:reject(err) end
     if approval then approved.charge(tx, approver, approval, intent.sent_at) end
-    local charges = guard and guard:admit(tx, intent, row, intents.digest(row, intent.params)) or ""
+    local charges = guard and guard:admit(tx, intent, row, function()
+      return M.equal_calls(tx, intent.account or "", intents.digest(row, intent.params), intent.id)[1]
+    end) or ""
     if charges ~= "" then M.update(tx, { charges = charges }, "id = ?", intent.id) end
     return {}
   end)
   if result and not result.known then
     if payment then
       payment.attempt, payment.attempts, payment.intent = intent.attempt, payment.attempts + 1, intent.id
+      payment.sent_at, payment.recv_window = intent.sent_at, intent.recv_window
       payment.first_sent_at = payment.first_sent_at or intent.sent_at
     end
     return true
@@ -237,12 +252,6 @@ function M.staged(tx, change)
   return set
 end
 
--- Returns whether an equal call, sent perhaps because this one was found not to have been executed, is open.
-local function has_open_equal(tx, known)
-  return tx:rows("SELECT id FROM purser_calls WHERE digest = $1 AND account = $2 AND operation = $3 AND id <> $4 AND "
-    .. schema.UNDECIDED .. " LIMIT 1", known.digest, known.account, known.operation, known.id)[1] ~= nil
-end
-
 -- The stage of a payment about which another than its worker finds out. Its worker sends again what was not made.
 local STAGES = { done = "done", undecided = "undecided" }
 
@@ -252,11 +261,14 @@ local function write_end(tx, intent, ending)
   local known = tx:rows("SELECT * FROM purser_calls WHERE id = $1" .. M.for_update[tx.db.name], intent.id)[1]
   if not known then return {} end
   local later = intent.attempt and tonumber(known.attempt) - intent.attempt or 0
-  local verdict = intents.judge_end(known.state, later, ending, function() return has_open_equal(tx, known) end)
+  local verdict = intents.judge_end(known.state, later, ending, function()
+    return M.equal_calls(tx, known.account, known.digest, known.id)[1] ~= nil
+  end)
   if verdict.done_before then verdict.record = known.record ~= "" and core.decode(known.record) or {} end
   if not verdict.counts then return verdict end
   local set = { state = ending.state, record_id = ending.record_id, record = keep(ending.record),
-    message = text_of(ending.message), answered = ending.record_id ~= "" and ending.answered or "",
+    message = text_of(ending.message),
+    answered = ending.record_id ~= "" and ending.answered or ending.state == "done" and "no" or "",
     ended_at = time_text(core.now_ms()) }
   local change = known.queue ~= "" and (ending.change or STAGES[ending.state] and { stage = STAGES[ending.state],
     message = ending.message })
@@ -369,6 +381,13 @@ function M.owners(self, column, account, ids, names)
   return found
 end
 
+-- Returns whether the attempt of a row is known to have been made, though that could not be written.
+local function was_made(self, row)
+  for _, call in pairs(self.unwritten or {}) do
+    if call.id == row.id and call.intent.attempt == tonumber(row.attempt) then return true end
+  end
+end
+
 --- Returns the calls of an account whose end is not known, and that can have made a record between two times; or nil
 --- and a message.
 ---@param names table<string, boolean>|nil  of operations; nil: of all
@@ -381,19 +400,20 @@ function M.open_calls(self, account, names, first, last)
   if not rows then return nil, message end
   local found = {}
   for _, row in ipairs(rows) do
-    if not names or names[row.operation] then found[#found + 1] = M.call_of(row) end
+    local is_meant = not names or names[row.operation]
+    if is_meant and not was_made(self, row) then found[#found + 1] = M.call_of(row) end
   end
   return found
 end
 
 local NEAREST = 500 -- calls at either end of a window, of each operation: what they show is the same in between
 
---- Returns calls that were answered, or were found by an id that their record shows, and were sent between two times;
---- or nil and a message. Of very many it returns those next to either end.
+--- Returns calls that were made, and were sent between two times; or nil and a message. Of very many it returns those
+--- next to either end.
 ---@param names table<string, boolean>  of operations
 ---@return purser.Call[]|nil calls, string|nil message
 ---@param self purser.Journal
-function M.answered_calls(self, account, names, first, last)
+function M.made_calls(self, account, names, first, last)
   local found, seen = {}, {}
   for name in pairs(names) do
     for _, order in ipairs { "ASC", "DESC" } do
