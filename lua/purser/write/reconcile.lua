@@ -111,12 +111,6 @@ end
 -- Returns whether a record that exists must be seen by now.
 function Question:is_due() return self.service:now() >= self.deadline end
 
--- Returns how to read first.
-local function first_way(question)
-  if not question.late then return "early" end
-  return question.window.is_planned and "wide" or "near"
-end
-
 -- Returns how to read after a reading that showed no record of the call; nil where nothing more is read.
 local function next_way(question, answer)
   local shown = question.shown
@@ -136,7 +130,7 @@ end
 --- and an error. (Public for its specs.)
 function Question:read()
   self.late, self.doubted = self:is_due(), false
-  local how, answer, err = first_way(self), nil, nil
+  local how, answer, err = not self.late and "early" or self.window.is_planned and "wide" or "near", nil, nil
   while how do
     self.how, self.waits, self.gave, self.shown = how, false, false, nil
     answer, err = find[self.reconcile.strategy](self)
