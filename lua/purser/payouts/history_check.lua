@@ -342,7 +342,7 @@ local function judge(self, payment, answer, rejection)
   local reconcile = reconcile_of(payment)
   if answer and answer.outcome == "done" then
     return { stage = "done", record_id = planned.record_id(answer.record) or "", record = answer.record }
-  elseif payment.approved or not answer and not rejection or answer and answer.outcome == "not_done" then
+  elseif payment.disowned or not answer and not rejection or answer and answer.outcome == "not_done" then
     return nil
   elseif not answer then
     return { stage = "waiting", blocked = true, message = ("whether it was made before cannot be looked for in %s: %s; "

@@ -31,32 +31,31 @@ local BLOCKED = " AND stage = 'waiting' AND blocked <> ''"
 ---@field operation string
 ---@field params table
 ---@field state purser.payment_states
----@field attempts integer
+---@field attempts integer      since it was added, or a person put it back: the option `attempts` bounds them
 ---@field record_id string|nil  the id that the service gave
 ---@field message string|nil    why it failed, or is undecided
 ---@field client_id string|nil  the id of yours that it was given
 ---@field id string             of its row in the journal
----@field intent string|nil     the same, once it was sent
 ---@field call_state string     what is known of its latest attempt, as journal:entries has it
 ---@field sent_at integer|nil   of that, epoch ms
 ---@field recv_window integer   of that
----@field attempt integer       how often a request of it was recorded
+---@field attempt integer       how often it was sent in all: 0 where it never was
 ---@field first_sent_at integer|nil  epoch ms
 ---@field content string        a digest of what it is to pay
 ---@field worker string         who has it, "" for nobody
 ---@field rejection string|nil  sent: why it was rejected, while it is looked for
 ---@field added_at integer      epoch ms
 ---@field due_at integer|nil     when it may be sent, epoch ms; nil: at once
----@field approved boolean      a person said by `retry` that it was not made
+---@field disowned boolean      a person said by `retry` that it was not made
 
 local function payment_of(row)
-  local message, attempt = row.message ~= "" and row.message or nil, tonumber(row.attempt)
+  local message = row.message ~= "" and row.message or nil
   return {
     id = row.id, queue = row.queue, key = row.payment, operation = row.operation, params = core.decode(row.params),
-    state = row.stage, attempts = tonumber(row.tries), attempt = attempt, intent = attempt > 0 and row.id or nil,
+    state = row.stage, attempts = tonumber(row.tries), attempt = tonumber(row.attempt),
     first_sent_at = tonumber(row.first_sent_at), record_id = row.record_id ~= "" and row.record_id or nil,
     message = message, client_id = row.key ~= "" and row.key or nil, added_at = tonumber(row.added_at),
-    approved = row.disowned ~= "", rejection = row.rejected ~= "" and (message or "it was rejected") or nil,
+    disowned = row.disowned ~= "", rejection = row.rejected ~= "" and (message or "it was rejected") or nil,
     content = row.content, worker = row.worker, due_at = tonumber(row.due_at), call_state = row.state,
     sent_at = tonumber(row.sent_at), recv_window = tonumber(row.recv_window),
   }

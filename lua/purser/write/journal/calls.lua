@@ -88,13 +88,13 @@ end
 M.for_update = { postgresql = " FOR UPDATE", sqlite = "" }
 
 --- Returns the calls of an account without a known end that do the same as another, as their rows.
----@param digest string
+---@param call_digest string
 ---@param id string  of that other
 ---@param lock string|nil  of M.for_update: then they stay as they are until the end of the transaction
 ---@return table<string, string>[] rows
-function M.equal_calls(tx, account, digest, id, lock)
+function M.equal_calls(tx, account, call_digest, id, lock)
   return tx:rows("SELECT * FROM purser_calls WHERE digest = $1 AND account = $2 AND id <> $3 AND " .. schema.UNDECIDED
-    .. (lock or ""), digest, account, id)
+    .. (lock or ""), call_digest, account, id)
 end
 
 -- Begins another attempt of a row, whose earlier ones were certainly not executed. Returns whether that was so.
@@ -201,7 +201,7 @@ function M.begin(self, intent, row, guard, key, payment)
   end)
   if result and not result.known then
     if payment then
-      payment.attempt, payment.attempts, payment.intent = intent.attempt, payment.attempts + 1, intent.id
+      payment.attempt, payment.attempts = intent.attempt, payment.attempts + 1
       payment.sent_at, payment.recv_window = intent.sent_at, intent.recv_window
       payment.first_sent_at = payment.first_sent_at or intent.sent_at
     end
