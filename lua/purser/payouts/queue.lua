@@ -294,26 +294,27 @@ M.IDLE = { waiting = true, failed = true, undecided = true }
 
 -- Changes a payment that stands in one of the stages `may`, and as it was last sent; then lets go on what waited for
 -- it. Returns whether it was so.
-local function decide(tx, self, payment, may, set)
+local function decide(tx, self, payment, may, change, columns)
   if not may[payment.state] then return false end
-  set.due_at, set.blocked, set.rejected, set.worker = "", "", "", ""
+  local set = planned.staged(tx, change)
+  for name, value in pairs(columns or {}) do set[name] = value end
   local changed = planned.update(tx, set, "id = ? AND attempt = ? AND stage = ?", payment.id,
     ("%d"):format(payment.attempt), payment.state)
   M.unblock(tx, self)
   return changed == 1
 end
 
--- A payment that waits to be made, `disowned` by a person or not.
-local function anew(set, disowned)
-  set.stage, set.disowned, set.tries = "waiting", disowned and "yes" or "", "0"
-  set.message = disowned and "a person said that it was not executed" or ""
-  return set
+-- Lets a payment wait to be made, `disowned` by a person or not.
+local function begin_anew(tx, self, payment, may, columns, disowned)
+  columns.disowned, columns.tries = disowned and "yes" or "", "0"
+  return decide(tx, self, payment, may, { stage = "waiting",
+    message = disowned and "a person said that it was not executed" or nil }, columns)
 end
 
 --- Puts a payment back into the queue. False when it is not as it was: another process did so meanwhile.
 ---@param disowned boolean  a person said that it was not made
 function M.put_back(tx, self, payment, disowned)
-  return decide(tx, self, payment, M.STOPPED, anew({}, disowned))
+  return begin_anew(tx, self, payment, M.STOPPED, {}, disowned)
 end
 
 --- Gives a payment up. False when it is not as it was.
@@ -324,7 +325,7 @@ end
 --- Gives a payment another content, with which it waits. False when it is not as it was.
 ---@param made table  as of insert
 function M.replace(tx, self, payment, made, disowned)
-  return decide(tx, self, payment, M.IDLE, anew(planned.columns(made.operation, made.params, made.id), disowned))
+  return begin_anew(tx, self, payment, M.IDLE, planned.columns(made.operation, made.params, made.id), disowned)
 end
 
 return M
