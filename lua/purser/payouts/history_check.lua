@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- Asks what the service already holds of a queue, for a journal that may lack its last commits: one that is new, that
 -- was restored, or whose connection was opened again. Before the first payment of a kind is sent, the history that
--- would show it is read once, after a pause that makes everything visible that could have been sent just before. Of
+-- would show it is read, after a pause that makes everything visible that could have been sent just before. Of
 -- each payment the question of client:reconcile is asked: which records of this reading may be of it?
 --
 -- A payment that is left undecided is asked about once more after those that can be paid: their records are witnesses

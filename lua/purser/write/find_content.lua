@@ -155,8 +155,10 @@ local function candidates_of(question, shown, witnesses, is_early)
   return list, failed
 end
 
-local function note_seen(question, record)
-  local id = intents.id_of(record)
+--- Notes a record that may be the call's.
+---@param record table|nil
+function M.note_seen(question, record)
+  local id = record and intents.id_of(record)
   if id then question.seen[id] = record end
 end
 
@@ -164,21 +166,21 @@ end
 --- may be gone when one must. `own` shows the call's id. Returns nothing, or nil and an error.
 function M.note_early(question, shown, own)
   -- an id that failed may be taken again, so another record of it may be on its way
-  if own and M.failing(question, own) ~= "failed" then note_seen(question, own) end
+  if own and M.failing(question, own) ~= "failed" then M.note_seen(question, own) end
   local list, err = candidates_of(question, shown, claims.NONE, true)
   if not list then return nil, err end
-  for _, one in ipairs(list) do note_seen(question, one.record) end
+  for _, one in ipairs(list) do M.note_seen(question, one.record) end
 end
 
--- Returns those of them that a reading does not show.
-local function vanished_from(question, shown)
+--- Returns what it means that a reading does not show one of them; nil where it shows all.
+function M.vanished(question, shown)
   local is_shown, vanished = {}, {}
-  if not next(question.seen) then return vanished end
+  if not next(question.seen) then return nil end
   for _, record in ipairs(shown.records) do is_shown[intents.id_of(record) or ""] = true end
   for id, record in pairs(question.seen) do
     if not is_shown[id] then vanished[#vanished + 1] = record end
   end
-  return vanished
+  return vanished[1] and undecided(vanished, reasons.vanished) or nil
 end
 
 -- Returns the times that the record of a call can have, which may be dated `later` than it was accepted.
@@ -269,27 +271,27 @@ local function measure(question, shown, call)
   end
 end
 
--- Returns the answered calls before the reading whose records it does not show under the ids that were answered; or nil
--- and an error.
+-- Returns the calls that were made before the reading, and whose records it does not show under the ids that are known;
+-- or nil and an error.
 local function hidden_calls(question, shown, witnesses)
   -- a list that is no history loses what is deleted, a key for instance: that one is missing is no lateness
   if not reading.is_history(question.reconcile) then return { newest = 0, at_edge = {} } end
   local first = math.max(question.intent.sent_at - question.before - HIDDEN_MS, shown.first + question.before)
-  local answered, err = question.claims:answered_calls(first, math.min(shown.began, question.last,
+  local made, err = question.claims:made_calls(first, math.min(shown.began, question.last,
     shown.last - question.visible_ms))
-  if not answered then return nil, err end
+  if not made then return nil, err end
   local ids, hidden, name = {}, { at_edge = {} }, question.reconcile.client_id
-  for _, record in ipairs(answered[1] and shown.records or {}) do
+  for _, record in ipairs(made[1] and shown.records or {}) do
     ids[intents.id_of(record) or ""] = true
     if name then ids[record[name] or ""] = true end
   end
   hidden.newest = witnesses.newest
-  for _, call in ipairs(answered) do
+  for _, call in ipairs(made) do
     -- a record that shows the call's own id is its, whatever its answer named
-    if ids[call.record_id] or name and ids[call.params[name]] then
+    if ids[call.record_id or false] or name and ids[call.params[name]] then
       hidden.newest = math.max(hidden.newest, call.sent_at)
       if question.missed[call.id] then measure(question, shown, call) end
-    elseif call.record_id then
+    else
       hidden[#hidden + 1] = call
       -- its record may lie before the reading, as times are cut to whole minutes: one that asks for more shows that
       hidden.at_edge[call] = call.sent_at < shown.first + question.before + SLACK_MS or nil
@@ -376,7 +378,10 @@ local function judge_equal(question, parts, open, hidden, witnesses)
     return verdict == "same" or verdict == "may" or differs_by_fee
   end
   local rivals, now = keep(joined(others, hidden), may_own), question.service:now()
-  if any(rivals, function(call) return now < claims_until(question, call) end) then return await_other(question) end
+  if any(rivals, function(call) return now < claims_until(question, call) end) then
+    if any(hidden, may_own) then question.newer_than = question.shown.began end -- which may show whose it is
+    return await_other(question)
+  end
   return rivals[1] and undecided({ mine }, reasons.others) or M.found(question, mine)
 end
 
@@ -403,8 +408,8 @@ local function judge_absence(question, shown, parts, open, failed, hidden, witne
   if near[1] then return undecided(records_in(near), parts.may[1] and reasons.another_id or reasons.unlike) end
   if parts.far[1] then return undecided(records_in(parts.far), is_planned and reasons.planned or reasons.elsewhere) end
   if witnesses.misplaced and not is_planned then return undecided({}, reasons.misplaced) end
-  local vanished = vanished_from(question, shown)
-  if vanished[1] then return undecided(vanished, reasons.vanished) end
+  local vanished = M.vanished(question, shown)
+  if vanished then return vanished end
   -- what is kept was read as of one time, and measures nothing
   local late = not is_planned and judge_lateness(question, shown, hidden) or nil
   if late or question.waits then return late end
@@ -439,6 +444,7 @@ function M.judge(question, shown)
   if not witnesses then return nil, err end
   local list, failed, open = claimable(question, shown, witnesses)
   if not list then return nil, failed end
+  for _, one in ipairs(list) do M.note_seen(question, one.record) end
   if shown.incomplete then return question:doubt(shown, records_in(list)) end
   if list[1] and question.claims:has_forgotten(question.first, question.later) then
     return undecided(records_in(list), reasons.forgotten)
