@@ -209,6 +209,32 @@ describe("what was taken", function()
     assert.is_true(move(one, other, { stage = "done", record_id = "r1" }))
     assert.same({ "undecided", nil }, { find(other.key).state, find(other.key).record_id })
   end)
+
+  it("becomes done by its own record, and by one of the same id in another history", function()
+    set "record_id = 'r1'"
+    assert.is_true(move(one, take(one)[1], { stage = "done", record_id = "r1" }))
+    insert "c"
+    insert("b", { operation = "wallet.withdraw", params = { coin = "USDT", netWork = "TRX", address = "T",
+      amount = "5" } })
+    for _, payment in ipairs(take(one)) do
+      assert.is_true(move(one, payment, { stage = "done", record_id = "r1" }))
+    end
+    assert.same({ "done", "done", "undecided" }, { find("a").state, find("b").state, find("c").state })
+  end)
+
+  it("counts the equal ones that stand undecided and were never sent", function()
+    for _, key in ipairs { "b", "c", "d" } do insert(key) end
+    insert("e", { params = { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT", amount = "77" } })
+    insert("f", { account = "other" })
+    local payment = find "a"
+    local function undecided_equals()
+      return within(function(tx) return queue.undecided_equals(tx, one, payment) end)
+    end
+    set "stage = 'undecided' WHERE payment <> 'a'"
+    assert.equal(3, undecided_equals())
+    set "state = 'undecided' WHERE payment = 'b'"
+    assert.equal(2, undecided_equals())
+  end)
 end)
 
 describe("an attempt that a worker had lost", function()

@@ -138,12 +138,19 @@ function M.renew(tx, self)
     self.account, self.queue, self.worker)
 end
 
+-- Returns whether a record is known to be another call's: both would have made it in one history.
+local function is_taken(tx, self, payment, record_id)
+  return tx:rows([[SELECT id FROM purser_calls WHERE account = $1 AND record_id = $2 AND record_id <> '' AND id <> $3
+    AND history <> '' AND history = (SELECT history FROM purser_calls WHERE id = $3)]], self.account, record_id,
+    payment.id)[1] ~= nil
+end
+
 --- Puts a payment that was taken into another stage, if it is still this worker's and was not sent since: a worker
 --- whose lease ended unnoticed may hold it twice. Returns whether it was.
 ---@param change purser.Stage  and record_id, of one that was found
 function M.move(tx, self, payment, change)
   local record_id = change.stage == "done" and change.record_id or ""
-  if record_id ~= "" and planned.is_taken(tx, self.account, payment.id, payment.operation, record_id) then
+  if is_taken(tx, self, payment, record_id) then
     change = { stage = "undecided", message = "the record that was found for it is another call's" }
   end
   local set = planned.staged(tx, change)
@@ -272,6 +279,13 @@ function M.equal_call(tx, self, payment)
   return row and { id = row.id, state = row.state, payment = row.payment,
     in_queue = row.queue == self.queue and row.stage == "sent",
     over_at = tonumber(row.sent_at) + tonumber(row.recv_window) }
+end
+
+--- Returns how many payments that equal this one stand undecided, and were never sent as far as the journal knows.
+---@return integer
+function M.undecided_equals(tx, self, payment)
+  return #tx:rows([[SELECT id FROM purser_calls WHERE digest = (SELECT digest FROM purser_calls WHERE id = $1)
+    AND account = $2 AND state = 'planned' AND stage = 'undecided']], payment.id, self.account)
 end
 
 --- Returns when the first call of an operation was sent that was answered, of those sent since then; nil where none
