@@ -118,6 +118,17 @@ describe("an operation without an id", function()
     assert.same({ ["sweep-1"] = "done", ["sweep-2"] = "done", [""] = "done" }, keys)
   end)
 
+  -- The id with a blank behind it was another key, and the payment was made again.
+  it("takes no id of a withdrawal that looks like another", function()
+    local client, before = client_of(), simulated.counted(sim, "wallet.withdraw", "received")
+    for _, id in ipairs { "invoice-1 ", " invoice-1", "invoice-1\194\160", "invoice\226\128\139-1" } do
+      local _, err = client.wallet:withdraw { coin = "USDT", netWork = "TRX", amount = "20", withdrawOrderId = id,
+        address = "TSampLeAddress" }
+      assert.same({ "not_sent", "withdrawOrderId" }, { err.outcome, err.parameter })
+    end
+    assert.equal(before, simulated.counted(sim, "wallet.withdraw", "received"))
+  end)
+
   it("takes no key that cannot be read", function()
     local client = client_of()
     for _, key in ipairs { "", "a\n", " a", ("x"):rep(201) } do
