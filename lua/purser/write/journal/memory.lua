@@ -34,7 +34,8 @@ local function slot_of(account, operation, key)
 end
 
 local function forget(self, call)
-  self.list[self.first], self.first = nil, self.first + 1
+  self.first = self.first + 1
+  self.list[self.first - 1] = nil
   self.by_id[call.id] = nil
   if call.slot then self.by_key[call.slot] = nil end
   local owners = call.record_id and self.by_record[call.record_id]
@@ -66,9 +67,10 @@ local function add(self, intent, row, key, slot)
     slot = slot, account = intent.account or "", operation = row.full_name, history = intents.makes_in(row),
     digest = intents.digest(row, intent.params) }
   begin(call, intent, 1)
-  self.last = self.last + 1
-  self.list[self.last], self.by_id[call.id] = call, call
+  -- counted last: where there is no memory for it, or a hook raises in between, the list has no gap
+  self.by_id[call.id], self.list[self.last + 1] = call, call
   if slot then self.by_key[slot] = call end
+  self.last = self.last + 1
   return call
 end
 
