@@ -1,7 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- Reconciles a call by one reading, early or late.
+-- Reconciles a call by what is read once, early or late.
 
-local find = require "purser.write.find"
 local listing_service = require "listing_service"
 local operations = require "purser.api.operations"
 local reconcile = require "purser.write.reconcile"
@@ -29,8 +28,7 @@ local function look_once(operation, params, shown, at, fields)
   end, changed({ now = at or LATE }, fields))
   local intent = { operation = operation, params = params, sent_at = NOW, recv_window = 5000, id = "i" }
   local look = reconcile.question(service, row, intent, {}, fields and fields.window)
-  look:begin()
-  local answer, err = find[row.reconcile.strategy](look)
+  local answer, err = look:read()
   return answer, err, look
 end
 

@@ -123,7 +123,7 @@ describe("a conversion that no batch shows", function()
     assert.equal("not_done", with_coins { { asset = "DOGE" }, { asset = "eth" } }.outcome)
   end)
 
-  it("is looked for again where one answer shows no coins", function()
+  it("is looked for again where one answer shows no coins, and once more, as all that is absent", function()
     local asked = 0
     local answer = reconciled(function(of)
       if of.name ~= "convertible_balances" then return { data = {}, totalRecords = 0 } end
@@ -131,7 +131,7 @@ describe("a conversion that no batch shows", function()
       if asked == 1 then return nil, errors.new { kind = "decode", outcome = "unknown", message = "no list" } end
       return { { asset = "BTC" } }
     end)
-    assert.same({ "not_done", 2 }, { answer.outcome, asked })
+    assert.same({ "not_done", 3 }, { answer.outcome, asked })
   end)
 
   it("is undecided where none can be any more: it may have been done", function()

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- Asks what the service already holds of a queue, for a journal that may lack its last commits: one that is new, that
 -- was restored, or whose connection was opened again. Before the first payment of a kind is sent, the history that
--- would show it is read once, after a pause that makes everything visible that could have been sent just before. Of
+-- would show it is read, after a pause that makes everything visible that could have been sent just before. Of
 -- each payment the question of client:reconcile is asked: which records of this reading may be of it?
 --
 -- A payment that is left undecided is asked about once more after those that can be paid: their records are witnesses
@@ -53,12 +53,11 @@ end
 
 --- Returns the window of all attempts of a payment: up to the question, where it carries an id; that the journal does
 --- not know, too, where no history check showed them.
----@param intent purser.Intent  of the latest
 ---@param as_of integer|nil  the time of the question, epoch ms; now
 ---@return purser.reconcile.Window window
-function M.window_of(self, payment, intent, as_of)
+function M.window_of(self, payment, as_of)
   local now = as_of or self.client:now()
-  local since = math.min(payment.first_sent_at or now, intent.sent_at)
+  local since = math.min(payment.first_sent_at or now, payment.sent_at)
   if payment.client_id and self.history_check == "never" then
     -- a look does not begin where a history is about to end
     since = math.min(since, math.max(payment.added_at, earliest(self, payment, now) + 2 * HOUR))

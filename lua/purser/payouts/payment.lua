@@ -85,28 +85,30 @@ end
 --------------------------------------------------------------------------------------------------- after it was sent
 
 -- Writes what was found out about it elsewhere than by asking for it.
-local function conclude(self, intent, answer)
-  local verdict, problem = self.run.journal:reconciled(intent, answer, self:after(answer.outcome, answer.reason))
+local function conclude(self, answer)
+  local run = self.run
+  local verdict, problem = run.journal:reconciled(queue.intent_of(run, self), answer, self:after(answer.outcome,
+    answer.reason))
   if verdict and verdict.is_taken then
-    return conclude(self, intent, { outcome = "undecided", reason = "its record is another call's" })
+    return conclude(self, { outcome = "undecided", reason = "its record is another call's" })
   end
-  self.run.problem = self.run.problem or problem
+  run.problem = run.problem or problem
 end
 
 -- Finds out what became of it. Tries until the service shows it, or the run ends.
-local function reconcile(self, intent)
+local function reconcile(self)
   local run = self.run
   local window = self.window or { readings = run.readings, payment = self }
   local answer, err = history_check.ask(run, function()
-    return run.client:reconcile(intent, nil, window)
+    return run.client:reconcile(queue.intent_of(run, self), nil, window)
   end)
   if answer and answer.outcome == "undecided" and not self.put_off_at then
-    window.readings, self.window, self.intent_to_find = run.last_readings, window, intent
+    window.readings, self.window = run.last_readings, window
     return run:put_off(self)
   end
   if not err then return end
   -- an account that the service does not know, say, is the reason that it gave for the payment, too
-  conclude(self, intent, self.rejection and self.rejection == err.message
+  conclude(self, self.rejection and self.rejection == err.message
     and { outcome = "not_done", reason = self.rejection }
     or { outcome = "undecided", reason = "it cannot be looked for: " .. err.message })
 end
@@ -114,13 +116,13 @@ end
 -- Finds out about one that an earlier life, or another worker, had sent.
 local function take_over(self)
   local run = self.run
-  local intent, known = queue.intent_of(run, self), self.client_id and history_check.look(run, self)
+  local known = self.client_id and history_check.look(run, self)
   if known and known.stage == "done" then -- by an attempt, perhaps, that the journal lacks
-    return conclude(self, intent, { outcome = "done", record = known.record })
+    return conclude(self, { outcome = "done", record = known.record })
   elseif self.rejection then
-    return run:park(self, intent)
+    return run:park(self)
   end
-  reconcile(self, intent)
+  reconcile(self)
 end
 
 ------------------------------------------------------------------------------------------------------ before it is sent
@@ -167,8 +169,8 @@ end
 -- shows; then it is done.
 local function was_made(self)
   if not self.approved or not self.client_id or not self.intent then return false end
-  local run, intent = self.run, queue.intent_of(self.run, self)
-  local answer = run.client:reconcile(intent, nil, history_check.window_of(run, self, intent))
+  local run = self.run
+  local answer = run.client:reconcile(queue.intent_of(run, self), nil, history_check.window_of(run, self))
   return answer ~= nil and answer.outcome == "done"
 end
 
@@ -177,21 +179,20 @@ local function send(self)
   run.sending = run.sending + 1
   local value, err = planned.send(run.client, self, info)
   run.sending = run.sending - 1
-  local intent = info.intent
   run.problem = run.problem or info.journal_error
   if value ~= nil or run.problem then return end
-  if not (intent and intent.id) then return not_admitted(self, err) end
+  if not info.intent then return not_admitted(self, err) end
   if self.state == "sent" and self.rejection then
-    run:park(self, intent)
+    run:park(self)
   elseif err.outcome == "unknown" or self.state == "sent" then
-    reconcile(self, intent)
+    reconcile(self)
   end
 end
 
 --- Does what is due: one that was sent is found out about, any other is sent unless it was made already.
 function Payment:pay()
   if self.window then
-    reconcile(self, self.intent_to_find)
+    reconcile(self)
   elseif self.state == "sent" then
     take_over(self)
   else

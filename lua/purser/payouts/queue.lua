@@ -265,9 +265,9 @@ function M.check_account(tx, self, is_run)
   end
 end
 
---- Returns the first call without a known end that is equal to a payment: { id, state, payment = its key or "", over_at
---- = until when the service takes it, in_queue = whether it is a payment that workers of this queue reconcile }; nil
---- when there is none. Until the end of the transaction it stays as it is.
+--- Returns a call without a known end that is equal to a payment, an undecided one first: { id, state, payment = its
+--- key or "", over_at = until when the service takes it, in_queue = whether it is a payment that workers of this queue
+--- reconcile }; nil when there is none. Until the end of the transaction it stays as it is.
 function M.equal_call(tx, self, payment)
   local row = planned.equal_call(tx, self.account, payment.operation, payment.params)
   return row and { id = row.id, state = row.state, payment = row.payment,

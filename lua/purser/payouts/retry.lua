@@ -24,10 +24,9 @@ local NOT_CHECKED = "; where a person knows that it was not made, the option for
 -- not; or nil and an error. What failed was rejected by the service, whose word counts where the look shows no record
 -- that may be the payment's.
 local function look(self, payment, readings)
-  local intent = queue.intent_of(self, payment)
-  local window = history_check.window_of(self, payment, intent, readings and readings.as_of)
+  local window = history_check.window_of(self, payment, readings and readings.as_of)
   window.readings = readings
-  local answer, err = self.client:reconcile(intent, nil, window)
+  local answer, err = self.client:reconcile(queue.intent_of(self, payment), nil, window)
   if not answer then
     if err.phase == "journal" then return nil, err end
     if payment.state == "failed" and err.kind == "api" and err.outcome == "rejected" then return true end
@@ -108,7 +107,7 @@ function M.retry_all(self, keys, options)
   for _, key in ipairs(keys) do
     local payment = planned.within(self.journal, function(tx) return queue.find(tx, self, key) or false end)
     if payment and payment.intent then
-      readings:expect(history_check.window_of(self, payment, queue.intent_of(self, payment), readings.as_of).since)
+      readings:expect(history_check.window_of(self, payment, readings.as_of).since)
     end
   end
   for _, key in ipairs(keys) do

@@ -36,10 +36,8 @@ end
 
 --- Lets a payment wait until its record must be visible. What an earlier life left behind waits for the others as well.
 ---@param payment purser.payouts.Payment
----@param intent purser.Intent
-function Run:park(payment, intent)
-  payment.intent_to_find = intent
-  payment.look_at = math.max(self.client:now(), intent.sent_at + history_check.visible_ms(self))
+function Run:park(payment)
+  payment.look_at = math.max(self.client:now(), payment.sent_at + history_check.visible_ms(self))
   table.insert(self.parked, payment)
 end
 
@@ -61,7 +59,7 @@ local function begin_looks(self, is_idle)
   for _, payment in ipairs(parked) do
     local is_due = payment.look_at <= now
     if is_due then
-      local window = history_check.window_of(self, payment, payment.intent_to_find, now)
+      local window = history_check.window_of(self, payment, now)
       readings:expect(window.since)
       window.readings, window.payment, payment.window = readings, payment, window
     end

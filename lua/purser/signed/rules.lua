@@ -45,8 +45,18 @@ local function destination_of(row, params)
   return plan_text.digest(moves.to .. table.concat(parts)), anyhow
 end
 
+--- Returns a record of the service's book as an entry of a policy's `addresses` is.
+---@param saved table  of wallet.withdrawal_addresses
+---@param network string|nil  its name as withdrawals want it; nil: as the book has it, the long one
+---@return { address: string, memo: string|nil, network: string } entry
+function M.saved(saved, network)
+  local memo = saved.memo ~= "" and saved.memo or saved.addressTag
+  return { address = tostring(saved.address), memo = memo ~= "" and memo or nil,
+    network = network or tostring(saved.network) }
+end
+
 --- Returns what rules judge of a call. The caller adds what it knows of it: `now`, `queue`, `known_since` (false: never
---- paid), `book` (the service's own, a list as the policy's `addresses` are), `sum`, `signed`, `maker`, `waited_ms`.
+--- paid), `book` (the service's own: a list of M.saved), `sum`, `signed`, `maker`, `waited_ms`.
 ---@param operation string
 ---@param params table<string, string>
 ---@return table|nil call  nil where there is no such operation

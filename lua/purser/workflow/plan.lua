@@ -13,6 +13,7 @@ local core = require "purser.core"
 local decimal = require "purser.decimal"
 local errors = require "purser.call.errors"
 local plain_text = require "purser.util.plain_text"
+local rules = require "purser.signed.rules"
 
 local M = {}
 
@@ -137,8 +138,8 @@ end
 
 -- Begins a plan: its network is found, or what is wrong is noted. Misspelt names end the planning: what was meant is
 -- not known. `title()` names the plan, once its parameters are known to be such. Returns it; or nil and an error.
-local function begin(client, operation, given, rules, title)
-  local message, name, hint = option_schema.check(given, rules, "parameter")
+local function begin(client, operation, given, known, title)
+  local message, name, hint = option_schema.check(given, known, "parameter")
   if message then return nil, errors.argument(name, message, hint) end
   local max_age_ms = given.max_age_ms or MAX_AGE_MS
   local all, read_at = coins.read(client, max_age_ms)
@@ -233,9 +234,9 @@ local function require_saved_address(plan, client, network, given)
     local saved, err = walk:next()
     if err then return err end
     if not saved then break end
-    local memo = saved.memo ~= "" and saved.memo or saved.addressTag or ""
-    if saved.address == given.address and memo == (given.memo or "")
-      and (saved.network == network.network or saved.network == network.netWork) then
+    local entry = rules.saved(saved)
+    if entry.address == given.address and (entry.memo or "") == (given.memo or "")
+      and (entry.network == network.network or entry.network == network.netWork) then
       line(plan, "saved", "the address is in the address book")
       return nil
     end

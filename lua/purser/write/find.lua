@@ -14,38 +14,22 @@ local M = {}
 
 local undecided, is_blank = find_content.undecided, compare.is_blank
 
--- Asks for the call's window and what lies near it. What that shows to be done is; anything else is concluded from it
--- where answered calls show that nothing of it is hidden, and otherwise from the widest window.
-local function ask_late(question, judge)
-  if reading.is_history(question.reconcile) and not question.window.is_planned then
-    local shown, err = reading.of(question, "near")
-    if not shown then return nil, err end
-    local answer, problem = judge(question, shown)
-    if problem or answer and answer.outcome == "done" then return answer, problem end
-    -- what was given to equal calls may be this one's, unless their own records are looked for, too
-    local is_exact = not question.gave and reading.is_exact(question, shown, find_content.witnesses(question, shown))
-    if is_exact then return answer end
-    question.doubted, question.waits, question.gave = false, false, false
-  end
-  local shown, err = reading.of(question, "wide")
-  if not shown then return nil, err end
-  return judge(question, shown)
-end
-
 --- Finds the one record that agrees in all that can be compared.
 function M.match(question)
-  if question.late then return ask_late(question, find_content.judge) end
-  return nil, select(2, reading.of(question, "early"))
+  local shown, err = reading.of(question, question.how)
+  if not shown or not question.late then return nil, err end
+  return find_content.judge(question, shown)
 end
 
 -- Returns a way that asks for the call's own id first, where the list can be asked for that, and then for all.
 local function by_id_first(once)
   return function(question)
-    if not question.service.readings and reading.has_id_filter(question.reconcile) then
+    local is_first = question.how == "early" or question.how == "near"
+    if is_first and not question.service.readings and reading.has_id_filter(question.reconcile) then
       local answer, err = once(question, "id")
       if err or answer and answer.outcome ~= "undecided" or not question.late then return answer, err end
     end
-    return once(question, "early")
+    return once(question, question.how)
   end
 end
 
@@ -80,15 +64,16 @@ local function judge_id(question, shown)
   local answer, other, contradicts = judge_own(question, shown, witnesses)
   if answer then return answer end
   if not other then return find_content.judge(question, shown) end
+  find_content.note_seen(question, other)
   if contradicts then return undecided({ other }, REUSED) end
   if shown.incomplete then return question:doubt(shown, { other }) end
   return find_content.found(question, other)
 end
 
 local find_id = by_id_first(function(question, how)
-  if question.late and how ~= "id" then return ask_late(question, judge_id) end
   local shown, err = reading.of(question, how)
   if not shown then return nil, err end
+  if question.late and how ~= "id" then return judge_id(question, shown) end
   local answer, other = judge_own(question, shown, claims.NONE)
   if answer then return answer end
   return find_content.note_early(question, shown, other)
@@ -179,6 +164,8 @@ end
 function M.missing(question)
   local shown = question.shown
   if shown and shown.incomplete then return question:doubt(shown, {}) end
+  local vanished = shown and find_content.vanished(question, shown)
+  if vanished then return vanished end
   if not (shown and shown.records[1]) then -- what is shown for a name shows that it is spelled so
     local answer, err = judge_spelling(question)
     if answer or err or question.waits then return answer, err end
@@ -232,7 +219,9 @@ end
 M.state = by_id_first(function(question, how)
   local name, now = question.reconcile.client_id, question.service:now()
   local requested, candidates, record = question.intent.params[name], {}, nil
-  local shown, err = reading.of(question, how, now - NINETY_DAYS + 60000, now)
+  local first, last = 0, 0 -- of a list without windows
+  if reading.is_history(question.reconcile) then first, last = now - NINETY_DAYS + 60000, now end
+  local shown, err = reading.of(question, how, first, last)
   if not shown then return nil, err end
   for _, other in ipairs(shown.records) do
     if other[name] == requested then
@@ -241,6 +230,7 @@ M.state = by_id_first(function(question, how)
       candidates[#candidates + 1] = other
     end
   end
+  if question.late then find_content.note_seen(question, record) end
   if not record and #candidates > 0 then return nothing_but(question, candidates, MISNAMED) end
   return states[question.reconcile.target_state](question, record)
 end)
@@ -339,7 +329,7 @@ local function ask_coins(question)
 end
 
 function M.conversion(question)
-  local shown, err = reading.of(question, question.late and "wide" or "early")
+  local shown, err = reading.of(question, question.how)
   if not shown or not question.late then return nil, err end
   local found, elsewhere = matching(question, shown)
   if shown.incomplete then return question:doubt(shown, found) end

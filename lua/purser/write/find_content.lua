@@ -155,8 +155,10 @@ local function candidates_of(question, shown, witnesses, is_early)
   return list, failed
 end
 
-local function note_seen(question, record)
-  local id = intents.id_of(record)
+--- Notes a record that may be the call's.
+---@param record table|nil
+function M.note_seen(question, record)
+  local id = record and intents.id_of(record)
   if id then question.seen[id] = record end
 end
 
@@ -164,21 +166,21 @@ end
 --- may be gone when one must. `own` shows the call's id. Returns nothing, or nil and an error.
 function M.note_early(question, shown, own)
   -- an id that failed may be taken again, so another record of it may be on its way
-  if own and M.failing(question, own) ~= "failed" then note_seen(question, own) end
+  if own and M.failing(question, own) ~= "failed" then M.note_seen(question, own) end
   local list, err = candidates_of(question, shown, claims.NONE, true)
   if not list then return nil, err end
-  for _, one in ipairs(list) do note_seen(question, one.record) end
+  for _, one in ipairs(list) do M.note_seen(question, one.record) end
 end
 
--- Returns those of them that a reading does not show.
-local function vanished_from(question, shown)
+--- Returns what it means that a reading does not show one of them; nil where it shows all.
+function M.vanished(question, shown)
   local is_shown, vanished = {}, {}
-  if not next(question.seen) then return vanished end
+  if not next(question.seen) then return nil end
   for _, record in ipairs(shown.records) do is_shown[intents.id_of(record) or ""] = true end
   for id, record in pairs(question.seen) do
     if not is_shown[id] then vanished[#vanished + 1] = record end
   end
-  return vanished
+  return vanished[1] and undecided(vanished, reasons.vanished) or nil
 end
 
 -- Returns the times that the record of a call can have, which may be dated `later` than it was accepted.
@@ -403,8 +405,8 @@ local function judge_absence(question, shown, parts, open, failed, hidden, witne
   if near[1] then return undecided(records_in(near), parts.may[1] and reasons.another_id or reasons.unlike) end
   if parts.far[1] then return undecided(records_in(parts.far), is_planned and reasons.planned or reasons.elsewhere) end
   if witnesses.misplaced and not is_planned then return undecided({}, reasons.misplaced) end
-  local vanished = vanished_from(question, shown)
-  if vanished[1] then return undecided(vanished, reasons.vanished) end
+  local vanished = M.vanished(question, shown)
+  if vanished then return vanished end
   -- what is kept was read as of one time, and measures nothing
   local late = not is_planned and judge_lateness(question, shown, hidden) or nil
   if late or question.waits then return late end
@@ -439,6 +441,7 @@ function M.judge(question, shown)
   if not witnesses then return nil, err end
   local list, failed, open = claimable(question, shown, witnesses)
   if not list then return nil, failed end
+  for _, one in ipairs(list) do M.note_seen(question, one.record) end
   if shown.incomplete then return question:doubt(shown, records_in(list)) end
   if list[1] and question.claims:has_forgotten(question.first, question.later) then
     return undecided(records_in(list), reasons.forgotten)

@@ -136,6 +136,14 @@ local function digest_of(row, params, shown, spell)
   return digest.of(table.concat(parts, "\n"))
 end
 
+--- Returns a time as tables keep it: 13 digits, whose order as text is that of the times. One that they cannot keep is
+--- their first or last.
+---@param ms integer  epoch milliseconds
+---@return string
+function M.time_text(ms)
+  return format("%013d", math.min(math.max(0, ms), 9999999999999))
+end
+
 --- Returns what two equal calls have in common: everything but the id that distinguishes them, and but what no record
 --- would show.
 function M.digest(row, params)
@@ -163,11 +171,11 @@ M.OVER = "it was found before that it was not executed, and an equal call was se
 --- The states of calls that certainly made no record: such a call may be sent again with its key.
 M.SPENT_NOTHING = { rejected = true, not_sent = true, not_done = true }
 
+--- The states of calls without a known end.
+M.UNDECIDED = { open = true, unknown = true, undecided = true }
+
 -- The states that an end may replace; any other end counts over all but `done`.
-local over = {
-  unknown = { open = true, unknown = true },
-  undecided = { open = true, unknown = true, undecided = true },
-}
+local over = { unknown = { open = true, unknown = true }, undecided = M.UNDECIDED }
 
 ---@class purser.Verdict  what is made of an end that a process reports
 ---@field counts boolean|nil       it is written

@@ -14,7 +14,6 @@ local intents = require "purser.write.intent"
 local operations = require "purser.api.operations"
 local private = require "purser.util.private"
 local reading = require "purser.write.evidence.reading"
-local schema = require "purser.write.journal.schema"
 local service_clock = require "purser.call.clock"
 local setbacks = require "purser.call.setbacks"
 local validate = require "purser.call.validate"
@@ -26,7 +25,7 @@ local M = {}
 
 --- Returns a time as the rows keep it.
 ---@type fun(ms: integer): string
-M.time_text = schema.time_text
+M.time_text = intents.time_text
 
 --- Changes rows by a condition with `?` for each of the further values. Returns how many.
 ---@type fun(tx: table, set: table<string, string>, where: string, ...: string): integer
@@ -75,17 +74,20 @@ function M.insert(tx, columns)
   return calls.insert(tx, columns)
 end
 
---- Returns the first call without a known end that does the same, as its row; nil where there is none. Until the end of
---- the transaction it stays as it is.
+--- Returns a call without a known end that does the same, an undecided one first, as its row; nil where there is none.
+--- Until the end of the transaction it stays as it is.
 ---@param tx table
 ---@param account string
 ---@param operation string
 ---@param params table<string, string>
 ---@return table<string, string>|nil row
 function M.equal_call(tx, account, operation, params)
-  return tx:rows("SELECT * FROM purser_calls WHERE digest = $1 AND account = $2 AND " .. schema.UNDECIDED
-    .. " ORDER BY CASE WHEN state = 'undecided' THEN 0 ELSE 1 END LIMIT 1" .. calls.for_update[tx.db.name],
-    intents.digest(operations.by_name[operation], params), account)[1]
+  local rows = calls.equal_calls(tx, account, intents.digest(operations.by_name[operation], params), "",
+    calls.for_update[tx.db.name])
+  for _, row in ipairs(rows) do
+    if row.state == "undecided" then return row end
+  end
+  return rows[1]
 end
 
 --- Returns how many equal payments stand undecided that were never sent as far as the journal knows.

@@ -9,8 +9,8 @@
 --
 -- One question is asked of every lost call: which records may be of this call, and who else may own them? `not_done` is
 -- a promise, so it is waited for: the service takes a request until it is `recv_window` old, and a new record may take
--- a while to be seen. Only when both have passed, and a whole reading of a history shows no record that may be the
--- call's, was nothing done.
+-- a while to be seen. Only when both have passed, and none of two whole readings of a history shows a record that may
+-- be the call's, was nothing done.
 
 local claims = require "purser.write.evidence.claims"
 local errors = require "purser.call.errors"
@@ -69,12 +69,13 @@ local rules = { visibility_delay_ms = { 0 }, skew_ms = { 0 }, poll_ms = { 0 }, w
 ---@field later integer       and after the time until which it was accepted
 ---@field deadline integer    from then on a record that exists must be seen
 ---@field late boolean        that time has come
----@field doubted boolean     this reading did not show all there is
----@field waits boolean       there is more to wait for
+---@field how string         what is read now: see reading.of
 ---@field gave boolean        records that agree with it were given to equal calls
+---@field doubted boolean     one of these readings did not show all there is
+---@field waits boolean       there is more to wait for
 ---@field shown purser.evidence.Reading|nil  the last one
 ---@field spelled table<string, string|false>  how the service spells what people spell: see reading.question
----@field seen table<string, table>  records that may be the call's, by id, that were shown before the deadline
+---@field seen table<string, table>  records that may be the call's, by id, that any reading showed
 ---@field newer_than integer    when the reading began in which another call's record is missing
 ---@field missed table<string, boolean>  answered calls, by id, whose records a reading did not show
 local Question = {}
@@ -110,10 +111,39 @@ end
 -- Returns whether a record that exists must be seen by now.
 function Question:is_due() return self.service:now() >= self.deadline end
 
---- Begins another reading.
-function Question:begin()
-  self.late, self.doubted, self.waits, self.gave = self:is_due(), false, false, false
-  self.shown = nil
+-- Returns how to read first.
+local function first_way(question)
+  if not question.late then return "early" end
+  return question.window.is_planned and "wide" or "near"
+end
+
+-- Returns how to read after a reading that showed no record of the call; nil where nothing more is read.
+local function next_way(question, answer)
+  local shown = question.shown
+  -- what is planned is asked of readings that are kept, and which are two in one: see reading.all
+  if question.how == "early" or question.how == "wide" or not shown then return nil end
+  local witnesses = shown.witnesses[question.row.full_name]
+  -- what was given to equal calls may be this one's, unless their own records are looked for, too
+  local is_exact = witnesses and not question.gave and reading.is_exact(question, shown, witnesses)
+  if not is_exact then return "wide" end
+  local is_absent = not question.waits and not (answer and answer.outcome == "undecided")
+  return is_absent and question.how == "near" and "again" or nil
+end
+
+--- Reads until a record shows that the call was done. An answer may be another request's, and look whole all the same:
+--- so what one reading does not show is asked for once more, and absent is what neither shows. The last one is the
+--- widest, or answered calls show that it hides nothing. Returns the last answer; nil where that shows nothing; or nil
+--- and an error. (Public for its specs.)
+function Question:read()
+  self.late, self.doubted = self:is_due(), false
+  local how, answer, err = first_way(self), nil, nil
+  while how do
+    self.how, self.waits, self.gave, self.shown = how, false, false, nil
+    answer, err = find[self.reconcile.strategy](self)
+    if err or answer and answer.outcome == "done" and answer.record then break end
+    how = next_way(self, answer)
+  end
+  return answer, err
 end
 
 --- Returns the answer of a reading that did not show all there is.
@@ -170,8 +200,7 @@ local READINGS_WHILE_SET = 10
 local function ask_once(question)
   local service = question.service
   local now, correction = service:now(), service:correction()
-  question:begin()
-  local answer, err = find[question.reconcile.strategy](question)
+  local answer, err = question:read()
   if err then return nil, err end
   local is_set = service:correction() ~= correction or service:now() < now
   if is_set and not question.window.is_planned then -- it is of no matter to what spans months
@@ -189,7 +218,8 @@ local LONGEST_PAUSE_MS = 30000 -- between two readings after the deadline
 -- Returns how long to wait for the next reading. Each pause is twice as long as the one before, up to the deadline and
 -- again after it: what the first readings do not find is rarely found by the next. Those that are shared are made at
 -- the same times.
-local function pause_before_next(question, now)
+local function pause_before_next(question)
+  local now = question.service:now()
   local left, ms = question.deadline - now, 1
   if left > 0 then
     ms, question.pause_ms = math.min(question.pause_ms, left), question.pause_ms * 2
@@ -218,9 +248,9 @@ local function answer_ahead(question)
     .. "nothing shows when the record must be visible"):format(math.floor(ahead_ms() / 1000)))
 end
 
-local function too_early(question, now)
+local function too_early(question)
   local early = undecided({}, "it is too early to say that it was not done")
-  early.not_before = math.max(question.deadline, now + question.poll_ms)
+  early.not_before = math.max(question.deadline, question.service:now() + question.poll_ms)
   return early
 end
 
@@ -236,14 +266,13 @@ local function ask_until_decided(question)
   question.pause_ms, question.late_pause_ms = is_early and question.poll_ms or math.huge, question.poll_ms
   while true do
     local answer, err
-    if is_early or service:now() >= question.deadline then answer, err = ask_once(question) end
+    if is_early or question:is_due() then answer, err = ask_once(question) end
     if err then return nil, err end
     incomplete = incomplete + (question.doubted and 1 or 0)
     if answer and not (question.doubted and incomplete < reading.INCOMPLETE_READINGS) then return answer end
-    local now = service:now()
-    local is_over = now >= question.deadline and not question.waits
-    if question.options.wait == false and not is_over then return too_early(question, now) end
-    service:pause(pause_before_next(question, now))
+    local is_over = question:is_due() and not question.waits
+    if question.options.wait == false and not is_over then return too_early(question) end
+    service:pause(pause_before_next(question))
   end
 end
 

@@ -161,4 +161,18 @@ describe("a destination", function()
       return true
     end)
   end)
+
+  it("is not known by a payment that a history showed and this journal never sent", function()
+    own.within(function(tx)
+      local params = { coin = "USDT", netWork = "TRX", address = "TPayee", amount = "1" }
+      local call = rules.call("wallet.withdraw", params)
+      own.write(tx, "found", 0, { operation = "wallet.withdraw", params = json.encode(params), sent_at = "" })
+      approval_rows.install(tx, "treasury", { latest = { version = 1, asks_sums = true },
+        versions = { { digest = "d" } } })
+      send(tx, "1", 2, "1")
+      tx:rows "UPDATE purser_calls SET state = 'done' WHERE id = '1'"
+      assert.equal(NOON + 2 * HOUR, approval_rows.known(tx, "treasury", "", "", call.destination).known_since)
+      return true
+    end)
+  end)
 end)

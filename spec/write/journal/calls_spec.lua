@@ -61,7 +61,7 @@ describe("a look after a restart", function()
   end)
 
   it("asks for the hours around it where the journal knows none of its records", function()
-    local known = requests(60)
+    local known = requests(700)
     client:close()
     journal:close()
     for _, suffix in ipairs { "", "-wal", "-shm", ".kept" } do os.remove(path .. suffix) end

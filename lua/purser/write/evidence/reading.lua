@@ -2,8 +2,8 @@
 -- A reading: a window of a history or list, whole or not, shared by all that ask for it.
 --
 -- A conclusion needs a whole reading: each answer with status 200 and nothing next to its list that says otherwise,
--- every page, every window. A reading says the same of every call in its window, so many calls that are looked for
--- together need it once:
+-- every page, every window. Absence needs two of them, since an answer may be another request's. A reading says the
+-- same of every call in its window, so many calls that are looked for together share it:
 --
 --     local readings = reading.share(client:now())
 --     readings:expect(intent.sent_at)                -- of every call that will be looked for by these
@@ -82,22 +82,26 @@ end
 ---@param first integer
 ---@param last integer
 ---@param time_name string|nil  the member that holds a record's time
----@param state table|nil  after an error the next reading goes on with the parts that were read
+---@param state table|nil  for all that is asked later: it is read twice, since an answer may be another request's, and
+--- after an error the next reading goes on with the parts that were read
 ---@return table[]|nil records, purser.Error|nil err, string|nil why
 function M.all(run, row, params, first, last, time_name, state)
   local longest, ask = retention.max_window(row.window) or LONGEST_MS, asks_again(run)
-  local parts = state or {}
+  local parts = state or { is_second = true }
   while true do
-    first = parts.read_to and parts.read_to - math.min(OVERLAP_MS, longest / 2) or first
-    local upto = math.min(first + longest, last)
-    local walk = history.strict(ask, row, params, first, upto, time_name)
+    local from = parts.read_to and parts.read_to - math.min(OVERLAP_MS, longest / 2) or first
+    local upto = math.min(from + longest, last)
+    local walk = history.strict(ask, row, params, from, upto, time_name)
     local records, err = walk:collect()
     if not records then
       if not (err.details and err.details.crowded) then return nil, err end
       return {}, nil, "the history holds more records at one moment than it shows"
     end
     parts[#parts + 1], parts.read_to, parts.incomplete = records, upto, parts.incomplete or walk.source.incomplete
-    if upto >= last then return each_once(row, parts), nil, parts.incomplete end
+    if upto >= last then
+      if parts.is_second then return each_once(row, parts), nil, parts.incomplete end
+      parts.is_second, parts.read_to = true, nil
+    end
   end
 end
 
@@ -302,8 +306,8 @@ end
 
 --- Reads what may show a call's record: in its window, or between two other times, 0 for a list without windows.
 ---@param question purser.reconcile.Question
----@param how "id"|"early"|"near"|"wide"  for the call's own id alone; for the window; with what lies near that; with as
---- much more as a service may be shifted by
+---@param how "id"|"early"|"near"|"again"|"wide"  for the call's own id alone; for the window; with what lies near that;
+--- the same once more; with as much more as a service may be shifted by
 ---@param first integer|nil
 ---@param last integer|nil
 ---@return purser.evidence.Reading|nil, purser.Error|nil err

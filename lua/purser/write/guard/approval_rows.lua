@@ -5,12 +5,14 @@
 
 local core = require "purser.core"
 local decimal = require "purser.decimal"
+local intents = require "purser.write.intent"
 local plan_text = require "purser.signed.plan_text"
 local rules = require "purser.signed.rules"
 local utc = require "purser.util.utc"
 
 local M = {}
 
+local time_text = intents.time_text
 local floor, format, match, sub = math.floor, string.format, string.match, string.sub
 
 local LOCK, HOUR, KEPT_HOURS = 7078804, 3600000, 32 * 24
@@ -34,7 +36,6 @@ M.TABLES = {
 --- Keeps other hosts from sending, withdrawing and changing the policy until the transaction ends.
 function M.lock(tx) tx:lock(LOCK) end
 
-local function time_text(ms) return format("%013d", ms) end
 local function hour_text(ms) return format("%08d", floor(ms / HOUR)) end
 
 ---------------------------------------------------------------------------------------------------- what is known
@@ -154,7 +155,7 @@ local function count_history(tx, account, asks_sums)
   local first, sums = floor(tx:now() / HOUR) * HOUR - KEPT_HOURS * HOUR, {}
   tx:rows("DELETE FROM purser_sums WHERE account = $1", account)
   for _, row in ipairs(tx:rows([[SELECT id, operation, params, sent_at, destination FROM purser_calls
-    WHERE account = $1 AND (destination = '' OR sent_at >= $2)
+    WHERE account = $1 AND sent_at <> '' AND (destination = '' OR sent_at >= $2)
     AND state NOT IN (]] .. SPENT_NOTHING .. ")", account, time_text(first))) do
     local params = core.decode(row.params)
     local call = type(params) == "table" and next(params) and rules.call(row.operation, params)

@@ -195,8 +195,7 @@ function M.charge(tx, approved, call, sent_at)
   if approved.chain.latest.asks_sums then approval_rows.charge(tx, approved.account, call, sent_at) end
 end
 
--- Returns the service's book as the `addresses` of a policy are: with the short name of a network, which withdrawals
--- want; the book has the long one. Nil where it cannot be read.
+-- Returns the service's book, with the short names of networks, which withdrawals want; nil where it cannot be read.
 local function book_of(client)
   local coins, book, names = client:call "wallet.coins", {}, {}
   if not coins then return nil end
@@ -209,9 +208,7 @@ local function book_of(client)
   while true do
     local saved, err = walk:next()
     if not saved then return not err and book or nil end
-    local memo, long = saved.memo ~= "" and saved.memo or saved.addressTag, tostring(saved.network)
-    book[#book + 1] = { address = tostring(saved.address), memo = memo ~= "" and memo or nil,
-      network = names[format("%s\n%s", saved.coin, long)] or long }
+    book[#book + 1] = rules.saved(saved, names[format("%s\n%s", saved.coin, tostring(saved.network))])
   end
 end
 

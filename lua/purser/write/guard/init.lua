@@ -187,21 +187,17 @@ function Guard:check_prepared(row, params)
   return rejection or rule and reject(row, rule, "a prepared request is not recorded", "make the call instead") or nil
 end
 
-local function check_duplicates(tx, intent, row, digest)
-  local others = tx:rows([[SELECT id FROM purser_calls WHERE digest = $1 AND account = $2
-    AND id <> $3 AND state IN ('open', 'unknown', 'undecided')]], digest, intent.account or "", intent.id)
-  if #others > 0 then
-    tx:reject(reject(row, "no_duplicates", "an equal move has no known end (journal entry " .. others[1].id
-      .. ")", "reconcile it first"))
-  end
-end
-
 --- Checks the rules that live in the journal, within the transaction that records the intent, and charges the spending
 --- limits. Returns what was charged, as text; or ends the transaction with the rejection.
-function Guard:admit(tx, intent, row, digest)
+---@param equal_call fun(): { id: string }|nil  returns an equal call without a known end
+function Guard:admit(tx, intent, row, equal_call)
   if not self.spending_limit and not self.no_duplicates then return "" end
   spending.lock(tx)
-  if self.no_duplicates and row.effect == "transfer" then check_duplicates(tx, intent, row, digest) end
+  local equal = self.no_duplicates and row.effect == "transfer" and equal_call()
+  if equal then
+    tx:reject(reject(row, "no_duplicates", "an equal move has no known end (journal entry " .. equal.id .. ")",
+      "reconcile it first"))
+  end
   local charged = {}
   for _, asset in ipairs(assets_of(row, intent.params)) do
     local limit = self.spending_limit and self.spending_limit[asset]

@@ -7,20 +7,17 @@
 -- begins with what was spent already.
 
 local decimal = require "purser.decimal"
+local intents = require "purser.write.intent"
 
 local M = {}
 
+local time_text = intents.time_text
 local format, gmatch, match = string.format, string.gmatch, string.match
 
 local LOCK = 7078802
-local LAST_TIME = 9999999999999
 
 --- Keeps other hosts from charging until the transaction ends.
 function M.lock(tx) tx:lock(LOCK) end
-
-local function time_text(ms)
-  return format("%013d", math.min(ms, LAST_TIME))
-end
 
 -- account, asset, length and number of the period, amount.
 local function read_charge(line)

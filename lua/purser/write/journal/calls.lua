@@ -15,7 +15,7 @@ local operations = require "purser.api.operations"
 local schema = require "purser.write.journal.schema"
 local spending = lazy "purser.write.guard.spending"
 
-local time_text = schema.time_text
+local time_text = intents.time_text
 local unpack = table.unpack or unpack -- luacheck: ignore
 
 local M = {}
@@ -86,6 +86,16 @@ end
 
 --- Locks the rows that a query finds until the transaction ends. (SQLite's transactions lock everything.)
 M.for_update = { postgresql = " FOR UPDATE", sqlite = "" }
+
+--- Returns the calls of an account without a known end that do the same as another, as their rows.
+---@param digest string
+---@param id string  of that other
+---@param lock string|nil  of M.for_update: then they stay as they are until the end of the transaction
+---@return table<string, string>[] rows
+function M.equal_calls(tx, account, digest, id, lock)
+  return tx:rows("SELECT * FROM purser_calls WHERE digest = $1 AND account = $2 AND id <> $3 AND " .. schema.UNDECIDED
+    .. (lock or ""), digest, account, id)
+end
 
 -- Begins another attempt of a row, whose earlier ones were certainly not executed. Returns whether that was so.
 local function begin_again(tx, intent, known, fields, where, ...)
@@ -183,13 +193,16 @@ function M.begin(self, intent, row, guard, key, payment)
     if known then return { known = known } end
     if err then tx:reject(err) end
     if approval then approved.charge(tx, approver, approval, intent.sent_at) end
-    local charges = guard and guard:admit(tx, intent, row, intents.digest(row, intent.params)) or ""
+    local charges = guard and guard:admit(tx, intent, row, function()
+      return M.equal_calls(tx, intent.account or "", intents.digest(row, intent.params), intent.id)[1]
+    end) or ""
     if charges ~= "" then M.update(tx, { charges = charges }, "id = ?", intent.id) end
     return {}
   end)
   if result and not result.known then
     if payment then
       payment.attempt, payment.attempts, payment.intent = intent.attempt, payment.attempts + 1, intent.id
+      payment.sent_at, payment.recv_window = intent.sent_at, intent.recv_window
       payment.first_sent_at = payment.first_sent_at or intent.sent_at
     end
     return true
@@ -237,12 +250,6 @@ function M.staged(tx, change)
   return set
 end
 
--- Returns whether an equal call, sent perhaps because this one was found not to have been executed, is open.
-local function has_open_equal(tx, known)
-  return tx:rows("SELECT id FROM purser_calls WHERE digest = $1 AND account = $2 AND operation = $3 AND id <> $4 AND "
-    .. schema.UNDECIDED .. " LIMIT 1", known.digest, known.account, known.operation, known.id)[1] ~= nil
-end
-
 -- The stage of a payment about which another than its worker finds out. Its worker sends again what was not made.
 local STAGES = { done = "done", undecided = "undecided" }
 
@@ -252,7 +259,9 @@ local function write_end(tx, intent, ending)
   local known = tx:rows("SELECT * FROM purser_calls WHERE id = $1" .. M.for_update[tx.db.name], intent.id)[1]
   if not known then return {} end
   local later = intent.attempt and tonumber(known.attempt) - intent.attempt or 0
-  local verdict = intents.judge_end(known.state, later, ending, function() return has_open_equal(tx, known) end)
+  local verdict = intents.judge_end(known.state, later, ending, function()
+    return M.equal_calls(tx, known.account, known.digest, known.id)[1] ~= nil
+  end)
   if verdict.done_before then verdict.record = known.record ~= "" and core.decode(known.record) or {} end
   if not verdict.counts then return verdict end
   local set = { state = ending.state, record_id = ending.record_id, record = keep(ending.record),

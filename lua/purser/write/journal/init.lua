@@ -19,7 +19,7 @@ local postgresql = require "purser.util.database.postgresql"
 local private = require "purser.util.private"
 local schema = require "purser.write.journal.schema"
 
-local time_text = schema.time_text
+local time_text = intents.time_text
 local unpack = table.unpack or unpack -- luacheck: ignore
 
 ---@class purser.Journal
@@ -81,8 +81,6 @@ local filter_rules = {
   id = "string", limit = { 1, 2 ^ 31 - 1 }, after = "table",
 }
 
-local is_undecided = { open = true, unknown = true, undecided = true }
-
 -- The query for a filter, and its values.
 local function query_of(filter)
   local conditions, values = {}, {}
@@ -92,7 +90,7 @@ local function query_of(filter)
       conditions[#values] = ("%s = $%d"):format(name, #values)
     end
   end
-  if is_undecided[filter.state] then conditions[#conditions + 1] = schema.UNDECIDED end
+  if intents.UNDECIDED[filter.state] then conditions[#conditions + 1] = schema.UNDECIDED end
   local after = filter.after and filter.after.intent
   if after then
     conditions[#conditions + 1] = ("(sent_at, id) > ($%d, $%d)"):format(#values + 1, #values + 2)

@@ -90,13 +90,11 @@ function Memory:begin(intent, row, _, key)
   return true
 end
 
-local is_open = { open = true, unknown = true, undecided = true }
-
 -- Returns whether an equal call, sent perhaps because this one was found not to have been executed, is open.
 local function has_open_equal(self, call)
   for i = self.first, self.last do
     local other = self.list[i]
-    if other ~= call and is_open[other.state] and other.account == call.account and other.operation == call.operation
+    if other ~= call and intents.UNDECIDED[other.state] and other.account == call.account
       and other.digest == call.digest then
       return true
     end
@@ -179,7 +177,7 @@ function Memory:open_calls(account, names, first, last)
   local found = {}
   for i = self.first, self.last do
     local call = self.list[i]
-    if is_open[call.state] and call.account == (account or "") and (not names or names[call.operation])
+    if intents.UNDECIDED[call.state] and call.account == (account or "") and (not names or names[call.operation])
       and call.sent_at >= first - intents.LATEST_MS and call.sent_at <= last then
       found[#found + 1] = call
     end

@@ -5,14 +5,10 @@
 
 local approval_rows = require "purser.write.guard.approval_rows"
 local core = require "purser.core"
+local intents = require "purser.write.intent"
 local option_schema = require "purser.util.option_schema"
 
 local M = { version = 2 }
-
---- Returns a time as the tables keep it; one that they cannot keep is their first or last.
-function M.time_text(ms)
-  return ("%013d"):format(math.min(math.max(0, ms), 9999999999999))
-end
 
 -- A planned payment, a call under way and a finished call are one row of one table; a queue is the rows with its name.
 -- `state` says what is known of the latest attempt, `stage` where a payment is in its queue.
@@ -199,7 +195,7 @@ end
 
 --- Prunes what is older than `before`, epoch ms. Returns what journal:prune returns; or nil and a message.
 function M.prune(db, before)
-  before = M.time_text(before)
+  before = intents.time_text(before)
   local sums, from = { intents = 0, payments = 0 }, { sent_at = "", id = "" }
   while from do
     local counts, following = db:transaction(function(tx) return prune_calls(tx, before, from) end)
