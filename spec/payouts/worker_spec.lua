@@ -235,3 +235,25 @@ describe("a payment that one reading leaves undecided", function()
     assert.equal(2, assert(payouts:find "lost").attempts)
   end)
 end)
+
+it("goes on with a payment that is put back when another task had found nothing left", function()
+  local counted = false
+  local rows = at.journal.db.rows
+  function at.journal.db.rows(db, sql, ...)
+    local found, more = rows(db, sql, ...)
+    counted = counted or sql:find("CAST(count(*)", 1, true) and found and found[1] and found[1].number == "0"
+    return found, more
+  end
+  local rejected = false
+  local client = at.client_with { transport = at.transport(function(request, inner)
+    if rejected or request.operation ~= "wallet.transfer" then return inner:send(request) end
+    rejected = true
+    at.set "state = 'undecided', stage = 'undecided'" -- by another worker, which gave up looking for it
+    counted = false
+    while not counted do schedule.sleep(1) end
+    return { status = 400, headers = {}, body = '{"code":700003,"msg":"too late"}' }
+  end) }
+  local payouts = at.payouts_with { client = client, concurrency = 2, idle_ms = 20 }
+  assert(payouts:add("a", "wallet.transfer", at.own "2"))
+  assert.equal(1, assert(payouts:run()).done)
+end)

@@ -495,7 +495,7 @@ describe("a key on two hosts", function()
     assert.same({ 1, "done", 2 }, { #entries, entries[1].state, entries[1].intent.attempt })
     assert.equal(paid.tranId, assert(journal:owners("record_id", "again", { paid.tranId }))[paid.tranId].record_id)
     assert.equal(0, #assert(journal:open_calls("again", nil, sim:now() - 100000, sim:now())))
-    assert.equal(1, #assert(journal:answered_calls("again", { ["sub_account.transfer"] = true }, sim:now() - 100000,
+    assert.equal(1, #assert(journal:made_calls("again", { ["sub_account.transfer"] = true }, sim:now() - 100000,
       sim:now())))
     journal:note_delay("sub_account.transfer", 700)
     journal:note_delay("sub_account.transfer", 600)

@@ -209,7 +209,7 @@ describe("a call that only its content identifies", function()
     end)
 
   it("is an error where the journal cannot be read", function()
-    for _, unread in ipairs { "owners", "open_calls", "answered_calls" } do
+    for _, unread in ipairs { "owners", "open_calls", "made_calls" } do
       local journal = own_calls.with {}
       journal[unread] = function() return nil, "disk I/O error" end
       for _, case in ipairs { { "wallet.transfer", move, moved }, { "sub_account.transfer", changed(move,

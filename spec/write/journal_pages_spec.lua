@@ -113,7 +113,7 @@ describe("every look into a journal", function()
     local names = { ["wallet.withdraw"] = true }
     assert(journal:owners("record_id", "treasury", { "1", "2" }, names))
     assert(journal:open_calls("treasury", names, 1700000000000, 1700000020000))
-    assert(journal:answered_calls("treasury", names, 1700000000000, 1700000020000))
+    assert(journal:made_calls("treasury", names, 1700000000000, 1700000020000))
     assert(journal:open_count "treasury")
     journal.db.rows = nil
     local count, by_undecided = 0, 0

@@ -317,6 +317,8 @@ describe("when the end cannot be written", function()
     assert(mixing.broker:transfer(move))
     db.is_full = nil
     assert(db:rows "PRAGMA query_only = 0")
+    local sent_at = assert(journal:entries())[1].intent.sent_at
+    assert.same({}, journal:open_calls(client:account(), nil, sent_at, sent_at)) -- it can have made no other record
     local result, err = mixing.broker:transfer(move)
     assert.is_nil(result)
     assert.matches("carries the id of a record that belongs to another call", err.message)

@@ -143,9 +143,9 @@ describe("a conversion that no batch shows", function()
   end)
 
   it("is an error where the journal cannot be read", function()
-    for _, unread in ipairs { "open_calls", "answered_calls" } do
+    for _, unread in ipairs { "open_calls", "made_calls" } do
       local journal = { owners = function() return {} end, open_calls = function() return {} end,
-        answered_calls = function() return {} end, delay = function() return 0 end,
+        made_calls = function() return {} end, delay = function() return 0 end,
         call_of = function() end, begin = function() return true end }
       journal[unread] = function() return nil, "disk I/O error" end
       local service = listing_service(function(of)

@@ -279,7 +279,8 @@ end
 --- was.
 function M.answered_since(tx, self, operation, since)
   return tonumber(tx:rows("SELECT min(sent_at) AS sent_at FROM purser_calls WHERE account = $1 AND operation = $2 "
-    .. "AND answered <> '' AND sent_at >= $3", self.account, operation, time_text(since))[1].sent_at)
+    .. "AND answered <> '' AND answered <> 'no' AND sent_at >= $3", self.account, operation,
+    time_text(since))[1].sent_at)
 end
 
 ------------------------------------------------------------------------------------------------ what a person decides

@@ -117,7 +117,8 @@ local function refill(self)
     return self.left
   end
   self.left = left
-  if #took == 0 then self.refill_at = now + self.idle_ms end
+  -- that nothing is left is asked anew by each task: one that is at work may put its payment back
+  if #took == 0 and left > 0 then self.refill_at = now + self.idle_ms end
   for _, payment in ipairs(took) do
     payment.run = self
     self.hand[#self.hand + 1] = setmetatable(payment, payment_class)

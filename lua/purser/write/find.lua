@@ -300,10 +300,10 @@ local function judge_batch(question, batch)
   local first, last = question.first - question.visible_ms, question.last
   local calls, err = question.claims:open_calls(first, last, question.later)
   if not calls then return nil, err end
-  local answered
-  answered, err = question.claims:answered_calls(first, last)
-  if not answered then return nil, err end
-  for _, call in ipairs(answered) do calls[#calls + 1] = call end
+  local made
+  made, err = question.claims:made_calls(first, last)
+  if not made then return nil, err end
+  for _, call in ipairs(made) do calls[#calls + 1] = call end
   for _, call in ipairs(calls) do
     if may_hold(batch, coins_of(call.params)) then
       return undecided({ batch }, "(9) another conversion of these coins could have made it as well")

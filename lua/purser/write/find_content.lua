@@ -271,27 +271,27 @@ local function measure(question, shown, call)
   end
 end
 
--- Returns the answered calls before the reading whose records it does not show under the ids that were answered; or nil
--- and an error.
+-- Returns the calls that were made before the reading, and whose records it does not show under the ids that are known;
+-- or nil and an error.
 local function hidden_calls(question, shown, witnesses)
   -- a list that is no history loses what is deleted, a key for instance: that one is missing is no lateness
   if not reading.is_history(question.reconcile) then return { newest = 0, at_edge = {} } end
   local first = math.max(question.intent.sent_at - question.before - HIDDEN_MS, shown.first + question.before)
-  local answered, err = question.claims:answered_calls(first, math.min(shown.began, question.last,
+  local made, err = question.claims:made_calls(first, math.min(shown.began, question.last,
     shown.last - question.visible_ms))
-  if not answered then return nil, err end
+  if not made then return nil, err end
   local ids, hidden, name = {}, { at_edge = {} }, question.reconcile.client_id
-  for _, record in ipairs(answered[1] and shown.records or {}) do
+  for _, record in ipairs(made[1] and shown.records or {}) do
     ids[intents.id_of(record) or ""] = true
     if name then ids[record[name] or ""] = true end
   end
   hidden.newest = witnesses.newest
-  for _, call in ipairs(answered) do
+  for _, call in ipairs(made) do
     -- a record that shows the call's own id is its, whatever its answer named
-    if ids[call.record_id] or name and ids[call.params[name]] then
+    if ids[call.record_id or false] or name and ids[call.params[name]] then
       hidden.newest = math.max(hidden.newest, call.sent_at)
       if question.missed[call.id] then measure(question, shown, call) end
-    elseif call.record_id then
+    else
       hidden[#hidden + 1] = call
       -- its record may lie before the reading, as times are cut to whole minutes: one that asks for more shows that
       hidden.at_edge[call] = call.sent_at < shown.first + question.before + SLACK_MS or nil
@@ -378,7 +378,10 @@ local function judge_equal(question, parts, open, hidden, witnesses)
     return verdict == "same" or verdict == "may" or differs_by_fee
   end
   local rivals, now = keep(joined(others, hidden), may_own), question.service:now()
-  if any(rivals, function(call) return now < claims_until(question, call) end) then return await_other(question) end
+  if any(rivals, function(call) return now < claims_until(question, call) end) then
+    if any(hidden, may_own) then question.newer_than = question.shown.began end -- which may show whose it is
+    return await_other(question)
+  end
   return rivals[1] and undecided({ mine }, reasons.others) or M.found(question, mine)
 end
 

@@ -121,7 +121,7 @@ end)
 describe("calls of the same history", function()
   it("are asked for by what the journal knows, and are an error where it cannot be read", function()
     local function unread() return nil, "disk I/O error" end
-    for _, name in ipairs { "open_calls", "answered_calls" } do
+    for _, name in ipairs { "open_calls", "made_calls" } do
       local found, err = claims_of({}, { [name] = unread })[name](claims_of({}, { [name] = unread }), NOW, NOW, 0)
       assert.is_nil(found)
       assert.equal("unknown", err.outcome)

@@ -151,17 +151,24 @@ for name, kind in pairs(kinds) do
       assert.same({}, assert(journal:open_calls("treasury", nil, T0 + 90000000, T0 + 90001000)))
     end)
 
-    it("knows the calls that were answered, of an operation and a time", function()
-      local answered, found = assert(begin { order = "a" }), assert(begin { order = "b" })
-      assert(journal:finish(answered, { id = "11" }))
-      assert(journal:reconciled(found, { outcome = "done", record = { id = "12" } }))
-      assert(begin { order = "c" })
-      local names = { ["wallet.withdraw"] = true }
-      local list = assert(journal:answered_calls("treasury", names, T0, T0))
-      assert.same({ 1, "11" }, { #list, list[1].record_id })
-      assert.same({}, assert(journal:answered_calls("treasury", names, T0 + 1, T0 + 2)))
-      assert.same({}, assert(journal:answered_calls("treasury", { ["wallet.transfer"] = true }, T0, T0)))
-      assert.same({}, assert(journal:answered_calls("other", names, T0, T0)))
+    it("knows the calls that were made, of an operation and a time, and which of them were answered", function()
+      local function ended(order, record)
+        assert(journal:reconciled(assert(begin { order = order }), { outcome = "done", record = record }))
+      end
+      assert(journal:finish(assert(begin { order = "a" }), { id = "11" }))
+      ended("b", { id = "12" })
+      ended("c", { id = "13", withdrawOrderId = "c" })
+      ended("d", {})
+      assert(begin { order = "e" })
+      assert(journal:finish(assert(begin { order = "f" }), nil, { outcome = "not_done", message = "" }))
+      local names, made = { ["wallet.withdraw"] = true }, {}
+      for _, call in ipairs(assert(journal:made_calls("treasury", names, T0, T0))) do
+        made[call.params.withdrawOrderId] = { call.record_id or "none", call.answered }
+      end
+      assert.same({ a = { "11", true }, b = { "12", false }, c = { "13", true }, d = { "none", false } }, made)
+      assert.same({}, assert(journal:made_calls("treasury", names, T0 + 1, T0 + 2)))
+      assert.same({}, assert(journal:made_calls("treasury", { ["wallet.transfer"] = true }, T0, T0)))
+      assert.same({}, assert(journal:made_calls("other", names, T0, T0)))
     end)
 
     it("knows how late records were seen", function()

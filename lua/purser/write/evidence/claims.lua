@@ -2,13 +2,14 @@
 -- Whose record it is, and what the records of answered calls show of a service.
 --
 -- A record belongs to the call whose answer named its id, or whose id it shows. Everything else is unclaimed. A call
--- that was answered is a witness of its record: it shows how this service writes what is sent.
+-- that was made may own any that agrees, while its own is not shown. A call that was answered is a witness of its
+-- record: it shows how this service writes what is sent.
 --
 -- A journal, in memory or in a database, is asked for
 --   owners("record_id", account, ids, operations)      record id -> the call that owns it
 --   owners("key", account, ids, operations)            id -> the call, sent or planned, that carries it
 --   open_calls(account, operations, first, last)       calls without a known end that may have made a record then
---   answered_calls(account, operations, first, last)   calls whose records must be in a history from there to there
+--   made_calls(account, operations, first, last)       calls whose records must be in a history from there to there
 --   delay(operation), note_delay(operation, ms)        how late records of an operation were seen to appear
 --   forgotten                                             until when calls were sent that it may have forgotten
 -- Each returns nil and a message where it cannot be read. A call is a table { id =, operation =, params =, sent_at =,
@@ -234,10 +235,10 @@ function Claims:open_calls(first, last, later)
   return others
 end
 
---- Returns the answered calls of this operation that were sent between two times, and whose records the same question
+--- Returns the calls of this operation that were made, were sent between two times, and whose records the same question
 --- shows; or nil and an error.
-function Claims:answered_calls(first, last)
-  local calls, message = self.journal:answered_calls(self.account, { [self.row.full_name] = true }, first, last)
+function Claims:made_calls(first, last)
+  local calls, message = self.journal:made_calls(self.account, { [self.row.full_name] = true }, first, last)
   if not calls then return failed(message) end
   local found = {}
   for _, call in ipairs(calls) do

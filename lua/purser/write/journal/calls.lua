@@ -48,7 +48,8 @@ function M.call_of(row)
   return { id = row.id, key = row.key ~= "" and row.key or nil, operation = row.operation, intent = intent,
     params = intent.params, sent_at = intent.sent_at, recv_window = intent.recv_window,
     state = row.state, record_id = row.record_id ~= "" and row.record_id or nil,
-    record = row.record ~= "" and core.decode(row.record) or nil, answered = row.answered ~= "",
+    record = row.record ~= "" and core.decode(row.record) or nil,
+    answered = row.answered == "yes" or row.answered == "found",
     found = row.answered == "found", digest = row.digest }
 end
 
@@ -87,14 +88,15 @@ end
 --- Locks the rows that a query finds until the transaction ends. (SQLite's transactions lock everything.)
 M.for_update = { postgresql = " FOR UPDATE", sqlite = "" }
 
---- Returns the calls of an account without a known end that do the same as another, as their rows.
----@param digest string
+--- Returns calls of an account without a known end that do the same as another, as their rows: one of them, or all,
+--- locked.
+---@param same string  the digest of both
 ---@param id string  of that other
----@param lock string|nil  of M.for_update: then they stay as they are until the end of the transaction
+---@param lock string|nil  of M.for_update
 ---@return table<string, string>[] rows
-function M.equal_calls(tx, account, digest, id, lock)
+function M.equal_calls(tx, account, same, id, lock)
   return tx:rows("SELECT * FROM purser_calls WHERE digest = $1 AND account = $2 AND id <> $3 AND " .. schema.UNDECIDED
-    .. (lock or ""), digest, account, id)
+    .. (lock or " LIMIT 1"), same, account, id)
 end
 
 -- Begins another attempt of a row, whose earlier ones were certainly not executed. Returns whether that was so.
@@ -265,7 +267,8 @@ local function write_end(tx, intent, ending)
   if verdict.done_before then verdict.record = known.record ~= "" and core.decode(known.record) or {} end
   if not verdict.counts then return verdict end
   local set = { state = ending.state, record_id = ending.record_id, record = keep(ending.record),
-    message = text_of(ending.message), answered = ending.record_id ~= "" and ending.answered or "",
+    message = text_of(ending.message),
+    answered = ending.record_id ~= "" and ending.answered or ending.state == "done" and "no" or "",
     ended_at = time_text(core.now_ms()) }
   local change = known.queue ~= "" and (ending.change or STAGES[ending.state] and { stage = STAGES[ending.state],
     message = ending.message })
@@ -378,6 +381,13 @@ function M.owners(self, column, account, ids, names)
   return found
 end
 
+-- Returns whether the attempt of a row is known to have been made, though that could not be written.
+local function was_made(self, row)
+  for _, call in pairs(self.unwritten or {}) do
+    if call.id == row.id and call.intent.attempt == tonumber(row.attempt) then return true end
+  end
+end
+
 --- Returns the calls of an account whose end is not known, and that can have made a record between two times; or nil
 --- and a message.
 ---@param names table<string, boolean>|nil  of operations; nil: of all
@@ -390,19 +400,20 @@ function M.open_calls(self, account, names, first, last)
   if not rows then return nil, message end
   local found = {}
   for _, row in ipairs(rows) do
-    if not names or names[row.operation] then found[#found + 1] = M.call_of(row) end
+    local is_meant = not names or names[row.operation]
+    if is_meant and not was_made(self, row) then found[#found + 1] = M.call_of(row) end
   end
   return found
 end
 
 local NEAREST = 500 -- calls at either end of a window, of each operation: what they show is the same in between
 
---- Returns calls that were answered, or were found by an id that their record shows, and were sent between two times;
---- or nil and a message. Of very many it returns those next to either end.
+--- Returns calls that were made, and were sent between two times; or nil and a message. Of very many it returns those
+--- next to either end.
 ---@param names table<string, boolean>  of operations
 ---@return purser.Call[]|nil calls, string|nil message
 ---@param self purser.Journal
-function M.answered_calls(self, account, names, first, last)
+function M.made_calls(self, account, names, first, last)
   local found, seen = {}, {}
   for name in pairs(names) do
     for _, order in ipairs { "ASC", "DESC" } do

@@ -29,7 +29,7 @@ local unpack = table.unpack or unpack -- luacheck: ignore
 ---@field private call_of function
 ---@field private owners function
 ---@field private open_calls function
----@field private answered_calls function
+---@field private made_calls function
 ---@field private delay function
 ---@field private note_delay function
 local Journal = { __name = "purser.journal" }
@@ -39,7 +39,7 @@ Journal.__index = Journal
 local M = {}
 
 -- Calls, reconciling and queues ask a journal by these: see calls.lua. memory.lua has the same methods.
-for _, name in ipairs { "begin", "finish", "reconciled", "owners", "open_calls", "answered_calls", "delay",
+for _, name in ipairs { "begin", "finish", "reconciled", "owners", "open_calls", "made_calls", "delay",
   "note_delay" } do
   Journal[name] = calls[name]
 end

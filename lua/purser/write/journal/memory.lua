@@ -119,7 +119,7 @@ local function end_call(self, call, intent, ending)
   local id = type(ending.record) == "table" and intents.id_of(ending.record)
   if id and is_owned(self, call, id) then return { is_taken = true } end
   call.state, call.record = ending.state, ending.record
-  call.answered, call.found = ending.answered and true or false, ending.answered == "found"
+  call.answered, call.found = id and ending.answered and true or false, ending.answered == "found"
   if id then
     call.record_id = tostring(id)
     self.by_record[call.record_id] = self.by_record[call.record_id] or {}
@@ -186,11 +186,11 @@ function Memory:open_calls(account, names, first, last)
 end
 
 --- See calls.lua.
-function Memory:answered_calls(account, names, first, last)
+function Memory:made_calls(account, names, first, last)
   local found = {}
   for i = self.first, self.last do
     local call = self.list[i]
-    if call.answered and call.record_id and names[call.operation] and call.account == (account or "")
+    if (call.state == "done" or call.answered) and names[call.operation] and call.account == (account or "")
       and call.sent_at >= first and call.sent_at <= last then
       found[#found + 1] = call
     end

@@ -26,7 +26,8 @@ local calls = [[CREATE TABLE purser_calls (id TEXT PRIMARY KEY,
   policy TEXT NOT NULL DEFAULT '',      -- the version that let it through
   destination TEXT NOT NULL DEFAULT '', -- a digest of whom it pays, under a policy
   record_id TEXT NOT NULL DEFAULT '', record TEXT NOT NULL DEFAULT '',
-  answered TEXT NOT NULL DEFAULT '',    -- 'yes': its answer named the record; 'found': the record shows its id
+  answered TEXT NOT NULL DEFAULT '',    -- of a call that was made: 'yes', its answer named the record; 'found', the
+                                        -- record shows its id; 'no', nothing but the record's content
   message TEXT NOT NULL DEFAULT '', ended_at TEXT NOT NULL DEFAULT '',
   queue TEXT NOT NULL DEFAULT '', payment TEXT NOT NULL DEFAULT '', -- its name in the queue
   stage TEXT NOT NULL DEFAULT '',       -- waiting, taken (until the lease ends), sent, done, failed, undecided, dropped
