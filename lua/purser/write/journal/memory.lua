@@ -29,8 +29,10 @@ function M.of(transport, origin)
   return by_origin[origin]
 end
 
-local function slot_of(account, operation, key)
-  return ("%d:%s%s %s"):format(#account, account, operation, key)
+-- Operations whose records are in one list share their keys.
+local function slot_of(account, row, key)
+  local history = intents.makes_in(row)
+  return ("%d:%s%s %s"):format(#account, account, history ~= "" and history or row.full_name, key)
 end
 
 local function forget(self, call)
@@ -77,7 +79,7 @@ end
 --- Keeps a call that is about to be sent. Returns true; or nil, nil and the call that has its key. See calls.lua.
 ---@param key { name: string, content: string }|nil
 function Memory:begin(intent, row, _, key)
-  local slot = key and slot_of(intent.account or "", intent.operation, key.name)
+  local slot = key and slot_of(intent.account or "", row, key.name)
   local known = slot and self.by_key[slot]
   if not known then
     add(self, intent, row, key, slot)
@@ -160,7 +162,7 @@ function Memory:owners(column, account, ids, names)
   for _, id in ipairs(ids) do
     if column == "key" then
       for name in pairs(names) do
-        local call = self.by_key[slot_of(account or "", name, id)]
+        local call = self.by_key[slot_of(account or "", operations.by_name[name], id)]
         if call then note(id, call) end
       end
     else
