@@ -230,14 +230,15 @@ end
 -- stamped while a clock was wrong.
 local MAX_AHEAD_MS = 3600000
 
--- Returns what to answer of a call that lies too far ahead: the clock here may be the wrong one, and an early question
--- lets the service set it right. Nothing, where the call is to be waited for; nil and an error where asking failed.
-local function answer_far_ahead(question)
+-- Asks about a call that lies ahead: the clock here may be the wrong one, and an early question lets the service set it
+-- right. Returns what to answer of one that still lies too far ahead; nothing, where the call is to be waited for; nil
+-- and an error where asking failed.
+local function answer_ahead(question)
   local function ahead_ms() return question.intent.sent_at - question.service:now() end
-  if ahead_ms() <= MAX_AHEAD_MS then return nil end
+  if ahead_ms() <= question.before then return nil end
   local answer, err = ask_once(question)
-  if answer or err or ahead_ms() <= MAX_AHEAD_MS then return answer, err end
-  return undecided({}, ("the call was stamped %d s ahead of the clock, so one of the clocks was wrong, and "
+  if err or ahead_ms() <= MAX_AHEAD_MS then return nil, err end
+  return answer or undecided({}, ("the call was stamped %d s ahead of the clock, so one of the clocks was wrong, and "
     .. "nothing shows when the record must be visible"):format(math.floor(ahead_ms() / 1000)))
 end
 
@@ -253,7 +254,7 @@ local function ask_until_decided(question)
     return undecided({}, "(6) it is too long ago: nothing shows that " .. question.reconcile.lookup
       .. " reaches back that far")
   end
-  local far, problem = answer_far_ahead(question)
+  local far, problem = answer_ahead(question)
   if far or problem then return far, problem end
   local incomplete, is_early = 0, M.decides_early(question)
   question.pause_ms, question.late_pause_ms = is_early and question.poll_ms or math.huge, question.poll_ms
