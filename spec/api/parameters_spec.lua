@@ -29,7 +29,7 @@ local good = {
   flag = true, choice = function(param)
     return require("purser.api.parameters").choices[param.choices][1]
   end, permissions = { "SPOT_ACCOUNT_READ" }, ips = { "203.0.113.7" }, coins = { "DOGE" }, md5 = MD5, area_code = "86",
-  address = "TSampLeAddress:with-memo_1", memo = "\228\189\153 77",
+  address = "TSampLeAddress:with-memo_1", memo = "\228\189\153 77", own_id = "invoice 1",
 }
 
 -- Values that each kind rejects: value, and words the message must hold.
@@ -59,6 +59,7 @@ local bad = {
   address = { { "T\208\144ddr", "a character that is not ASCII %(byte 2%)" }, { "Taddr\226\128\174x", "bidirectional mark" },
     { "T\226\128\139addr", "zero%-width" }, { "T addr", "a blank" }, { "Taddr ", "a blank" }, { "", "empty" },
     { "T\194\160addr", "not ASCII" }, { "T\255addr", "UTF%-8" }, { "T\nx", "control" }, { {}, "table" } },
+  own_id = { { "a ", "can be seen" }, { "a\226\128\139", "can be seen" }, { "", "empty" }, { ("x"):rep(201), "200 characters" } },
   memo = { { "77\226\128\139", "zero%-width character U%+200B" }, { "77\226\128\174", "bidirectional" },
     { "77\194\155", "control" }, { "77\n", "control" }, { "77\226\128\168", "line separator" },
     { "\227\133\164", "zero%-width" }, { "77\243\160\132\128", "zero%-width" }, { "", "empty" }, { "\255", "UTF%-8" } },

@@ -163,7 +163,7 @@ describe("the annotation file", function()
     time = "integer|string", count = "integer|string", status = "integer|string", named_status = "integer|string",
     flag = "boolean", md5 = "string",
     ips = "string[]|string", coins = "string[]|string", area_code = "string|integer",
-    address = "string", memo = "string|integer",
+    address = "string", memo = "string|integer", own_id = "string|integer",
   }
   local function type_of(param)
     if param[2] == "choice" then return "purser." .. param.choices end

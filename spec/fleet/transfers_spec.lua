@@ -71,12 +71,12 @@ describe("the balances of a fleet", function()
     local owner = sim:account { role = "broker", email = "a@example.org", balances = { USDT = "1000" } }
     local journal = own.begin()
     finally(own.finish)
-    local function run(amounts)
+    local function run(amounts, asset)
       local client = simulated.client(sim, owner, { journal = journal, account = "treasury" })
       local fleet = assert(purser.fleet.new { client = client, vault = function() return true end,
         accounts = { { name = "traders01", note = "first desk" }, { name = "traders02", note = "second desk" } } })
       assert(fleet:apply())
-      return assert(fleet:distribute { asset = "USDT", amounts = amounts, name = "june" }), client
+      return assert(fleet:distribute { asset = asset or "USDT", amounts = amounts, name = "june" }), client
     end
     local out = run { traders01 = "100", traders02 = "50" }
     sim:fault { kind = "lost_answer", operation = "sub_account.transfer", times = 1 }
@@ -88,6 +88,7 @@ describe("the balances of a fleet", function()
     assert.equal("done", again.moves[1].state)
     assert.same({ USDT = "100" }, free(client, "traders01"))
     assert.same({ USDT = "50" }, free(client, "traders02"))
+    assert(run({ traders01 = "100", traders02 = "50" }, "usdt"):execute()) -- one asset, however it is written
     assert.equal(2, received(sim, "sub_account.transfer"))
     local _, err = run({ traders01 = "101" }):execute()
     assert.same({ "not_sent", "journal.other_content" }, { err.outcome, err.code })

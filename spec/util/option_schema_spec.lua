@@ -4,7 +4,7 @@
 local option_schema = require "purser.util.option_schema"
 
 local rules = { name = "string", place = "string or table", given = "any", ms = { 1, 1000 }, count = { 0 },
-  way = { "wait", "reject" }, version = { 1, 2, 3 } }
+  way = { "wait", "reject" }, version = { 1, 2, 3 }, key = option_schema.NAME }
 
 describe("a value", function()
   for name, values in pairs {
@@ -13,6 +13,7 @@ describe("a value", function()
     given = { fits = { "x", 1, {}, false, print }, fails = {} },
     ms = { fits = { 1, 1000, 7.0 }, fails = { 0, 1001, 1.5, "5", -1, 0 / 0, 1 / 0, -1 / 0 } },
     count = { fits = { 0, 2 ^ 53, 1 / 0 }, fails = { -1, 0.5, "0", 0 / 0 } },
+    key = { fits = { "x", "invoice 1" }, fails = { "", "x ", 1, {} } },
     way = { fits = { "wait", "reject" }, fails = { "Wait", "wai", "", 1, true } },
   } do
     it(("fits the rule of `%s` or does not"):format(name), function()

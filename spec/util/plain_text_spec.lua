@@ -61,10 +61,21 @@ describe("a text of others", function()
   end)
 end)
 
+describe("a name", function()
+  it("differs from no other one by what cannot be seen", function()
+    for _, text in ipairs { "a", "invoice 1", "Stra\195\159e", ("x"):rep(200) } do
+      assert.is_true(plain_text.is_name(text), text)
+    end
+    for _, text in ipairs { "", " a", "a ", "a\9b", "a\0", "a\194\160b", "a\226\128\139", "\255", ("x"):rep(201) } do
+      assert.is_false(plain_text.is_name(text), text)
+    end
+  end)
+end)
+
 describe("an error", function()
   it("is one line of a log, whatever it quotes", function()
     local err = require("purser.call.errors").argument("coin", 'parameter "coin" is "x\npurser: all is well\27[2J"')
-    assert.equal('spec/util/plain_text_spec.lua:66: '
+    assert.equal('spec/util/plain_text_spec.lua:77: '
       .. 'parameter "coin" is "x\\x0Apurser: all is well\\x1B[2J" [outcome not_sent]', tostring(err))
   end)
 end)

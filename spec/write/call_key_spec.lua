@@ -67,6 +67,19 @@ for name, in_memory in pairs { ["with a journal"] = false, ["without one"] = tru
       assert.matches('the key "invoice10+" was used', err.message)
     end)
 
+    -- The same id in the other operation that makes the same records was another key, and was executed once more.
+    it("is rejected in another operation whose records are in the same list", function()
+      assert(move(client, "5", "invoice-1"))
+      local _, err = client.broker:transfer(simulated.transfer("5", { clientTranId = id_of "invoice-1" }))
+      assert.same({ "not_sent", "journal.other_content" }, { err.outcome, err.code })
+      local paid = { coin = "USDT", address = "TQn9Y2khEsLJW1ChVWFMSMeRDow5KcbLSE", amount = "20",
+        withdrawOrderId = "invoice-2" }
+      assert(client.wallet:withdraw_legacy(paid))
+      _, err = client.wallet:withdraw(paid)
+      assert.same({ "not_sent", "journal.other_content" }, { err.outcome, err.code })
+      assert.equal(0, simulated.counted(sim, "wallet.withdraw", "received"))
+    end)
+
     it("finds out first what became of a lost one that was executed", function()
       sim:fault { kind = "lost_answer", operation = "transfer" }
       assert.equal("unknown", select(2, move(client, "5", "invoice-1")).outcome)
@@ -116,6 +129,17 @@ describe("an operation without an id", function()
     local keys = {}
     for _, entry in ipairs(assert(journal:entries())) do keys[entry.key or ""] = entry.state end
     assert.same({ ["sweep-1"] = "done", ["sweep-2"] = "done", [""] = "done" }, keys)
+  end)
+
+  -- The id with a blank behind it was another key, and the payment was made again.
+  it("takes no id of a withdrawal that looks like another", function()
+    local client, before = client_of(), simulated.counted(sim, "wallet.withdraw", "received")
+    for _, id in ipairs { "invoice-1 ", " invoice-1", "invoice-1\194\160", "invoice\226\128\139-1" } do
+      local _, err = client.wallet:withdraw { coin = "USDT", netWork = "TRX", amount = "20", withdrawOrderId = id,
+        address = "TSampLeAddress" }
+      assert.same({ "not_sent", "withdrawOrderId" }, { err.outcome, err.parameter })
+    end
+    assert.equal(before, simulated.counted(sim, "wallet.withdraw", "received"))
   end)
 
   it("takes no key that cannot be read", function()

@@ -281,20 +281,21 @@ end)
 
 describe("a text with a zero byte", function()
   it("is rejected as an account's name, since the database would take two names for one", function()
-    for _, name in ipairs { "a\0b", "a\0c", "a\nb" } do
+    for _, name in ipairs { "a\0b", "a\0c", "a\nb", "treasury ", "" } do
       local made, err = purser.new { base_url = "http://127.0.0.1:1", api_key = "k", secret_key = "s",
         journal = journal, account = name }
       assert.is_nil(made)
-      assert.matches('"account" holds a line break or another control character', err.message)
+      assert.matches('option "account" is', err.message)
+      assert.equal("it must be a text of 1 to 200 characters, all of which can be seen", err.hint)
     end
   end)
 
   it("is rejected wherever else it would be kept", function()
-    local payouts = assert(purser.payouts.new { client = client, journal = journal, queue = "a\0b" })
-    local added, err = payouts:add("k", "sub_account.transfer", { toAccount = "tradingdesk1",
-      fromAccountType = "SPOT", toAccountType = "SPOT", asset = "USDT", amount = "1" })
-    assert.is_nil(added)
-    assert.matches("zero byte", err.message)
+    for _, queue in ipairs { "a\0b", "default " } do
+      local payouts, err = purser.payouts.new { client = client, journal = journal, queue = queue }
+      assert.is_nil(payouts)
+      assert.matches('"queue" is no name', err.message)
+    end
     assert.matches("zero byte", select(2, journal:entries { account = "a\0b" }).message)
   end)
 

@@ -32,6 +32,13 @@ describe("a look during which the clock was set", function()
     return service
   end
 
+  -- A clock that was set back by 50 minutes after the call was waited for until it showed the time of the call again.
+  it("forward is asked for first where the call lies ahead, so that nothing waits for the wrong clock", function()
+    local service = service_of(-50 * 60000, true)
+    assert.equal("not_done", assert(reconciled(service)).outcome)
+    assert.is_true(service.now() >= NOW + 9000 and service.now() < NOW + 60000)
+  end)
+
   it("back does not decide, since it may have been too early", function()
     for _, is_corrected in ipairs { true, false } do
       local service = service_of(60000, is_corrected)

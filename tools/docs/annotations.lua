@@ -20,7 +20,7 @@ M.kinds = {
   text = "string|integer", new_name = "string", client_id = "string", amount = "string|integer|purser.decimal",
   time = "integer|string", count = "integer|string", status = "integer|string", named_status = "integer|string",
   flag = "boolean", permissions = "string[]|string", ips = "string[]|string", coins = "string[]|string",
-  md5 = "string", area_code = "string|integer", address = "string", memo = "string|integer",
+  md5 = "string", area_code = "string|integer", address = "string", memo = "string|integer", own_id = "string|integer",
 }
 
 local function param_type(param)

@@ -9,7 +9,7 @@ local amount = { "amount", "amount", type = "string", required = true }
 local address = { "address", "address", type = "string", required = true }
 local memo = { "memo", "memo", type = "string", note = "required when the address needs one" }
 local remark = { "remark", "text", type = "string" }
-local order_id = { "withdrawOrderId", "text", type = "string", note = "your own id of the withdrawal" }
+local order_id = { "withdrawOrderId", "own_id", type = "string", note = "your own id of the withdrawal" }
 local from_type = { "fromAccountType", "choice", type = "string", required = true, choices = "account_types" }
 local to_type = { "toAccountType", "choice", type = "string", required = true, choices = "account_types" }
 local start_time = { "startTime", "time", type = "long" }

@@ -89,6 +89,16 @@ M.memo = {
   end,
 }
 
+M.own_id = {
+  text = "text of 1 to 200 characters, all of which can be seen",
+  check = function(value)
+    local text, message, more = clean_text(value)
+    if not text or plain_text.is_name(text) then return text, message, more end
+    return nil, "is no text of 1 to 200 characters, all of which can be seen; another one that looks the same would "
+      .. "be executed once more", "remove what cannot be seen"
+  end,
+}
+
 M.client_id = {
   text = "32 letters and digits",
   check = function(value)

@@ -17,7 +17,7 @@ local client_rules = {
   transport = "table", clock = "function", proxy = "string", ca_file = "string", ca_path = "string",
   ca_pem = "string", pinned_key = "string", user_agent = "string", max_response_bytes = { 1024, 2 ^ 31 },
   hooks = "table", rate_limit = "any", retry = "any", allow_insecure = "boolean",
-  account = "string", journal = "table", guard = "table", policy = "string", generate_ids = "boolean",
+  account = option_schema.NAME, journal = "table", guard = "table", policy = "string", generate_ids = "boolean",
   visibility_delay_ms = { 0, 3600000 },
   correct_clock = "boolean",
 }
@@ -138,10 +138,6 @@ function M.check(options)
   if message then return message, option, hint end
   if options.journal and type(options.journal.begin) ~= "function" then
     return 'option "journal" is no journal', "journal", "give one that purser.journal.open made"
-  end
-  if options.account == "" then return 'option "account" is empty', "account", "give a name, or leave it out" end
-  if options.account and options.account:find("%c") then
-    return 'option "account" holds a line break or another control character', "account", "remove it"
   end
   return check_sources(options)
 end

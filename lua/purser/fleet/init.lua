@@ -405,7 +405,7 @@ end
 ---@param given { asset: string, amounts: table<string, purser.amount>|nil, each: purser.amount|nil, name: string|nil }
 ---@return purser.FleetMoves|nil moves, purser.Error|nil err
 function Fleet:distribute(given)
-  local err = check_options(given, { asset = "string", amounts = "table", each = "any", name = "string" })
+  local err = check_options(given, { asset = "string", amounts = "table", each = "any", name = option_schema.NAME })
   if err then return nil, err end
   if not given.asset then
     return nil, errors.option('option "asset" is missing', "asset", "give the asset to distribute")

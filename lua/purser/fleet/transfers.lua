@@ -27,24 +27,17 @@ Moves.__index = Moves
 
 -- The id of a move of a distribution with a name: always the same, so that the journal knows the move again.
 local function id_of(account, name, move)
-  return digest.id("purser distribution", account, name, move.from or "", move.to or "", move.asset)
+  return digest.id("purser distribution", account, name, move.from or "", move.to or "", move.asset:upper())
 end
 
--- Why moves cannot have a name: without a journal nobody would know them again. Nil where they can.
-local function name_error(client, name)
-  if name == "" or name:find "%c" or plain_text.has_hidden(name) then
-    return errors.option('option "name" is empty, or holds what cannot be seen', "name", "give a text")
-  end
-  if client:settings().has_journal then return nil end
-  return errors.config("a distribution with a name needs a journal, which knows by it what was moved",
-    "give purser.new the option journal", "name")
-end
 
 --- A plan of moves: list of { from, to (nil: the parent), asset, amount (text) }; or nil and an error.
 ---@param name string|nil  of the moves: made again under it, they are the same moves
 function M.new(client, group, list, name)
-  local err = name and name_error(client, name)
-  if err then return nil, err end
+  if name and not client:settings().has_journal then
+    return nil, errors.config("a distribution with a name needs a journal, which knows by it what was moved",
+      "give purser.new the option journal", "name")
+  end
   local account = name and client:account()
   for _, move in ipairs(list) do
     local id, wrong

@@ -10,8 +10,8 @@ local queue = require "purser.payouts.queue"
 local M = {}
 
 --- The text for a key that is not what it looks like.
-M.HIDDEN = "the key begins or ends with a blank, or holds characters that cannot be seen; with and without them it "
-  .. "would be paid twice"
+M.NO_NAME = "the key is empty or too long, begins or ends with a blank, or holds characters that cannot be seen; with "
+  .. "and without them it would be paid twice"
 
 local function argument_error(key, message, hint)
   return nil, errors.argument("key", ('payment "%s": %s'):format(tostring(key), message), hint)
@@ -27,11 +27,8 @@ local function check_key(key)
   if type(key) ~= "string" then
     return nil, errors.argument("key", ("the key of a payment is a %s"):format(type(key)),
       "give a text, then the operation and the parameters: payouts:add(key, operation, params)")
-  elseif key == "" or #key > 200 or key:find "%c" then
-    return argument_error(key, "this is no key",
-      "give a text of 1 to 200 characters, none of which is a control character")
-  elseif plain_text.has_hidden(key) then
-    return argument_error(plain_text.clean(key), M.HIDDEN, "remove them")
+  elseif not plain_text.is_name(key) then
+    return argument_error(plain_text.clean(key), M.NO_NAME, "give a text of 1 to 200 characters without them")
   end
   return true
 end

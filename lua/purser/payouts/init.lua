@@ -233,7 +233,8 @@ end
 local whole = { 1, option_schema.EXACT }
 local DAYS = { 1, 36500 }
 local rules = {
-  client = "table", journal = "table", queue = "string", worker = "string", concurrency = whole,
+  client = "table", journal = "table", concurrency = whole,
+  queue = option_schema.NAME, worker = option_schema.NAME,
   lease_ms = { 1, queue.MAX_LEASE_MS }, witness = "string", look_back_days = DAYS,
   history_check = { "unless_newest", "never" },
   attempts = whole, retry_ms = whole, idle_ms = whole, progress = "function", progress_ms = whole,
@@ -266,11 +267,6 @@ function M.plan(client, payments, options) return plans.plan(client, payments, o
 ---@return purser.Payouts|nil payouts, purser.Error|nil err
 function M.new(options)
   local problem, option, hint = option_schema.check(options, rules, "payouts option")
-  for _, name in ipairs { "queue", "worker" } do
-    if not problem and options[name] == "" then
-      problem, option, hint = ('payouts option "%s" is empty'):format(name), name, "give a name, or leave it out"
-    end
-  end
   if problem then return nil, errors.config(problem, hint, option) end
   local self = {}
   for name, value in pairs(defaults) do self[name] = value end

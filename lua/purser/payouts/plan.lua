@@ -74,8 +74,8 @@ local function payment_of(rows, header, record, otherwise)
   local message = "no operation; give a column `operation`, or --operation"
   if not of.key then
     problems[#problems + 1] = "has no key; give each payment one of its own"
-  elseif plain_text.has_hidden(of.key) then
-    problems[#problems + 1] = add.HIDDEN .. ", so remove them"
+  elseif not plain_text.is_name(of.key) then
+    problems[#problems + 1] = add.NO_NAME .. ", so remove them"
   end
   if name then row, message = row_of(rows, name) end
   if not row then problems[#problems + 1] = message end

@@ -12,7 +12,7 @@ local utc = require "purser.util.utc"
 
 local M = { MAX_ROWS = 10000, MAX_BYTES = 4 * 1024 * 1024, KIND = "plan 1" }
 
-local find, format, gmatch, gsub, match = string.find, string.format, string.gmatch, string.gsub, string.match
+local format, gmatch, gsub, match = string.format, string.gmatch, string.gsub, string.match
 
 local HEAD = { "purser", "account", "queue", "journal", "base_url", "policy", "maker", "not_after", "rows", "sums" }
 local ROW = { "key", "operation", "params", "payee" }
@@ -76,7 +76,7 @@ end
 -- Checks one row, and adds it to the sums.
 local function check_row(given, sums, last)
   local key, row = check_text(given.key, "a key"), operations.by_name[check_text(given.operation, "an operation")]
-  if key == "" or #key > 200 or plain_text.has_hidden(key) or find(key, "%c") then
+  if not plain_text.is_name(key) then
     wrong("%s is no key of 1 to 200 characters that can be seen", quote(key))
   end
   if last and last >= key then wrong("%s does not stand behind %s, or stands there twice", quote(key), quote(last)) end

@@ -902,7 +902,7 @@ function SubAccount:each_balance(params) end
 
 ---@class purser.wallet.withdraw.params
 ---@field coin string|integer  text; such as USDT
----@field withdrawOrderId? string|integer  text; your own id of the withdrawal
+---@field withdrawOrderId? string|integer  text of 1 to 200 characters, all of which can be seen; your own id of the withdrawal
 ---@field netWork? string|integer  text; short network id from netWork of wallet.coins, such as TRX
 ---@field contractAddress? string  printable ASCII without blanks; contract of the coin on the network
 ---@field address string  printable ASCII without blanks; where the withdrawal goes
@@ -982,7 +982,7 @@ function SubAccount:each_balance(params) end
 
 ---@class purser.wallet.withdraw_legacy.params
 ---@field coin string|integer  text; such as USDT
----@field withdrawOrderId? string|integer  text; your own id of the withdrawal
+---@field withdrawOrderId? string|integer  text of 1 to 200 characters, all of which can be seen; your own id of the withdrawal
 ---@field network? string|integer  text; network name from networkList of wallet.coins
 ---@field address string  printable ASCII without blanks; where the withdrawal goes
 ---@field memo? string|integer  text in which every character can be seen; required when the address needs one

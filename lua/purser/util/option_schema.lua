@@ -5,9 +5,11 @@
 --   { 1, 3600000 }                       a whole number between these; { 1 }: or infinite
 --   { "wait", "reject" }                 one of these texts
 --   M.TEXTS                              a plain list of texts
+--   M.NAME                               a text by which one payment is told from another
 
 local lazy = require "purser.util.lazy"
 local names_of = lazy "purser.util.names_of"
+local plain_text = lazy "purser.util.plain_text"
 local suggest = lazy "purser.util.suggest"
 
 local M = {}
@@ -20,6 +22,8 @@ M.EXACT = 2 ^ 53
 M.TIME = { 1e12, 1e13 - 1, says = "a time in epoch milliseconds (13 digits)" }
 
 M.TEXTS = { is_list = true, says = 'a list such as { "A", "B" }' }
+
+M.NAME = { says = "a text of 1 to 200 characters, all of which can be seen" }
 
 --- Tells whether a table is a list without holes and without other members: any other would be read in part, or as an
 --- empty one.
@@ -44,6 +48,7 @@ local function matches(value, rule)
   local is = type(value)
   if type(rule) == "string" then return is == rule or rule == "any" or rule:find(is, 1, true) ~= nil end
   if rule.is_list then return is_list_of_texts(value) end
+  if rule == M.NAME then return is == "string" and plain_text.is_name(value) end
   if type(rule[1]) == "number" then
     return is == "number" and value == floor(value) and value >= rule[1] and value <= (rule[2] or infinite)
   end
@@ -80,6 +85,7 @@ end
 -- Returns what was given instead. A value is quoted only where texts or numbers are chosen from, so that no secret is.
 local function instead(value, rule)
   if type(rule) == "table" and rule.is_list then return "is no plain list of texts" end
+  if rule == M.NAME and type(value) == "string" then return value == "" and "is empty" or "is no name" end
   if type(rule) ~= "table" or type(value) ~= type(rule[1]) then return "is a " .. type(value) end
   return (type(value) == "string" and 'is "%s"' or "is %.14g"):format(value)
 end

@@ -169,14 +169,16 @@ end
 local BLANKS = { "^%s", "%s$", "\194\160", "\225\154\128", "\226\128[\128-\138\175]", "\226\129\159",
   "\226\160\128", "\227\128\128" }
 
---- Tells whether a text may differ from another one by what cannot be seen.
+--- Tells whether a text can be a name by which one payment is told from another: it differs from no other one by what
+--- cannot be seen.
 ---@param text string
 ---@return boolean
-function M.has_hidden(text)
-  for _, blank in ipairs(BLANKS) do
-    if text:find(blank) then return true end
+function M.is_name(text)
+  if text == "" or #text > 200 then return false end
+  for _, blank in ipairs(text:find "[^%w_.-]" and BLANKS or {}) do
+    if text:find(blank) then return false end
   end
-  return M.clean(text) ~= text
+  return M.clean(text) == text
 end
 
 return M

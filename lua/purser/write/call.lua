@@ -21,7 +21,6 @@ local memory = require "purser.write.journal.memory"
 local names_of = require "purser.util.names_of"
 local operations = require "purser.api.operations"
 local pipeline = require "purser.call.pipeline"
-local plain_text = require "purser.util.plain_text"
 local reconcile_calls = require "purser.write.reconcile"
 local schedule = require "purser.schedule"
 local setbacks = require "purser.call.setbacks"
@@ -57,20 +56,6 @@ local function no_random(row, message)
     message = "nothing was sent, because no random id could be made: " .. tostring(message) .. "; check OpenSSL" }
 end
 
-local MAX_KEY = 200
-
--- Returns the problem of opts.key, and what to do; nil where it has none.
-local function key_problem(row, values, key)
-  if key == "" or #key > MAX_KEY or key:find "%c" or plain_text.has_hidden(key) then
-    return ("the option `key` is no text of 1 to %d characters, all of which can be seen"):format(MAX_KEY),
-      "give such a text"
-  end
-  local reconcile = row.reconcile
-  if reconcile.generated_id and values[reconcile.client_id] ~= nil then
-    return ("the call has two keys, `%s` and the option `key`"):format(reconcile.client_id), "give one of them"
-  end
-end
-
 -- The id of a call with a key: always the same, so that the service, too, can tell its repetition from another call.
 local function id_of_key(client, row, key)
   local account = client:account()
@@ -88,13 +73,13 @@ end
 -- Makes the id by which the outcome can be found, where the row has one and the caller gave none. Returns the caller's
 -- key with what it stands for, nil where there is none; or nil and the error of a call that must not be sent.
 local function make_key(client, row, values, key)
-  if key then
-    local wrong, hint = key_problem(row, values, key)
-    if wrong then return nil, errors.option(wrong, "key", hint) end
-  end
-  local content = intents.content(row, values)
   local name = row.reconcile.generated_id and row.reconcile.client_id
   local id = name and values[name]
+  if key and id then
+    return nil, errors.option(("the call has two keys, `%s` and the option `key`"):format(name), "key",
+      "give one of them")
+  end
+  local content = intents.content(row, values)
   if name and not id and client._generate_ids then
     local made, message = key and id_of_key(client, row, key), nil
     if not made then made, message = core.random_token(32) end

@@ -134,18 +134,22 @@ local function payment_error(row, known)
       known.payment, known.queue), hint = "let the queue make that payment, or give this call an id of its own" }
 end
 
--- Makes calls with this key come one after the other, under whatever names of their accounts.
-local function lock_key(tx, intent, key)
-  tx:lock(tonumber(digest.id("key", intent.operation, key.name):sub(1, 7), 16))
-end
+-- Makes calls with this key come one after the other, of any operation and under whatever names of their accounts.
+local function lock_key(tx, key) tx:lock(tonumber(digest.id("key", key.name):sub(1, 7), 16)) end
 
--- Ends the transaction where the same was done with this key under another name of what may be one account: one of the
--- two names is but a digest of an API key, for want of another.
-local function check_account(tx, intent, key)
-  for _, other in ipairs(tx:rows([[SELECT account FROM purser_calls WHERE key = $1 AND operation = $2 AND content = $3
-    AND key <> '' AND account <> $4]], key.name, intent.operation, key.content, intent.account)) do
-    if intent.account == key.unnamed or other.account == key.unnamed then
-      tx:reject(intents.other_account(other.account, intent.account, key.unnamed,
+-- Ends the transaction where another operation whose records are in the same list was called with this key; and where
+-- the same was done with it under another name of what may be one account: one of the two names is but a digest of an
+-- API key, for want of another.
+local function check_others(tx, new, row, key)
+  for _, other in ipairs(tx:rows([[SELECT * FROM purser_calls WHERE key = $1 AND key <> '' AND id <> $2]], key.name,
+    new.id)) do
+    if other.account == new.account then
+      if other.history ~= "" and other.history == new.history then
+        tx:reject(other.queue ~= "" and payment_error(row, other) or intents.other_content(other, key, row))
+      end
+    elseif other.operation == new.operation and other.content == new.content
+      and (new.account == key.unnamed or other.account == key.unnamed) then
+      tx:reject(intents.other_account(other.account, new.account, key.unnamed,
         ('nothing was sent: the key "%s" is that of an equal call'):format(key.name)))
     end
   end
@@ -161,9 +165,9 @@ local function take(tx, intent, row, key, columns)
     digest = intents.digest(row, intent.params), state = "open", attempt = "1", first_sent_at = sent_at,
     sent_at = sent_at, recv_window = ("%d"):format(intent.recv_window) }
   for name, value in pairs(columns) do new[name] = value end
-  if key then lock_key(tx, intent, key) end
+  if key then lock_key(tx, key) end
   if M.insert(tx, new) then
-    if key then check_account(tx, intent, key) end
+    if key then check_others(tx, new, row, key) end
     return nil
   end
   local known = key and tx:rows("SELECT * FROM purser_calls WHERE account = $1 AND key = $2 AND key <> '' "

@@ -29,12 +29,15 @@ function M.of(transport, origin)
   return by_origin[origin]
 end
 
-local function slot_of(account, operation, key)
-  return ("%d:%s%s %s"):format(#account, account, operation, key)
+-- Operations whose records are in one list share their keys.
+local function slot_of(account, row, key)
+  local history = intents.makes_in(row)
+  return ("%d:%s%s %s"):format(#account, account, history ~= "" and history or row.full_name, key)
 end
 
 local function forget(self, call)
-  self.list[self.first], self.first = nil, self.first + 1
+  self.first = self.first + 1
+  self.list[self.first - 1] = nil
   self.by_id[call.id] = nil
   if call.slot then self.by_key[call.slot] = nil end
   local owners = call.record_id and self.by_record[call.record_id]
@@ -66,16 +69,17 @@ local function add(self, intent, row, key, slot)
     slot = slot, account = intent.account or "", operation = row.full_name, history = intents.makes_in(row),
     digest = intents.digest(row, intent.params) }
   begin(call, intent, 1)
-  self.last = self.last + 1
-  self.list[self.last], self.by_id[call.id] = call, call
+  -- counted last: where there is no memory for it, or a hook raises in between, the list has no gap
+  self.by_id[call.id], self.list[self.last + 1] = call, call
   if slot then self.by_key[slot] = call end
+  self.last = self.last + 1
   return call
 end
 
 --- Keeps a call that is about to be sent. Returns true; or nil, nil and the call that has its key. See calls.lua.
 ---@param key { name: string, content: string }|nil
 function Memory:begin(intent, row, _, key)
-  local slot = key and slot_of(intent.account or "", intent.operation, key.name)
+  local slot = key and slot_of(intent.account or "", row, key.name)
   local known = slot and self.by_key[slot]
   if not known then
     add(self, intent, row, key, slot)
@@ -153,7 +157,7 @@ function Memory:owners(column, account, ids, names)
   for _, id in ipairs(ids) do
     if column == "key" then
       for name in pairs(names) do
-        local call = self.by_key[slot_of(account or "", name, id)]
+        local call = self.by_key[slot_of(account or "", operations.by_name[name], id)]
         if call then note(id, call) end
       end
     else
