@@ -139,7 +139,8 @@ local calls = {
 -- One wrong value of each kind of parameter.
 local wrong_values = {
   text = 1.5, time = 5, count = 0, status = {}, named_status = {}, choice = "x", new_name = "short", address = "a b",
-  own_id = "a ", memo = "a\226\128\174b", client_id = "short", amount = "1,5", flag = 5, permissions = "SPOT_ACOUNT_READ",
+  own_id = "a ", memo = "a\226\128\174b", client_id = "short", amount = "1,5", flag = 5,
+  permissions = "SPOT_ACOUNT_READ",
   ips = "1.2.3", coins = { "A,B" }, md5 = "x", area_code = "x",
 }
 

@@ -116,36 +116,6 @@ describe("turning pages", function()
     assert.same({ nil, problem }, { turn.read(source, NOW - DAY, NOW, 10) })
   end)
 
-  it("hides no record that slips past the edge of two pages when one before it goes away", function()
-    local list, asked = {}, 0
-    for i = 1, 45 do list[i] = { tranId = ("%04d"):format(i), timestamp = NOW - i } end
-    local source = source_of(0, 20, function() return {} end, true)
-    source.run = function(_, params)
-      local page, size = {}, params.limit or params.pageSize or 20
-      local first = (params.page - 1) * size
-      for i = first + 1, math.min(#list, first + size) do page[#page + 1] = list[i] end
-      asked = asked + 1
-      if asked == 1 then table.remove(list, 1) end -- a pending one that fails
-      return page
-    end
-    local records, state = turn.read(source, NOW - DAY, NOW, 10)
-    local ids = {}
-    for _, record in ipairs(records) do ids[record.tranId] = true end
-    assert.same({ true, "whole", nil }, { ids["0021"], state, source.incomplete })
-  end)
-
-  it("that shows less than it did the time before is turned again: an empty page may be the answer of another request",
-    function()
-      local was_mixed_up = false
-      local source = source_of(25, 20, function(page, number, asked)
-        if was_mixed_up or number ~= 2 or asked < 4 then return page end
-        was_mixed_up = true
-        return {}
-      end, true)
-      assert.same({ 25, "whole" }, { read(source) })
-      assert.is_true(was_mixed_up)
-    end)
-
   it("of a list that grows at its front is whole for a strict source, which notes what nothing shows", function()
     local function growing(strict)
       local grown = 0

@@ -80,7 +80,7 @@ describe("what waits", function()
     insert("other account", { account = "b" })
     local first = take(one, 2)
     assert.equal(2, #first)
-    assert.same({ "taken", 0, nil }, { first[1].state, first[1].attempts, first[1].intent })
+    assert.same({ "taken", 0, 0 }, { first[1].state, first[1].attempts, first[1].attempt })
     assert.equal(1, #take(two))
     assert.same({}, take(two))
     assert.same({}, take(one))
@@ -143,7 +143,7 @@ describe("what was taken", function()
     assert.is_nil(mark(one, payment))
     assert.is_nil(mark(one, copy))
     local found = find "a"
-    assert.same({ "sent", payment.id, 1 }, { found.state, found.intent, found.attempts })
+    assert.same({ "sent", 1, 1 }, { found.state, found.attempt, found.attempts })
   end)
 
   it("is not sent when its lease has ended, though nobody else has it", function()
@@ -209,6 +209,32 @@ describe("what was taken", function()
     assert.is_true(move(one, other, { stage = "done", record_id = "r1" }))
     assert.same({ "undecided", nil }, { find(other.key).state, find(other.key).record_id })
   end)
+
+  it("becomes done by its own record, and by one of the same id in another history", function()
+    set "record_id = 'r1'"
+    assert.is_true(move(one, take(one)[1], { stage = "done", record_id = "r1" }))
+    insert "c"
+    insert("b", { operation = "wallet.withdraw", params = { coin = "USDT", netWork = "TRX", address = "T",
+      amount = "5" } })
+    for _, payment in ipairs(take(one)) do
+      assert.is_true(move(one, payment, { stage = "done", record_id = "r1" }))
+    end
+    assert.same({ "done", "done", "undecided" }, { find("a").state, find("b").state, find("c").state })
+  end)
+
+  it("counts the equal ones that stand undecided and were never sent", function()
+    for _, key in ipairs { "b", "c", "d" } do insert(key) end
+    insert("e", { params = { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT", amount = "77" } })
+    insert("f", { account = "other" })
+    local payment = find "a"
+    local function undecided_equals()
+      return within(function(tx) return queue.undecided_equals(tx, one, payment) end)
+    end
+    set "stage = 'undecided' WHERE payment <> 'a'"
+    assert.equal(3, undecided_equals())
+    set "state = 'undecided' WHERE payment = 'b'"
+    assert.equal(2, undecided_equals())
+  end)
 end)
 
 describe("an attempt that a worker had lost", function()
@@ -259,22 +285,22 @@ describe("what a person approved", function()
     finish(assert(mark(one, payment)), "not_done", { stage = "undecided" })
     payment.state = "undecided"
     assert.is_true((within(function(tx) return queue.put_back(tx, QUEUE, payment, true) end)))
-    assert.is_true(find("a").approved)
+    assert.is_true(find("a").disowned)
     payment = take(one)[1]
-    assert.is_true(payment.approved)
+    assert.is_true(payment.disowned)
     assert.is_true(move(one, payment, { stage = "waiting", blocked = true }))
-    assert.is_true(find("a").approved)
+    assert.is_true(find("a").disowned)
     within(function(tx) queue.unblock(tx, QUEUE) end)
     payment = take(one)[1]
-    assert.is_true(payment.approved)
+    assert.is_true(payment.disowned)
     local intent = assert(mark(one, payment))
-    assert.is_true(find("a").approved)
+    assert.is_true(find("a").disowned)
     finish(intent, "rejected", { stage = "sent", rejected = true, message = "no" })
-    assert.same({ true, "no" }, { find("a").approved, find("a").rejection })
+    assert.same({ true, "no" }, { find("a").disowned, find("a").rejection })
     assert.is_true(move(one, payment, { stage = "waiting", due_in = 5 }))
-    assert.is_true(find("a").approved)
+    assert.is_true(find("a").disowned)
     now = now + 6
-    assert.is_true(take(one)[1].approved)
+    assert.is_true(take(one)[1].disowned)
   end)
 end)
 
@@ -301,7 +327,7 @@ describe("what failed or is undecided", function()
       assert.is_true(queue.STOPPED[find("a").state])
       assert.is_true(put_back(false))
       assert.is_false(put_back(false))
-      assert.same({ "waiting", 0, false }, { find("a").state, find("a").attempts, find("a").approved })
+      assert.same({ "waiting", 0, false }, { find("a").state, find("a").attempts, find("a").disowned })
     end
     set "stage = 'done'"
     assert.is_false(put_back(true))

@@ -44,7 +44,7 @@ describe("a payment that was left undecided", function()
     assert.equal("5", err.details.record.amount)
     local payment = assert(payouts:list "done")[1]
     assert.same({ "a", err.details.record.tranId }, { payment.key, payment.record_id })
-    assert.equal("done", assert(at.journal:entries { id = payment.intent })[1].state)
+    assert.equal("done", assert(at.journal:entries { id = payment.id })[1].state)
     assert.is_false(payouts:retry "a")
     assert.equal(1, assert(payouts:run()).done)
     assert.same({ 1, 1 }, { counted "received", counted "applied" })
@@ -227,13 +227,13 @@ describe("a person's word", function()
     for state, ended in pairs { undecided = "not_done", rejected = "rejected", done = "done" } do
       payouts = payouts_with { queue = state }
       leave_undecided(false)
-      local intent = assert(payouts:find "a").intent
+      local intent = assert(payouts:find "a").id
       assert(at.journal.db:rows("UPDATE purser_calls SET state = $1 WHERE id = $2", state, intent))
       assert.is_true(payouts:retry("a", { force = true }))
       local entry = assert(at.journal:entries { id = intent })[1]
       assert.equal(ended, entry.state)
       if ended == "not_done" then assert.equal("a person said that it was not executed", entry.message) end
-      assert.is_true(assert(payouts:find "a").approved)
+      assert.is_true(assert(payouts:find "a").disowned)
     end
   end)
 end)

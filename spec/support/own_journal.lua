@@ -56,7 +56,7 @@ function M.mark_sent(journal, payment, worker, sent_at)
   for name, value in pairs(payment) do held[name] = value end
   held.worker = worker
   if not journal:begin(intent, operations.by_name[payment.operation], nil, nil, held) then return nil end
-  for _, name in ipairs { "attempt", "attempts", "intent", "sent_at", "recv_window", "first_sent_at" } do
+  for _, name in ipairs { "attempt", "attempts", "sent_at", "recv_window", "first_sent_at" } do
     payment[name] = held[name]
   end
   return intent

@@ -67,7 +67,8 @@ local ways = {
   end,
 }
 
--- Asks for a call after two that were answered. Returns the outcome, and how many answers were read.
+-- Asks for a call after two that were answered. Returns the outcome, how many answers were read, and how late records
+-- were measured to be.
 local function outcome(operation, way, is_made, place, lie)
   local row, shown = operations.by_name[operation], {}
   local params = calls[operation]
@@ -82,7 +83,8 @@ local function outcome(operation, way, is_made, place, lie)
   local intent = { operation = operation, params = params, sent_at = NOW, recv_window = 5000, id = "i" }
   local window = ways[way]()
   service.readings = window and window.readings
-  return assert(reconcile.reconcile(service, intent, nil, window)).outcome, service.reads
+  return assert(reconcile.reconcile(service, intent, nil, window)).outcome, service.reads,
+    service.journal:delay(operation)
 end
 
 for operation in pairs(calls) do
@@ -94,7 +96,10 @@ for operation in pairs(calls) do
         assert.equal("not_done", (outcome(operation, way, false)))
         for _, lie in pairs(lies) do
           for place = 1, most + 4 do
-            assert.not_equal("not_done", (outcome(operation, way, true, place, lie)))
+            local word, _, delay = outcome(operation, way, true, place, lie)
+            assert.not_equal("not_done", word)
+            assert.equal(0, delay)
+            assert.equal(0, (select(3, outcome(operation, way, false, place, lie))))
           end
         end
       end)
@@ -123,6 +128,22 @@ describe("one empty list of another request", function()
       assert.not_equal("done", keys("broker.delete_api_key", { subAccount = "Desk0001", apiKey = "k1" }, place))
     end
   end)
+end)
+
+it("a record that slips past the edge of two pages, when one before it goes away, is found all the same", function()
+  local row, params = operations.by_name["sub_account.transfer"], calls["sub_account.transfer"]
+  local shown, service = {}, nil
+  for i = 1, 600 do
+    shown[i] = record_of(row, params, "own", NOW + 400)
+    if i ~= 501 then shown[i].tranId, shown[i].amount, shown[i].asset = "w" .. i, "77", "MX" end
+  end
+  service = listing_service(function(of, asked)
+    local page = page_of(of, shown, "timestamp", asked)
+    if service.reads == 1 then table.remove(shown, 1) end -- a pending one that fails
+    return page
+  end, { now = NOW + 60000, readings = reading.share(NOW + 60000) })
+  assert.equal("done", assert(reconcile.reconcile(service,
+    { operation = row.full_name, params = params, sent_at = NOW, recv_window = 5000 })).outcome)
 end)
 
 it("a record that one reading shows in part, and the next does not show, is undecided", function()

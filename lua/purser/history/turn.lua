@@ -177,7 +177,6 @@ local function turn_page(turn, first, last, max_pages)
   total, turn.either = total_of(turn, list, total), either
   if has_moved(turn, total) then return "moved" end
   turn.total, turn.overlap = total, overlap_of(turn, list)
-  turn.has_bare_edge = turn.has_bare_edge or turn.page > 1 and #list > 0 and turn.overlap == 0
   if is_repetition(turn, list) then return end_repetition(turn, list) end
   note(turn, list)
   local state = judge(turn, #list, page_count, short)
@@ -207,27 +206,6 @@ local reasons = {
   stuck = REPEATED,
 }
 
--- Returns whether a turn shows, of each record, at least as many as the one before it.
-local function holds_all(source, records, before)
-  local counts = {}
-  for _, record in ipairs(records) do
-    local key = source.key(record)
-    counts[key] = (counts[key] or 0) + 1
-  end
-  for _, record in ipairs(before) do
-    local key = source.key(record)
-    counts[key] = (counts[key] or 0) - 1
-    if counts[key] < 0 then return false end
-  end
-  return true
-end
-
--- Returns whether a record may have slipped past the edge of two pages, when one before it went away: pages that do not
--- overlap, of a list without a total, do not tell. They are turned again, so that their edges lie elsewhere.
-local function may_hide_slips(turn, state)
-  return turn.source.strict and state == "whole" and not turn.first_total and turn.has_bare_edge
-end
-
 --- Turns the pages until they have not moved. Returns the records, how it ended and the total, where the state is
 ---   whole      these are all
 ---   crowded    there are too many pages
@@ -236,18 +214,13 @@ end
 ---   repeated   the same records come on more than one page, each time
 --- or nil and an error.
 function M.read(source, first, last, max_pages)
-  local before, was_stuck, why, unproven
+  local before, was_stuck, why
   local size = source.size or source.paging.page_size
   for _ = 1, MAX_ATTEMPTS do
     local turn = { source = source, records = {}, seen = {}, page = 0, again = 0, ids_again = 0, held = 0, size = size }
     local state, problem
     repeat state, problem = turn_page(turn, first, last, max_pages) until state or problem
     if not state then return nil, problem end
-    -- what a turn showed and the next does not was no part of the list, or that one was not shown whole
-    local is_less = unproven and not holds_all(source, turn.records, unproven)
-    if final[state] and is_less or may_hide_slips(turn, state) and not unproven then
-      state, unproven, size = "moved", turn.records, math.max(1, math.min(size, #turn.first) - 1)
-    end
     if final[state] then return turn.records, state, turn.total end
     if state == "stuck" and was_stuck then return nil, problem end
     was_stuck, why = state == "stuck", state

@@ -331,7 +331,7 @@ end
 local function is_spared(self, payment, answer)
   if payment.client_id then return false end
   local number, err = planned.within(self.journal, function(tx)
-    return planned.undecided_equals(tx, self.account, payment.operation, payment.params)
+    return queue.undecided_equals(tx, self, payment)
   end)
   self.problem = self.problem or err
   return number ~= nil and number >= #answer.candidates
@@ -341,8 +341,8 @@ end
 local function judge(self, payment, answer, rejection)
   local reconcile = reconcile_of(payment)
   if answer and answer.outcome == "done" then
-    return { stage = "done", record_id = planned.record_id(answer.record) or "", record = answer.record }
-  elseif payment.approved or not answer and not rejection or answer and answer.outcome == "not_done" then
+    return { stage = "done", record_id = tostring(planned.record_id(answer.record) or ""), record = answer.record }
+  elseif payment.disowned or not answer and not rejection or answer and answer.outcome == "not_done" then
     return nil
   elseif not answer then
     return { stage = "waiting", blocked = true, message = ("whether it was made before cannot be looked for in %s: %s; "

@@ -18,15 +18,15 @@ end
 
 -- A payment that carries an id is looked for by that id before it counts as failed: an attempt may have been executed
 -- that this journal does not know, or whose answer was not the service's. Until the look it counts as sent.
-local function failed(self, message)
-  if not self.client_id then return { stage = "failed", message = message } end
+local function failed(self, message, was_looked_for)
+  if was_looked_for or not self.client_id then return { stage = "failed", message = message } end
   self.rejection = message
   return { stage = "sent", rejected = true, message = message }
 end
 
-local function again(self, message, ms)
+local function again(self, message, ms, was_looked_for)
   if self.attempts >= self.run.attempts then
-    return failed(self, ("gave up after %d attempts: %s"):format(self.attempts, message))
+    return failed(self, ("gave up after %d attempts: %s"):format(self.attempts, message), was_looked_for)
   end
   return { stage = "waiting", due_in = math.floor(ms or backoff(self)), message = message }
 end
@@ -46,12 +46,8 @@ end
 function after.not_sent(self, message) return again(self, message) end
 
 function after.not_done(self, message)
-  if self.rejection then return { stage = "failed", message = self.rejection } end
-  message = message and message ~= "" and message or "it was not executed"
-  if self.attempts >= self.run.attempts then
-    return { stage = "failed", message = ("gave up after %d attempts: %s"):format(self.attempts, message) }
-  end
-  return again(self, message, 0)
+  if self.rejection then return failed(self, self.rejection, true) end
+  return again(self, message and message ~= "" and message or "it was not executed", 0, true)
 end
 
 function after.rejected(self, message, err)
@@ -165,10 +161,10 @@ local function not_admitted(self, err)
   release(self, change)
 end
 
--- Returns whether one that a person approved was made all the same, by whichever attempt, as a record with its id
+-- Returns whether one that a person disowned was made all the same, by whichever attempt, as a record with its id
 -- shows; then it is done.
 local function was_made(self)
-  if not self.approved or not self.client_id or not self.intent then return false end
+  if not self.disowned or not self.client_id or self.attempt == 0 then return false end
   local run = self.run
   local answer = run.client:reconcile(queue.intent_of(run, self), nil, history_check.window_of(run, self))
   return answer ~= nil and answer.outcome == "done"

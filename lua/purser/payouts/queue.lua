@@ -31,32 +31,31 @@ local BLOCKED = " AND stage = 'waiting' AND blocked <> ''"
 ---@field operation string
 ---@field params table
 ---@field state purser.payment_states
----@field attempts integer
+---@field attempts integer      since it was added, or a person put it back: the option `attempts` bounds them
 ---@field record_id string|nil  the id that the service gave
 ---@field message string|nil    why it failed, or is undecided
 ---@field client_id string|nil  the id of yours that it was given
 ---@field id string             of its row in the journal
----@field intent string|nil     the same, once it was sent
 ---@field call_state string     what is known of its latest attempt, as journal:entries has it
 ---@field sent_at integer|nil   of that, epoch ms
 ---@field recv_window integer   of that
----@field attempt integer       how often a request of it was recorded
+---@field attempt integer       how often it was sent in all: 0 where it never was
 ---@field first_sent_at integer|nil  epoch ms
 ---@field content string        a digest of what it is to pay
 ---@field worker string         who has it, "" for nobody
 ---@field rejection string|nil  sent: why it was rejected, while it is looked for
 ---@field added_at integer      epoch ms
 ---@field due_at integer|nil     when it may be sent, epoch ms; nil: at once
----@field approved boolean      a person said by `retry` that it was not made
+---@field disowned boolean      a person said by `retry` that it was not made
 
 local function payment_of(row)
-  local message, attempt = row.message ~= "" and row.message or nil, tonumber(row.attempt)
+  local message = row.message ~= "" and row.message or nil
   return {
     id = row.id, queue = row.queue, key = row.payment, operation = row.operation, params = core.decode(row.params),
-    state = row.stage, attempts = tonumber(row.tries), attempt = attempt, intent = attempt > 0 and row.id or nil,
+    state = row.stage, attempts = tonumber(row.tries), attempt = tonumber(row.attempt),
     first_sent_at = tonumber(row.first_sent_at), record_id = row.record_id ~= "" and row.record_id or nil,
     message = message, client_id = row.key ~= "" and row.key or nil, added_at = tonumber(row.added_at),
-    approved = row.disowned ~= "", rejection = row.rejected ~= "" and (message or "it was rejected") or nil,
+    disowned = row.disowned ~= "", rejection = row.rejected ~= "" and (message or "it was rejected") or nil,
     content = row.content, worker = row.worker, due_at = tonumber(row.due_at), call_state = row.state,
     sent_at = tonumber(row.sent_at), recv_window = tonumber(row.recv_window),
   }
@@ -139,12 +138,19 @@ function M.renew(tx, self)
     self.account, self.queue, self.worker)
 end
 
+-- Returns whether a record is known to be another call's: both would have made it in one history.
+local function is_taken(tx, self, payment, record_id)
+  return tx:rows([[SELECT id FROM purser_calls WHERE account = $1 AND record_id = $2 AND record_id <> '' AND id <> $3
+    AND history <> '' AND history = (SELECT history FROM purser_calls WHERE id = $3)]], self.account, record_id,
+    payment.id)[1] ~= nil
+end
+
 --- Puts a payment that was taken into another stage, if it is still this worker's and was not sent since: a worker
 --- whose lease ended unnoticed may hold it twice. Returns whether it was.
 ---@param change purser.Stage  and record_id, of one that was found
 function M.move(tx, self, payment, change)
   local record_id = change.stage == "done" and change.record_id or ""
-  if record_id ~= "" and planned.is_taken(tx, self.account, payment.id, payment.operation, record_id) then
+  if is_taken(tx, self, payment, record_id) then
     change = { stage = "undecided", message = "the record that was found for it is another call's" }
   end
   local set = planned.staged(tx, change)
@@ -275,6 +281,13 @@ function M.equal_call(tx, self, payment)
     over_at = tonumber(row.sent_at) + tonumber(row.recv_window) }
 end
 
+--- Returns how many payments that equal this one stand undecided, and were never sent as far as the journal knows.
+---@return integer
+function M.undecided_equals(tx, self, payment)
+  return #tx:rows([[SELECT id FROM purser_calls WHERE digest = (SELECT digest FROM purser_calls WHERE id = $1)
+    AND account = $2 AND state = 'planned' AND stage = 'undecided']], payment.id, self.account)
+end
+
 --- Returns when the first call of an operation was sent that was answered, of those sent since then; nil where none
 --- was.
 function M.answered_since(tx, self, operation, since)
@@ -296,26 +309,27 @@ M.IDLE = { waiting = true, failed = true, undecided = true }
 
 -- Changes a payment that stands in one of the stages `may`, and as it was last sent; then lets go on what waited for
 -- it. Returns whether it was so.
-local function decide(tx, self, payment, may, set)
+local function decide(tx, self, payment, may, change, columns)
   if not may[payment.state] then return false end
-  set.due_at, set.blocked, set.rejected, set.worker = "", "", "", ""
+  local set = planned.staged(tx, change)
+  for name, value in pairs(columns or {}) do set[name] = value end
   local changed = planned.update(tx, set, "id = ? AND attempt = ? AND stage = ?", payment.id,
     ("%d"):format(payment.attempt), payment.state)
   M.unblock(tx, self)
   return changed == 1
 end
 
--- A payment that waits to be made, `disowned` by a person or not.
-local function anew(set, disowned)
-  set.stage, set.disowned, set.tries = "waiting", disowned and "yes" or "", "0"
-  set.message = disowned and "a person said that it was not executed" or ""
-  return set
+-- Lets a payment wait to be made, `disowned` by a person or not.
+local function begin_anew(tx, self, payment, may, columns, disowned)
+  columns.disowned, columns.tries = disowned and "yes" or "", "0"
+  return decide(tx, self, payment, may, { stage = "waiting",
+    message = disowned and "a person said that it was not executed" or nil }, columns)
 end
 
 --- Puts a payment back into the queue. False when it is not as it was: another process did so meanwhile.
 ---@param disowned boolean  a person said that it was not made
 function M.put_back(tx, self, payment, disowned)
-  return decide(tx, self, payment, M.STOPPED, anew({}, disowned))
+  return begin_anew(tx, self, payment, M.STOPPED, {}, disowned)
 end
 
 --- Gives a payment up. False when it is not as it was.
@@ -326,7 +340,7 @@ end
 --- Gives a payment another content, with which it waits. False when it is not as it was.
 ---@param made table  as of insert
 function M.replace(tx, self, payment, made, disowned)
-  return decide(tx, self, payment, M.IDLE, anew(planned.columns(made.operation, made.params, made.id), disowned))
+  return begin_anew(tx, self, payment, M.IDLE, planned.columns(made.operation, made.params, made.id), disowned)
 end
 
 return M

@@ -52,7 +52,7 @@ local function end_by_hand(self, payment)
   return ok and true, not ok and planned.error(problem) or nil
 end
 
--- Changes a payment that stands in one of the stages `may` by change(tx, payment, approved), when a look shows that it
+-- Changes a payment that stands in one of the stages `may` by change(tx, payment, disowned), when a look shows that it
 -- was not made, or a person says so. Returns whether there was such a payment; or nil and an error.
 local function act(self, key, options, may, change, readings)
   local message, name, hint = option_schema.check(options or {}, rules, "payouts option")
@@ -62,10 +62,10 @@ local function act(self, key, options, may, change, readings)
     return found and may[found.state] and found or false
   end)
   if not payment then return payment, err end
-  local approved, ok = options ~= nil and options.force == true, true
-  if payment.intent and payment.state ~= "waiting" then
-    if approved then ok, err = end_by_hand(self, payment) else ok, err = look(self, payment, readings) end
-  elseif payment.state == "undecided" and not approved then
+  local disowned, ok = options ~= nil and options.force == true, true
+  if payment.attempt > 0 and payment.state ~= "waiting" then
+    if disowned then ok, err = end_by_hand(self, payment) else ok, err = look(self, payment, readings) end
+  elseif payment.state == "undecided" and not disowned then
     -- a history holds a record that may be its: put back, it is looked for again; for the rest a person decides
     if may == queue.IDLE then
       return reject(payment, "payouts.not_checked", tostring(payment.message) .. NOT_CHECKED)
@@ -73,14 +73,14 @@ local function act(self, key, options, may, change, readings)
     self.history = nil
   end
   if not ok then return nil, err end
-  return planned.within(self.journal, function(tx) return change(tx, payment, approved) end)
+  return planned.within(self.journal, function(tx) return change(tx, payment, disowned) end)
 end
 
 --- Puts a payment back.
 ---@param readings purser.evidence.Readings|nil  that several share
 function M.retry(self, key, options, readings)
-  return act(self, key, options, queue.STOPPED, function(tx, payment, approved)
-    return queue.put_back(tx, self, payment, approved)
+  return act(self, key, options, queue.STOPPED, function(tx, payment, disowned)
+    return queue.put_back(tx, self, payment, disowned)
   end, readings)
 end
 
@@ -92,10 +92,10 @@ end
 --- Gives a payment other content.
 ---@param made table  the payment as it shall be
 function M.replace(self, key, made, options)
-  return act(self, key, options, queue.IDLE, function(tx, payment, approved)
+  return act(self, key, options, queue.IDLE, function(tx, payment, disowned)
     tx:lock(add.LOCK)
     add.check_id(self, tx, made)
-    return queue.replace(tx, self, payment, made, approved)
+    return queue.replace(tx, self, payment, made, disowned)
   end)
 end
 
@@ -106,7 +106,7 @@ function M.retry_all(self, keys, options)
   local readings, done, others = planned.readings(self.client:now()), {}, {}
   for _, key in ipairs(keys) do
     local payment = planned.within(self.journal, function(tx) return queue.find(tx, self, key) or false end)
-    if payment and payment.intent then
+    if payment and payment.attempt > 0 then
       readings:expect(history_check.window_of(self, payment, readings.as_of).since)
     end
   end

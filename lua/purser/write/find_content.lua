@@ -262,11 +262,12 @@ end
 -- Records that are later than this are late beyond measure; and who may own a record is found by then.
 local HIDDEN_MS = 300000
 
--- Measures how late the record of a call appeared that an earlier reading did not show. By a clock that was wrong
--- nothing is measured.
+-- Measures how late the record of a call appeared that two earlier readings did not show: one may be another request's
+-- answer. By a clock that was wrong nothing is measured.
 local function measure(question, shown, call)
+  local times = question.missed[call.id]
   question.missed[call.id] = nil
-  if shown.correction == question.service:correction() and question.service:now() >= shown.began then
+  if times > 1 and shown.correction == question.service:correction() and question.service:now() >= shown.began then
     question:raise_delay(math.min(shown.began - call.sent_at, HIDDEN_MS))
   end
 end
@@ -334,7 +335,9 @@ local function judge_lateness(question, shown, hidden)
     -- one that stays away for so long while later ones are shown says nothing of them: its answer was another call's
     local counts = age_ms >= question.visible_ms and not hidden.at_edge[call]
       and (age_ms < HIDDEN_MS or call.sent_at >= hidden.newest)
-    if counts then late_ms, question.missed[call.id] = math.max(late_ms, age_ms), true end
+    if counts then
+      late_ms, question.missed[call.id] = math.max(late_ms, age_ms), (question.missed[call.id] or 0) + 1
+    end
   end
   question.waits = late_ms > 0
   if question.waits then question.newer_than = shown.began end

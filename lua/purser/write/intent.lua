@@ -241,6 +241,25 @@ function M.shows_id(intent, record)
     and record[name] == intent.params[name]
 end
 
+--- Keeps how a call ended, in a journal of either kind. Returns true; nil and a message; or false where its record is
+--- another call's, and then nothing is written.
+---@param change purser.Stage|nil  what becomes of the payment that it is of
+---@return boolean|nil ok, string|nil message
+function M.finish(journal, intent, value, err, change)
+  local verdict, problem = journal:end_call(intent, { state = not err and "done" or err.outcome, record = value,
+    answered = not err and "yes", message = err and err.message, change = change })
+  if not verdict then return nil, problem end
+  return not verdict.is_taken
+end
+
+--- Keeps what a reconciliation found. Returns a verdict; or nil and a message.
+---@param change purser.Stage|nil
+---@return purser.Verdict|nil verdict, string|nil message
+function M.reconciled(journal, intent, answer, change)
+  return journal:end_call(intent, { state = answer.outcome, record = answer.record, message = answer.reason,
+    answered = M.shows_id(intent, answer.record) and "found", change = change })
+end
+
 --- A record is not dated later than this after the last moment at which its call could be accepted.
 M.LATEST_MS = 86400000
 

@@ -90,30 +90,6 @@ function M.equal_call(tx, account, operation, params)
   return rows[1]
 end
 
---- Returns how many equal payments stand undecided that were never sent as far as the journal knows.
----@param tx table
----@param account string
----@param operation string
----@param params table<string, string>
----@return integer
-function M.undecided_equals(tx, account, operation, params)
-  return #tx:rows("SELECT id FROM purser_calls WHERE digest = $1 AND account = $2 AND state = 'planned' "
-    .. "AND stage = 'undecided'", intents.digest(operations.by_name[operation], params), account)
-end
-
---- Returns whether a record is known to be that of another call of the account than the one of this row id.
----@param tx table
----@param account string
----@param id string
----@param operation string
----@param record_id string
----@return boolean
-function M.is_taken(tx, account, id, operation, record_id)
-  local history = intents.makes_in(operations.by_name[operation])
-  local owner = calls.owners({ db = tx }, "record_id", account, { record_id }, intents.shown_in(history))[record_id]
-  return owner ~= nil and owner.id ~= id
-end
-
 --- Returns what names a record; nil where nothing does.
 ---@type fun(record: table): string|nil
 M.record_id = intents.id_of

@@ -77,7 +77,7 @@ local rules = { visibility_delay_ms = { 0 }, skew_ms = { 0 }, poll_ms = { 0 }, w
 ---@field spelled table<string, string|false>  how the service spells what people spell: see reading.question
 ---@field seen table<string, table>  records that may be the call's, by id, that any reading showed
 ---@field newer_than integer    when the reading began in which another call's record is missing
----@field missed table<string, boolean>  answered calls, by id, whose records a reading did not show
+---@field missed table<string, integer>  how many readings did not show the records of answered calls, by id
 local Question = {}
 Question.__index = Question
 
@@ -111,12 +111,6 @@ end
 -- Returns whether a record that exists must be seen by now.
 function Question:is_due() return self.service:now() >= self.deadline end
 
--- Returns how to read first.
-local function first_way(question)
-  if not question.late then return "early" end
-  return question.window.is_planned and "wide" or "near"
-end
-
 -- Returns how to read after a reading that showed no record of the call; nil where nothing more is read.
 local function next_way(question, answer)
   local shown = question.shown
@@ -126,8 +120,8 @@ local function next_way(question, answer)
   -- what was given to equal calls may be this one's, unless their own records are looked for, too
   local is_exact = witnesses and not question.gave and reading.is_exact(question, shown, witnesses)
   if not is_exact then return "wide" end
-  local is_absent = not question.waits and not (answer and answer.outcome == "undecided")
-  return is_absent and question.how == "near" and "again" or nil
+  local is_decided = answer and answer.outcome == "undecided" or question.waits and not next(question.missed)
+  return question.how == "near" and not is_decided and "again" or nil
 end
 
 --- Reads until a record shows that the call was done. An answer may be another request's, and look whole all the same:
@@ -136,7 +130,7 @@ end
 --- and an error. (Public for its specs.)
 function Question:read()
   self.late, self.doubted = self:is_due(), false
-  local how, answer, err = first_way(self), nil, nil
+  local how, answer, err = not self.late and "early" or self.window.is_planned and "wide" or "near", nil, nil
   while how do
     self.how, self.waits, self.gave, self.shown = how, false, false, nil
     answer, err = find[self.reconcile.strategy](self)

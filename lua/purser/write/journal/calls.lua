@@ -212,7 +212,7 @@ function M.begin(self, intent, row, guard, key, payment)
   end)
   if result and not result.known then
     if payment then
-      payment.attempt, payment.attempts, payment.intent = intent.attempt, payment.attempts + 1, intent.id
+      payment.attempt, payment.attempts = intent.attempt, payment.attempts + 1
       payment.sent_at, payment.recv_window = intent.sent_at, intent.recv_window
       payment.first_sent_at = payment.first_sent_at or intent.sent_at
     end
@@ -292,8 +292,10 @@ local function write_end(tx, intent, ending)
   return verdict
 end
 
--- Ends a call. The unique index of records refuses one that another call has, in whatever process.
-local function end_call(self, intent, ending)
+--- Writes how a call ended. The unique index of records refuses one that another call has, in whatever process.
+---@return purser.Verdict|nil verdict, string|nil message
+---@param self purser.Journal
+function M.end_call(self, intent, ending)
   local id = type(ending.record) == "table" and intents.id_of(ending.record)
   ending.record_id = text_of(id)
   local verdict, problem = self.db:transaction(function(tx) return write_end(tx, intent, ending) end)
@@ -310,26 +312,7 @@ local function end_call(self, intent, ending)
   return verdict, problem
 end
 
---- Keeps how a call ended. Returns true; nil and a message; or false where its record is another call's, and then
---- nothing is written.
----@param change purser.Stage|nil  what becomes of the payment that it is of
----@return boolean|nil ok, string|nil message
----@param self purser.Journal
-function M.finish(self, intent, value, err, change)
-  local verdict, problem = end_call(self, intent, { state = not err and "done" or err.outcome, record = value,
-    answered = not err and "yes", message = err and err.message, change = change })
-  if not verdict then return nil, problem end
-  return not verdict.is_taken
-end
-
---- Keeps what a reconciliation found. Returns a verdict; or nil and a message.
----@param change purser.Stage|nil
----@return purser.Verdict|nil verdict, string|nil message
----@param self purser.Journal
-function M.reconciled(self, intent, answer, change)
-  return end_call(self, intent, { state = answer.outcome, record = answer.record, message = answer.reason,
-    answered = intents.shows_id(intent, answer.record) and "found", change = change })
-end
+M.finish, M.reconciled = intents.finish, intents.reconciled
 
 ---------------------------------------------------------------------------------------------- what is known of others
 

@@ -24,6 +24,7 @@ local unpack = table.unpack or unpack -- luacheck: ignore
 
 ---@class purser.Journal
 ---@field private begin function
+---@field private end_call function
 ---@field private finish function
 ---@field private reconciled function
 ---@field private call_of function
@@ -39,7 +40,7 @@ Journal.__index = Journal
 local M = {}
 
 -- Calls, reconciling and queues ask a journal by these: see calls.lua. memory.lua has the same methods.
-for _, name in ipairs { "begin", "finish", "reconciled", "owners", "open_calls", "made_calls", "delay",
+for _, name in ipairs { "begin", "end_call", "finish", "reconciled", "owners", "open_calls", "made_calls", "delay",
   "note_delay" } do
   Journal[name] = calls[name]
 end

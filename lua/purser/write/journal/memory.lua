@@ -92,16 +92,22 @@ function Memory:begin(intent, row, _, key)
   return true
 end
 
+-- Returns the calls for which a test holds, in the order in which they were begun.
+local function those(self, test)
+  local found = {}
+  for i = self.first, self.last do
+    local call = self.list[i]
+    if test(call) then found[#found + 1] = call end
+  end
+  return found
+end
+
 -- Returns whether an equal call, sent perhaps because this one was found not to have been executed, is open.
 local function has_open_equal(self, call)
-  for i = self.first, self.last do
-    local other = self.list[i]
-    if other ~= call and intents.UNDECIDED[other.state] and other.account == call.account
-      and other.digest == call.digest then
-      return true
-    end
-  end
-  return false
+  return those(self, function(other)
+    return other ~= call and intents.UNDECIDED[other.state] and other.account == call.account
+      and other.digest == call.digest
+  end)[1] ~= nil
 end
 
 -- Returns whether another call has a record.
@@ -112,7 +118,9 @@ local function is_owned(self, call, record_id)
   return false
 end
 
-local function end_call(self, call, intent, ending)
+--- See calls.lua.
+function Memory:end_call(intent, ending)
+  local call = self:call_of(intent)
   if not call then return {} end
   local later = intent.attempt and call.attempt - intent.attempt or 0
   local verdict = intents.judge_end(call.state, later, ending, function() return has_open_equal(self, call) end)
@@ -130,26 +138,13 @@ local function end_call(self, call, intent, ending)
   return verdict
 end
 
---- Keeps how a call ended. Returns true; or false where its record is another call's.
-function Memory:finish(intent, value, err)
-  return not end_call(self, self.by_id[intent.id or ""], intent, { state = not err and "done" or err.outcome,
-    record = value, answered = not err and "yes" }).is_taken
-end
-
---- Keeps what a reconciliation found. Returns a verdict.
-function Memory:reconciled(intent, answer)
-  return end_call(self, self:call_of(intent), intent, { state = answer.outcome, record = answer.record,
-    answered = intents.shows_id(intent, answer.record) and "found" })
-end
+Memory.finish, Memory.reconciled = intents.finish, intents.reconciled
 
 --- Returns the call that an intent is of; nil where it is not known, or no more. See calls.lua.
 function Memory:call_of(intent)
   if intent.id then return self.by_id[intent.id] end
   local digest = intents.digest(operations.by_name[intent.operation], intent.params)
-  for i = self.first, self.last do
-    local call = self.list[i]
-    if call.sent_at == intent.sent_at and call.digest == digest then return call end
-  end
+  return those(self, function(call) return call.sent_at == intent.sent_at and call.digest == digest end)[1]
 end
 
 --- See calls.lua.
@@ -176,28 +171,18 @@ end
 
 --- See calls.lua.
 function Memory:open_calls(account, names, first, last)
-  local found = {}
-  for i = self.first, self.last do
-    local call = self.list[i]
-    if intents.UNDECIDED[call.state] and call.account == (account or "") and (not names or names[call.operation])
-      and call.sent_at >= first - intents.LATEST_MS and call.sent_at <= last then
-      found[#found + 1] = call
-    end
-  end
-  return found
+  return those(self, function(call)
+    return intents.UNDECIDED[call.state] and call.account == (account or "") and (not names or names[call.operation])
+      and call.sent_at >= first - intents.LATEST_MS and call.sent_at <= last
+  end)
 end
 
 --- See calls.lua.
 function Memory:made_calls(account, names, first, last)
-  local found = {}
-  for i = self.first, self.last do
-    local call = self.list[i]
-    if (call.state == "done" or call.answered) and names[call.operation] and call.account == (account or "")
-      and call.sent_at >= first and call.sent_at <= last then
-      found[#found + 1] = call
-    end
-  end
-  return found
+  return those(self, function(call)
+    return (call.state == "done" or call.answered) and names[call.operation] and call.account == (account or "")
+      and call.sent_at >= first and call.sent_at <= last
+  end)
 end
 
 --- See calls.lua.

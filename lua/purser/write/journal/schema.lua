@@ -11,7 +11,9 @@ local option_schema = require "purser.util.option_schema"
 local M = { version = 2 }
 
 -- A planned payment, a call under way and a finished call are one row of one table; a queue is the rows with its name.
--- `state` says what is known of the latest attempt, `stage` where a payment is in its queue.
+-- `state` says what is known of the latest attempt, `stage` where a payment is in its queue: one that was rejected may
+-- be looked for, may wait since a person put it back, or have failed. `attempt` numbers the sendings for good, so that
+-- a late end is known for that of an earlier one; `tries` begins anew when a person puts a payment back.
 local calls = [[CREATE TABLE purser_calls (id TEXT PRIMARY KEY,
   account TEXT NOT NULL, operation TEXT NOT NULL,
   history TEXT NOT NULL,                -- the list that shows the record it makes; '' where it makes none
@@ -19,7 +21,7 @@ local calls = [[CREATE TABLE purser_calls (id TEXT PRIMARY KEY,
   content TEXT NOT NULL,                -- a digest of what the key stands for
   params TEXT NOT NULL, digest TEXT NOT NULL, -- equal calls have the same digest
   state TEXT NOT NULL,                  -- planned, open, unknown, done, rejected, not_sent, not_done, undecided
-  attempt TEXT NOT NULL DEFAULT '0',    -- how often it was sent
+  attempt TEXT NOT NULL DEFAULT '0',    -- how often it was sent in all
   first_sent_at TEXT NOT NULL DEFAULT '', sent_at TEXT NOT NULL DEFAULT '', recv_window TEXT NOT NULL DEFAULT '0',
   charges TEXT NOT NULL DEFAULT '',     -- to spending limits
   plan TEXT NOT NULL DEFAULT '', approved_by TEXT NOT NULL DEFAULT '', -- of an approval: the digest, and persons
@@ -36,7 +38,7 @@ local calls = [[CREATE TABLE purser_calls (id TEXT PRIMARY KEY,
   blocked TEXT NOT NULL DEFAULT '',     -- 'yes' until something changes
   rejected TEXT NOT NULL DEFAULT '',    -- 'yes': it is looked for by its id before it counts as failed
   disowned TEXT NOT NULL DEFAULT '',    -- 'yes': a person said that it was not made
-  tries TEXT NOT NULL DEFAULT '0',      -- attempts since it was added, or put back
+  tries TEXT NOT NULL DEFAULT '0',      -- how often it was sent since it was added, or put back
   worker TEXT NOT NULL DEFAULT '', lease_until TEXT NOT NULL DEFAULT '')]]
 
 -- The numbers of changes that each process has committed: a journal that shows fewer than one remembers lacks commits.
