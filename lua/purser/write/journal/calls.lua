@@ -138,9 +138,13 @@ end
 local function lock_key(tx, key) tx:lock(tonumber(digest.id("key", key.name):sub(1, 7), 16)) end
 
 -- Ends the transaction where another operation whose records are in the same list was called with this key; and where
--- the same was done with it under another name of what may be one account: one of the two names is but a digest of an
--- API key, for want of another.
+-- the same was done with it under another name of what may be one account: this API key has signed under it, or one of
+-- the two names is but a digest of an API key, for want of another.
 local function check_others(tx, new, row, key)
+  local signed = key.unnamed and ("signed %s "):format(key.unnamed) -- an intent by hand says no key
+  if signed then
+    tx:rows("INSERT INTO purser_meta (name, value) VALUES ($1, '') ON CONFLICT DO NOTHING", signed .. new.account)
+  end
   for _, other in ipairs(tx:rows([[SELECT * FROM purser_calls WHERE key = $1 AND key <> '' AND id <> $2]], key.name,
     new.id)) do
     if other.account == new.account then
@@ -148,9 +152,10 @@ local function check_others(tx, new, row, key)
         tx:reject(other.queue ~= "" and payment_error(row, other) or intents.other_content(other, key, row))
       end
     elseif other.operation == new.operation and other.content == new.content
-      and (new.account == key.unnamed or other.account == key.unnamed) then
-      tx:reject(intents.other_account(other.account, new.account, key.unnamed,
-        ('nothing was sent: the key "%s" is that of an equal call'):format(key.name)))
+      and (new.account == key.unnamed or other.account == key.unnamed
+        or signed and tx:rows("SELECT name FROM purser_meta WHERE name = $1", signed .. other.account)[1]) then
+      tx:reject(intents.other_account(other.account, new.account, new.account == key.unnamed and new.account
+        or other.account, ('nothing was sent: the key "%s" is that of an equal call'):format(key.name)))
     end
   end
 end
