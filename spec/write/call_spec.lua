@@ -2,6 +2,7 @@
 -- Answers that are whole and well-formed, and another call's: of a transport that mixes them up or hands one out twice,
 -- or of somebody in between. A call that moves funds does not take them for its own.
 
+local own_journal = require "own_journal"
 local purser = require "purser"
 local simulated = require "simulated"
 
@@ -158,6 +159,29 @@ describe("an answer that shows", function()
       is_unknown(result, err, words)
       assert.is_string(err.advice)
     end
+  end)
+
+  it("that of a request whose intent was written by hand is kept as its call's", function()
+    local journal = own_journal.begin()
+    finally(own_journal.finish)
+    for _, client in ipairs { simulated.client(sim, account, { journal = journal }), simulated.client(sim, account) } do
+      local params = { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT", amount = 2 }
+      for i, sent_at in ipairs { 1795424400000, 1795424400000, 1795424500000 } do
+        local intent = { operation = "wallet.transfer", params = params, sent_at = sent_at }
+        local body = i == 3 and '{"tranId":"h2"}' or '{"tranId":"h1"}'
+        assert(client:parse("wallet.transfer", 200, body, "", intent))
+        assert.is_nil(intent.id)
+      end
+      is_unknown(nil, select(2, client:parse("wallet.transfer", 200, '{"tranId":"h1"}', "", {
+        operation = "wallet.transfer", params = params, sent_at = 1795424600000 })), "another call")
+      for _, sent_at in ipairs { 1795424400000.5, "now", 17 } do
+        assert(client:parse("wallet.transfer", 200, '{"tranId":"h1"}', "", { operation = "wallet.transfer",
+          params = params, sent_at = sent_at }))
+      end
+    end
+    local states = {}
+    for i, entry in ipairs(assert(journal:entries())) do states[i] = entry.state end
+    assert.same({ "done", "done", "unknown" }, states)
   end)
 
   it("the record of an earlier call is no answer to a prepared request either", function()

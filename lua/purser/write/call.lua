@@ -156,7 +156,8 @@ end
 
 -- Returns the result of a write call; or nil and an error of unknown outcome when the answer is another call's: of a
 -- transport that mixes answers up, or of a proxy.
-local function believe(client, row, intent, value, response)
+local function believe(client, row, intent, value, err, response)
+  if not value then return value, err end
   local why = compare.doubt_of_result(row, intent.params, value, response)
   if why then return nil, not_its_own(row, why) end
   if is_mixed_up(client, row, intent, intents.id_of(value)) then return nil, not_its_own(row, TAKEN) end
@@ -165,18 +166,23 @@ end
 
 --- Judges the response of a call, and notes what it says.
 function WriteCall:verify(value, err, response)
-  if value then value, err = believe(self.state, self.row, self.intent, value, response) end
+  value, err = believe(self.state, self.row, self.intent, value, err, response)
   self.value, self.err = value, err
   return value, err
 end
 
---- The same for the answer of a request that client:prepare made, and keeps what is known of that call.
+--- The same for the answer of a request that client:prepare made, and keeps what is known of that call. An intent that
+--- was written by hand may lack its id, account and window; of one without a time nothing is kept.
 function M.believe_prepared(client, row, intent, value, err)
-  if value ~= nil then value, err = believe(client, row, intent, value) end
+  local is_whole, sent = intents.row_of(intent)
+  if not is_whole then return believe(client, row, { params = intent.params, sent_at = 0 }, value, err) end
+  sent.account, sent.recv_window = sent.account or client:account(), sent.recv_window or client._recv_window or 5000
   local journal = M.journal_of(client)
-  local is_known = type(intent.sent_at) == "number" and (journal:call_of(intent)
-    or journal:begin(intent, row, nil, intents.own_key(row, intent.params)) or journal:begin(intent, row))
-  if is_known and journal:finish(intent, value, err) == false then
+  local known = journal:call_of(sent)
+  sent.id = sent.id or known and known.id or intents.new_id()
+  value, err = believe(client, row, sent, value, err)
+  local is_known = known or journal:begin(sent, row, nil, intents.own_key(row, sent.params)) or journal:begin(sent, row)
+  if is_known and journal:finish(sent, value, err) == false then
     return nil, not_its_own(row, TAKEN)
   end
   return value, err

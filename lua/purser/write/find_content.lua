@@ -172,7 +172,7 @@ function M.note_early(question, shown, own)
   for _, one in ipairs(list) do M.note_seen(question, one.record) end
 end
 
---- Returns what it means that a reading does not show one of them; nil where it shows all.
+--- Returns what it means that a reading does not show one of them, and lets it be read anew; nil where it shows all.
 function M.vanished(question, shown)
   local is_shown, vanished = {}, {}
   if not next(question.seen) then return nil end
@@ -180,7 +180,9 @@ function M.vanished(question, shown)
   for id, record in pairs(question.seen) do
     if not is_shown[id] then vanished[#vanished + 1] = record end
   end
-  return vanished[1] and undecided(vanished, reasons.vanished) or nil
+  if not vanished[1] then return nil end
+  question.doubted, question.newer_than = true, shown.began
+  return undecided(vanished, reasons.vanished)
 end
 
 -- Returns the times that the record of a call can have, which may be dated `later` than it was accepted.
@@ -411,11 +413,9 @@ local function judge_absence(question, shown, parts, open, failed, hidden, witne
   if near[1] then return undecided(records_in(near), parts.may[1] and reasons.another_id or reasons.unlike) end
   if parts.far[1] then return undecided(records_in(parts.far), is_planned and reasons.planned or reasons.elsewhere) end
   if witnesses.misplaced and not is_planned then return undecided({}, reasons.misplaced) end
-  local vanished = M.vanished(question, shown)
-  if vanished then return vanished end
   -- what is kept was read as of one time, and measures nothing
-  local late = not is_planned and judge_lateness(question, shown, hidden) or nil
-  if late or question.waits then return late end
+  local doubt = M.vanished(question, shown) or not is_planned and judge_lateness(question, shown, hidden) or nil
+  if doubt or question.waits then return doubt end
   for _, one in ipairs(failed) do
     if one.verdict == "same" and one.place == "in" then return M.found(question, one.record) end
   end

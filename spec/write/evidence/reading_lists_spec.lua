@@ -96,6 +96,17 @@ describe("the records of a history", function()
     assert.is_nil(err)
     assert.matches("more records at one moment than it shows", why)
   end)
+
+  it("of months are asked for in windows as long as the history takes, and twice where they are kept", function()
+    for times, kept in ipairs { false, {} } do
+      local asked = 0
+      local found = reading.all(function()
+        asked = asked + 1
+        return {}
+      end, operations.by_name["wallet.withdrawal_history"], {}, NOW - 20 * 24 * HOUR, NOW, "applyTime", kept or nil)
+      assert.same({ {}, 4 * times }, { found, asked })
+    end
+  end)
 end)
 
 describe("a read whose answer shows no list", function()

@@ -50,7 +50,7 @@ describe("a spending limit", function()
 
   it("needs a name that a line can hold", function()
     for expected, options in pairs { ['"account" is empty'] = { account = "", journal = journal },
-      ["can be seen"] = { account = "a\nb", journal = journal } } do
+      ["account\" is no name"] = { account = "a\nb", journal = journal } } do
       options.guard = { spending_limit = { USDT = "5" } }
       local client, err = new(options)
       assert.is_nil(client)

@@ -90,7 +90,7 @@ function M.all(run, row, params, first, last, time_name, state)
   local parts = state or { is_second = true }
   while true do
     local from = parts.read_to and parts.read_to - math.min(OVERLAP_MS, longest / 2) or first
-    local upto = math.min(from + longest, last)
+    local upto = math.min(from + longest - 1, last)
     local walk = history.strict(ask, row, params, from, upto, time_name)
     local records, err = walk:collect()
     if not records then

@@ -221,7 +221,6 @@ local function memory_error(client_options)
   if not account or account == "" then
     return "have no account, and what is spent belongs to a name, not to a key", 'give the option "account"'
   end
-  if find(account, "%c") then return 'have an "account" with a control character', "remove it" end
 end
 
 -- Adds a set of rules: all sets hold. Returns nil, or a message and what to do.
