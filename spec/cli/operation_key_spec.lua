@@ -46,6 +46,13 @@ describe("a command line that is run again", function()
     assert.equal(1, at.received "wallet.transfer" - before)
   end)
 
+  it("says that a journal is new, however quiet: in another folder the same name is another journal", function()
+    local given = { "--key", "sweep-4", "--journal", journal, "--quiet" }
+    local _, _, err = run("1", unpack(given))
+    assert.matches("the journal %S+ is new: it knows of no call that was made before", err)
+    assert.equal("", select(3, run("1", unpack(given))))
+  end)
+
   it("needs a journal for its key", function()
     local code, _, err = run("1", "--key", "sweep-3")
     assert.equal(2, code)

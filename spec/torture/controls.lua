@@ -22,7 +22,7 @@ M["an answer without a list is an empty list"] = {
 M["every code is a rejection"] = {
   seed = 2,
   changed = { { "purser.call.failure", 'if profile.unknown_codes[code] then return "unknown", "" end', "" },
-    { "purser.payouts.payment", "if not self.client_id then", "if true then" } },
+    { "purser.payouts.payment", "if was_looked_for or not self.client_id then", "if true then" } },
   options = { unsure_in = 5 },
 }
 
@@ -34,7 +34,7 @@ M["every code is a rejection, and a look tells"] = {
 
 M["a rejection is not looked into"] = {
   seed = 6,
-  changed = { { "purser.payouts.payment", "if not self.client_id then", "if true then" } },
+  changed = { { "purser.payouts.payment", "if was_looked_for or not self.client_id then", "if true then" } },
   options = { repeated_ids = "reject", puts_back = true, check = false, dies_once_in = 4000, identified = true },
 }
 

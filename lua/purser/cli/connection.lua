@@ -116,7 +116,7 @@ local function open_journal(path)
     end
     return nil, ("--journal %s: %s"):format(path, report.sentence(err))
   end
-  if not is_there then report.note("the journal %s is new: it knows of no call that was made before", path) end
+  if not is_there then report.say("the journal %s is new: it knows of no call that was made before", path) end
   return journal
 end
 
