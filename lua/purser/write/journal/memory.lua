@@ -70,8 +70,7 @@ local function begin(self, call, intent, attempt)
   own(self, call, nil)
   intent.id, intent.attempt = call.id, attempt
   call.intent, call.params, call.sent_at, call.recv_window = intent, intent.params, intent.sent_at, intent.recv_window
-  call.attempt, call.state, call.record, call.answered = attempt, "open", nil, false
-  call.found = false
+  call.attempt, call.state, call.record, call.answered, call.found = attempt, "open", nil, false, false
 end
 
 local function add(self, intent, row, key, slot)
@@ -134,10 +133,10 @@ function Memory:end_call(intent, ending)
   local call = self:call_of(intent)
   if not call then return {} end
   local later = intent.attempt and call.attempt - intent.attempt or 0
-  local verdict = intents.judge_end(call.state, later, ending, function() return has_open_equal(self, call) end)
-  if verdict.done_before then verdict.record = call.record or {} end
-  if not verdict.counts then return verdict end
   local id = type(ending.record) == "table" and intents.id_of(ending.record)
+  ending.record_id = id
+  local verdict = intents.judge_end(call, later, ending, function() return has_open_equal(self, call) end)
+  if not verdict.counts then return verdict end
   if id and is_owned(self, call, id) then return { is_taken = true } end
   call.state, call.record = ending.state, ending.record
   call.answered, call.found = id and ending.answered and true or false, id and ending.answered == "found" or false

@@ -8,7 +8,7 @@ local operations = require "purser.api.operations"
 local own = require "own_journal"
 local prng = require "purser.sim.prng"
 
-local SEQUENCES, STEPS, T0 = 300, 14, 1700000000000
+local SEQUENCES, STEPS, T0 = 100, 14, 1700000000000
 
 -- What is called, with what of which account, and the member that carries an id.
 local withdrawal = { coin = "USDT", netWork = "TRX", address = "TSample", amount = "20" }
@@ -55,8 +55,9 @@ local function said(journal, intent_list, prefix)
   local all = {}
   for _, account in ipairs(ACCOUNTS) do
     account = account .. prefix
-    all[account] = { owners = listed(journal:owners("record_id", account, RECORDS)),
+    all[account] = { latest = {},
       open = listed(journal:open_calls(account, nil, T0, T0 + 20000)) }
+    for id, call in pairs(journal:owners("record_id", account, RECORDS)) do all[account].latest[id] = call.sent_at end
     for _, call in ipairs(calls) do
       local names = intents.shown_in(intents.history_of(operations.by_name[call[1]]))
       all[account][call[1]] = { owners = listed(journal:owners("record_id", account, RECORDS, names)),
@@ -109,12 +110,9 @@ local function next_step(roll, begun, prefix)
     end
   end
   local record = one_of { false, {}, { tranId = one_of(NUMBERS) }, { id = one_of(NUMBERS) } }
-  local shows, outcome, is_answer = roll:roll(2) == 1, nil, roll:roll(2) == 1
-  if is_answer then
-    outcome = one_of { "done", "done", "unknown", "rejected", "not_sent" }
-  else
-    outcome = one_of { "done", "done", "not_done", "undecided" }
-  end
+  local shows, is_answer = roll:roll(2) == 1, roll:roll(2) == 1
+  local outcome = one_of(is_answer and { "done", "done", "unknown", "rejected", "not_sent" }
+    or { "done", "done", "not_done", "undecided" })
   return ("%s of %d: %s %s"):format(is_answer and "answer" or "look", intent_at, outcome,
     record and tostring(intents.id_of(record)) or "no record"), function(journal, list)
       local intent, value = list[intent_at], record and {} or nil
