@@ -156,3 +156,31 @@ it("a record that one reading shows in part, and the next does not show, is unde
     assert.same({ "undecided", "own" }, { answer.outcome, answer.candidates[1].tranId })
   end
 end)
+
+it("a batch that one reading shows and the next does not, as one without an id, is no absence", function()
+  for _, batches in ipairs { 1, 2 } do
+    for place = 1, 3 do
+      local service
+      service = listing_service(function(row)
+        if row.name == "convertible_balances" then return { { asset = "BTC" } } end
+        local shown = {}
+        for i = 1, service.reads == place and 0 or batches do
+          shown[i] = { convertTime = NOW + i * 100, convertDetails = { { asset = "BTC" } } }
+        end
+        return { data = shown, totalRecords = #shown }
+      end)
+      assert.equal(batches == 1 and "done" or "undecided", assert(reconcile.reconcile(service,
+        { operation = "wallet.convert", params = { asset = "BTC" }, sent_at = NOW, recv_window = 5000 })).outcome)
+    end
+  end
+end)
+
+it("a record without an id that one reading shows in part, and the next does not show, is undecided", function()
+  local row, params = operations.by_name["wallet.transfer"], calls["wallet.transfer"]
+  local odd = copy_of(record_of(row, params, nil, NOW + 400), { asset = "TETHER" })
+  for place = 1, 2 do
+    local service = mixed_up({ odd }, place, lies["shows nothing"])
+    assert.equal("undecided", assert(reconcile.reconcile(service,
+      { operation = "wallet.transfer", params = params, sent_at = NOW, recv_window = 5000 })).outcome)
+  end
+end)

@@ -75,3 +75,18 @@ it("a batch is not this conversion's where an answered one of its coins may have
   assert.equal("undecided", assert(reconcile.reconcile(service,
     lost(row.full_name, { asset = "BTC" }, "two", NOW + 1000))).outcome)
 end)
+
+it("records without ids of equal calls that were answered later are theirs, each its first", function()
+  local row = operations.by_name["wallet.transfer"]
+  local service = showing(function()
+    local records = {}
+    for i, at in ipairs { 7400, 14400 } do
+      records[i] = copy_of(moved, { timestamp = NOW + at, status = "SUCCESS" })
+    end
+    return records
+  end)
+  for i, at in ipairs { 7000, 14000 } do
+    own_calls.note(service.journal, row, lost(row.full_name, moved, "later" .. i, NOW + at), "r" .. i)
+  end
+  assert.equal("not_done", assert(reconcile.reconcile(service, lost(row.full_name, moved, "lost", NOW))).outcome)
+end)

@@ -283,10 +283,10 @@ local function matching(question, shown)
   local asked, found, elsewhere = coins_of(question.intent.params), {}, {}
   for _, batch in ipairs(shown.records) do
     local at = may_hold(batch, asked) and batch[question.reconcile.time_member]
-    if at and at >= question.first and at <= question.last then
-      found[#found + 1] = batch
-    elseif at and may_be_shifted(question, at) then
-      elsewhere[#elsewhere + 1] = batch
+    local is_in = at and at >= question.first and at <= question.last
+    if is_in or at and may_be_shifted(question, at) then
+      table.insert(is_in and found or elsewhere, batch)
+      find_content.note_seen(question, batch)
     end
   end
   return found, elsewhere
@@ -336,6 +336,8 @@ function M.conversion(question)
   if #found > 1 then return undecided(found, "(10) more than one batch matches") end
   if found[1] then return judge_batch(question, found[1]) end
   if elsewhere[1] then return undecided(elsewhere, AT_ANOTHER_TIME) end
+  local vanished = find_content.vanished(question, shown)
+  if vanished then return vanished end
   return ask_coins(question)
 end
 

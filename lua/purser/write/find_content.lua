@@ -155,10 +155,10 @@ local function candidates_of(question, shown, witnesses, is_early)
   return list, failed
 end
 
---- Notes a record that may be the call's.
+--- Notes a record that may be the call's: by its id, or where it shows none by its time.
 ---@param record table|nil
 function M.note_seen(question, record)
-  local id = record and intents.id_of(record)
+  local id = record and (intents.id_of(record) or record[question.reconcile.time_member])
   if id then question.seen[id] = record end
 end
 
@@ -175,8 +175,9 @@ end
 --- Returns what it means that a reading does not show one of them, and lets it be read anew; nil where it shows all.
 function M.vanished(question, shown)
   local is_shown, vanished = {}, {}
-  if not next(question.seen) then return nil end
-  for _, record in ipairs(shown.records) do is_shown[intents.id_of(record) or ""] = true end
+  for _, record in ipairs(shown.records) do
+    is_shown[intents.id_of(record) or ""], is_shown[record[question.reconcile.time_member] or ""] = true, true
+  end
   for id, record in pairs(question.seen) do
     if not is_shown[id] then vanished[#vanished + 1] = record end
   end
@@ -317,12 +318,10 @@ local function without_hidden(question, shown, list, hidden, witnesses, open)
     local is_over = question.service:now() - call.sent_at >= HIDDEN_MS
     for _, record in ipairs((is_over or rivals) and shown.unclaimed[question.row.full_name](call.params) or {}) do
       local is_first = not owned[record] and (not own or (tonumber(record[time]) or 0) < (tonumber(own[time]) or 0))
-      local function may_own(rival) return (verdict_of(question, rival, record, witnesses) or "other") ~= "other" end
-      if is_first and verdict_of(question, call, record, witnesses) == "same"
-        and (is_over or not any(rivals, may_own)) then
-        own = record
-      end
+      if is_first and verdict_of(question, call, record, witnesses) == "same" then own = record end
     end
+    local function may_own(rival) return (verdict_of(question, rival, own, witnesses) or "other") ~= "other" end
+    if own and not is_over and any(rivals, may_own) then own = nil end
     if own then owned[own], question.gave = true, true else calls[#calls + 1] = call end
   end
   return keep(list, function(one) return not owned[one.record] end), calls
