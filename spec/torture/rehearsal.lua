@@ -23,6 +23,7 @@ local M = {}
 ---@field fails_once_in integer|nil so does a statement of the journal fail (1000)
 ---@field jumps_once_in integer|nil  so is the clock of the workers' machine set, by up to 20 s (1000)
 ---@field mixes_once_in integer|nil  so does a transport hand out the answer of an earlier call (50)
+---@field lies boolean|nil         one read of the run gets the answer of an earlier read of its worker
 ---@field share number|nil         of requests that meet a fault (0.3)
 ---@field nonsense_in integer|nil  of so many reads one gets an answer that shows no list (0: none)
 ---@field blanks boolean|nil       a third of these are lists with one member of their records hidden
@@ -131,7 +132,7 @@ function M.varied(seed, folder, tell)
   local loses = seed % 4 == 3 -- then workers live long enough to look at the histories
   return { seed = seed, folder = folder, tell = tell, payments = 10 + seed % 50, workers = 1 + seed % 4,
     accounts = 1 + math.floor(seed / 2) % 2, check = loses, puts_back = loses,
-    empties = seed % 8 == 7,
+    empties = seed % 8 == 7, lies = seed % 6 == 5,
     keys = loses and 0 or seed % 4, twin_in = seed % 3 == 0 and 2 or 20,
     dies_once_in = ({ 60, 120, 400, 4000 })[seed % 4 + 1],
     jumps_once_in = ({ 1000, 300, 3000 })[seed % 3 + 1], share = ({ 0.3, 0.5, 0.1, 0, 0.3 })[seed % 5 + 1],

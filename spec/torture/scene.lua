@@ -14,6 +14,7 @@ local world = dofile "spec/torture/world.lua"
 
 local LEASE_MS = 3000
 local LAG_MS = 200
+local LAST_LIE = 60 -- a run has seldom fewer reads
 local MAIN, OTHER = "rehearsal", "other" -- the accounts that share a journal
 
 ------------------------------------------------------------------------------------------------ who does what
@@ -122,6 +123,18 @@ function Worker:mix_up(request, response)
   return earlier
 end
 
+-- One read of the run, wherever it comes, gets the answer of an earlier read of its worker, of any operation.
+function Worker:mix_up_read(request, response)
+  local state = self.state
+  if not state.lies_at or request.method ~= "GET" or not response or response.status ~= 200 then return response end
+  local earlier = self.read
+  self.read, state.reads = response, state.reads + 1
+  if not earlier or state.reads < state.lies_at then return response end
+  state.lies_at = nil
+  self.machine:note(self.name .. " gets the answer of an earlier read to " .. request.operation)
+  return earlier
+end
+
 -- The transport of one life: the machine's network.
 function Worker:transport()
   local worker = self
@@ -138,7 +151,7 @@ function Worker:transport()
       end)
       local response, failure = schedule.suspend()
       point("hears of " .. request.operation, true)
-      return worker:mix_up(request, response), failure
+      return worker:mix_up_read(request, worker:mix_up(request, response)), failure
     end,
     close = function() end,
   }
@@ -310,6 +323,7 @@ local function prepare(state)
     state.lists[OTHER] = world.other_payments(state.payments, roll)
   end
   add_payments(state, payouts)
+  state.reads, state.lies_at = 0, state.lies and roll:roll(LAST_LIE)
   if state.share > 0 then world.arm(state.simulator, state.share) end
   return Reckoning.new { simulator = state.simulator, client = client, payouts = payouts, journal = journal,
     started = state.started, noise = state.noise }

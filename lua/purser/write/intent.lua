@@ -184,23 +184,28 @@ local over = { unknown = { open = true, unknown = true }, undecided = M.UNDECIDE
 ---@field is_over boolean|nil      the call is known not to have been executed, though a record agrees with it
 ---@field is_taken boolean|nil     the record belongs to another call; nothing is written
 
+-- Returns how much an end says of its record: 0 nothing, 1 which one agrees, 2 which one it is.
+local function sureness(ending) return ending.record_id and (ending.answered and 2 or 1) or 0 end
+
 --- Judges an end. That a call was not executed is a promise: whoever heard it may have sent the same again, and while
---- such a call is open a record that merely agrees is that one's.
----@param known string      the state that is written
----@param later integer     by how many attempts what is written is later than the one that ended
----@param ending { state: string, answered: boolean }
+--- such a call is open a record that merely agrees is that one's. And whose a record is stays known: an end that says
+--- less of it does not leave it to an equal call.
+---@param known purser.Call  as it is written
+---@param later integer       by how many attempts that is later than the one that ended
+---@param ending { state: string, record_id: string|nil, answered: string|false }
 ---@param has_open_equal fun(): boolean
 ---@return purser.Verdict
 function M.judge_end(known, later, ending, has_open_equal)
+  local is_done = known.state == "done"
   if ending.state == "done" then
-    local by_content = not ending.answered
-    if later == 0 and not (by_content and known == "not_done" and has_open_equal()) then return { counts = true } end
-    return { is_over = by_content and (known == "not_done" or later > 0) or nil }
+    local is_over = not ending.answered and (later > 0 or known.state == "not_done" and has_open_equal())
+    local is_less = is_done and sureness(ending) < sureness(known)
+    return { counts = later == 0 and not is_over and not is_less or nil, is_over = is_over or nil }
+  elseif is_done then
+    local is_other = ending.state ~= "unknown" and ending.state ~= "undecided"
+    return { done_before = is_other or nil, record = is_other and (known.record or {}) or nil }
   end
-  if known == "done" then
-    return { done_before = ending.state ~= "unknown" and ending.state ~= "undecided" or nil }
-  end
-  return { counts = later == 0 and (not over[ending.state] or over[ending.state][known]) or nil }
+  return { counts = later == 0 and (not over[ending.state] or over[ending.state][known.state]) or nil }
 end
 
 --- Returns the error of a call whose key stands for other content; nil where it is the same.

@@ -76,6 +76,24 @@ for name, kind in pairs(kinds) do
       assert.is_true(journal:finish(second, { id = "13" }))
     end)
 
+    -- One worker heard the answer while another looked, and was shown a record without its id. Were the record
+    -- nobody's, an equal call that was never executed would have it.
+    it("keeps the record of a call that was done, whatever says less of it", function()
+      local call, owner_of = assert(begin {}), function(id)
+        return (assert(journal:owners("record_id", "treasury", { id }))[id] or {}).id
+      end
+      assert(journal:reconciled(call, { outcome = "done", record = {} }))
+      assert(journal:reconciled(call, { outcome = "done", record = { id = "12" } }))
+      assert.equal(call.id, owner_of "12")
+      assert.is_true(journal:finish(call, { id = "11" }))
+      for _, record in ipairs { {}, { id = "12" } } do
+        assert.same({}, journal:reconciled(call, { outcome = "done", record = record }))
+        assert.same({ call.id, nil }, { owner_of "11", owner_of "12" })
+      end
+      assert.is_true(journal:finish(call, {}))
+      assert.equal(call.id, owner_of "11")
+    end)
+
     it("names the latest of several calls whose records have one id in different histories", function()
       local first = assert(begin {})
       assert(journal:finish(first, { id = "12" }))

@@ -270,14 +270,13 @@ local function write_end(tx, intent, ending)
   local known = tx:rows("SELECT * FROM purser_calls WHERE id = $1" .. M.for_update[tx.db.name], intent.id)[1]
   if not known then return {} end
   local later = intent.attempt and tonumber(known.attempt) - intent.attempt or 0
-  local verdict = intents.judge_end(known.state, later, ending, function()
+  local verdict = intents.judge_end(M.call_of(known), later, ending, function()
     return M.equal_calls(tx, known.account, known.digest, known.id)[1] ~= nil
   end)
-  if verdict.done_before then verdict.record = known.record ~= "" and core.decode(known.record) or {} end
   if not verdict.counts then return verdict end
-  local set = { state = ending.state, record_id = ending.record_id, record = keep(ending.record),
+  local set = { state = ending.state, record_id = ending.record_id or "", record = keep(ending.record),
     message = text_of(ending.message),
-    answered = ending.record_id ~= "" and ending.answered or ending.state == "done" and "no" or "",
+    answered = ending.record_id and ending.answered or ending.state == "done" and "no" or "",
     ended_at = time_text(core.now_ms()) }
   local change = known.queue ~= "" and (ending.change or STAGES[ending.state] and { stage = STAGES[ending.state],
     message = ending.message })
@@ -297,13 +296,13 @@ end
 ---@param self purser.Journal
 function M.end_call(self, intent, ending)
   local id = type(ending.record) == "table" and intents.id_of(ending.record)
-  ending.record_id = text_of(id)
+  ending.record_id = id and text_of(id)
   local verdict, problem = self.db:transaction(function(tx) return write_end(tx, intent, ending) end)
   local message = not verdict and tostring(problem) or ""
   if message:find("purser_calls_record", 1, true) or message:find("purser_calls.record_id", 1, true) then
     return { is_taken = true }
   end
-  if not verdict and ending.record_id ~= "" then -- the record is that call's all the same
+  if not verdict and ending.record_id then -- the record is that call's all the same
     self.unwritten = self.unwritten or {}
     self.unwritten[ending.record_id] = { id = intent.id, operation = intent.operation, intent = intent,
       params = intent.params, sent_at = intent.sent_at, recv_window = intent.recv_window, state = ending.state,

@@ -35,16 +35,25 @@ local function slot_of(account, row, key)
   return ("%d:%s%s %s"):format(#account, account, history ~= "" and history or row.full_name, key)
 end
 
-local function forget(self, call)
-  self.first = self.first + 1
-  self.list[self.first - 1] = nil
-  self.by_id[call.id] = nil
-  if call.slot then self.by_key[call.slot] = nil end
+-- Gives a call the record of this id in place of the one that it had; nil: none.
+local function own(self, call, id)
   local owners = call.record_id and self.by_record[call.record_id]
   if owners then
     owners[call] = nil
     if next(owners) == nil then self.by_record[call.record_id] = nil end
   end
+  call.record_id = id and tostring(id) or nil
+  if not id then return end
+  self.by_record[call.record_id] = self.by_record[call.record_id] or {}
+  self.by_record[call.record_id][call] = true
+end
+
+local function forget(self, call)
+  self.first = self.first + 1
+  self.list[self.first - 1] = nil
+  self.by_id[call.id] = nil
+  if call.slot then self.by_key[call.slot] = nil end
+  own(self, call, nil)
   self.forgotten = math.max(self.forgotten or 0, call.sent_at)
 end
 
@@ -57,10 +66,11 @@ local function forget_old(self, now)
 end
 
 -- Begins an attempt of a call.
-local function begin(call, intent, attempt)
+local function begin(self, call, intent, attempt)
+  own(self, call, nil)
   intent.id, intent.attempt = call.id, attempt
   call.intent, call.params, call.sent_at, call.recv_window = intent, intent.params, intent.sent_at, intent.recv_window
-  call.attempt, call.state, call.record, call.answered = attempt, "open", nil, false
+  call.attempt, call.state, call.record, call.answered, call.found = attempt, "open", nil, false, false
 end
 
 local function add(self, intent, row, key, slot)
@@ -68,7 +78,7 @@ local function add(self, intent, row, key, slot)
   local call = { id = intent.id or assert(intents.new_id()), key = key and key.name, content = key and key.content,
     slot = slot, account = intent.account or "", operation = row.full_name, history = intents.makes_in(row),
     digest = intents.digest(row, intent.params) }
-  begin(call, intent, 1)
+  begin(self, call, intent, 1)
   -- counted last: where there is no memory for it, or a hook raises in between, the list has no gap
   self.by_id[call.id], self.list[self.last + 1] = call, call
   if slot then self.by_key[slot] = call end
@@ -88,7 +98,7 @@ function Memory:begin(intent, row, _, key)
   local problem = intents.other_content(known, key, row)
   if problem then return nil, problem end
   if not intents.SPENT_NOTHING[known.state] then return nil, nil, known end
-  begin(known, intent, known.attempt + 1)
+  begin(self, known, intent, known.attempt + 1)
   return true
 end
 
@@ -123,18 +133,14 @@ function Memory:end_call(intent, ending)
   local call = self:call_of(intent)
   if not call then return {} end
   local later = intent.attempt and call.attempt - intent.attempt or 0
-  local verdict = intents.judge_end(call.state, later, ending, function() return has_open_equal(self, call) end)
-  if verdict.done_before then verdict.record = call.record or {} end
-  if not verdict.counts then return verdict end
   local id = type(ending.record) == "table" and intents.id_of(ending.record)
+  ending.record_id = id
+  local verdict = intents.judge_end(call, later, ending, function() return has_open_equal(self, call) end)
+  if not verdict.counts then return verdict end
   if id and is_owned(self, call, id) then return { is_taken = true } end
   call.state, call.record = ending.state, ending.record
-  call.answered, call.found = id and ending.answered and true or false, ending.answered == "found"
-  if id then
-    call.record_id = tostring(id)
-    self.by_record[call.record_id] = self.by_record[call.record_id] or {}
-    self.by_record[call.record_id][call] = true
-  end
+  call.answered, call.found = id and ending.answered and true or false, id and ending.answered == "found" or false
+  own(self, call, id)
   return verdict
 end
 
@@ -144,7 +150,9 @@ Memory.finish, Memory.reconciled = intents.finish, intents.reconciled
 function Memory:call_of(intent)
   if intent.id then return self.by_id[intent.id] end
   local digest = intents.digest(operations.by_name[intent.operation], intent.params)
-  return those(self, function(call) return call.sent_at == intent.sent_at and call.digest == digest end)[1]
+  return those(self, function(call)
+    return call.sent_at == intent.sent_at and call.digest == digest and call.account == (intent.account or "")
+  end)[1]
 end
 
 --- See calls.lua.
