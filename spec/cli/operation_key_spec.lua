@@ -46,6 +46,24 @@ describe("a command line that is run again", function()
     assert.equal(1, at.received "wallet.transfer" - before)
   end)
 
+  it("prints the first one's result, though nothing could be sent now: what is planned is not what was done", function()
+    local before = at.received "wallet.withdraw"
+    local function pay(...)
+      return at.run("wallet", "withdraw", "--coin", "USDT", "--network", "TRX", "--amount", "20", "--withdrawOrderId",
+        "invoice-1", "--address", "TLa2f6VPqDgRE67v1736s7bJ8Ray5wYjU7", "--journal", journal, "--yes", ...)
+    end
+    local code, first, err = pay()
+    assert.equal(0, code, err)
+    local second
+    code, second, err = pay "--require-saved-address" -- and nobody saved it
+    assert.same({ 0, first }, { code, second }, err)
+    local fault = assert(at.world:fault { kind = "reject", operation = "wallet.coins", probability = 1 })
+    code, second, err = pay()
+    assert.same({ 0, first }, { code, second }, err)
+    assert(at.world:disarm(fault))
+    assert.equal(1, at.received "wallet.withdraw" - before)
+  end)
+
   it("says that a journal is new, however quiet: in another folder the same name is another journal", function()
     local given = { "--key", "sweep-4", "--journal", journal, "--quiet" }
     local _, _, err = run("1", unpack(given))

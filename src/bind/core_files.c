@@ -144,10 +144,10 @@ static int process_id(lua_State *L)
 void lpu_bind_files(lua_State *L)
 {
     static const luaL_Reg functions[] = {
-        {"file_mode", file_mode},         {"create_private", create_private},
-        {"may_keep", may_keep},           {"is_terminal", is_terminal},
-        {"process_id", process_id},       {"sync_file", sync_file},
-        {"write_new", write_new}, {NULL, NULL},
+        {"file_mode", file_mode},   {"create_private", create_private},
+        {"may_keep", may_keep},     {"is_terminal", is_terminal},
+        {"process_id", process_id}, {"sync_file", sync_file},
+        {"write_new", write_new},   {NULL, NULL},
     };
     lpu_set_functions(L, functions, 0);
 }

@@ -105,11 +105,23 @@ local function show_plan(plan, fields, options)
   report.stop(plan.ok and report.DONE or report.BAD_INPUT)
 end
 
+-- Returns whether the journal knows that this call was made. Then nothing is sent, and no plan keeps its result back.
+local function was_made(client, row, params, options, journal)
+  local key = options.key or params[row.reconcile.client_id]
+  for _, entry in ipairs(key and journal and journal:entries { key = key, account = client:account(), state = "done" }
+    or {}) do
+    if entry.intent.operation == row.full_name then return true end
+  end
+  return false
+end
+
 -- Plans a withdrawal. Returns what is sent and what is shown before the question.
-local function plan_withdrawal(client, row, params, options)
+local function plan_withdrawal(client, row, params, options, journal)
   local given = { require_saved_address = options.require_saved_address or nil }
   for name, value in pairs(params) do given[name] = value end
   local plan, err = client.wallet:plan_withdraw(given, row.full_name)
+  local is_repeat = not options.plan and not (plan and plan.ok) and was_made(client, row, params, options, journal)
+  if not plan and is_repeat then return params end
   if not plan then stop_unread(err) end
   local fields = {}
   local function add(what, text) fields[#fields + 1] = { what, text, what = what, text = text } end
@@ -117,6 +129,7 @@ local function plan_withdrawal(client, row, params, options)
   for _, problem in ipairs(plan.problems) do add("error", problem) end
   for _, warning in ipairs(plan.warnings) do add("warning", warning) end
   if options.plan then show_plan(plan, fields, options) end
+  if is_repeat then return plan.params end
   if not plan.ok then reject(plan) end
   if options.yes then
     report.say("%s over %s (%s)", plan.title, tostring(plan.network.netWork), tostring(plan.network.network))
@@ -126,10 +139,10 @@ local function plan_withdrawal(client, row, params, options)
 end
 
 -- Checks and completes the parameters of a call. Returns them, with what is to be shown before the question.
-local function look_up(client, row, params, options)
+local function look_up(client, row, params, options, journal)
   local name = catalogue.network_param(row)
   if options.unchecked or not name then return params end
-  if catalogue.withdraws(row) then return plan_withdrawal(client, row, params, options) end
+  if catalogue.withdraws(row) then return plan_withdrawal(client, row, params, options, journal) end
   if not params[name] or params[name]:find("(", 1, true) then return params end -- the long name, which these take
   local network, err = client.wallet:find_network { coin = params.coin, network = params[name] }
   if not network and err.kind ~= "argument" then stop_unread(err) end
@@ -345,7 +358,7 @@ function M.run(row, options)
     report.write(M.request_text(request, row, client.profile, options.format))
     return report.DONE
   end
-  local checked, planned = look_up(client, row, params, options)
+  local checked, planned = look_up(client, row, params, options, sources.journal)
   ask(row, checked, options, sources, planned)
   return complete(client, row, checked, options, call_options, handle_note, sources)
 end

@@ -79,18 +79,19 @@ end
 
 local filter_rules = {
   state = { "open", "unknown", "done", "rejected", "not_sent", "not_done", "undecided" }, account = "string",
-  id = "string", limit = { 1, 2 ^ 31 - 1 }, after = "table",
+  id = "string", key = "string", limit = { 1, 2 ^ 31 - 1 }, after = "table",
 }
 
 -- The query for a filter, and its values.
 local function query_of(filter)
   local conditions, values = {}, {}
-  for _, name in ipairs { "id", "account", "state" } do
+  for _, name in ipairs { "id", "key", "account", "state" } do
     if filter[name] then
       values[#values + 1] = filter[name]
       conditions[#values] = ("%s = $%d"):format(name, #values)
     end
   end
+  if filter.key then conditions[#conditions + 1] = "key <> ''" end -- word by word as in its index
   if intents.UNDECIDED[filter.state] then conditions[#conditions + 1] = schema.UNDECIDED end
   local after = filter.after and filter.after.intent
   if after then
@@ -112,6 +113,7 @@ end
 ---@field state "open"|"unknown"|"done"|"rejected"|"not_sent"|"not_done"|"undecided"|nil
 ---@field account string|nil
 ---@field id string|nil
+---@field key string|nil                the caller's, or an id that the service knows
 ---@field limit integer|nil             at most so many; without it all of them, in memory
 ---@field after purser.JournalEntry|nil only what comes after this one
 
