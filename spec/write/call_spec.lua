@@ -2,7 +2,9 @@
 -- Answers that are whole and well-formed, and another call's: of a transport that mixes them up or hands one out twice,
 -- or of somebody in between. A call that moves funds does not take them for its own.
 
+local core = require "purser.core"
 local own_journal = require "own_journal"
+local private = require "purser.util.private"
 local purser = require "purser"
 local simulated = require "simulated"
 
@@ -237,4 +239,50 @@ describe("a list of several records", function()
     end
     assert(move(client_with(function() return { status = 200, headers = "", body = '[{"tranId":"1"}]' } end), "5"))
   end)
+end)
+
+-- The answer of a call that is under way comes to another one first, which was not executed: whichever is written
+-- first, nothing shows whose it is.
+describe("an answer that comes to another call before its own has it", function()
+  local PARAMS = { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT", amount = "7" }
+  local others = {
+    ["of the same operation"] = function(client) return client.wallet:transfer(PARAMS, { key = "other" }) end,
+    ["of another operation"] = function(client) return move(client, "7") end,
+  }
+
+  for name, other in pairs(others) do
+    for _, kind in ipairs { "memory", "a database" } do
+      it("is believed by neither, " .. name .. ", with a journal in " .. kind, function()
+        local journal = kind ~= "memory" and own_journal.begin() or nil
+        if journal then finally(own_journal.finish) end
+        local client, result, err, is_over
+        client = simulated.client(sim, account, { rate_limit = false, retry = false, journal = journal,
+          account = "acme" }, { transport = { sleep = function(_, ms) sim:transport():sleep(ms) end,
+          send = function(_, request)
+            local inner = sim:transport()
+            if request.method == "GET" or is_over then return inner:send(request) end
+            is_over = true
+            local began = core.now_ms()
+            repeat until core.now_ms() > began -- so that what ends from now on ends after this call began
+            local response = inner:send(request) -- the own call's, while the other one is handed its answer
+            local transport = private.states[client]._transport
+            private.states[client]._transport = { send = function() return response end }
+            assert(other(client))
+            private.states[client]._transport = transport
+            return response
+          end } })
+        result, err = client.wallet:transfer({ fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT",
+          amount = "3" }, { key = "own" })
+        is_unknown(result, err, "another call")
+        assert.equal("done", assert(client:reconcile(err)).outcome)
+        if name == "of the same operation" then
+          assert(other(client)) -- with its key: it is found not to have been executed, and sent
+          assert.equal(2, simulated.counted(sim, "wallet.transfer", "applied"))
+        elseif journal then
+          local recovered = assert(journal:recover(client))
+          assert.same({ 1, "not_done" }, { #recovered, recovered[1].answer.outcome })
+        end
+      end)
+    end
+  end
 end)

@@ -106,6 +106,7 @@ end
 ---@field intent purser.Intent
 ---@field payment table|false  of a queue: payment:after(outcome, message, err) returns what becomes of it
 ---@field sent boolean      the transport has been called
+---@field began integer     the machine's clock before it was sent, epoch ms
 ---@field process integer   the one that sends it: a child that is forked off by a hook must not
 ---@field value any         the result, false while there is none
 ---@field err purser.Error|false
@@ -125,7 +126,7 @@ local function begin(client, row, values, opts, payment, key)
     message = "", advice = intents.advice(row, values), intent = intent }
   local call = setmetatable({ state = client, row = row, info = opts.info, intent = intent, payment = payment or false,
     sent = false, value = false, err = false, kept = false, watch = false, lost = lost,
-    process = core.process_id() }, WriteCall)
+    began = core.now_ms(), process = core.process_id() }, WriteCall)
   client._accounts = client._accounts or {}
   client._accounts[intent.account] = true
   if opts.info then rawset(opts.info, "intent", intent) end -- no code of the caller runs before it is written down
@@ -145,6 +146,14 @@ local function not_its_own(row, why)
     message = "the answer is not that of this call: " .. why }
 end
 
+-- Returns the error of an answer that names a record which another call was given. One of two such answers is not its
+-- own. Where that call ended since this one began, nothing shows which: neither is believed, and the histories say
+-- whose the record is.
+local function contested(client, row, intent, id, began)
+  M.journal_of(client):contest(intent, tostring(id), began)
+  return not_its_own(row, TAKEN)
+end
+
 local MIXED_UP_MS = 3600000 -- how old an answer may be that comes to another call
 
 -- Returns whether an answer names a record that another call made a while ago, whatever list shows it.
@@ -156,34 +165,37 @@ end
 
 -- Returns the result of a write call; or nil and an error of unknown outcome when the answer is another call's: of a
 -- transport that mixes answers up, or of a proxy.
-local function believe(client, row, intent, value, err, response)
+local function believe(client, row, intent, began, value, err, response)
   if not value then return value, err end
   local why = compare.doubt_of_result(row, intent.params, value, response)
   if why then return nil, not_its_own(row, why) end
-  if is_mixed_up(client, row, intent, intents.id_of(value)) then return nil, not_its_own(row, TAKEN) end
+  local id = intents.id_of(value)
+  if is_mixed_up(client, row, intent, id) then return nil, contested(client, row, intent, id, began) end
   return value
 end
 
 --- Judges the response of a call, and notes what it says.
 function WriteCall:verify(value, err, response)
-  value, err = believe(self.state, self.row, self.intent, value, err, response)
+  value, err = believe(self.state, self.row, self.intent, self.began, value, err, response)
   self.value, self.err = value, err
   return value, err
 end
+
+local NEVER = math.huge -- another program sent it: nothing shows which calls ended before that
 
 --- The same for the answer of a request that client:prepare made, and keeps what is known of that call. An intent that
 --- was written by hand may lack its id, account and window; of one without a time nothing is kept.
 function M.believe_prepared(client, row, intent, value, err)
   local is_whole, sent = intents.row_of(intent)
-  if not is_whole then return believe(client, row, { params = intent.params, sent_at = 0 }, value, err) end
+  if not is_whole then return believe(client, row, { params = intent.params, sent_at = 0 }, NEVER, value, err) end
   sent.account, sent.recv_window = sent.account or client:account(), sent.recv_window or client._recv_window or 5000
   local journal = M.journal_of(client)
   local known = journal:call_of(sent)
   sent.id = sent.id or known and known.id or intents.new_id()
-  value, err = believe(client, row, sent, value, err)
+  value, err = believe(client, row, sent, NEVER, value, err)
   local is_known = known or journal:begin(sent, row, nil, intents.own_key(row, sent.params)) or journal:begin(sent, row)
   if is_known and journal:finish(sent, value, err) == false then
-    return nil, not_its_own(row, TAKEN)
+    return nil, contested(client, row, sent, intents.id_of(value), NEVER)
   end
   return value, err
 end
@@ -202,7 +214,7 @@ end
 --- reconciles it. Returns the result; or nil and an error.
 function WriteCall:finish(value, err)
   if write_end(self, value, err) == false then
-    self.value, self.err = nil, not_its_own(self.row, TAKEN)
+    self.value, self.err = nil, contested(self.state, self.row, self.intent, intents.id_of(value), self.began)
     value, err = self.value, self.err
     write_end(self, value, err)
   end

@@ -306,12 +306,36 @@ function M.end_call(self, intent, ending)
     self.unwritten = self.unwritten or {}
     self.unwritten[ending.record_id] = { id = intent.id, operation = intent.operation, intent = intent,
       params = intent.params, sent_at = intent.sent_at, recv_window = intent.recv_window, state = ending.state,
-      record_id = ending.record_id, answered = ending.answered and true or false }
+      record_id = ending.record_id, answered = ending.answered and true or false, ended_at = core.now_ms() }
   end
   return verdict, problem
 end
 
 M.finish, M.reconciled = intents.finish, intents.reconciled
+
+local CONTESTED = "another call's answer names the same record, so one of the two answers was not its own"
+
+--- Takes back that another call was answered with a record, since this call's answer names it as well. What ended
+--- before this call was sent had its record by then.
+---@param id string  of the record
+---@param since integer  epoch ms, the machine's clock: before this call was sent
+---@param self purser.Journal
+function M.contest(self, intent, id, since)
+  local unwritten = self.unwritten and self.unwritten[id]
+  if unwritten and unwritten.id ~= intent.id and unwritten.ended_at > since then self.unwritten[id] = nil end
+  self.db:transaction(function(tx)
+    for _, row in ipairs(tx:rows([[SELECT id, queue FROM purser_calls WHERE account = $1 AND record_id = $2
+      AND record_id <> '' AND history <> '' AND id <> $3 AND answered = 'yes' AND state = 'done' AND ended_at > $4]]
+      .. M.for_update[tx.db.name], intent.account or "", id, intent.id, time_text(since))) do
+      local set = { state = "unknown", record_id = "", record = "", answered = "", message = CONTESTED }
+      for name, value in pairs(row.queue ~= "" and M.staged(tx, { stage = "sent", message = CONTESTED }) or {}) do
+        set[name] = value
+      end
+      M.update(tx, set, "id = ?", row.id)
+    end
+    return true
+  end)
+end
 
 ---------------------------------------------------------------------------------------------- what is known of others
 

@@ -3,6 +3,7 @@
 -- is gone with its process. Clients that reach a service by one transport share it, for an answer to one may come to
 -- another. It keeps the calls of the last hour, and at most MAX_CALLS of them: some 1 kB each.
 
+local core = require "purser.core"
 local intents = require "purser.write.intent"
 local operations = require "purser.api.operations"
 
@@ -138,10 +139,21 @@ function Memory:end_call(intent, ending)
   local verdict = intents.judge_end(call, later, ending, function() return has_open_equal(self, call) end)
   if not verdict.counts then return verdict end
   if id and is_owned(self, call, id) then return { is_taken = true } end
-  call.state, call.record = ending.state, ending.record
+  call.state, call.record, call.ended_at = ending.state, ending.record, core.now_ms()
   call.answered, call.found = id and ending.answered and true or false, id and ending.answered == "found" or false
   own(self, call, id)
   return verdict
+end
+
+--- See calls.lua.
+function Memory:contest(intent, id, since)
+  for call in pairs(self.by_record[id] or {}) do
+    if call.id ~= intent.id and call.account == (intent.account or "") and call.answered and not call.found
+      and call.state == "done" and call.ended_at > since then
+      own(self, call, nil)
+      call.state, call.record, call.answered = "unknown", nil, false
+    end
+  end
 end
 
 Memory.finish, Memory.reconciled = intents.finish, intents.reconciled
