@@ -184,3 +184,22 @@ it("a record without an id that one reading shows in part, and the next does not
       { operation = "wallet.transfer", params = params, sent_at = NOW, recv_window = 5000 })).outcome)
   end
 end)
+
+it("a name or a key that is shown in part, and then not shown, is not absent", function()
+  for operation, of in pairs {
+    ["broker.delete_api_key"] = { { subAccount = "Desk0001", apiKey = "abcdef123456" }, { apiKey = "abc***456" } },
+    ["sub_account.create_sub_account"] = { { subAccount = "Desk0001", note = "desk" }, { subAccount = "Desk0001" } },
+  } do
+    for place = 1, 2 do
+      local service = mixed_up({ of[2] }, place, lies["shows nothing"])
+      if operation == "sub_account.create_sub_account" then
+        service.read = function()
+          service.reads = service.reads + 1
+          return service.reads == place and {} or { of[2] }
+        end
+      end
+      local intent = { operation = operation, params = of[1], sent_at = NOW, recv_window = 5000 }
+      assert.equal("undecided", assert(reconcile.reconcile(service, intent)).outcome)
+    end
+  end
+end)

@@ -64,7 +64,6 @@ local function judge_id(question, shown)
   local answer, other, contradicts = judge_own(question, shown, witnesses)
   if answer then return answer end
   if not other then return find_content.judge(question, shown) end
-  find_content.note_seen(question, other)
   if contradicts then return undecided({ other }, REUSED) end
   if shown.incomplete then return question:doubt(shown, { other }) end
   return find_content.found(question, other)
@@ -230,7 +229,7 @@ M.state = by_id_first(function(question, how)
       candidates[#candidates + 1] = other
     end
   end
-  if question.late then find_content.note_seen(question, record) end
+  if question.late then find_content.note_seen(question, { record }) end
   if not record and #candidates > 0 then return nothing_but(question, candidates, MISNAMED) end
   return states[question.reconcile.target_state](question, record)
 end)
@@ -283,10 +282,10 @@ local function matching(question, shown)
   local asked, found, elsewhere = coins_of(question.intent.params), {}, {}
   for _, batch in ipairs(shown.records) do
     local at = may_hold(batch, asked) and batch[question.reconcile.time_member]
-    local is_in = at and at >= question.first and at <= question.last
-    if is_in or at and may_be_shifted(question, at) then
-      table.insert(is_in and found or elsewhere, batch)
-      find_content.note_seen(question, batch)
+    if at and at >= question.first and at <= question.last then
+      found[#found + 1] = batch
+    elseif at and may_be_shifted(question, at) then
+      elsewhere[#elsewhere + 1] = batch
     end
   end
   return found, elsewhere

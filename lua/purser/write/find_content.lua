@@ -155,28 +155,31 @@ local function candidates_of(question, shown, witnesses, is_early)
   return list, failed
 end
 
---- Notes a record that may be the call's: by its id, or where it shows none by its time.
----@param record table|nil
-function M.note_seen(question, record)
-  local id = record and (intents.id_of(record) or record[question.reconcile.time_member])
-  if id then question.seen[id] = record end
+--- Notes records that may be the call's: by their ids, or where they show none by their times or their names.
+function M.note_seen(question, records)
+  local time, name = question.reconcile.time_member, question.reconcile.client_id or ""
+  for _, record in ipairs(records) do
+    local mark = intents.id_of(record) or record[time] or record[name]
+    if mark then question.seen[mark] = record end
+  end
 end
 
 --- Notes what a reading shows before a record must be visible: those that may be the call's, in another form perhaps,
 --- may be gone when one must. `own` shows the call's id. Returns nothing, or nil and an error.
 function M.note_early(question, shown, own)
   -- an id that failed may be taken again, so another record of it may be on its way
-  if own and M.failing(question, own) ~= "failed" then M.note_seen(question, own) end
+  if own and M.failing(question, own) ~= "failed" then M.note_seen(question, { own }) end
   local list, err = candidates_of(question, shown, claims.NONE, true)
   if not list then return nil, err end
-  for _, one in ipairs(list) do M.note_seen(question, one.record) end
+  M.note_seen(question, records_in(list))
 end
 
 --- Returns what it means that a reading does not show one of them, and lets it be read anew; nil where it shows all.
 function M.vanished(question, shown)
-  local is_shown, vanished = {}, {}
+  local is_shown, vanished, name = {}, {}, question.reconcile.client_id or ""
   for _, record in ipairs(shown.records) do
-    is_shown[intents.id_of(record) or ""], is_shown[record[question.reconcile.time_member] or ""] = true, true
+    is_shown[intents.id_of(record) or ""], is_shown[record[name] or ""] = true, true
+    is_shown[record[question.reconcile.time_member] or ""] = true
   end
   for id, record in pairs(question.seen) do
     if not is_shown[id] then vanished[#vanished + 1] = record end
@@ -314,8 +317,7 @@ local function without_hidden(question, shown, list, hidden, witnesses, open)
   local rivals = not question.window.is_planned and joined(open, { question.intent })
   table.sort(hidden, function(a, b) return a.sent_at < b.sent_at end)
   for _, call in ipairs(hidden) do
-    local own
-    local is_over = question.service:now() - call.sent_at >= HIDDEN_MS
+    local own, is_over = nil, question.service:now() - call.sent_at >= HIDDEN_MS
     for _, record in ipairs((is_over or rivals) and shown.unclaimed[question.row.full_name](call.params) or {}) do
       local is_first = not owned[record] and (not own or (tonumber(record[time]) or 0) < (tonumber(own[time]) or 0))
       if is_first and verdict_of(question, call, record, witnesses) == "same" then own = record end
@@ -446,14 +448,13 @@ function M.judge(question, shown)
   if not witnesses then return nil, err end
   local list, failed, open = claimable(question, shown, witnesses)
   if not list then return nil, failed end
-  for _, one in ipairs(list) do M.note_seen(question, one.record) end
+  M.note_seen(question, records_in(list))
   if shown.incomplete then return question:doubt(shown, records_in(list)) end
   if list[1] and question.claims:has_forgotten(question.first, question.later) then
     return undecided(records_in(list), reasons.forgotten)
   end
-  local hidden
-  hidden, err = hidden_calls(question, shown, witnesses)
-  if not hidden then return nil, err end
+  local hidden, problem = hidden_calls(question, shown, witnesses)
+  if not hidden then return nil, problem end
   list, hidden = without_hidden(question, shown, list, hidden, witnesses, open)
   local parts = part(list)
   local answer = judge_equal(question, parts, open, hidden, witnesses)

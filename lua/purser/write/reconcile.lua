@@ -135,6 +135,7 @@ function Question:read()
     self.how, self.waits, self.gave, self.shown = how, false, false, nil
     answer, err = find[self.reconcile.strategy](self)
     if err or answer and answer.outcome == "done" and answer.record then break end
+    if self.late and answer then find_content.note_seen(self, answer.candidates or {}) end
     how = next_way(self, answer)
   end
   return answer, err
