@@ -61,6 +61,7 @@ end
 local function read_histories(self)
   local function read(row, params) return self.client:call(row.full_name, params) end
   local found, total = {}, {}
+  self.ids = {}
   local function take(operation, through, params, member, time_name)
     local records = insist(reading.all, read, operations.by_name[through], params, self.started - 60000,
       core.now_ms() + 60000, time_name)
@@ -68,6 +69,7 @@ local function read_histories(self)
     for _, record in ipairs(records) do
       local id = operation .. " " .. (record[member] or "none")
       found[id] = (found[id] or 0) + 1
+      self.ids[record.tranId or record.id] = true
     end
   end
   for _, name in ipairs(world.sub_names()) do
@@ -94,10 +96,14 @@ local function add_up(done)
   return sums
 end
 
--- Returns whether a call of the operation was answered, whose record shows how the service shows records.
+-- Returns whether a call of the operation was answered, whose record shows how the service shows records. An answer of
+-- garbage names none.
 local function has_witness(self, operation)
-  return assert(self.journal.db:rows("SELECT id FROM purser_calls WHERE operation = $1 AND answered <> '' LIMIT 1",
-    operation))[1] ~= nil
+  for _, row in ipairs(assert(self.journal.db:rows("SELECT record_id FROM purser_calls WHERE operation = $1 "
+    .. "AND answered IN ('yes', 'found')", operation))) do
+    if self.ids[row.record_id] then return true end
+  end
+  return false
 end
 
 -- Returns true if a payment may be undecided although nothing is equal to it: the journal lacks its record, which has
