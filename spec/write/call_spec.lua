@@ -17,9 +17,9 @@ before_each(function()
 end)
 
 -- A client whose transport answers by `answer(number, request, send)`; `number` counts what is no read.
-local function client_with(answer)
+local function client_with(answer, options)
   local inner, number = sim:transport(), 0
-  return simulated.client(sim, account, { rate_limit = false, retry = false,
+  return simulated.client(sim, account, options, { rate_limit = false, retry = false,
     transport = { sleep = function(_, ms) inner:sleep(ms) end, send = function(_, request)
       if request.method == "GET" then return inner:send(request) end
       number = number + 1
@@ -286,3 +286,39 @@ describe("an answer that comes to another call before its own has it", function(
     end
   end
 end)
+
+-- The answer of a call that was lost came to another call instead, which was not executed.
+describe("an answer that came to another call in place of its own", function()
+  local others = {
+    ["of the same operation"] = function(client) return move(client, "7", { clientTranId = ID }) end,
+    ["of another operation"] = function(client)
+      return client.wallet:transfer({ fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT",
+        amount = "7" }, { key = "other" })
+    end,
+  }
+
+  for name, other in pairs(others) do
+    for _, kind in ipairs { "memory", "a database" } do
+      it("is not that call's once the record is found to be the first one's, " .. name .. ", with a journal in "
+        .. kind, function()
+        local journal = kind ~= "memory" and own_journal.begin() or nil
+        if journal then finally(own_journal.finish) end
+        local kept
+        local client = client_with(function(number, _, send)
+          if number == 1 then
+            kept = send()
+            return nil, { reason = "lost", sent = true, message = "lost" }
+          end
+          return number == 2 and kept or send()
+        end, { journal = journal, account = "acme" })
+        local _, err = move(client, "3")
+        assert.equal("unknown", err.outcome)
+        local false_one = assert(other(client))
+        local answer = assert(client:reconcile(err))
+        assert.same({ "done", false_one.tranId }, { answer.outcome, answer.record.tranId })
+        assert.are_not.equal(false_one.tranId, assert(other(client)).tranId) -- it is found not to be made, and sent
+      end)
+    end
+  end
+end)
+

@@ -257,12 +257,22 @@ function M.finish(journal, intent, value, err, change)
   return not verdict.is_taken
 end
 
+local CLOCKS_DIFFER_MS = 60000 -- the machine's and the service's
+
 --- Keeps what a reconciliation found. Returns a verdict; or nil and a message.
 ---@param change purser.Stage|nil
 ---@return purser.Verdict|nil verdict, string|nil message
 function M.reconciled(journal, intent, answer, change)
-  return journal:end_call(intent, { state = answer.outcome, record = answer.record, message = answer.reason,
-    answered = M.shows_id(intent, answer.record) and "found", change = change })
+  local record, shows_id = answer.record, M.shows_id(intent, answer.record)
+  local ending = { state = answer.outcome, record = record, message = answer.reason, answered = shows_id and "found",
+    change = change }
+  local verdict, problem = journal:end_call(intent, ending)
+  local id = answer.outcome == "done" and type(record) == "table" and M.id_of(record)
+  if not verdict or not id then return verdict, problem end
+  -- a record that shows this call's id is its, whatever another call's answer named; and so is one of another history
+  if shows_id or not verdict.is_taken then journal:contest(intent, tostring(id), intent.sent_at - CLOCKS_DIFFER_MS) end
+  if shows_id and verdict.is_taken then return journal:end_call(intent, ending) end
+  return verdict
 end
 
 --- A record is not dated later than this after the last moment at which its call could be accepted.
