@@ -109,6 +109,12 @@ local function next_step(roll, begun, prefix)
       return told(journal:begin(own_copy, row, nil, key or nil))
     end
   end
+  if roll:roll(8) == 1 then
+    local number, since = one_of(NUMBERS), roll:roll(2) == 1 and 0 or math.huge
+    return ("contest by %d: %s since %s"):format(intent_at, number, since), function(journal, list)
+      journal:contest(list[intent_at], list[intent_at].account:sub(1, 1) .. number, since)
+    end
+  end
   local record = one_of { false, {}, { tranId = one_of(NUMBERS) }, { id = one_of(NUMBERS) } }
   local shows, is_answer = roll:roll(2) == 1, roll:roll(2) == 1
   local outcome = one_of(is_answer and { "done", "done", "unknown", "rejected", "not_sent" }
@@ -142,7 +148,7 @@ describe("a journal in memory and one in a database", function()
         local name, step = next_step(roll, begun, prefix)
         steps[i] = name
         local first, second = step(kinds[1].journal, kinds[1].intents), step(kinds[2].journal, kinds[2].intents)
-        local lines = differences(first, second, "answer", {})
+        local lines = differences(first or {}, second or {}, "answer", {})
         differences(said(kinds[1].journal, kinds[1].intents, prefix), said(journal, kinds[2].intents, prefix), "then",
           lines)
         assert.same({}, lines, ("sequence %d: %s"):format(seed, table.concat(steps, "; ")))

@@ -149,7 +149,7 @@ end
 function Memory:contest(intent, id, since)
   for call in pairs(self.by_record[id] or {}) do
     if call.id ~= intent.id and call.account == (intent.account or "") and call.answered and not call.found
-      and call.state == "done" and call.ended_at > since then
+      and call.state == "done" and call.history ~= "" and call.ended_at > since then
       own(self, call, nil)
       call.state, call.record, call.answered = "unknown", nil, false
     end
