@@ -26,8 +26,8 @@ local kinds = {
   ["a conversion of coins that come again"] = { "wallet.convert", { asset = "BTC,ETH" }, comes_again = true },
 }
 
--- What became of a call: the service made its record, the answer was heard, another call's came in its place; what was
--- left open by a process that is gone is not asked about.
+-- A fate says what became of a call: the service made its record, the answer was heard, another call's came in its
+-- place; what was left open by a process that is gone is not asked about.
 local HEARD, LOST, NEVER = { made = true, heard = true }, { made = true, asked = true }, { asked = true }
 local some = { HEARD, LOST, NEVER }
 local all = { HEARD, LOST, NEVER, { made = true }, {}, { made = true, asked = true, mixed = true },

@@ -10,7 +10,7 @@ local prng = require "purser.sim.prng"
 
 local SEQUENCES, STEPS, T0 = 100, 14, 1700000000000
 
--- What is called, with what of which account, and the member that carries an id.
+-- Lists what is called, with what of which account, and the member that carries an id.
 local withdrawal = { coin = "USDT", netWork = "TRX", address = "TSample", amount = "20" }
 local move = { fromAccountType = "SPOT", toAccountType = "SPOT", asset = "USDT", amount = "2" }
 local calls = {
@@ -28,7 +28,7 @@ local function copy_of(fields)
   return copy
 end
 
--- What a journal answers, without what only one of them tells.
+-- Returns what a journal answers, without what only one of them tells.
 local function told(...)
   local ok, problem, known = ...
   if type(ok) == "table" then
