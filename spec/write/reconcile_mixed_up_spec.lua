@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- An answer of another request, which looks whole, at each place of what is read for a call: none hides a record.
 
+local copy_of = require "copy_of"
 local listing_service = require "listing_service"
 local operations = require "purser.api.operations"
 local own_calls = require "own_calls"
@@ -19,13 +20,6 @@ local calls = {
   ["wallet.transfer"] = { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT", amount = "2" },
   ["wallet.internal_transfer"] = { toAccountType = "EMAIL", toAccount = "a@b.example", asset = "USDT", amount = "2" },
 }
-
-local function copy_of(fields, more)
-  local copy = {}
-  for name, value in pairs(fields) do copy[name] = value end
-  for name, value in pairs(more) do copy[name] = value end
-  return copy
-end
 
 -- A record of these parameters, as a service that does not show ids shows it.
 local function record_of(row, params, id, at)

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- A call that was made may own any record that agrees with it, while its own is not shown.
 
+local copy_of = require "copy_of"
 local listing_service = require "listing_service"
 local operations = require "purser.api.operations"
 local own_calls = require "own_calls"
@@ -10,13 +11,6 @@ local reconcile = require "purser.write.reconcile"
 local NOW = 1700000000000
 
 local moved = { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT", amount = "2" }
-
-local function copy_of(fields, more)
-  local copy = {}
-  for name, value in pairs(fields) do copy[name] = value end
-  for name, value in pairs(more) do copy[name] = value end
-  return copy
-end
 
 -- A service whose answer at each read shows what `shown(reads)` returns.
 local function showing(shown)

@@ -4,6 +4,7 @@
 -- to be not done than were not, and each question ends.
 -- make test: 20 s
 
+local copy_of = require "copy_of"
 local intents = require "purser.write.intent"
 local listing_service = require "listing_service"
 local memory = require "purser.write.journal.memory"
@@ -38,13 +39,6 @@ local lies = {
   first = function(records) return { records[1] } end,
   last = function(records) return { records[#records] } end,
 }
-
-local function copy_of(fields, more)
-  local copy = {}
-  for name, value in pairs(fields) do copy[name] = value end
-  for name, value in pairs(more or {}) do copy[name] = value end
-  return copy
-end
 
 -- The record of a call, as the service of a world shows it.
 local function record_of(world, intent, number)

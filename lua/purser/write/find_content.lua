@@ -176,6 +176,7 @@ end
 
 --- Returns what it means that a reading does not show one of them, and lets it be read anew; nil where it shows all.
 function M.vanished(question, shown)
+  if not next(question.seen) then return nil end -- most questions have seen none, and a history may be long
   local is_shown, vanished, name = {}, {}, question.reconcile.client_id or ""
   for _, record in ipairs(shown.records) do
     is_shown[intents.id_of(record) or ""], is_shown[record[name] or ""] = true, true

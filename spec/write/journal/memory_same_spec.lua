@@ -2,6 +2,7 @@
 -- A journal in memory and one in a database say the same of the same calls, whatever comes after what. (One in memory
 -- is of one transport, and gives no record to calls of two accounts; here no two accounts have records of one id.)
 
+local copy_of = require "copy_of"
 local intents = require "purser.write.intent"
 local memory = require "purser.write.journal.memory"
 local operations = require "purser.api.operations"
@@ -21,12 +22,6 @@ local calls = {
 }
 local NUMBERS, ACCOUNTS, KEYS = { "1", "2", "3" }, { "a", "b" }, { "x", "y" }
 local RECORDS = { "a1", "a2", "a3", "b1", "b2", "b3" }
-
-local function copy_of(fields)
-  local copy = {}
-  for name, value in pairs(fields) do copy[name] = value end
-  return copy
-end
 
 -- Returns what a journal answers, without what only one of them tells.
 local function told(...)

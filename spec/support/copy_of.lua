@@ -1,0 +1,12 @@
+-- SPDX-License-Identifier: MIT
+-- A copy of a table of fields, with others in their place or beside them.
+
+--- Returns the copy.
+---@param fields table
+---@param more table|nil
+return function(fields, more)
+  local copy = {}
+  for name, value in pairs(fields) do copy[name] = value end
+  for name, value in pairs(more or {}) do copy[name] = value end
+  return copy
+end
