@@ -1,8 +1,9 @@
 -- SPDX-License-Identifier: MIT
 -- The payout gateway of examples/openresty, run for real: four workers of nginx in front of a simulated service. (It
 -- takes no withdrawal below 10 USDT.)
--- make test-all: 60 s, waits
+-- make test-all: 190 s, waits
 
+local core = require "purser.core"
 local gateways = require "gateway"
 local libcurl = require "purser.util.libcurl"
 local service = require "service"
@@ -14,8 +15,12 @@ local sim, gateway
 
 local function order(reference, amount, address) return gateways.order(reference, amount, address or ADDRESS) end
 
+-- Asks until the journal is not locked: how long another worker has it depends on the machine.
 local function pay(reference, amount, address)
-  return gateway:ask("POST", "/payouts", order(reference, amount, address))
+  local status, answer
+  repeat status, answer = gateway:ask("POST", "/payouts", order(reference, amount, address))
+  until answer.error ~= "journal"
+  return status, answer
 end
 
 local function count(operation, what)
@@ -89,16 +94,21 @@ describe("the payout gateway", function()
   it("pays one of 200 equal references that come at once to four workers", function()
     assert.equal(1, executed(function()
       local multi = assert(libcurl.multi { max_in_flight = 200, http_version = "1.1" })
-      for _ = 1, 200 do multi:submit(gateway:request("POST", "/payouts", order("P2", "10"))) end
+      local function submit() multi:submit(gateway:request("POST", "/payouts", order("P2", "10"))) end
+      for _ = 1, 200 do submit() end
       local answered, new = 0, 0
       while answered < 200 do
         multi:wait(1000)
         multi:step()
         for _, response, failure in function() return multi:next() end do
           assert(response, failure and failure.message)
-          assert.is_true(response.status == 202 or response.status == 200, response.body)
-          new = new + (response.status == 202 and 1 or 0)
-          answered = answered + 1
+          if core.decode(response.body).error == "journal" then
+            submit()
+          else
+            assert.is_true(response.status == 202 or response.status == 200, response.body)
+            new = new + (response.status == 202 and 1 or 0)
+            answered = answered + 1
+          end
         end
       end
       multi:close()

@@ -79,6 +79,20 @@ describe("adding", function()
     assert.matches("%S", found.record_id)
   end)
 
+  it("what is in a queue is seen while another program writes to the journal", function()
+    local payouts = payouts_with()
+    assert(payouts:add("a", "sub_account.transfer", move("1")))
+    local other = assert(purser.journal.open { sqlite = at.path })
+    finally(function() other:close() end)
+    assert(other.db:transaction(function()
+      assert.equal("waiting", assert(payouts:find "a").state)
+      assert.equal(1, #assert(payouts:list "waiting"))
+      assert.equal(1, assert(payouts:report()).total)
+      assert.equal(1, assert(purser.payouts.queues(at.journal))[1].total)
+      return true
+    end))
+  end)
+
   it("checks each payment as the call would", function()
     local payouts = payouts_with()
     for expected, entry in pairs {

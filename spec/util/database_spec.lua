@@ -149,6 +149,24 @@ describe("a transaction", function()
     assert(other:transaction(function(tx) return put(tx, "b", "1") end))
   end)
 
+  it("that only reads waits for no other, and sees one state of the database", function()
+    local other = assert(open { lock_timeout_ms = 20 })
+    finally(function() other:close() end)
+    local function rows(tx) return tx:rows "SELECT name FROM purser_t" end
+    assert(db:transaction(function(tx)
+      put(tx, "a", "1")
+      assert.same({}, assert(other:transaction(rows, true)))
+      return true
+    end))
+    assert(other:transaction(function(tx)
+      local before = rows(tx)
+      assert(db:transaction(function(writer) return put(writer, "b", "1") end))
+      assert.same(before, rows(tx))
+      return true
+    end, true))
+    assert.equal(2, #assert(other:transaction(rows, true)))
+  end)
+
   it("waits by the host's sleep where there is one, and the thread by nothing else", function()
     local sleeps = 0
     local other

@@ -102,7 +102,7 @@ function Payouts:report()
     report.other_accounts = queue.other_accounts(tx, self)
     report.next_due_at = queue.next_due(tx, self).due_at
     return report
-  end)
+  end, true)
 end
 
 --- Returns the payments in a state, or all.
@@ -114,14 +114,14 @@ function Payouts:list(state)
       and ('"%s"'):format(state) or "that is a " .. type(state), suggest.among(state, states)), "state",
       "give one of " .. table.concat(names_of(states), ", "))
   end
-  return planned.within(self.journal, function(tx) return queue.list(tx, self, state) end)
+  return planned.within(self.journal, function(tx) return queue.list(tx, self, state) end, true)
 end
 
 --- Returns one payment, or false when no payment has this key; or nil and an error.
 ---@param key string
 ---@return purser.Payment|false|nil payment, purser.Error|nil err
 function Payouts:find(key)
-  return planned.within(self.journal, function(tx) return queue.find(tx, self, key) or false end)
+  return planned.within(self.journal, function(tx) return queue.find(tx, self, key) or false end, true)
 end
 
 --- Puts a payment back that failed or was left undecided, when another look shows that it was not made. Returns whether
@@ -210,7 +210,7 @@ function M.queues(journal)
   if type(journal) ~= "table" or not journal.db then
     return nil, errors.argument(nil, "payouts.queues has no journal", "give one that purser.journal.open made")
   end
-  return planned.within(journal, function(tx) return queue.queues(tx) end)
+  return planned.within(journal, function(tx) return queue.queues(tx) end, true)
 end
 
 ---@class purser.PayoutsOptions

@@ -191,7 +191,7 @@ local function report(self)
       local found = queue.counts(tx, self)
       if found.waiting - found.blocked + found.taken + found.sent > 0 then waiting_for = reason(self, tx) end
       return found
-    end)
+    end, true)
     if not counts then return end
     local finished = counts.done + counts.failed + counts.undecided + counts.dropped
     self.finished_before = self.finished_before or finished

@@ -105,9 +105,10 @@ end
 --- Runs fn(tx) in a transaction of the journal. Returns what it returns; or nil and an error.
 ---@param journal purser.Journal
 ---@param fn fun(tx: table): any
+---@param reads boolean|nil  `fn` only reads: it does not wait for what others write
 ---@return any result, purser.Error|nil err
-function M.within(journal, fn)
-  local result, problem = journal.db:transaction(fn)
+function M.within(journal, fn, reads)
+  local result, problem = journal.db:transaction(fn, reads)
   if result == nil then return nil, M.error(problem) end
   return result
 end

@@ -261,10 +261,17 @@ end
 
 ---------------------------------------------------------------------------------------------------- transactions
 
-local function begin(self)
-  local ok, message = self:rows(self.kind.begin)
-  if ok or self.kind ~= postgresql then return ok, message end
-  return self:rows(self.kind.begin) -- the connection was lost since it was used, and nothing has been done yet
+local function begin(self, reads)
+  local how = reads and self.kind.begin_reading or self.kind.begin
+  local ok, message = self:rows(how)
+  if not ok and self.kind == postgresql then
+    ok, message = self:rows(how) -- the connection was lost since it was used, and nothing has been done yet
+  elseif ok and reads and self.kind == sqlite then
+    -- a file that another process opens or closes is locked for an instant: patiently() waits for that here
+    ok, message = self:rows "SELECT name FROM sqlite_master LIMIT 1"
+    if not ok then self:rows "ROLLBACK" end
+  end
+  return ok, message
 end
 
 local function within(self, fn)
@@ -299,11 +306,11 @@ local function conclude(self, fn)
   return nil, message
 end
 
-local function attempt(self, fn)
+local function attempt(self, fn, reads)
   local ok, message = ensure(self)
   message = not ok and message or self.kind.connection_error(self)
   if message then return nil, message end
-  ok, message = begin(self)
+  ok, message = begin(self, reads)
   if not ok then return nil, message end
   return conclude(self, fn)
 end
@@ -311,10 +318,11 @@ end
 --- Runs `fn(transaction)` and commits; what `fn` returns is returned. When anything fails, all of it is undone, and
 --- nil and the problem are returned. What is raised, by a hook of the host perhaps, at whatever instruction, is raised
 --- here, and the connection is given up: a transaction that stays begun would keep all other processes out.
-function Database:transaction(fn)
+---@param reads boolean|nil  `fn` only reads, one state of the database: it waits for no other transaction's lock
+function Database:transaction(fn, reads)
   -- PostgreSQL takes a BEGIN within a transaction, whose COMMIT would then end what is around it half done
   if self.busy then return nil, NESTED end
-  local went, result, second = schedule.protect(attempt, self, fn)
+  local went, result, second = schedule.protect(attempt, self, fn, reads)
   if went then return result, second end
   self.busy = false
   drop(self)

@@ -10,6 +10,7 @@ local M = {
   -- The level is named, since a database, a role or a server may have another default. Under a snapshot that is older
   -- than a lock, what others wrote before they gave the lock up is not seen.
   begin = "BEGIN ISOLATION LEVEL READ COMMITTED",
+  begin_reading = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
 }
 
 ---@class purser.PostgresqlOptions  what is not given is libpq's: its environment variables and defaults

@@ -4,7 +4,8 @@
 
 local core = require "purser.core"
 
-local M = { name = "sqlite", begin = "BEGIN IMMEDIATE", package = "lua-dbi-sqlite3", driver = "SQLite3" }
+local M = { name = "sqlite", begin = "BEGIN IMMEDIATE", begin_reading = "BEGIN", package = "lua-dbi-sqlite3",
+  driver = "SQLite3" }
 
 local SUFFIXES = { "", "-wal", "-shm" }
 
