@@ -341,7 +341,7 @@ end
 local function judge(self, payment, answer, rejection)
   local reconcile = reconcile_of(payment)
   if answer and answer.outcome == "done" then
-    return { stage = "done", record_id = tostring(planned.record_id(answer.record) or ""), record = answer.record }
+    return { record = answer.record }
   elseif payment.disowned or not answer and not rejection or answer and answer.outcome == "not_done" then
     return nil
   elseif not answer then
@@ -374,8 +374,8 @@ local function renew(self, state, payment)
 end
 
 --- Returns what the histories say of a payment that this worker has taken: nil when nothing keeps it from being paid,
---- or a change for queue.move; `is_put_off` of one to be asked about later. To be asked before it is sent; the run may
---- have ended by then (self.stopping, self.problem).
+--- its `record` when it was made, or a change for queue.move; `is_put_off` of one to be asked about later. To be asked
+--- before it is sent; the run may have ended by then (self.stopping, self.problem).
 function M.look(self, payment)
   local reconcile = reconcile_of(payment)
   -- a conversion pays nobody, and converts only what is left
