@@ -35,7 +35,7 @@ local M = {}
 ---@field digest string         equal calls have the same
 ---@field intent purser.Intent  of its latest attempt
 
---- Returns the intent of a row: of its latest attempt.
+--- Returns the intent of a row's latest attempt.
 ---@return purser.Intent
 function M.intent_of(row)
   return { id = row.id, account = row.account, operation = row.operation, params = core.decode(row.params),
@@ -275,9 +275,8 @@ local function write_end(tx, intent, ending)
   end)
   if not verdict.counts then return verdict end
   local set = { state = ending.state, record_id = ending.record_id or "", record = keep(ending.record),
-    message = text_of(ending.message),
-    answered = ending.record_id and ending.answered or ending.state == "done" and "no" or "",
-    ended_at = time_text(core.now_ms()) }
+    message = text_of(ending.message), ended_at = time_text(core.now_ms()),
+    answered = ending.record_id and ending.answered or ending.state == "done" and "no" or "" }
   local change = known.queue ~= "" and (ending.change or STAGES[ending.state] and { stage = STAGES[ending.state],
     message = ending.message })
   for name, value in pairs(change and M.staged(tx, change) or {}) do set[name] = value end
@@ -310,8 +309,8 @@ function M.end_call(self, intent, ending)
   if intent.id and ending.record_id then
     local is_owner = not verdict and intents.makes_in(operations.by_name[intent.operation]) ~= "" -- all the same
     self.unwritten[intent.id] = is_owner and { id = intent.id, operation = intent.operation, intent = intent,
-      params = intent.params, sent_at = intent.sent_at, recv_window = intent.recv_window, state = ending.state,
-      record_id = ending.record_id, answered = ending.answered and true or false, ended_at = core.now_ms() } or nil
+      params = intent.params, sent_at = intent.sent_at, recv_window = intent.recv_window, ended_at = core.now_ms(),
+      record_id = ending.record_id, answered = ending.answered and true or false, state = ending.state } or nil
   end
   return verdict, problem
 end
@@ -416,9 +415,9 @@ function M.open_calls(self, account, names, first, last)
   if not rows then return nil, message end
   local found = {}
   for _, row in ipairs(rows) do
-    local is_meant, made = not names or names[row.operation], self.unwritten[row.id]
+    local made = self.unwritten[row.id]
     local is_open = not (made and made.intent.attempt == tonumber(row.attempt))
-    if is_meant and is_open then found[#found + 1] = M.call_of(row) end
+    if is_open and (not names or names[row.operation]) then found[#found + 1] = M.call_of(row) end
   end
   return found
 end
