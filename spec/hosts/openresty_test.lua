@@ -2,7 +2,6 @@
 -- Purser inside nginx: reads of the gateway of examples/openresty, and the transport. gateway_test.lua has the payouts.
 -- make test: 5 s, waits
 
-local core = require "purser.core"
 local eventually = require "eventually"
 local gateways = require "gateway"
 local libcurl = require "purser.util.libcurl"
@@ -125,11 +124,10 @@ server {
   end
 
   local function note(name)
-    for _ = 1, 3000 do
+    return eventually(function()
       local text = get("/note?name=" .. name)
-      if text ~= "" then return text end
-      core.sleep_ms(10)
-    end
+      return text ~= "" and text
+    end)
   end
 
   it("waits in the rewrite phase and in timers", function()
