@@ -2,7 +2,7 @@
 -- A withdrawal, or a stricter policy, against sending in another process: what committed first holds.
 -- make test-all: 60 s, waits
 
-local core = require "purser.core"
+local eventually = require "eventually"
 local files = require "files"
 local plan_text = require "purser.signed.plan_text"
 local policies = require "policies"
@@ -106,12 +106,13 @@ describe("what happens while another process sends", function()
   end
 
   local function await(count)
-    for _ = 1, 6000 do
-      local found = lines()
-      if #found >= count then return found end
-      core.sleep_ms(10)
-    end
-    error("the sender stopped: " .. io.open(folder .. "/errors"):read "*a")
+    local found
+    local ok = pcall(eventually, function()
+      found = lines()
+      return #found >= count
+    end)
+    assert(ok, "the sender stopped: " .. io.open(folder .. "/errors"):read "*a")
+    return found
   end
 
   it("withdrawals hold from their commit on", function()

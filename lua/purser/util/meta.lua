@@ -1470,8 +1470,8 @@ local Client = {}
 function Client:call(name, params, opts) end
 
 --- Returns the result of a write call that was made before with this key (its id, or `key` of opts) and content, with
---- `info.repeated`; nil alone where it was not made; nil and an error of outcome "unknown" where nobody knows. It sends no
---- write call; client:call asks the same before it makes one.
+--- `info.repeated`; nil alone where it was not made; nil and an error of outcome "unknown" where nobody knows. It sends
+--- no write call; client:call asks the same before it makes one.
 ---@param name string
 ---@param params? table
 ---@param opts? purser.CallOptions
