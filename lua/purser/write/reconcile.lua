@@ -20,7 +20,7 @@ local intents = require "purser.write.intent"
 local operations = require "purser.api.operations"
 local option_schema = require "purser.util.option_schema"
 local reading = require "purser.write.evidence.reading"
-local retention = require "purser.history.retention"
+local window_reader = require "purser.history.window"
 
 local undecided = find_content.undecided
 
@@ -158,9 +158,7 @@ end
 
 --- Returns the earliest time that the history reaches back to; 0 where that is not known.
 function Question:earliest()
-  local window = operations.by_name[self.reconcile.lookup].window
-  return window and (window.retention_days or window.retention_months) and retention.default(window, self.service:now())
-    or 0
+  return window_reader.default(operations.by_name[self.reconcile.lookup].window, self.service:now()) or 0
 end
 
 -- A history whose reach is documented nowhere is relied on for so long: others show as much by default.

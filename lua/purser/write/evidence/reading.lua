@@ -10,11 +10,11 @@
 --     client:reconcile(intent, options, readings)    -- of each of them
 
 local core = require "purser.core"
+local cursors = require "purser.history.cursor"
 local history = require "purser.history"
 local operations = require "purser.api.operations"
-local record_id = require "purser.history.record_id"
-local retention = require "purser.history.retention"
 local schedule = require "purser.schedule"
+local window_reader = require "purser.history.window"
 
 local M = {}
 
@@ -44,7 +44,7 @@ local OVERLAP_MS = 2 * DAY_MS   -- of two parts: bounds counted in whole days wo
 -- Returns each record of the parts of a history once: where the service does not keep to the windows that it was asked
 -- for, two may show one. Of those without an id two may be two, unless they come in another part.
 local function each_once(row, parts)
-  local key_of, seen, list = record_id.of(row.paging or {}), {}, {}
+  local key_of, seen, list = cursors.key_of(row.paging or {}), {}, {}
   for i, records in ipairs(parts) do
     for _, record in ipairs(records) do
       local key, is_id = key_of(record)
@@ -86,7 +86,7 @@ end
 --- after an error the next reading goes on with the parts that were read
 ---@return table[]|nil records, purser.Error|nil err, string|nil why
 function M.all(run, row, params, first, last, time_name, state)
-  local longest, ask = retention.max_window(row.window) or LONGEST_MS, asks_again(run)
+  local longest, ask = window_reader.max_window(row.window) or LONGEST_MS, asks_again(run)
   local parts = state or { is_second = true }
   while true do
     local from = parts.read_to and parts.read_to - math.min(OVERLAP_MS, longest / 2) or first
