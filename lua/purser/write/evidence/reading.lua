@@ -12,6 +12,7 @@
 local core = require "purser.core"
 local cursors = require "purser.history.cursor"
 local history = require "purser.history"
+local intents = require "purser.write.intent"
 local operations = require "purser.api.operations"
 local schedule = require "purser.schedule"
 local window_reader = require "purser.history.window"
@@ -327,10 +328,10 @@ function M.of(question, how, first, last)
   return reading
 end
 
---- Returns whether a reading shows that a record of the call would be in it, at its time: calls that were answered
+--- Returns whether the reading shows that a record of the call would be in it, at its time: calls that were answered
 --- before and after it are; or nothing after it can be hidden, since so much more was asked for.
----@param witnesses purser.evidence.Witnesses
-function M.is_exact(question, reading, witnesses)
+function M.is_exact(question)
+  local reading, witnesses = question.shown, question.witnesses
   if reading.incomplete or not witnesses.in_time or witnesses.misplaced or witnesses.earliest > question.first then
     return false
   end
@@ -379,7 +380,7 @@ function M.by_amount(records)
   end
 end
 
---- Returns the records of a reading that show `id` as their member `name`.
+--- Returns the records of a reading that show `id` as their member `name`; "record_id": the id that the journal keeps.
 ---@param reading purser.evidence.Reading
 ---@return table[]
 function M.with_id(reading, name, id)
@@ -387,7 +388,9 @@ function M.with_id(reading, name, id)
   if not index then
     index = {}
     for _, record in ipairs(reading.records) do
-      if record[name] ~= nil then add(index, record[name], record) end
+      local shown = record[name]
+      if name == "record_id" then shown = intents.id_of(record) and tostring(intents.id_of(record)) end
+      if shown ~= nil then add(index, shown, record) end
     end
     reading.by_id[name] = index
   end
