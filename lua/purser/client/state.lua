@@ -19,7 +19,7 @@ local methods_ = lazy "purser.client.methods"
 local names_of = lazy "purser.util.names_of"
 local parameters = lazy "purser.api.parameters"
 local reconcile = lazy "purser.write.reconcile"
-local retention = lazy "purser.history.retention"
+local window_reader = lazy "purser.history.window"
 local suggest = lazy "purser.util.suggest"
 local unsigned = lazy "purser.call.unsigned"
 local call = lazy "purser.write.call"
@@ -257,9 +257,7 @@ end
 ---@param now integer|nil  another time than the client's
 ---@return integer|nil earliest
 function State:earliest(name, now)
-  local window = (row_of(name) or {}).window
-  now = now or self:now()
-  return retention.earliest(window, now) and retention.default(window, now) or nil
+  return window_reader.default((row_of(name) or {}).window, now or self:now())
 end
 
 ---@class purser.Limits
