@@ -3,15 +3,9 @@
 -- looks for.
 
 local core = require "purser.core"
+local copy_of = require "copy_of"
 local intents = require "purser.write.intent"
 local operations = require "purser.api.operations"
-
-local function changed(params, fields)
-  local copy = {}
-  for name, value in pairs(params) do copy[name] = value end
-  for name, value in pairs(fields) do copy[name] = value or nil end
-  return copy
-end
 
 local withdrawal = { coin = "USDT", network = "Tron(TRC20)", address = "TSample", amount = "12", remark = "rent" }
 local move = { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT", amount = "2" }
@@ -20,7 +14,7 @@ local transfer = { clientTranId = "one", toAccount = "Desk", fromAccountType = "
 
 describe("an intent", function()
   it("keeps what travelled, but no password and no value that the operation does not know", function()
-    local values = changed(withdrawal, { password = "correct horse", funds_password = "correct horse", timestamp = 5,
+    local values = copy_of(withdrawal, { password = "correct horse", funds_password = "correct horse", timestamp = 5,
       tag = "7" })
     local intent = intents.new(operations.by_name["broker.withdraw"], values, { "tag" }, 1700000000000, 5000, "a", "c")
     assert.same({ operation = "broker.withdraw", params = withdrawal, extra = { "tag" }, sent_at = 1700000000000,
@@ -68,7 +62,7 @@ describe("two calls", function()
         asset = "USDT", amount = "2" }, { toAccountType = "UID" }, false },
       ["another note"] = { "broker.create_api_key", { subAccount = "Desk", note = "a" }, { note = "b" }, false },
     } do
-      assert.equal(case[4], are_equal(case[1], case[2], changed(case[2], case[3])), words)
+      assert.equal(case[4], are_equal(case[1], case[2], copy_of(case[2], case[3])), words)
     end
   end)
 
@@ -80,7 +74,7 @@ describe("two calls", function()
   it("have one content under a key where all but the id is alike, however amount and coin are written", function()
     local function is_one(name, params, fields)
       local row = operations.by_name[name]
-      return intents.content(row, params) == intents.content(row, changed(params, fields))
+      return intents.content(row, params) == intents.content(row, copy_of(params, fields))
     end
     assert.is_true(is_one("wallet.transfer", move, { amount = "2.0", asset = "usdt" }))
     assert.is_true(is_one("sub_account.transfer", transfer, { clientTranId = "two" }))

@@ -43,8 +43,8 @@ local function take_window(self)
   local window = table.remove(queue)
   if not window or window.last - window.first + 1 <= self.width then return window end
   local edge = window_reader.edge(window.first, window.last, window.first + self.width - 1)
-  queue[#queue + 1] = { first = edge + 1, last = window.last, depth = 0, expected = window.expected }
-  return { first = window.first, last = edge, depth = 0, expected = window.expected }
+  queue[#queue + 1] = { first = edge + 1, last = window.last, expected = window.expected }
+  return { first = window.first, last = edge, expected = window.expected }
 end
 
 -- Learns the width of the next window from the answer of one.
@@ -83,8 +83,8 @@ end
 -- Puts a window that holds too much back, in two parts.
 local function divide(self, window, found)
   for _, part in ipairs { { found.at + 1, window.last }, { window.first, found.at } } do
-    self.queue[#self.queue + 1] = { first = part[1], last = part[2], depth = window.depth + 1,
-      expected = found.expected, is_part = found.is_part }
+    self.queue[#self.queue + 1] = { first = part[1], last = part[2], expected = found.expected,
+      is_part = found.is_part }
   end
 end
 
@@ -131,7 +131,7 @@ local function read_on(self)
   learn_width(self, window, found)
   if found.records then mark_complete(self, window) else divide(self, window, found) end
   for _, record in ipairs(self.records) do
-    local time = record[self.source.paging.time_member]
+    local time = record[self.source.time]
     if window_reader.is_sample(time) then self.sample = time end
   end
   return true
@@ -145,7 +145,7 @@ local function next_in_time(self)
     if record then
       local key = self.source.key(record)
       local fresh = self.tail:pass(key)
-      self.tail:add(record[self.source.paging.time_member], key, self.complete_to)
+      self.tail:add(record[self.source.time], key, self.complete_to)
       if fresh then return record end
     else
       local ok, err = read_on(self)
@@ -292,7 +292,7 @@ local function begin(self, from, to, known)
   self.max_window = retention.max_window(self.source.row.window) or math.max(1, to - from + 1)
   self.width, self.goal = self.max_window, window_reader.goal(self.source)
   self.complete_to, self.through = from - 1, from - 1
-  self.queue = { from <= to and { first = from, last = to, depth = 0 } or nil }
+  self.queue = { from <= to and { first = from, last = to } or nil }
   self.tail = cursors.new(self.source.row.full_name, from - 1, known, self.late_arrival_ms)
 end
 
@@ -327,7 +327,7 @@ local function set_up(self, own)
 end
 
 local function new_walk(source)
-  source.key = record_id.of(source.paging)
+  source.key, source.time = record_id.of(source.paging), source.paging.time_member or source.time
   return setmetatable({ source = source, records = {}, at = 0 }, Walk)
 end
 
@@ -387,7 +387,7 @@ local NO_PAGES = { page_size = math.huge, id = "apiKey" }
 ---@return purser.Walk
 function M.strict(run, row, params, first, last, time)
   local paging = row.paging or NO_PAGES
-  local self = new_walk { row = row, paging = paging, run = run, strict = true, time = paging.time_member or time,
+  local self = new_walk { row = row, paging = paging, run = run, strict = true, time = time,
     now = function() return last end }
   self.source.params, self.source.keep = pages.split(row, params)
   self.late_arrival_ms = 0

@@ -22,7 +22,7 @@ M.FEWEST_SHOWN = 10
 ---@field shown integer|nil      the most records that one answer has shown
 ---@field strict boolean|nil    for who concludes from a record that is missing: see history.strict
 ---@field incomplete string|nil strict: why nothing shows that the records are all there are
----@field time string|nil       strict: the member that holds a record's time, also where there are no windows
+---@field time string|nil       the member that holds a record's time; strict: also where there are no windows
 
 -- Returns what a filter that is applied here compares: a state is a number or its name, in parameters and in records.
 local function plain(param, value)
@@ -112,12 +112,16 @@ local function is_time(source, time)
   return type(time) == "number" and time >= 1e12 and time < 1e13
 end
 
-local function makes_sense(source, records)
-  if not source.strict then return true end
+-- Returns an error where records make no sense. A strict source's is that of an answer, which is asked for again.
+local function senseless_among(source, records)
   for _, record in ipairs(records) do
-    if type(record) ~= "table" or source.time and not is_time(source, record[source.time]) then return false end
+    local time = source.time and type(record) == "table" and record[source.time]
+    if source.strict then
+      if type(record) ~= "table" or source.time and not is_time(source, time) then return M.senseless(source) end
+    elseif source.time and type(time) ~= "number" then
+      return M.failed(source, ("a record came without its %s, so it has no place in the history"):format(source.time))
+    end
   end
-  return true
 end
 
 -- A count that is no number says nothing, and who concludes from what is missing hears that.
@@ -148,7 +152,8 @@ function M.ask(source, first, last, page, size)
   if unwrap.is_lone(answer) then source.incomplete = "one record came where a list belongs, so there may be others" end
   local records, total, page_count, either = open(source, answer, size)
   local claims_more = source.strict and #records == 0 and (page or 1) == 1 and total ~= nil and total ~= 0
-  if claims_more or not makes_sense(source, records) then return nil, M.senseless(source) end
+  local senseless = claims_more and M.senseless(source) or senseless_among(source, records)
+  if senseless then return nil, senseless end
   local short = is_short(source, #records, size)
   source.shown = math.max(source.shown or 0, #records)
   return records, number(source, total), number(source, page_count), short, either

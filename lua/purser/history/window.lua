@@ -2,7 +2,7 @@
 -- One window of time of a history, read completely or found to hold too much.
 --
 -- Nothing is assumed that an answer does not prove:
---   * An answer that is full proves nothing, so its window is divided. The order of records in it only says where.
+--   * An answer that is full proves nothing, so its window is divided, in the middle of the records that it shows.
 --   * A service may show fewer records at once than it was asked for, and not say so. An answer that is shorter than
 --     another was is complete; one that is as long as the longest may have been cut, so its window is divided: its
 --     parts are shorter, or show what was cut off. history/turn.lua says how pages are turned.
@@ -25,12 +25,21 @@ local MAX_PAGES = 10
 -- filters by another time than the one it shows.
 local TOLERANCE_MS = 2000
 
+-- Returns the records that lie between two times.
+local function between(source, records, first, last)
+  local found = {}
+  for _, record in ipairs(records) do
+    local time = record[source.time]
+    if time >= first and time <= last then found[#found + 1] = record end
+  end
+  return found
+end
+
 -- Tells an answer that may have been cut from one that was not, where all records have one time, so that the window
 -- cannot be divided: what every answer shows at most is a round number.
 local function may_be_cut(source, records)
-  local time_of, same = source.paging.time_member, true
-  for _, record in ipairs(records) do same = same and record[time_of] == records[1][time_of] end
-  return not same or #records % 10 == 0
+  local time = records[1] and records[1][source.time]
+  return #records % 10 == 0 or #between(source, records, time, time) < #records
 end
 
 -- Asks for all of a window. Returns the records, whether they are "whole" (see turn.read for what else), and the total;
@@ -43,30 +52,20 @@ local function ask(source, first, last, max_pages)
   return records, not short and may_be_cut(source, records) and "unproven" or "whole"
 end
 
--- Returns whether a record lies so far outside that the service does not filter by the time it shows. A strict source
--- takes it: that it is there is proof enough.
-local function is_stray(time, first, last)
-  return time < first - TOLERANCE_MS or time > last + TOLERANCE_MS
-end
-
--- Returns the records within the window that the filters keep, each id once.
+-- Returns the records within the window that the filters keep, each id once. One that lies far outside shows that the
+-- service does not filter by the time it shows. A strict source takes it: that it is there is proof enough.
 local function select_records(source, records, first, last)
-  local kept, ids, time_of = {}, {}, source.paging.time_member
+  local kept, ids = {}, {}
   for _, record in ipairs(records) do
-    local time = record[time_of]
-    if type(time) ~= "number" then
-      return nil, failed(source, ("a record came without its %s, so it has no place in the history"):format(time_of))
-    end
-    local stray = is_stray(time, first, last)
-    if stray and not source.strict then
+    local time, key, is_id = record[source.time], source.key(record)
+    local is_stray = time < first - TOLERANCE_MS or time > last + TOLERANCE_MS
+    if is_stray and not source.strict then
       return nil, failed(source, ("a record of the time %d came for the window from %d to %d")
         :format(time, first, last))
     end
-    local key, is_id = source.key(record)
-    local requested = stray or (time >= first and time <= last)
-    if requested and not (is_id and ids[key]) and source.keep(record) then
-      ids[key] = true
-      kept[#kept + 1] = record
+    local is_requested = is_stray or time >= first and time <= last
+    if is_requested and not (is_id and ids[key]) and source.keep(record) then
+      kept[#kept + 1], ids[key] = record, true
     end
   end
   return kept
@@ -75,8 +74,8 @@ end
 -- Sorts records, the oldest first; those of one millisecond in the order of their keys, which is the same whenever they
 -- are read.
 local function sort(source, records)
-  local time_of, key, keys = source.paging.time_member, source.key, {}
-  for _, record in ipairs(records) do keys[record] = key(record) end
+  local time_of, keys = source.time, {}
+  for _, record in ipairs(records) do keys[record] = source.key(record) end
   table.sort(records, function(a, b)
     if a[time_of] ~= b[time_of] then return a[time_of] < b[time_of] end
     return keys[a] < keys[b]
@@ -96,83 +95,42 @@ function M.edge(first, last, at)
   return math.max(lowest, math.min(highest, math.floor((at + 1) / 1000) * 1000 - 1))
 end
 
--- Returns where to divide a window that holds too much: the last millisecond of the earlier part. Where the order of
--- the records shows which end of the window they are, that end is cut off; every third time it is the middle, so that a
--- misleading order costs requests and no more.
-local function divide(source, records, first, last, depth)
-  local time_of, low, high = source.paging.time_member, last, first
-  for _, record in ipairs(records) do
-    local time = record[time_of]
-    if type(time) == "number" then low, high = math.min(low, time), math.max(high, time) end
-  end
-  local head, tail = records[1] and records[1][time_of], records[#records] and records[#records][time_of]
-  local at
-  if depth % 3 == 2 or type(head) ~= "number" or type(tail) ~= "number" then
-    at = math.floor((first + last) / 2)
-  elseif head > tail then
-    at = low
-  else
-    at = math.max(head, tail) - 1
-  end
-  return M.edge(first, last, at), math.max(0, high - low)
-end
-
--- Returns where to divide a window that may be complete, or a second: in the middle of its records, so that each part
--- has clearly fewer, and some that have to be shown again.
+-- Returns where to divide a window: in the middle of its records, so that each part has clearly fewer, and some that
+-- have to be shown again; and the time that they span. Those of the seconds beside the window lie at its ends.
 local function middle(source, records, first, last)
-  local times = {}
-  for _, record in ipairs(records) do
-    local time = record[source.paging.time_member]
-    if type(time) == "number" and time >= first and time <= last then times[#times + 1] = time end
+  local times, beside = {}, is_second(first, last) and 0 or TOLERANCE_MS
+  for i, record in ipairs(between(source, records, first - beside, last + beside)) do
+    times[i] = math.max(first, math.min(last, record[source.time]))
   end
   table.sort(times)
-  local at = times[math.ceil(#times / 2)] or math.floor((first + last) / 2)
-  return M.edge(first, last, at == times[#times] and at - 1 or at)
+  local at, count = times[math.ceil(#times / 2)] or math.floor((first + last) / 2), #times
+  return M.edge(first, last, at == times[count] and at - 1 or at), count > 0 and times[count] - times[1] or 0
 end
 
-local function count_at(source, records, time)
-  local count = 0
-  for _, record in ipairs(records) do
-    if record[source.paging.time_member] == time then count = count + 1 end
+-- Returns the records that must be shown again for the parts of a window: those that were shown for it, and of those
+-- that an earlier answer showed the rest.
+local function expectation(source, records, window)
+  local expected, seen = {}, {}
+  for i, record in ipairs(records) do expected[i], seen[source.key(record)] = record, true end
+  for _, record in ipairs(window.expected or {}) do
+    if not seen[source.key(record)] then expected[#expected + 1] = record end
   end
-  return count
-end
-
--- Returns what must be shown again for the parts of a window: the keys and times of the records that were shown for it,
--- and of those that an earlier answer showed.
-local function expectation(source, records, before, first, last)
-  local expected, seen = { keys = {}, times = {} }, {}
-  local function add(key, time)
-    if type(time) == "number" and time >= first and time <= last then
-      expected.keys[#expected.keys + 1], expected.times[#expected.times + 1] = key, time
-    end
-  end
-  for _, record in ipairs(records) do
-    local key = source.key(record)
-    seen[key] = true
-    add(key, record[source.paging.time_member])
-  end
-  for i, key in ipairs(before and before.keys or {}) do
-    if not seen[key] then add(key, before.times[i]) end
-  end
-  return expected
+  return between(source, expected, window.first, window.last)
 end
 
 -- Returns whether all is there that must be. Of records that look the same one will do where pages may have shown it
 -- twice.
 local function has_all(source, records, window)
-  local there, expected = {}, window.expected
-  if not expected then return true end
+  if not window.expected then return true end
+  local there = {}
   for _, record in ipairs(records) do
     local key = source.key(record)
     there[key] = (there[key] or 0) + 1
   end
-  for i, key in ipairs(expected.keys) do
-    local time = expected.times[i]
-    if time >= window.first and time <= window.last then
-      if (there[key] or 0) == 0 then return false end
-      if not source.paging.page then there[key] = there[key] - 1 end
-    end
+  for _, record in ipairs(between(source, window.expected, window.first, window.last)) do
+    local key = source.key(record)
+    if (there[key] or 0) == 0 then return false end
+    if not source.paging.page then there[key] = there[key] - 1 end
   end
   return true
 end
@@ -196,9 +154,7 @@ local problems = {
 }
 
 -- Returns the most records of one moment that an answer without pages can show to be all.
-local function limit_of(source)
-  return source.paging.page_size - 1
-end
+local function limit_of(source) return source.paging.page_size - 1 end
 
 -- Makes the error of a millisecond, or of a second that cannot be divided, that is not shown whole.
 local function too_many(source, window, count, state)
@@ -212,25 +168,24 @@ end
 -- Reads one millisecond: its neighbours may be what crowds it; but where bounds do not belong to a window, asking for
 -- it alone shows nothing.
 local function ask_alone(source, time, records, state)
-  local there = count_at(source, records, time)
   local alone, state_alone = ask(source, time, time, math.huge)
-  if alone and count_at(source, alone, time) < there then return records, state end
+  local shown = #between(source, records, time, time)
+  if alone and #between(source, alone, time, time) < shown then return records, state end
   return alone, state_alone
 end
 
+-- Returns whether records came from outside of these times.
+local function has_others(source, records, first, last) return #between(source, records, first, last) < #records end
+
 -- Returns whether records came from another time than was asked for: dividing such a window leads nowhere.
 local function has_strays(source, records, window)
-  for _, record in ipairs(records) do
-    local time = record[source.paging.time_member]
-    if type(time) == "number" and is_stray(time, window.first, window.last) then return true end
-  end
-  return false
+  return has_others(source, records, window.first - TOLERANCE_MS, window.last + TOLERANCE_MS)
 end
 
 -- Returns the complete window, as it is delivered.
 local function whole(source, records, window)
   if not has_all(source, records, window) then
-    local count = #window.expected.keys
+    local count = #window.expected
     local state = count < limit_of(source) and "unproven" or "crowded"
     if window.is_part then return too_many(source, window, count, state) end
     return nil, failed(source, ("a record that was shown before is missing between %d and %d; the service may count "
@@ -244,24 +199,11 @@ end
 -- Returns how a window is divided, and what it teaches: of a cut answer its length, of one that is only suspected
 -- nothing.
 local function division(source, records, window, state, total, max_shown)
-  local first, last = window.first, window.last
-  local at, span = divide(source, records, first, last, window.depth)
-  local suspected = state ~= "crowded" and #records ~= max_shown
-  if suspected or is_second(first, last) then at = middle(source, records, first, last) end
-  return { at = at, is_part = is_second(first, last), span = span, count = #records,
-    total = state == "crowded" and total or nil, suspected = suspected,
-    expected = expectation(source, records, window.expected, first, last),
+  local at, span = middle(source, records, window.first, window.last)
+  return { at = at, is_part = is_second(window.first, window.last), span = span, count = #records,
+    total = state == "crowded" and total or nil, suspected = state ~= "crowded" and #records ~= max_shown,
+    expected = expectation(source, records, window),
     cut = state == "unproven" and #records == max_shown and not source.paging.page }
-end
-
--- Returns whether an answer has records from outside of what was asked for, so that the service counts coarser than
--- that.
-local function is_coarse(source, records, from, to)
-  for _, record in ipairs(records) do
-    local time = record[source.paging.time_member]
-    if type(time) == "number" and (time < from or time > to) then return true end
-  end
-  return false
 end
 
 -- Returns whether a strict source takes what is not whole, and notes why it is not: dividing shows no more where a
@@ -278,8 +220,8 @@ local function take_incomplete(source, records, window, state)
   return true
 end
 
---- Reads a window: { first, last, depth = how often it was divided, expected = what has to be in it, is_part = whether
---- it is a part of a second that was divided }; both bounds belong to it. Returns one of
+--- Reads a window: { first, last, expected = records that have to be in it, is_part = whether it is a part of a second
+--- that was divided }; both bounds belong to it. Returns one of
 ---   { records = {...} }                    complete, oldest first
 ---   { at =, count =, span =, total = }     too much: divide after `at`; `count` records lay within `span` ms.
 ---                                          `expected` and `is_part` belong to both parts; `suspected` says that it may
@@ -299,12 +241,13 @@ function M.read(source, window, earliest)
   end
   if not records then return nil, state end
   if state == "whole" or take_incomplete(source, records, window, state) then return whole(source, records, window) end
-  if is_least and (paged or window.is_part) or window.is_part and is_coarse(source, records, from, to)
+  -- a part with records from outside of what was asked for shows that the service counts coarser than that
+  if is_least and (paged or window.is_part) or window.is_part and has_others(source, records, from, to)
     or source.strict and has_strays(source, records, window) then
     return too_many(source, window, #records, state)
   end
   if is_least then
-    window.is_part, window.expected = true, expectation(source, records, window.expected, first, last)
+    window.is_part, window.expected = true, expectation(source, records, window)
     return M.read(source, window, earliest)
   end
   return division(source, records, window, state, total, max_shown)
@@ -315,7 +258,7 @@ local QUARTER, DAY = 900000, 86400000
 --- Returns whether a record of this time can show how finely the service counts: midnight, in whatever zone, is not
 --- near it.
 function M.is_sample(time)
-  return type(time) == "number" and time % QUARTER > TOLERANCE_MS and time % QUARTER < QUARTER - TOLERANCE_MS
+  return time % QUARTER > TOLERANCE_MS and time % QUARTER < QUARTER - TOLERANCE_MS
 end
 
 --- Finds out whether a service counts its bounds in days: without the first or the last, records at the ends of each
@@ -335,8 +278,7 @@ function M.check_unit(source, time, first, last, longest, earliest)
     local records, err = pages.ask(source, from, math.max(from, last + DAY), 1)
     if not records then return err end
     for _, record in ipairs(records) do
-      local at = record[source.paging.time_member]
-      if M.is_sample(at) then time = at end
+      if M.is_sample(record[source.time]) then time = record[source.time] end
     end
     if not time then return nil end
   end

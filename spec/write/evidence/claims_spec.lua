@@ -3,19 +3,13 @@
 
 local claims = require "purser.write.evidence.claims"
 local compare = require "purser.write.evidence.compare"
+local copy_of = require "copy_of"
 local operations = require "purser.api.operations"
 local own_calls = require "own_calls"
 
 local NOW = 1700000000000
 local TIME = { before = 6000, after = 14000, max_window = 5000 }
 local sent = { coin = "TON", netWork = "TON", address = "UQBF", amount = "20", withdrawOrderId = ("Ab3"):rep(10) }
-
-local function changed(record, fields)
-  local copy = {}
-  for name, value in pairs(record) do copy[name] = value end
-  for name, value in pairs(fields or {}) do copy[name] = value or nil end
-  return copy
-end
 
 -- Claims where a journal knows these owners.
 local function claims_of(owners, more)
@@ -32,7 +26,7 @@ end
 
 -- Returns the witnesses that one record of an answered call makes.
 local function shown(fields, call)
-  local record = changed(changed(sent, { id = "w1", applyTime = NOW - 59000 }), fields)
+  local record = copy_of(copy_of(sent, { id = "w1", applyTime = NOW - 59000 }), fields)
   return assert(claims_of({ w1 = call or answered() }):witnesses({ record }, TIME))
 end
 
@@ -78,20 +72,20 @@ describe("a witness", function()
       assert.is_true(witnesses:proves(name, sent), name)
       assert.is_false(witnesses:differs(name, sent), name)
     end
-    assert.is_true(witnesses:proves("amount", changed(sent, { amount = "7" })))
-    assert.is_false(witnesses:proves("amount", changed(sent, { coin = "USDT" })))
-    assert.is_false(witnesses:proves("address", changed(sent, { address = "EQBF" }))) -- another form, for all we know
-    assert.is_true(witnesses:proves("withdrawOrderId", changed(sent, { withdrawOrderId = ("Zz9"):rep(10) })))
+    assert.is_true(witnesses:proves("amount", copy_of(sent, { amount = "7" })))
+    assert.is_false(witnesses:proves("amount", copy_of(sent, { coin = "USDT" })))
+    assert.is_false(witnesses:proves("address", copy_of(sent, { address = "EQBF" }))) -- another form, for all we know
+    assert.is_true(witnesses:proves("withdrawOrderId", copy_of(sent, { withdrawOrderId = ("Zz9"):rep(10) })))
     for _, id in ipairs { ("7"):rep(10), "pay-7", ("Ab3"):rep(11) } do
-      assert.is_false(witnesses:proves("withdrawOrderId", changed(sent, { withdrawOrderId = id })), id)
+      assert.is_false(witnesses:proves("withdrawOrderId", copy_of(sent, { withdrawOrderId = id })), id)
     end
   end)
 
   it("of another form takes a member out of the comparison, for all that may be shown so", function()
     local witnesses = shown { address = "EQBFother" }
     assert.is_false(witnesses:proves("address", sent))
-    assert.is_true(witnesses:differs("address", changed(sent, { address = "UQother" })))
-    assert.is_false(witnesses:differs("address", changed(sent, { coin = "USDT", netWork = "TRX" })))
+    assert.is_true(witnesses:differs("address", copy_of(sent, { address = "UQother" })))
+    assert.is_false(witnesses:differs("address", copy_of(sent, { coin = "USDT", netWork = "TRX" })))
     assert.is_true(shown { amount = "19" }:differs("amount", sent))
     assert.is_true(shown { withdrawOrderId = false }:hides("withdrawOrderId", sent))
     assert.is_false(shown { withdrawOrderId = false }:proves("withdrawOrderId", sent))
@@ -108,6 +102,8 @@ describe("a witness", function()
     assert.same({ false }, { untimed.in_time, untimed.misplaced })
     assert.equal(NOW - 59000, shown {}.earliest)
     assert.equal(NOW - 60000, shown {}.latest)
+    local never = changed(answered(), { found = true, sent_at = 0 }) -- as far as this journal knows
+    assert.same({ false, nil }, { shown({}, never).in_time, shown({}, never).untimed })
   end)
 
   it("is a call that was answered, and no other", function()

@@ -3,17 +3,11 @@
 
 local claims = require "purser.write.evidence.claims"
 local compare = require "purser.write.evidence.compare"
+local copy_of = require "copy_of"
 local operations = require "purser.api.operations"
 
 local NONE = claims.NONE
 local sent = { coin = "USDT", netWork = "TRX", address = "TQrYMsPBuKq", amount = "20", withdrawOrderId = "Ab3Zz9" }
-
-local function changed(record, fields)
-  local copy = {}
-  for name, value in pairs(record) do copy[name] = value end
-  for name, value in pairs(fields or {}) do copy[name] = value or nil end
-  return copy
-end
 
 -- Returns witnesses: of members that are shown as they are sent, in another way, or not at all.
 local function witnesses(words)
@@ -24,7 +18,7 @@ local function witnesses(words)
 end
 
 local function verdict(fields, words, where)
-  return compare.judge(operations.by_name["wallet.withdraw"].reconcile, sent, changed(changed(sent,
+  return compare.judge(operations.by_name["wallet.withdraw"].reconcile, sent, copy_of(copy_of(sent,
     { withdrawOrderId = false }), fields), words and witnesses(words) or NONE, where or "near")
 end
 
@@ -75,8 +69,8 @@ describe("a record", function()
     assert.equal("other", verdict({ amount = "77" }, nil, "far"))
     assert.equal("unlike", verdict({ address = "EQother" }, nil, "far"))
     -- nobody rounds 0.25 up to 1: that is another payment of a queue that may never have been sent
-    assert.equal("other", compare.judge(operations.by_name["wallet.withdraw"].reconcile, changed(sent,
-      { amount = "0.25", withdrawOrderId = false }), changed(sent, { amount = "1", withdrawOrderId = false }), NONE,
+    assert.equal("other", compare.judge(operations.by_name["wallet.withdraw"].reconcile, copy_of(sent,
+      { amount = "0.25", withdrawOrderId = false }), copy_of(sent, { amount = "1", withdrawOrderId = false }), NONE,
       "planned"))
     -- of a payment that may never have been sent an amount, too, that no fee to the same payee explains
     local near = { amount = tostring(tonumber(sent.amount) * 1.25) }
@@ -87,7 +81,7 @@ describe("a record", function()
     assert.equal("other", verdict(near, nil, "planned"))
     local params = { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT", amount = "5" }
     assert.equal("other", compare.judge(operations.by_name["wallet.transfer"].reconcile, params,
-      changed(params, { amount = "6" }), NONE, "planned"))
+      copy_of(params, { amount = "6" }), NONE, "planned"))
   end)
 
   -- The journal was lost, and a service that shows ids in capital letters and amounts with a fee was paid again.
@@ -126,11 +120,11 @@ describe("a record", function()
 
   it("shows that an id was used for another payment", function()
     assert.is_false(compare.contradicts(sent, sent, NONE))
-    assert.is_false(compare.contradicts(sent, changed(sent, { amount = "18", transactionFee = "2" }), NONE))
-    assert.is_false(compare.contradicts(sent, changed(sent, { address = "TQrYMsPBuKq:7" }), NONE))
-    assert.is_true(compare.contradicts(sent, changed(sent, { address = "EQother" }), NONE))
-    assert.is_true(compare.contradicts(sent, changed(sent, { amount = "19" }), NONE))
+    assert.is_false(compare.contradicts(sent, copy_of(sent, { amount = "18", transactionFee = "2" }), NONE))
+    assert.is_false(compare.contradicts(sent, copy_of(sent, { address = "TQrYMsPBuKq:7" }), NONE))
+    assert.is_true(compare.contradicts(sent, copy_of(sent, { address = "EQother" }), NONE))
+    assert.is_true(compare.contradicts(sent, copy_of(sent, { amount = "19" }), NONE))
     local otherwise = witnesses { address = "differs" }
-    assert.is_false(compare.contradicts(sent, changed(sent, { address = "EQother" }), otherwise))
+    assert.is_false(compare.contradicts(sent, copy_of(sent, { address = "EQother" }), otherwise))
   end)
 end)

@@ -323,7 +323,7 @@ function M.open(options)
       message.hint or hint_of(message.text or message))
   end
   db:count_commits()
-  return setmetatable({ db = db }, Journal)
+  return setmetatable({ db = db, unwritten = {} }, Journal)
 end
 
 views.check_colon(Journal, "journal")
