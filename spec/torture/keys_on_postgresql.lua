@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- Keys in a journal on a PostgreSQL server of the test's own, for `make torture`: each is used once, in whatever process
--- and on whatever host.
+-- Keys in a journal on a PostgreSQL server of the test's own, for `make torture`: each is used once, in whatever
+-- process and on whatever host.
 
 local files = require "files"
 local postgresql = dofile "spec/torture/postgresql.lua"
