@@ -121,14 +121,6 @@ function M.is_history(reconcile)
   return through ~= nil and through.paging ~= nil and through.paging.time_member ~= nil
 end
 
---- Returns whether the list can be asked for the call's own id.
-function M.has_id_filter(reconcile)
-  for _, name in ipairs(reconcile.narrow or {}) do
-    if name == reconcile.client_id then return true end
-  end
-  return false
-end
-
 --- Returns the parameters of the list: by the call's id, or all that may hold the call's record.
 ---@param spelled table<string, string|false>  how the service spells the names of sub-accounts; false: ask without
 function M.question(reconcile, params, spelled, by_id)
