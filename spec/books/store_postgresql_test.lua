@@ -4,6 +4,8 @@
 -- statement; amounts as numbers; and NOTIFY at each revision. `tools/setup torture` installs the server.
 
 local books_world = require "books_world"
+local core = require "purser.core"
+local eventually = require "eventually"
 local files = require "files"
 local database = require "purser.util.database"
 
@@ -103,18 +105,22 @@ describe("The books in PostgreSQL", function()
     local world = busy()
     local books = books_world.open(world, { postgresql = options })
     local listener = ("psql -h 127.0.0.1 -p %d -U purser -d %s"):format(options.port, options.database)
-    local script = files.new_path "LISTEN purser_books;\n\\! touch READY\nSELECT pg_sleep(2);\nSELECT 1;\n"
-    local out, ready = files.new_path "", files.new_path()
-    files.write(script, (files.read(script):gsub("READY", ready)))
-    assert(os.execute(("%s <%s >%s 2>&1 &"):format(listener, script, out)))
-    for _ = 1, 100 do
-      if io.open(ready) then break end
-      os.execute "sleep 0.05"
-    end
+    local ready, synced = files.new_path(), files.new_path()
+    local script = files.new_path(([[
+LISTEN purser_books;
+\! touch %s
+\! while ! test -e %s; do sleep 0.05; done
+SELECT 1;
+]]):format(ready, synced))
+    local pipe = assert(io.popen(("%s <%s 2>&1"):format(listener, script)))
+    eventually(function() return core.file_mode(ready) end)
     assert(books:sync())
-    os.execute "sleep 2.5"
-    assert.truthy(files.read(out):find('Asynchronous notification "purser_books" with payload "0000000000', 1, true))
+    files.write(synced, "")
+    local shown = pipe:read "*a"
+    pipe:close()
+    assert.matches('Asynchronous notification "purser_books" with payload "0000000000', shown, 1, true)
     os.remove(ready)
+    os.remove(synced)
     books:close()
   end)
 end)

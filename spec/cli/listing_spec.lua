@@ -171,7 +171,7 @@ describe("a listing", function()
 
   it("leaves nothing of --output where Ctrl-C ends --all", function()
     local path, shown, sent = at.file(), at.file(""), at.received "broker.list_sub_accounts"
-    assert(at.world:fault { kind = "slow", operation = "broker.list_sub_accounts", delay_ms = 2000, times = 1 })
+    assert(at.world:fault { kind = "slow", operation = "broker.list_sub_accounts", delay_ms = 600000, times = 1 })
     local child = command.start({ "broker", "list_sub_accounts", "--all", "--output", path }, at.keys, shown)
     eventually(function() return at.received "broker.list_sub_accounts" > sent end)
     child.kill "INT"

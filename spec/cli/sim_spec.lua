@@ -3,6 +3,7 @@
 -- make test: 5 s, waits
 
 local core = require "purser.core"
+local eventually = require "eventually"
 local files = require "files"
 local faults = require "purser.sim.faults"
 local purser = require "purser"
@@ -327,12 +328,12 @@ describe("a world over HTTP", function()
 end)
 
 describe("a fault over HTTP", function()
-  local sim, world, client
+  local sim, world, account, client
 
   setup(function()
     sim = service.start { "--clock", "virtual" }
     world = sim.world
-    local account = assert(world:account { name = "Acme", role = "broker", balances = { USDT = "1000" } })
+    account = assert(world:account { name = "Acme", role = "broker", balances = { USDT = "1000" } })
     client = client_of(world, sim.url, account)
     assert(client.sub_account:create_sub_account { subAccount = "faultdesk001", note = "n" })
   end)
@@ -349,7 +350,7 @@ describe("a fault over HTTP", function()
     local before = assert(world:counts())["sub_account.transfer"]
     local result, err = client.sub_account:transfer({
       toAccount = "faultdesk001", fromAccountType = "SPOT", toAccountType = "SPOT", asset = "USDT", amount = "1",
-    }, spec.delay_ms and { timeout_ms = spec.delay_ms - 500 })
+    }, spec.delay_ms and { timeout_ms = 2000 })
     local after = assert(world:counts())["sub_account.transfer"]
     local injected = assert(world:faults())
     local record = injected[#injected]
@@ -366,7 +367,7 @@ describe("a fault over HTTP", function()
     { { kind = "reset", when = "before" }, "transport", "unknown", false },
     { { kind = "reset", when = "after" }, "transport", "unknown", true },
     { { kind = "truncate" }, "transport", "unknown", true },
-    { { kind = "slow", delay_ms = 2500 }, "transport", "unknown", true },
+    { { kind = "slow", delay_ms = 600000 }, "transport", "unknown", true },
     { { kind = "throttle" }, "throttled", "rejected", false },
     { { kind = "ban", retry_after = 5 }, "throttled", "rejected", false },
     { { kind = "server_error", status = 500, when = "after" }, "api", "unknown", true },
@@ -394,6 +395,25 @@ describe("a fault over HTTP", function()
     local result, err, applied = meet { kind = "slow", drip_ms = 5, drip_bytes = 4 }
     assert.is_table(result, tostring(err))
     assert.is_true(applied)
+  end)
+
+  it("slow by an hour is over when the clock is an hour on", function()
+    assert(world:fault { kind = "slow", delay_ms = 3600000, operation = "sub_account.transfer" })
+    local function received() return assert(world:counts())["sub_account.transfer"].received end
+    local before, result, err = received(), nil, nil
+    local own = client_of(world, sim.url, account, { transport = assert(purser.transport.multi()) })
+    purser.run(function()
+      local task = purser.spawn(function()
+        result, err = own.sub_account:transfer {
+          toAccount = "faultdesk001", fromAccountType = "SPOT", toAccountType = "SPOT", asset = "USDT", amount = "1" }
+      end)
+      eventually(function() return received() > before end, purser.sleep)
+      assert.is_nil(result)
+      assert(world:advance(3600000))
+      purser.join(task)
+    end)
+    own:close()
+    assert.is_table(result, tostring(err))
   end)
 
   it("long numbers stay exact", function()

@@ -4,7 +4,7 @@
 -- make test-all: 30 s, waits
 
 local check = require "transport_check"
-local core = require "purser.core"
+local eventually = require "eventually"
 local libcurl = require "purser.util.libcurl"
 local nginx = require "nginx"
 local service = require "service"
@@ -177,7 +177,11 @@ server {
         return select(2, own:send { method = "POST", base_url = "${CHECK}", target = "/silent/closed",
           timeout_ms = 20000, at_most_once = true })
       end)
-      ngx.sleep(0.1)
+      local counted
+      repeat
+        counted = assert(transport:send { method = "GET", base_url = "${CHECK}", target = "/count/closed",
+          timeout_ms = 20000 })
+      until counted.body:sub(1, 1) == "1"
       own:close()
       local _, failure = ngx.thread.wait(thread)
       local _, later = own:send { method = "GET", base_url = "${CHECK}", target = "/plain/closed" }
@@ -269,13 +273,10 @@ describe("purser.nginx.cosocket", function()
   it("waits in the rewrite phase and in timers", function()
     assert.matches("^%d+$", get(server, "/rewrite"))
     get(server, "/timer")
-    local text = ""
-    for _ = 1, 3000 do
-      text = get(server, "/note?name=timer")
-      if text ~= "" then break end
-      core.sleep_ms(10)
-    end
-    assert.matches("^%d+$", text)
+    assert.matches("^%d+$", eventually(function()
+      local text = get(server, "/note?name=timer")
+      return text ~= "" and text
+    end))
   end)
 
   it("says so where nginx cannot wait", function()

@@ -177,3 +177,61 @@ describe("a queue in which another account has payments", function()
     assert.equal(nil, at.sim:counts()[TRANSFER])
   end)
 end)
+
+describe("a payment whose answer was lost, and whose history", function()
+  local body, failure, reasons
+
+  -- Returns the payouts, of which the run is stopped after an hour.
+  local function begin(options)
+    reasons, body, failure = {}, nil, nil
+    at.client = client_with { retry = false, transport = at.transport(function(request, inner)
+      local response, problem = inner:send(request)
+      if request.operation == TRANSFER then return nil, { outcome = "unknown", phase = "receive", message = "lost" } end
+      if body and request.operation == "sub_account.transfer_history" then response.body = body end
+      if failure and request.operation == "sub_account.transfer_history" then return nil, failure end
+      return response, problem
+    end) }
+    local began, payouts = at.sim:now(), nil
+    local all = { progress_ms = 1, progress = function(progress)
+      reasons[#reasons + 1] = progress.waiting_for
+      if at.sim:now() - began > 600000 then failure = nil end
+      if at.sim:now() - began > 3600000 then payouts:stop() end
+    end }
+    for name, value in pairs(options or {}) do all[name] = value end
+    payouts = payouts_with(all)
+    assert(payouts:add("a", TRANSFER, move "5"))
+    return payouts
+  end
+
+  local function says(text)
+    for _, reason in ipairs(reasons) do
+      if reason:find(text, 1, true) then return true end
+    end
+  end
+
+  it("is no list for good is undecided, and the run ends; it is found once the history is one", function()
+    local payouts = begin { history_check = "never" }
+    body = "<html>"
+    local report = assert(payouts:run())
+    assert.same({ 1, 0 }, { report.undecided, report.sent })
+    assert.matches("cannot be looked for", report.undecided_payments[1].message, 1, true)
+    body = nil
+    assert.equal("payouts.done", select(2, payouts:retry "a").code)
+  end)
+
+  it("is no list for good is not paid where the journal may lack a payment, and the run ends", function()
+    local payouts = begin()
+    body = '{"rows": 5}'
+    local report = assert(payouts:run())
+    assert.same({ 1, 0 }, { report.blocked, at.counted(TRANSFER, "received") })
+    assert.matches("cannot be looked for", report.blocked_payments[1].message, 1, true)
+  end)
+
+  it("cannot be reached is waited for, and the progress says why", function()
+    local payouts = begin { history_check = "never" }
+    failure = { outcome = "not_sent", phase = "connect", message = "no route to host" }
+    assert.equal(1, assert(payouts:run()).done)
+    assert.is_true(says "cannot be read: " and says "no route to host")
+    assert.equal(1, at.counted(TRANSFER, "applied"))
+  end)
+end)

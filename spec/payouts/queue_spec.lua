@@ -201,27 +201,6 @@ describe("what was taken", function()
     assert.equal("done", find("a").state)
   end)
 
-  it("does not become done by a record of another call", function()
-    insert "b"
-    local payment = take(one, 1)[1]
-    finish(assert(mark(one, payment)), "done", { stage = "done" }, { tranId = "r1" })
-    local other = take(one)[1]
-    assert.is_true(move(one, other, { stage = "done", record_id = "r1" }))
-    assert.same({ "undecided", nil }, { find(other.key).state, find(other.key).record_id })
-  end)
-
-  it("becomes done by its own record, and by one of the same id in another history", function()
-    set "record_id = 'r1'"
-    assert.is_true(move(one, take(one)[1], { stage = "done", record_id = "r1" }))
-    insert "c"
-    insert("b", { operation = "wallet.withdraw", params = { coin = "USDT", netWork = "TRX", address = "T",
-      amount = "5" } })
-    for _, payment in ipairs(take(one)) do
-      assert.is_true(move(one, payment, { stage = "done", record_id = "r1" }))
-    end
-    assert.same({ "done", "done", "undecided" }, { find("a").state, find("b").state, find("c").state })
-  end)
-
   it("counts the equal ones that stand undecided and were never sent", function()
     for _, key in ipairs { "b", "c", "d" } do insert(key) end
     insert("e", { params = { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT", amount = "77" } })

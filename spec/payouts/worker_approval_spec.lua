@@ -95,4 +95,28 @@ describe("a payment under a policy", function()
     end
     assert.is_nil(assert(payouts:report()).next_due_at)
   end)
+
+  it("that was put back counts in a sum again once a history shows that it was made", function()
+    policies.finish(at)
+    begin { name = "daily", effect = "forbid", when = { coin = "USDT", sum_over = { amount = "8", hours = 24,
+      per = "account" } } }
+    local payouts
+    at.client = at.client_with { policy = at.policy, transport = at.transport(function(request, inner)
+      local response = inner:send(request)
+      if request.operation ~= at.TRANSFER then return response end
+      payouts:stop()
+      return nil, { outcome = "not_sent", phase = "connect", message = "it says that nothing left" }
+    end) }
+    payouts = at.payouts_with { concurrency = 1 }
+    at.add(payouts, 5, 6)
+    approve(payouts, { "invoice-5", "invoice-6" })
+    assert(payouts:run())
+    assert.equal(1, at.counted(at.TRANSFER, "applied"))
+    at.journal:close()
+    at.open()
+    at.client = at.client_with { policy = at.policy }
+    at.set "due_at = '' WHERE stage = 'waiting'"
+    local report = run_to_its_end(at.payouts_with { concurrency = 1 })
+    assert.same({ 1, 1, 1 }, { report.done, report.waiting, at.counted(at.TRANSFER, "applied") })
+  end)
 end)

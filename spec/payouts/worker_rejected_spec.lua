@@ -50,6 +50,21 @@ describe("a rejected payment", function()
     assert.same({ 1, 0 }, { counted "received", counted "applied" })
   end)
 
+  it("that cannot be looked for is undecided, and the run ends", function()
+    at.sim:fault { kind = "reject", operation = TRANSFER, code = "10101" }
+    at.sim:fault { kind = "reject", operation = "sub_account.transfer_history", code = "700007", times = 1000 }
+    local ended = 0
+    payouts = payouts_with { history_check = "never", lease_ms = 50, progress_ms = 10, progress = function()
+      ended = ended + 1
+      if ended == 300 then payouts:stop() end
+    end }
+    assert(payouts:add("a", TRANSFER, move "5"))
+    local report = assert(payouts:run())
+    assert.is_true(ended < 300, "the run did not end by itself")
+    assert.equal(1, report.undecided)
+    assert.matches("cannot be looked for", report.undecided_payments[1].message, 1, true)
+  end)
+
   it("does not hold up the others while its record may not be visible yet", function()
     payouts = payouts_with { concurrency = 1, history_check = "never" }
     local began = at.sim:now()

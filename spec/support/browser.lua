@@ -7,6 +7,7 @@
 --   browser:stop()
 
 local core = require "purser.core"
+local eventually = require "eventually"
 local libcurl = require "purser.util.libcurl"
 local json = require "purser.json"
 
@@ -85,16 +86,8 @@ function Browser:violations()
   return found.found
 end
 
---- Waits until the body of a function returns something true, and returns that; raises after a minute.
-function Browser:wait(script)
-  local deadline = core.monotonic_ms() + 60000
-  repeat
-    local value = self:run(script)
-    if value then return value end
-    core.sleep_ms(50)
-  until core.monotonic_ms() > deadline
-  error("the page never came to: " .. script, 2)
-end
+--- Waits until the body of a function returns something true, and returns that.
+function Browser:wait(script) return eventually(function() return self:run(script) end, nil, script) end
 
 --- Returns what the page wrote to its console as errors and warnings.
 function Browser:errors() return self:command("POST", "/se/log", { type = "browser" }) end

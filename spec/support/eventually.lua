@@ -1,18 +1,23 @@
 -- SPDX-License-Identifier: MIT
---- Waits until `condition()` is true, and fails where nothing makes it so within two minutes: a test that waits for a
--- child that has ended would wait for ever.
+--- Asks until `condition()` is true, and returns its value. Fails after 12,000 times, which take two minutes at least,
+--- and longer on a slow machine: a test that waits for a child that has ended would wait for ever.
 
-local core = require "purser.core"
+local socket = require "socket"
 
-local LIMIT_MS = 120000
+local TIMES, PAUSE_MS = 12000, 10
+
+local function rest(ms) socket.sleep(ms / 1000) end
 
 ---@param condition fun(): any
----@param sleep fun(ms: integer)|nil  core.sleep_ms, which stops the whole thread
-return function(condition, sleep)
-  local ends = core.monotonic_ms() + LIMIT_MS
-  while not condition() do
-    assert(core.monotonic_ms() < ends, "what is waited for does not come")
-    local pause = sleep or core.sleep_ms
-    pause(20)
+---@param sleep (fun(ms: integer))|nil  what rests between two times; unless given, the whole thread does
+---@param what string|nil  for the message
+---@return any
+return function(condition, sleep, what)
+  for _ = 1, TIMES do
+    local value = condition()
+    if value then return value end
+    local pause = sleep or rest
+    pause(PAUSE_MS)
   end
+  error("this does not come about: " .. (what or "what is waited for"), 2)
 end

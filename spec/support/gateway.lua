@@ -2,6 +2,7 @@
 --- Runs the gateway of examples/openresty with its own configuration, on a free port and with its files elsewhere.
 
 local core = require "purser.core"
+local eventually = require "eventually"
 local files = require "files"
 local json = require "purser.json"
 local libcurl = require "purser.util.libcurl"
@@ -48,7 +49,7 @@ end
 
 --- A request as a transport takes it.
 function methods:request(method, target, body, token)
-  return { method = method, base_url = self.server:url(), target = target, body = body or "", timeout_ms = 60000,
+  return { method = method, base_url = self.server:url(), target = target, body = body or "", timeout_ms = 600000,
     headers = { Authorization = "Bearer " .. (token or TOKEN), ["Content-Type"] = "application/json" } }
 end
 
@@ -71,13 +72,7 @@ function methods:state(reference)
 end
 
 --- Waits until `reached()` is true; raises when it never is.
-function M.wait_until(what, reached)
-  for _ = 1, 6000 do
-    if reached() then return end
-    core.sleep_ms(20)
-  end
-  error("this did not come about: " .. what)
-end
+function M.wait_until(what, reached) return eventually(reached, nil, what) end
 
 local final = { done = true, failed = true, undecided = true }
 

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 --- Starts Debian's nginx with a configuration of its own in a folder of its own, on a free loopback port.
 
+local eventually = require "eventually"
 local files = require "files"
 local socket = require "socket"
 
@@ -46,12 +47,8 @@ events { worker_connections 4096; %s }
 ]]
 
 local function wait_for(port)
-  for _ = 1, 3000 do
-    local connection = socket.connect("127.0.0.1", port)
-    if connection then return connection:close() end
-    socket.sleep(0.01)
-  end
-  error("nginx does not answer")
+  local connection = eventually(function() return (socket.connect("127.0.0.1", port)) end, nil, "nginx answers")
+  connection:close()
 end
 
 local function fill(text, values)
@@ -115,10 +112,7 @@ function methods:stop()
   local pid = output_of("cat " .. self.folder .. "/nginx.pid 2>/dev/null"):match("%d+")
   if pid then
     os.execute("kill " .. pid)
-    for _ = 1, 3000 do
-      if output_of("kill -0 " .. pid .. " 2>&1") ~= "" then break end
-      socket.sleep(0.01)
-    end
+    eventually(function() return output_of("kill -0 " .. pid .. " 2>&1") ~= "" end, nil, "nginx ends")
   end
   files.remove(self.folder)
 end

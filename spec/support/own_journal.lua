@@ -39,7 +39,7 @@ end
 --- Returns what the journal does, at the time that `now()` says.
 function M.at(now)
   local db = M.journal.db
-  local clocked = { db = setmetatable({ transaction = function(_, fn)
+  local clocked = { unwritten = M.journal.unwritten, db = setmetatable({ transaction = function(_, fn)
     return db:transaction(function(tx)
       tx.time = now()
       return fn(tx)

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 --- Starts the peer of peer.c and talks to its control port.
 
+local eventually = require "eventually"
 local socket = require "socket"
 
 local methods = {}
@@ -53,21 +54,15 @@ end
 
 --- Waits until every connection there ever was has ended, and returns the counts then.
 function methods:await_ends()
-  for _ = 1, 6000 do
+  return eventually(function()
     local now = self:count()
-    if now.ended == now.connections then return now end
-    socket.sleep(0.01)
-  end
-  error("a connection did not end")
+    return now.ended == now.connections and now
+  end, nil, "all connections end")
 end
 
 --- Waits until the step `mark` has been reached `times` times since `mark`: what was sent before it has arrived.
 function methods:await_marks(times, mark)
-  for _ = 1, 2000 do
-    if self:count(mark).marks >= times then return end
-    socket.sleep(0.005)
-  end
-  error("the peer did not come to its mark")
+  eventually(function() return self:count(mark).marks >= times end, nil, "the peer comes to its mark")
 end
 
 --- The last request that was read whole, byte for byte.

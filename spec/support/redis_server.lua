@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 --- Starts Debian's redis-server with a folder of its own, on a free loopback port and a socket.
 
+local eventually = require "eventually"
 local files = require "files"
 local socket = require "socket"
 
@@ -30,11 +31,8 @@ local function launch(server)
   local folder = server.folder
   local command = ("redis-server %s/redis.conf >>%s/log 2>&1 & echo $!"):format(folder, folder)
   server.pid = files.output_of(command):match "%d+"
-  for _ = 1, 3000 do
-    if is_up(server) then return end
-    socket.sleep(0.01)
-  end
-  error("redis-server does not answer: " .. files.read(folder .. "/log"))
+  local ok, message = pcall(eventually, function() return is_up(server) end, nil, "redis-server answers")
+  if not ok then error(message .. ": " .. files.read(folder .. "/log"), 0) end
 end
 
 --- Starts a server. `more` is further text of its configuration.
@@ -56,10 +54,7 @@ end
 function methods:kill()
   if not self.pid then return end
   os.execute("kill -9 " .. self.pid)
-  for _ = 1, 3000 do
-    if not socket.connect("127.0.0.1", self.port) then break end
-    socket.sleep(0.01)
-  end
+  eventually(function() return not socket.connect("127.0.0.1", self.port) end, nil, "redis-server ends")
   self.pid = nil
 end
 

@@ -10,17 +10,17 @@ local purser = lazy "purser"
 
 local M = {}
 
-local TITLES = { "sent", "state", "operation", "account", "amount", "asset", "to", "record", "id" }
+local TITLES = { "sent", "state", "operation", "account", "key", "amount", "asset", "to", "record", "id" }
 local RECOVERED = { "outcome", "operation", "amount", "id", "reason" }
 
 function M.grammar()
   return {
     text = "What a journal holds.\n"
       .. "  list         the write calls, oldest first\n"
-      .. "  show ID      everything about one\n"
+      .. "  show ID      everything about one; its key names it, too\n"
       .. "  recover      look what became of those that a crash or a lost answer left open; needs the keys",
     arguments = { { "action", "list, show or recover.", choices = { "list", "show", "recover" } },
-      { "id", "show: the id that list prints.", optional = true, values = {} } },
+      { "id", "show: the id or the key that list prints.", optional = true, values = {} } },
     { "Options",
       { "--state", "<state>", "list: open, unknown, done, rejected, not_sent, not_done or undecided.",
         choices = { "open", "unknown", "done", "rejected", "not_sent", "not_done", "undecided" } },
@@ -40,15 +40,16 @@ end
 local function record_of(entry)
   local intent, params, record = entry.intent, entry.intent.params or {}, entry.record or {}
   return { sent = intent.sent_at, state = entry.state, operation = intent.operation, account = intent.account,
-    amount = params.amount, asset = params.coin or params.asset, record = record.id or record.tranId, id = intent.id,
-    to = params.address or params.toAccount or params.subAccount, entry = entry }
+    key = entry.key, amount = params.amount, asset = params.coin or params.asset,
+    record = record.id or record.tranId, id = intent.id, entry = entry,
+    to = params.address or params.toAccount or params.subAccount }
 end
 
 -- Returns an entry as a program reads it.
 local function whole(entry)
   return { id = entry.intent.id, sent_at = entry.intent.sent_at, state = entry.state,
-    operation = entry.intent.operation, account = entry.intent.account, params = entry.intent.params or {},
-    record = entry.record, message = entry.message }
+    operation = entry.intent.operation, account = entry.intent.account, key = entry.key,
+    params = entry.intent.params or {}, record = entry.record, message = entry.message }
 end
 
 local actions = {}
@@ -65,11 +66,14 @@ end
 
 function actions.show(options)
   if not options.id then report.bad_input "journal show: the id is missing; `purser journal list` prints them" end
-  local entries = report.must(open(options):entries { id = options.id })
+  local journal = open(options)
+  local entries = report.must(journal:entries { id = options.id })
+  if not entries[1] then entries = report.must(journal:entries { key = options.id, account = options.account }) end
   if not entries[1] then
-    report.bad_input("journal show: no call has the id %s; `purser journal list` prints them", options.id)
+    report.bad_input("journal show: no call has the id or the key %s; `purser journal list%s` prints them", options.id,
+      connection.words(options))
   end
-  report.write(output.json(whole(entries[1]), "  "))
+  for _, entry in ipairs(entries) do report.write(output.json(whole(entry), "  ")) end
 end
 
 -- Returns what became of one call.

@@ -47,6 +47,19 @@ function State:call(name, params, opts)
   return (row.effect == "read" and pipeline.run or call.write)(self, row, params, opts)
 end
 
+--- Returns the result of a write call that was made before with this key (its id, or `key` of opts) and content, with
+--- `info.repeated`; nil alone where it was not made; nil and an error of outcome "unknown" where nobody knows. It sends
+--- no write call; client:call asks the same before it makes one.
+---@param name string
+---@param params table|nil
+---@param opts purser.CallOptions|nil
+---@return any result, purser.Error|nil err
+function State:recall(name, params, opts)
+  local row, err = row_of(name)
+  if not row or row.effect == "read" then return nil, err end
+  return call.recall(self, row, params, opts)
+end
+
 --- Tells whether a parameter of an operation takes a value, without a call. Returns true; or nil, what is wrong, which
 --- completes the sentence `parameter "x" ...`, and the cure.
 ---@param name string       full name of the operation

@@ -69,16 +69,20 @@ end
 --- Returns whether an error concerns all calls alike, so that retrying without a change is of no use.
 function M.ends_run(err) return err.kind == "config" or err.kind == "closed" end
 
--- Returns whether a read was rejected for what it asks, as far as one answer shows.
-local function is_rejection(err) return err.kind == "argument" or err.kind == "api" and err.outcome == "rejected" end
+-- Returns whether a read was answered in a way that asking again may not change: it was rejected for what it asks, or
+-- its answer is no list.
+local function is_rejection(err)
+  return err.kind == "argument" or err.kind == "decode" or err.kind == "api" and err.outcome == "rejected"
+end
 
---- Asks until there is an answer. Returns it; nil and an error where the service rejects for good; or nothing where the
---- run ends.
+--- Asks until there is an answer, and tells the run what it waits for. Returns it; nil and an error where the service
+--- gives none for good; or nothing where the run ends.
 ---@param ask fun(): purser.Reconciliation|nil, purser.Error|nil
 function M.ask(self, ask)
-  local tries, rejections = 0, 0
+  local tries, rejections, waiting_for = 0, 0, self.waiting_for
   while not self.stopping and not self.problem do
     local answer, err = ask()
+    self.waiting_for = waiting_for
     if answer then return answer end
     if M.ends_run(err) or err.phase == "journal" then
       self.problem = err
@@ -86,6 +90,7 @@ function M.ask(self, ask)
     end
     tries, rejections = tries + 1, is_rejection(err) and rejections + 1 or 0
     if rejections >= REJECTIONS then return nil, err end
+    self.waiting_for = "a history that cannot be read: " .. err.message
     M.sleep(self, math.floor(math.min(30000, self.retry_ms * 2 ^ math.min(tries, 10))))
   end
 end
@@ -332,7 +337,7 @@ local function is_spared(self, payment, answer)
   if payment.client_id then return false end
   local number, err = planned.within(self.journal, function(tx)
     return queue.undecided_equals(tx, self, payment)
-  end)
+  end, true)
   self.problem = self.problem or err
   return number ~= nil and number >= #answer.candidates
 end
@@ -341,7 +346,7 @@ end
 local function judge(self, payment, answer, rejection)
   local reconcile = reconcile_of(payment)
   if answer and answer.outcome == "done" then
-    return { stage = "done", record_id = tostring(planned.record_id(answer.record) or ""), record = answer.record }
+    return { record = answer.record }
   elseif payment.disowned or not answer and not rejection or answer and answer.outcome == "not_done" then
     return nil
   elseif not answer then
@@ -364,7 +369,7 @@ local function renew(self, state, payment)
   local witness_at, err = planned.within(self.journal, function(tx)
     -- what an earlier run has kept may lack a witness of any time
     return queue.answered_since(tx, self, payment.operation, state.newest and 0 or state.readings.as_of) or false
-  end)
+  end, true)
   self.problem = self.problem or err
   if not witness_at then return end
   local visible_ms = M.visible_ms(self)
@@ -374,8 +379,8 @@ local function renew(self, state, payment)
 end
 
 --- Returns what the histories say of a payment that this worker has taken: nil when nothing keeps it from being paid,
---- or a change for queue.move; `is_put_off` of one to be asked about later. To be asked before it is sent; the run may
---- have ended by then (self.stopping, self.problem).
+--- its `record` when it was made, or a change for queue.move; `is_put_off` of one to be asked about later. To be asked
+--- before it is sent; the run may have ended by then (self.stopping, self.problem).
 function M.look(self, payment)
   local reconcile = reconcile_of(payment)
   -- a conversion pays nobody, and converts only what is left

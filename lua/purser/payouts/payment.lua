@@ -80,15 +80,18 @@ end
 
 --------------------------------------------------------------------------------------------------- after it was sent
 
--- Writes what was found out about it elsewhere than by asking for it.
+local TAKEN = "its record is another call's"
+
+-- Writes what was found out about it elsewhere than by asking for it. One that was not sent since it was put back, or
+-- was rejected, keeps what is known of its last attempt, unless it was made.
 local function conclude(self, answer)
   local run = self.run
-  local verdict, problem = run.journal:reconciled(queue.intent_of(run, self), answer, self:after(answer.outcome,
-    answer.reason))
-  if verdict and verdict.is_taken then
-    return conclude(self, { outcome = "undecided", reason = "its record is another call's" })
-  end
+  local change = self:after(answer.outcome, answer.reason) or { stage = answer.outcome, message = answer.reason }
+  local verdict, problem = run.journal:reconciled(queue.intent_of(run, self), answer, change)
   run.problem = run.problem or problem
+  if not verdict or verdict.counts then return end
+  if verdict.is_taken then return conclude(self, { outcome = "undecided", reason = TAKEN }) end
+  release(self, verdict.is_over and { stage = "waiting", due_in = 500, message = TAKEN } or change)
 end
 
 -- Finds out what became of it. Tries until the service shows it, or the run ends.
@@ -113,7 +116,7 @@ end
 local function take_over(self)
   local run = self.run
   local known = self.client_id and history_check.look(run, self)
-  if known and known.stage == "done" then -- by an attempt, perhaps, that the journal lacks
+  if known and known.record then -- by an attempt, perhaps, that the journal lacks
     return conclude(self, { outcome = "done", record = known.record })
   elseif self.rejection then
     return run:park(self)
@@ -196,6 +199,8 @@ function Payment:pay()
     if self.run.problem or self.run.stopping then return end
     if known and known.is_put_off then
       self.run:put_off(self)
+    elseif known and known.record then
+      conclude(self, { outcome = "done", record = known.record })
     elseif known then
       release(self, known)
     elseif not was_made(self) then

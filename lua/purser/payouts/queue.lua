@@ -61,11 +61,12 @@ local function payment_of(row)
   }
 end
 
---- Returns the intent of a payment's latest attempt.
+--- Returns the intent of a payment's latest attempt; of one that was never sent, as far as this journal knows, that of
+--- now.
 ---@return purser.Intent
 function M.intent_of(self, payment)
   return { id = payment.id, account = self.account, operation = payment.operation, params = payment.params,
-    sent_at = payment.sent_at, recv_window = payment.recv_window, attempt = payment.attempt }
+    sent_at = payment.sent_at or self.client:now(), recv_window = payment.recv_window, attempt = payment.attempt }
 end
 
 ------------------------------------------------------------------------------------------------------------- adding
@@ -138,25 +139,12 @@ function M.renew(tx, self)
     self.account, self.queue, self.worker)
 end
 
--- Returns whether a record is known to be another call's: both would have made it in one history.
-local function is_taken(tx, self, payment, record_id)
-  return tx:rows([[SELECT id FROM purser_calls WHERE account = $1 AND record_id = $2 AND record_id <> '' AND id <> $3
-    AND history <> '' AND history = (SELECT history FROM purser_calls WHERE id = $3)]], self.account, record_id,
-    payment.id)[1] ~= nil
-end
-
 --- Puts a payment that was taken into another stage, if it is still this worker's and was not sent since: a worker
 --- whose lease ended unnoticed may hold it twice. Returns whether it was.
----@param change purser.Stage  and record_id, of one that was found
+---@param change purser.Stage
 function M.move(tx, self, payment, change)
-  local record_id = change.stage == "done" and change.record_id or ""
-  if is_taken(tx, self, payment, record_id) then
-    change = { stage = "undecided", message = "the record that was found for it is another call's" }
-  end
-  local set = planned.staged(tx, change)
-  if change.stage == "done" then set.state, set.record_id = "done", record_id end
-  return planned.update(tx, set, "id = ? AND worker = ? AND attempt = ? AND stage IN ('taken', 'sent')", payment.id,
-    self.worker, ("%d"):format(payment.attempt)) == 1
+  return planned.update(tx, planned.staged(tx, change), "id = ? AND worker = ? AND attempt = ? "
+    .. "AND stage IN ('taken', 'sent')", payment.id, self.worker, ("%d"):format(payment.attempt)) == 1
 end
 
 ------------------------------------------------------------------------------------------------------------ looking

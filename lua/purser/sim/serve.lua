@@ -36,6 +36,7 @@ local MAX_WAIT_MS = 100 -- how late `stop` may be noticed while nothing happens
 ---@field stop? fun(): boolean  asked once a turn, at least ten times a second
 ---@field idle_timeout_ms? integer
 ---@field on_error? fun(problem: any, request: purser.sim.request)  the handler raised an error
+---@field now_ms? fun(): integer  the clock by which answers are late. Default: the machine's
 
 local function answer(server, id, response)
   local fault, headers, body = response.fault, response.headers, response.body
@@ -56,11 +57,11 @@ end
 local function loop(server, handler, options)
   local timers, count = {}, 0 -- a heap of answers by the time they are due
   local served, idle_since = 0, httpd.now_ms()
-  local stop, idle_timeout_ms = options.stop, options.idle_timeout_ms
+  local stop, idle_timeout_ms, now_ms = options.stop, options.idle_timeout_ms, options.now_ms or httpd.now_ms
 
   while not (stop and stop()) do
     local now = httpd.now_ms()
-    while timers[1] and timers[1].at <= now do
+    while timers[1] and timers[1].at <= now_ms() do
       local entry = heap.pop(timers)
       answer(server, entry.id, entry.response)
       idle_since = now
@@ -68,7 +69,7 @@ local function loop(server, handler, options)
     if idle_timeout_ms and not timers[1] and now - idle_since >= idle_timeout_ms then break end
 
     local wait = MAX_WAIT_MS
-    if timers[1] then wait = math.min(wait, timers[1].at - now) end
+    if timers[1] then wait = math.max(0, math.min(wait, timers[1].at - now_ms())) end
     if idle_timeout_ms and not timers[1] then wait = math.min(wait, idle_since + idle_timeout_ms - now) end
     local request = server:next(wait)
     if request then
@@ -77,7 +78,7 @@ local function loop(server, handler, options)
       idle_since = httpd.now_ms()
       if response.delay_ms and response.delay_ms > 0 then
         count = count + 1
-        heap.push(timers, { at = idle_since + response.delay_ms, order = count, id = request.id, response = response })
+        heap.push(timers, { at = now_ms() + response.delay_ms, order = count, id = request.id, response = response })
       else
         answer(server, request.id, response)
       end
@@ -112,12 +113,14 @@ end
 ---@field any_host? boolean  answers the service's paths whatever name the Host of a request is. Default: false
 
 --- Serves a simulator as `run` serves a handler, until it is told to stop: by `options.stop`, by POST /sim/stop, or by
---- a signal that httpd.catch_signals caught.
+--- a signal that httpd.catch_signals caught. A late answer comes when the wall clock and the clock's advances make up
+--- its delay: a test lets it wait for an hour, and advances.
 function M.world(sim, options)
   local stopped, all = false, {}
   for name, value in pairs(options) do all[name] = value end
   local door = options.control ~= false and control.handler(sim, function() stopped = true end)
   local page = door and console.handler(sim)
+  function all.now_ms() return httpd.now_ms() + sim.clock.offset end
   function all.stop() return stopped or httpd.signalled() or options.stop ~= nil and options.stop() end
   return M.run(function(request)
     if door and control.is_for(request) then return door(request) end

@@ -83,3 +83,43 @@ describe("a journal with a queue", function()
     assert.same({}, assert(journal:owners("key", "treasury", ids, { ["wallet.withdraw"] = true })))
   end)
 end)
+
+describe("a call whose end could not be written", function()
+  local LISTS = { ["sub_account.transfer"] = true }
+
+  -- Ends a transfer by this record while the database cannot be written. Returns its intent.
+  local function lose_end(id, operation)
+    local intent = { id = id, account = "treasury", operation = operation, params = {}, sent_at = sim:now(),
+      attempt = 1 }
+    local transaction = journal.db.transaction
+    journal.db.transaction = function() return nil, "disk I/O error" end
+    assert.is_nil(journal:finish(intent, { tranId = "7" }))
+    journal.db.transaction = transaction
+    return intent
+  end
+
+  local function owner(names)
+    local found = assert(journal:owners("record_id", "treasury", { "7" }, names))["7"]
+    return found and found.id
+  end
+
+  it("has its record all the same, and so has one of another history with that id", function()
+    lose_end("one", "sub_account.transfer")
+    lose_end("two", "wallet.transfer")
+    lose_end("three", "wallet.cancel_withdrawal")
+    assert.same({ "one", "two" }, { owner(LISTS), owner { ["wallet.transfer"] = true } })
+    assert.is_nil(owner { ["wallet.cancel_withdrawal"] = true })
+    assert.is_nil(assert(journal:owners("record_id", "other", { "7" }))["7"])
+  end)
+
+  it("has it no more once another one's answer names it, nor where its end is written later", function()
+    local intent = lose_end("one", "sub_account.transfer")
+    journal:contest({ id = "other", account = "treasury" }, "7", math.huge)
+    assert.equal("one", owner(LISTS))
+    journal:contest({ id = "other", account = "treasury" }, "7", 0)
+    assert.is_nil(owner(LISTS))
+    lose_end("one", "sub_account.transfer")
+    assert(journal:finish(intent, { tranId = "8" }))
+    assert.is_nil(owner(LISTS))
+  end)
+end)

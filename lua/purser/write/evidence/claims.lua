@@ -126,7 +126,7 @@ local function add_witness(witnesses, call, record, time)
     end
   end
   local at = record[reconcile.time_member]
-  if call.sent_at and time.max_window and (call.recv_window or 0) <= time.max_window then
+  if (call.sent_at or 0) > 0 and time.max_window and (call.recv_window or 0) <= time.max_window then
     if type(at) == "number" and at >= call.sent_at - time.before and at <= call.sent_at + time.after then
       witnesses.in_time = true
       witnesses.earliest = math.min(witnesses.earliest, math.max(at, call.sent_at))

@@ -23,6 +23,7 @@ local M = {}
 ---@class purser.Call  a write call as a journal knows it
 ---@field id string
 ---@field key string|nil        the caller's; nil where there is none
+---@field content string        what that stands for
 ---@field operation string
 ---@field params table
 ---@field sent_at integer       of its latest attempt
@@ -35,7 +36,7 @@ local M = {}
 ---@field digest string         equal calls have the same
 ---@field intent purser.Intent  of its latest attempt
 
---- Returns the intent of a row: of its latest attempt.
+--- Returns the intent of a row's latest attempt.
 ---@return purser.Intent
 function M.intent_of(row)
   return { id = row.id, account = row.account, operation = row.operation, params = core.decode(row.params),
@@ -45,8 +46,8 @@ end
 --- Returns the call that a row is.
 function M.call_of(row)
   local intent = M.intent_of(row)
-  return { id = row.id, key = row.key ~= "" and row.key or nil, operation = row.operation, intent = intent,
-    params = intent.params, sent_at = intent.sent_at, recv_window = intent.recv_window,
+  return { id = row.id, key = row.key ~= "" and row.key or nil, content = row.content, operation = row.operation,
+    intent = intent, params = intent.params, sent_at = intent.sent_at, recv_window = intent.recv_window,
     state = row.state, record_id = row.record_id ~= "" and row.record_id or nil,
     record = row.record ~= "" and core.decode(row.record) or nil,
     answered = row.answered == "yes" or row.answered == "found",
@@ -151,13 +152,24 @@ local function check_others(tx, new, row, key)
       if other.history ~= "" and other.history == new.history then
         tx:reject(other.queue ~= "" and payment_error(row, other) or intents.other_content(other, key, row))
       end
-    elseif other.operation == new.operation and other.content == new.content
+    elseif other.operation == new.operation and intents.is_same_content(other.content, new.content)
       and (new.account == key.unnamed or other.account == key.unnamed
         or signed and tx:rows("SELECT name FROM purser_meta WHERE name = $1", signed .. other.account)[1]) then
       tx:reject(intents.other_account(other.account, new.account, new.account == key.unnamed and new.account
         or other.account, ('nothing was sent: the key "%s" is that of an equal call'):format(key.name)))
     end
   end
+end
+
+local WITH_KEY = "SELECT * FROM purser_calls WHERE account = $1 AND key = $2 AND key <> '' AND operation = $3"
+
+--- Returns the call outside of queues that has a key, as it is now; nil where none has, or it cannot be read.
+---@param name string
+---@return purser.Call|nil
+---@param self purser.Journal
+function M.used(self, account, row, name)
+  local rows = self.db:rows(WITH_KEY .. " AND queue = ''", account, name, row.full_name)
+  return rows and rows[1] and M.call_of(rows[1])
 end
 
 -- Takes the row of a call: one statement owns it, or finds that another call has the key. Returns that call where it
@@ -175,8 +187,7 @@ local function take(tx, intent, row, key, columns)
     if key then check_others(tx, new, row, key) end
     return nil
   end
-  local known = key and tx:rows("SELECT * FROM purser_calls WHERE account = $1 AND key = $2 AND key <> '' "
-    .. "AND operation = $3" .. M.for_update[tx.db.name], account, key.name, intent.operation)[1]
+  local known = key and tx:rows(WITH_KEY .. M.for_update[tx.db.name], account, key.name, intent.operation)[1]
   if not known then tx:reject "the call has the id of another one" end
   if known.queue ~= "" then tx:reject(payment_error(row, known)) end
   local other = intents.other_content(known, key, row)
@@ -275,9 +286,8 @@ local function write_end(tx, intent, ending)
   end)
   if not verdict.counts then return verdict end
   local set = { state = ending.state, record_id = ending.record_id or "", record = keep(ending.record),
-    message = text_of(ending.message),
-    answered = ending.record_id and ending.answered or ending.state == "done" and "no" or "",
-    ended_at = time_text(core.now_ms()) }
+    message = text_of(ending.message), ended_at = time_text(core.now_ms()),
+    answered = ending.record_id and ending.answered or ending.state == "done" and "no" or "" }
   local change = known.queue ~= "" and (ending.change or STAGES[ending.state] and { stage = STAGES[ending.state],
     message = ending.message })
   for name, value in pairs(change and M.staged(tx, change) or {}) do set[name] = value end
@@ -291,6 +301,11 @@ local function write_end(tx, intent, ending)
   return verdict
 end
 
+-- Returns whether a call whose end could not be written has the record.
+local function has_record(call, account, id)
+  return call.record_id == id and (call.intent.account or "") == (account or "")
+end
+
 --- Writes how a call ended. The unique index of records refuses one that another call has, in whatever process.
 ---@return purser.Verdict|nil verdict, string|nil message
 ---@param self purser.Journal
@@ -302,11 +317,11 @@ function M.end_call(self, intent, ending)
   if message:find("purser_calls_record", 1, true) or message:find("purser_calls.record_id", 1, true) then
     return { is_taken = true }
   end
-  if not verdict and ending.record_id then -- the record is that call's all the same
-    self.unwritten = self.unwritten or {}
-    self.unwritten[ending.record_id] = { id = intent.id, operation = intent.operation, intent = intent,
-      params = intent.params, sent_at = intent.sent_at, recv_window = intent.recv_window, state = ending.state,
-      record_id = ending.record_id, answered = ending.answered and true or false, ended_at = core.now_ms() }
+  if intent.id and ending.record_id then
+    local is_owner = not verdict and intents.makes_in(operations.by_name[intent.operation]) ~= "" -- all the same
+    self.unwritten[intent.id] = is_owner and { id = intent.id, operation = intent.operation, intent = intent,
+      params = intent.params, sent_at = intent.sent_at, recv_window = intent.recv_window, ended_at = core.now_ms(),
+      record_id = ending.record_id, answered = ending.answered and true or false, state = ending.state } or nil
   end
   return verdict, problem
 end
@@ -321,8 +336,10 @@ local CONTESTED = "another call's answer names the same record, so one of the tw
 ---@param since integer  epoch ms, the machine's clock: before this call was sent
 ---@param self purser.Journal
 function M.contest(self, intent, id, since)
-  local unwritten = self.unwritten and self.unwritten[id]
-  if unwritten and unwritten.id ~= intent.id and unwritten.ended_at > since then self.unwritten[id] = nil end
+  for other, call in pairs(self.unwritten) do
+    local is_contested = other ~= intent.id and has_record(call, intent.account, id) and call.ended_at > since
+    if is_contested then self.unwritten[other] = nil end
+  end
   self.db:transaction(function(tx)
     for _, row in ipairs(tx:rows([[SELECT id, queue FROM purser_calls WHERE account = $1 AND record_id = $2
       AND record_id <> '' AND history <> '' AND id <> $3 AND answered = 'yes' AND state = 'done' AND ended_at > $4]]
@@ -382,8 +399,9 @@ function M.owners(self, column, account, ids, names)
   end
   for _, id in ipairs(ids) do
     id = tostring(id)
-    local unwritten = column == "record_id" and self.unwritten and self.unwritten[id]
-    if unwritten and (unwritten.intent.account or "") == (account or "") then note(id, unwritten) end
+    for _, call in pairs(column == "record_id" and self.unwritten or {}) do
+      if has_record(call, account, id) then note(id, call) end
+    end
     if not found[id] then asked[#asked + 1] = id end
   end
   for first = 1, #asked, IDS do
@@ -394,13 +412,6 @@ function M.owners(self, column, account, ids, names)
     for _, row in ipairs(rows) do note(row[column], M.call_of(row)) end
   end
   return found
-end
-
--- Returns whether the attempt of a row is known to have been made, though that could not be written.
-local function was_made(self, row)
-  for _, call in pairs(self.unwritten or {}) do
-    if call.id == row.id and call.intent.attempt == tonumber(row.attempt) then return true end
-  end
 end
 
 --- Returns the calls of an account whose end is not known, and that can have made a record between two times; or nil
@@ -415,8 +426,9 @@ function M.open_calls(self, account, names, first, last)
   if not rows then return nil, message end
   local found = {}
   for _, row in ipairs(rows) do
-    local is_meant = not names or names[row.operation]
-    if is_meant and not was_made(self, row) then found[#found + 1] = M.call_of(row) end
+    local made = self.unwritten[row.id]
+    local is_open = not (made and made.intent.attempt == tonumber(row.attempt))
+    if is_open and (not names or names[row.operation]) then found[#found + 1] = M.call_of(row) end
   end
   return found
 end
