@@ -46,22 +46,51 @@ describe("a command line that is run again", function()
     assert.equal(1, at.received "wallet.transfer" - before)
   end)
 
-  it("prints the first one's result, though nothing could be sent now: what is planned is not what was done", function()
-    local before = at.received "wallet.withdraw"
-    local function pay(...)
-      return at.run("wallet", "withdraw", "--coin", "USDT", "--network", "TRX", "--amount", "20", "--withdrawOrderId",
-        "invoice-1", "--address", "TLa2f6VPqDgRE67v1736s7bJ8Ray5wYjU7", "--journal", journal, "--yes", ...)
-    end
-    local code, first, err = pay()
+  local function withdraw(setting, operation, network, ...)
+    return setting.run("wallet", operation, "--coin", "USDT", "--network", network, "--amount", "20",
+      "--address", "TLa2f6VPqDgRE67v1736s7bJ8Ray5wYjU7", "--journal", journal, ...)
+  end
+
+  -- Guard rails, the plan, the question and the look-up of the network came first: each exits with 2 or 3.
+  it("prints the first one's result, whatever has changed: nothing is checked of a call that was made", function()
+    local read_only = at.file '{"read_only": true}'
+    local invoice, before = { "--withdrawOrderId", "invoice-1" }, at.received "wallet.withdraw"
+    local code, first, err = withdraw(at, "withdraw", "trc20", "--yes", unpack(invoice))
     assert.equal(0, code, err)
-    local second
-    code, second, err = pay "--require-saved-address" -- and nobody saved it
-    assert.same({ 0, first }, { code, second }, err)
-    local fault = assert(at.world:fault { kind = "reject", operation = "wallet.coins", probability = 1 })
-    code, second, err = pay()
-    assert.same({ 0, first }, { code, second }, err)
-    assert(at.world:disarm(fault))
-    assert.equal(1, at.received "wallet.withdraw" - before)
+    local reads = at.received "wallet.coins"
+    for _, changed in ipairs { { "--guard", read_only }, { "--require-saved-address" }, { "--no-input" }, {} } do
+      local words = { unpack(invoice) }
+      for _, word in ipairs(changed) do words[#words + 1] = word end
+      local again, out, problem = withdraw(at, "withdraw", "trc20", unpack(words))
+      assert.same({ 0, first }, { again, out }, problem)
+    end
+    assert.same({ 1, 0 }, { at.received "wallet.withdraw" - before, at.received "wallet.coins" - reads })
+    code = withdraw(at, "withdraw", "TRX", "--yes", unpack(invoice)) -- another word for the same network is looked up
+    assert.equal(0, code)
+    code, first, err = withdraw(at, "withdraw", "BSC", "--yes", unpack(invoice))
+    assert.same({ 2, "" }, { code, first }, err)
+  end)
+
+  it("gives an operation with an id one by its key, and needs no service for the first one's result", function()
+    local other = at_shell({ "--seed", "5" }, { role = "broker", balances = { USDT = "1000" } })
+    local results = {}
+    for _, operation in ipairs { "withdraw", "withdraw_legacy" } do
+      local code, out, err = withdraw(other, operation, "TRX", "--key", operation, "--yes")
+      assert.equal(0, code, err)
+      results[operation] = out
+    end
+    assert(other.world:fault { kind = "lost_answer", operation = "wallet.withdraw" })
+    assert.equal(4, (withdraw(other, "withdraw", "TRX", "--key", "lost", "--yes")))
+    other.stop()
+    for operation, out in pairs(results) do
+      local code, again, err = withdraw(other, operation, "TRX", "--key", operation, "--yes")
+      assert.same({ 0, out }, { code, again }, err)
+    end
+    local code, _, err = withdraw(other, "withdraw", "TRX", "--key", "lost", "--yes")
+    assert.equal(4, code, err) -- 3 would say that it was not sent
+    assert.truthy(err:find("OUTCOME UNKNOWN", 1, true), err)
+    code, _, err = withdraw(other, "withdraw", "TRX", "--key", "new", "--yes")
+    assert.equal(3, code, err)
   end)
 
   it("says that a journal is new, however quiet: in another folder the same name is another journal", function()

@@ -40,6 +40,27 @@ describe("the secret of a new key", function()
     assert.equal(before, (at.received "sub_account.create_api_key"))
   end)
 
+  -- The file of the first run kept its repetition from printing the key.
+  it("is where the first run with its key wrote it, or lost", function()
+    local path, journal = new_path(), at.file()
+    local given = { "--journal", journal, "--key", "till-1" }
+    local code, out = command.run(with("--secret-file", path, unpack(given)), at.keys)
+    assert.equal(0, code)
+    local written, before = files.read(path), at.received "sub_account.create_api_key"
+    local again, shown, err = command.run(with("--secret-file", path, unpack(given)), at.keys)
+    assert.equal(0, again, err)
+    assert.equal(out:match "mx0%w+", shown:match "mx0%w+")
+    assert.equal(written, files.read(path))
+    for _, other in ipairs { { "--secret-file", new_path() }, { "--show-secret" } } do
+      code, shown, err = command.run(with(other[1], other[2] or "--yes", unpack(given)), at.keys)
+      assert.equal(5, code, err)
+      assert.equal(out:match "mx0%w+", shown:match "mx0%w+")
+      assert.truthy(err:find("the secret is lost; delete the key with", 1, true), err)
+    end
+    assert.equal(before, (at.received "sub_account.create_api_key"))
+    files.remove_database(journal)
+  end)
+
   it("is written to a new file that works as --credentials, and is not shown", function()
     local path = os.tmpname()
     os.remove(path)

@@ -29,8 +29,10 @@ describe("plan_withdraw", function()
       "  fee      1 USDT, assumed to come on top; with the amount 21.5",
       "  arrives  20.5 USDT; 19.5 if the service takes the fee out of the amount, which it does not document",
       "  ok       no problem found" }, "\n"), tostring(plan))
-    local result = assert(plan:execute())
-    assert.equal(result.id, assert(client.wallet:wait_withdrawal { withdrawOrderId = plan.params.withdrawOrderId }).id)
+    local info = {}
+    local result = assert(plan:execute { key = "invoice-1", info = info }) -- the plan gave it no second key
+    local id = info.intent.params.withdrawOrderId
+    assert.equal(result.id, assert(client.wallet:wait_withdrawal { withdrawOrderId = id }).id)
     assert.equal(1, received(sim, "wallet.withdraw"))
   end)
 

@@ -2,6 +2,8 @@
 -- A key is used once: a call is sent again with it only where it is known not to have been executed.
 
 local own = require "own_journal"
+local parameters = require "purser.api.parameters"
+local purser = require "purser"
 local simulated = require "simulated"
 
 local TRANSFER = "sub_account.transfer"
@@ -187,6 +189,107 @@ describe("a key that the same account used under another name", function()
     local other = assert(sim:account { role = "main", balances = { USDT = "10" } })
     assert.equal("rejected", select(2, move(client_under("other", other), "6", "invoice-1")).outcome)
     assert.equal(3, applied())
+  end)
+end)
+
+-- A rule, a limit or a check that was changed since kept a repetition from the first one's result: it ended as not_sent
+-- though the payment was made.
+describe("a call that was made is answered by its result, and nothing is sent, though today", function()
+  -- Makes it, and returns a function that makes it again with a client of other options, which cannot send.
+  local function of_yesterday(id)
+    local first = assert(move(client_of(), "5", id))
+    return function(options)
+      local info = {}
+      options.transport = { sleep = function() error "it waited" end, send = function() error "it was sent" end }
+      assert.same(first, assert(move(client_of(options), "5", id, { info = info })))
+      assert.is_true(info.repeated)
+      assert.equal(id_of(id), info.intent.params.clientTranId)
+    end
+  end
+
+  for name, guard in pairs { read_only = { read_only = true }, max_amount = { max_amount = { USDT = "1" } },
+    sub_accounts = { sub_accounts = {} }, spending_limit = { spending_limit = { USDT = "1" } },
+    addresses = { addresses = {} } } do
+    it("the guard rail " .. name .. " forbids it", function()
+      of_yesterday "invoice-1" { guard = guard }
+    end)
+  end
+
+  it("a check rejects one of its parameters", function()
+    local same_today, kind, value = of_yesterday "invoice-1", parameters.kinds.client_id, nil
+    local check = kind.check
+    function kind.check(text) -- luacheck: ignore
+      value = text
+      return nil, "is out of fashion", "take another"
+    end
+    finally(function() kind.check = check end)
+    same_today {}
+    assert.equal(id_of "invoice-1", value)
+    local _, err = move(client_of(), "6", "invoice-1") -- what was not made is rejected
+    assert.same({ "not_sent", "clientTranId" }, { err.outcome, err.parameter })
+  end)
+
+  it("a parameter is wrong that was not there: that is another call", function()
+    local client = client_of()
+    assert(move(client, "5", "invoice-1"))
+    local _, err = client.sub_account:transfer(simulated.transfer("5", { clientTranId = id_of "invoice-1", no = 1.5 }))
+    assert.same({ "not_sent", "no" }, { err.outcome, err.parameter })
+    assert.equal(1, received())
+  end)
+
+  it("the rate limit has no room, the clock cannot be read, and there are no keys", function()
+    local same_today = of_yesterday "invoice-1"
+    local store = { transact = function() return nil, "it is gone" end, close = function() end }
+    same_today { rate_limit = assert(purser.rate_limit { store = store }) }
+    same_today { clock = function() error "no clock" end }
+    local info, keys = {}, { account.api_key, account.secret_key }
+    local client = assert(purser.new { base_url = "http://localhost", transport = sim:transport(), journal = journal,
+      account = "treasury", clock = function() return sim:now() end,
+      credentials = function() return keys[1], keys[2] end })
+    assert(move(client, "5", "invoice-2"))
+    keys = {}
+    assert(move(client, "5", "invoice-2", { info = info }))
+    assert.is_true(info.repeated)
+  end)
+end)
+
+describe("client:recall", function()
+  it("says what became of a call, and makes none", function()
+    local client, params = client_of(), simulated.transfer("5", { clientTranId = id_of "invoice-1" })
+    local function recall(given) return client:recall("sub_account.transfer", given or params) end
+    assert.same({}, { recall() })
+    assert.same({}, { client:recall "wallet.coins" })
+    local first = assert(client.sub_account:transfer(params))
+    assert.same(first, recall())
+    assert.is_nil((recall(simulated.transfer("6", { clientTranId = id_of "invoice-1" }))))
+    assert.equal(1, received())
+    local lost = simulated.transfer("5", { clientTranId = id_of "invoice-2" })
+    sim:fault { kind = "lost_answer", operation = "transfer" }
+    client.sub_account:transfer(lost)
+    assert.truthy(recall(lost).tranId)
+    sim:fault { kind = "reset", when = "before", operation = "transfer" }
+    lost.clientTranId = id_of "invoice-3"
+    client.sub_account:transfer(lost)
+    assert.is_nil((recall(lost)))
+    assert.equal(2, applied())
+    assert.equal("argument", select(2, client:recall "wallet.nothing").kind)
+  end)
+
+  it("knows what was asked for, where that was completed", function()
+    local client, info = client_of(), {}
+    local asked, sent = { coin = "USDT", network = "trc20", address = "TQn9Y2khEsLJW1ChVWFMSMeRDow5KcbLSE",
+      amount = "20" }, {}
+    for name, value in pairs(asked) do sent[name] = value end
+    sent.network = "Tron(TRC20)"
+    assert(client.wallet:withdraw_legacy(sent, { key = "invoice-1", asked = asked }))
+    for _, params in ipairs { asked, sent } do
+      assert(client.wallet:withdraw_legacy(params, { key = "invoice-1", info = info }))
+      assert.is_true(info.repeated)
+    end
+    asked.network = "TRX"
+    local _, err = client.wallet:withdraw_legacy(asked, { key = "invoice-1" })
+    assert.equal("journal.other_content", err.code)
+    assert.equal(1, simulated.counted(sim, "wallet.withdraw_legacy", "received"))
   end)
 end)
 

@@ -171,6 +171,8 @@ M.call_options = {
   { "recv_window", "integer", "the client's", "For this call." },
   { "extra_params", "table<string, string|integer|boolean>", "", "Parameters that this version does not know." },
   { "key", "string", "", "Your name of a write call without an id: with a journal it is made once." },
+  { "asked", "table", "", "The parameters as a person gave them, where a program completed them: asked for again with "
+    .. "the same key it is the same call." },
   { "info", "purser.CallInfo", "",
     "Is filled with `http_status`, `headers` (lower-case names), `attempts` and `timings` (`connect_us`, `tls_us`, "
       .. "`first_byte_us`, `total_us`: microseconds from the start, as far as the transport knows them). `repeated` is "

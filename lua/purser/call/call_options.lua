@@ -12,7 +12,7 @@ M.HOUR_MS = { 1, 3600000 }
 
 --- The options of a call.
 M.rules = { extra_params = "table", recv_window = { 1 }, timeout_ms = M.HOUR_MS, info = "table",
-  key = option_schema.NAME }
+  key = option_schema.NAME, asked = "table" }
 
 --- Returns nil when the profile bears the window of checked options, else a message, the option and a hint.
 function M.check_window(options, profile)

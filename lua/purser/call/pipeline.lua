@@ -127,7 +127,7 @@ local function check_options(self, row, opts)
 end
 
 --- Checks everything about a call, and clears the `info` of its options. Returns the values that travel and their
---- layout; or nil and an error.
+--- layout; or nil, an error and what validate.check says of rejected values.
 function M.check_call(self, row, params, opts)
   local err = opts ~= M.no_options and opts ~= M.settles and check_options(self, row, opts)
   if self._closed then return nil, setbacks.closed(row) end
@@ -136,9 +136,9 @@ function M.check_call(self, row, params, opts)
     return nil, errors.config(row.full_name .. ": the interface document does not have this operation",
       'give profile = "mexc", or a profile with live_operations = true')
   end
-  local values
-  values, err = validate.check(row, params)
-  if not values then return nil, err end
+  local values, given
+  values, err, given = validate.check(row, params)
+  if not values then return nil, err, given end
   if row.unsigned then return values end
   if not opts.extra_params then return values, layout_for(self, row) end
   local names

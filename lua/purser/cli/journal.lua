@@ -41,7 +41,8 @@ local function record_of(entry)
   local intent, params, record = entry.intent, entry.intent.params or {}, entry.record or {}
   return { sent = intent.sent_at, state = entry.state, operation = intent.operation, account = intent.account,
     key = entry.key, amount = params.amount, asset = params.coin or params.asset,
-    record = record.id or record.tranId, id = intent.id, to = params.address or params.toAccount or params.subAccount, entry = entry }
+    record = record.id or record.tranId, id = intent.id, entry = entry,
+    to = params.address or params.toAccount or params.subAccount }
 end
 
 -- Returns an entry as a program reads it.

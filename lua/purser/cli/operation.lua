@@ -105,23 +105,11 @@ local function show_plan(plan, fields, options)
   report.stop(plan.ok and report.DONE or report.BAD_INPUT)
 end
 
--- Returns whether the journal knows that this call was made. Then nothing is sent, and no plan keeps its result back.
-local function was_made(client, row, params, options, journal)
-  local key = options.key or params[row.reconcile.client_id]
-  for _, entry in ipairs(key and journal and journal:entries { key = key, account = client:account(), state = "done" }
-    or {}) do
-    if entry.intent.operation == row.full_name then return true end
-  end
-  return false
-end
-
 -- Plans a withdrawal. Returns what is sent and what is shown before the question.
-local function plan_withdrawal(client, row, params, options, journal)
+local function plan_withdrawal(client, row, params, options)
   local given = { require_saved_address = options.require_saved_address or nil }
   for name, value in pairs(params) do given[name] = value end
   local plan, err = client.wallet:plan_withdraw(given, row.full_name)
-  local is_repeat = not options.plan and not (plan and plan.ok) and was_made(client, row, params, options, journal)
-  if not plan and is_repeat then return params end
   if not plan then stop_unread(err) end
   local fields = {}
   local function add(what, text) fields[#fields + 1] = { what, text, what = what, text = text } end
@@ -129,7 +117,6 @@ local function plan_withdrawal(client, row, params, options, journal)
   for _, problem in ipairs(plan.problems) do add("error", problem) end
   for _, warning in ipairs(plan.warnings) do add("warning", warning) end
   if options.plan then show_plan(plan, fields, options) end
-  if is_repeat then return plan.params end
   if not plan.ok then reject(plan) end
   if options.yes then
     report.say("%s over %s (%s)", plan.title, tostring(plan.network.netWork), tostring(plan.network.network))
@@ -139,10 +126,10 @@ local function plan_withdrawal(client, row, params, options, journal)
 end
 
 -- Checks and completes the parameters of a call. Returns them, with what is to be shown before the question.
-local function look_up(client, row, params, options, journal)
+local function look_up(client, row, params, options)
   local name = catalogue.network_param(row)
   if options.unchecked or not name then return params end
-  if catalogue.withdraws(row) then return plan_withdrawal(client, row, params, options, journal) end
+  if catalogue.withdraws(row) then return plan_withdrawal(client, row, params, options) end
   if not params[name] or params[name]:find("(", 1, true) then return params end -- the long name, which these take
   local network, err = client.wallet:find_network { coin = params.coin, network = params[name] }
   if not network and err.kind ~= "argument" then stop_unread(err) end
@@ -307,25 +294,35 @@ local function show_result(row, result, options)
   end
 end
 
+-- Says what a call failed with, or finds out. Returns the exit code.
+local function fail(client, row, params, err, options)
+  if options.reconcile and err.outcome == "unknown" then return M.find_out(client, row, params, err, options) end
+  local code = report.failure(row, params, err)
+  if not (err.details and err.details.plan) then return code end
+  report.write(err.details.plan, true) -- which persons have to sign
+  return report.NOT_SENT
+end
+
+-- Shows the result of a call that was made before. Returns the exit code.
+local function show_repeated(row, result, options)
+  report.note("nothing was sent: this call was made before, and this is its result")
+  show_result(row, result, options)
+  if not catalogue.creates_key(row) then return report.DONE end
+  local kept = options.secret_file and key_file.read(options.secret_file)
+  if kept and kept.api_key == result.apiKey then return report.DONE end
+  report.say("its secret was shown by the run that made it, and is kept nowhere else")
+  return report.lost_key(row, result.subAccount, result.apiKey)
+end
+
 -- Makes the call, and shows what it answered. Returns the exit code.
 local function complete(client, row, params, options, call_options, handle_note, sources)
   if options.secret_file then make_secret_file(options.secret_file) end
   if handle_note then report.say("%s", handle_note) end -- before it is sent, so that it is known whatever happens
-  call_options.info = {}
   local result, err = execute(client, row, params, options, call_options)
-  if not result then
-    if options.secret_file then os.remove(options.secret_file) end
-    if options.reconcile and err.outcome == "unknown" then
-      return M.find_out(client, row, params, err, options)
-    end
-    local code = report.failure(row, params, err)
-    if not (err.details and err.details.plan) then return code end
-    report.write(err.details.plan, true) -- which persons have to sign
-    return report.NOT_SENT
-  end
-  if call_options.info.repeated then
-    report.note("nothing was sent: this call was made before, and this is its result")
-  end
+  local is_repeated = call_options.info.repeated
+  if options.secret_file and (is_repeated or not result) then os.remove(options.secret_file) end
+  if not result then return fail(client, row, params, err, options) end
+  if is_repeated then return show_repeated(row, result, options) end
   local code = options.secret_file and keep_secret(row, result, options.secret_file, sources)
   show_result(row, result, options)
   return code
@@ -344,8 +341,13 @@ function M.run(row, options)
   if options.key and not sources.journal then
     report.bad_input("--key needs --journal FILE: without one nothing is known of an earlier call")
   end
+  local call_options = { extra_params = extra_of(options), key = options.key, asked = params, info = {} }
+  if not (options.plan or options.dry_run) then -- of what was made before, nothing is checked, planned or asked
+    local result, problem = client:recall(row.full_name, params, call_options)
+    if result then return show_repeated(row, result, options) end
+    if problem then return fail(client, row, params, problem, options) end
+  end
   local handle_note = not options.plan and add_handle(row, params, options.key)
-  local call_options = { extra_params = extra_of(options), key = options.key }
   local request, err = client:prepare(row.full_name, params, call_options)
   if not request and not options.plan and not needs_record[err.code] then return report.failure(row, params, err) end
   if catalogue.creates_key(row) and not (options.dry_run or options.show_secret or options.secret_file) then
@@ -358,7 +360,7 @@ function M.run(row, options)
     report.write(M.request_text(request, row, client.profile, options.format))
     return report.DONE
   end
-  local checked, planned = look_up(client, row, params, options, sources.journal)
+  local checked, planned = look_up(client, row, params, options)
   ask(row, checked, options, sources, planned)
   return complete(client, row, checked, options, call_options, handle_note, sources)
 end

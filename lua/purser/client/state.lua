@@ -19,7 +19,7 @@ local methods_ = lazy "purser.client.methods"
 local names_of = lazy "purser.util.names_of"
 local parameters = lazy "purser.api.parameters"
 local reconcile = lazy "purser.write.reconcile"
-local retention = lazy "purser.history.retention"
+local window_reader = lazy "purser.history.window"
 local suggest = lazy "purser.util.suggest"
 local unsigned = lazy "purser.call.unsigned"
 local call = lazy "purser.write.call"
@@ -45,6 +45,19 @@ function State:call(name, params, opts)
   local row, err = row_of(name)
   if not row then return nil, err end
   return (row.effect == "read" and pipeline.run or call.write)(self, row, params, opts)
+end
+
+--- Returns the result of a write call that was made before with this key (its id, or `key` of opts) and content, with
+--- `info.repeated`; nil alone where it was not made; nil and an error of outcome "unknown" where nobody knows. It sends
+--- no write call; client:call asks the same before it makes one.
+---@param name string
+---@param params table|nil
+---@param opts purser.CallOptions|nil
+---@return any result, purser.Error|nil err
+function State:recall(name, params, opts)
+  local row, err = row_of(name)
+  if not row or row.effect == "read" then return nil, err end
+  return call.recall(self, row, params, opts)
 end
 
 --- Tells whether a parameter of an operation takes a value, without a call. Returns true; or nil, what is wrong, which
@@ -244,9 +257,7 @@ end
 ---@param now integer|nil  another time than the client's
 ---@return integer|nil earliest
 function State:earliest(name, now)
-  local window = (row_of(name) or {}).window
-  now = now or self:now()
-  return retention.earliest(window, now) and retention.default(window, now) or nil
+  return window_reader.default((row_of(name) or {}).window, now or self:now())
 end
 
 ---@class purser.Limits

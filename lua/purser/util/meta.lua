@@ -1414,6 +1414,7 @@ function Live:uid(params, opts) end
 ---@field recv_window? integer  For this call. Default: the client's.
 ---@field extra_params? table<string, string|integer|boolean>  Parameters that this version does not know.
 ---@field key? string  Your name of a write call without an id: with a journal it is made once.
+---@field asked? table  The parameters as a person gave them, where a program completed them: asked for again with the same key it is the same call.
 ---@field info? purser.CallInfo  Is filled with http_status, headers (lower-case names), attempts and timings (connect_us, tls_us, first_byte_us, total_us: microseconds from the start, as far as the transport knows them). repeated is true where nothing was sent, as the call was made before.
 
 ---@class purser.Event
@@ -1467,6 +1468,16 @@ local Client = {}
 ---@return any result
 ---@return purser.Error|nil err
 function Client:call(name, params, opts) end
+
+--- Returns the result of a write call that was made before with this key (its id, or `key` of opts) and content, with
+--- `info.repeated`; nil alone where it was not made; nil and an error of outcome "unknown" where nobody knows. It sends
+--- no write call; client:call asks the same before it makes one.
+---@param name string
+---@param params? table
+---@param opts? purser.CallOptions
+---@return any result
+---@return purser.Error|nil err
+function Client:recall(name, params, opts) end
 
 --- Tells whether a parameter of an operation takes a value, without a call. Returns true; or nil, what is wrong, which
 --- completes the sentence `parameter "x" ...`, and the cure.

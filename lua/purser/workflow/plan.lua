@@ -9,7 +9,6 @@ local views = require "purser.util.views"
 local option_schema = require "purser.util.option_schema"
 local addresses = require "purser.workflow.address"
 local coins = require "purser.workflow.coins"
-local core = require "purser.core"
 local decimal = require "purser.decimal"
 local errors = require "purser.call.errors"
 local plain_text = require "purser.util.plain_text"
@@ -78,10 +77,13 @@ local function with_extra(plan, opts)
 end
 
 --- Does it. A plan is executed once: again only when the service rejected it or nothing was sent. A plan with
---- problems, or one that is older than its `max_age_ms`, is rejected.
+--- problems, or one that is older than its `max_age_ms`, is rejected, unless the call was made before with its key or
+--- id: then its result is returned.
 ---@param opts purser.CallOptions|nil
 ---@return any result, purser.Error|nil err
 function Plan:execute(opts)
+  local made, unknown = self.client:recall(self.operation, self.params, with_extra(self, opts))
+  if made or unknown then return made, unknown end
   if not self.ok then return reject(self, "the plan has problems: " .. table.concat(self.problems, "; ")) end
   if self.state == "done" then return reject(self, "the plan was executed already") end
   if self.state == "unknown" then
@@ -349,12 +351,6 @@ function M.withdraw(client, given, operation, without_balance)
   amount, err = check_withdrawal(plan, client, network, given, not without_balance)
   if err then return nil, err end
   plan.params = withdraw_params(plan, given, network, amount)
-  -- an id of one's own is what an unknown outcome is reconciled by
-  if plan.operation ~= "broker.withdraw" and not plan.params.withdrawOrderId then
-    local order_id, wrong = core.random_token(32)
-    if not order_id then return nil, errors.config("no random id could be made: " .. tostring(wrong)) end
-    plan.params.withdrawOrderId = order_id
-  end
   if given.includeFee then plan.extra_params = { includeFee = true } end
   plan.ok = #plan.problems == 0
   return plan

@@ -9,7 +9,8 @@
 -- A call under way belongs to this module alone; the pipeline gets it as a purser.Sending.
 --
 -- A call has a key: the caller's own id, opts.key, or none but the journal's. A key is used once: where another call
--- has it, nothing is sent, and what became of that one is found out.
+-- has it, nothing is sent, and what became of that one is found out. The key is looked up before anything is asked that
+-- could be answered otherwise today than when it was used: parameters, guard rails, the rate limit, clock, network.
 
 local approved = require "purser.write.guard.approved"
 local compare = require "purser.write.evidence.compare"
@@ -24,6 +25,7 @@ local pipeline = require "purser.call.pipeline"
 local reconcile_calls = require "purser.write.reconcile"
 local schedule = require "purser.schedule"
 local setbacks = require "purser.call.setbacks"
+local validate = require "purser.call.validate"
 
 -- Loaded now, with the rows of all groups: once something was sent the host may have no descriptor or file system left,
 -- and a call whose outcome is unknown could never be reconciled.
@@ -70,16 +72,25 @@ function M.unnamed(client)
   return digest.account_of(client._api_key or "")
 end
 
+-- Returns what a key stands for: what is sent, and what was asked for where that was completed. Asked for again, it is
+-- the same call, though it would be completed otherwise today, or cannot be.
+local function content_of(row, values, asked)
+  local content = intents.content(row, values)
+  local checked, _, given = validate.check(row, asked)
+  local first = asked and intents.content(row, checked or given) or content
+  return first == content and content or content .. " " .. first
+end
+
 -- Makes the id by which the outcome can be found, where the row has one and the caller gave none. Returns the caller's
 -- key with what it stands for, nil where there is none; or nil and the error of a call that must not be sent.
-local function make_key(client, row, values, key)
-  local name = row.reconcile.generated_id and row.reconcile.client_id
+local function make_key(client, row, values, opts)
+  local name, key = row.reconcile.generated_id and row.reconcile.client_id, opts.key
   local id = name and values[name]
   if key and id then
     return nil, errors.option(("the call has two keys, `%s` and the option `key`"):format(name), "key",
       "give one of them")
   end
-  local content = intents.content(row, values)
+  local content = content_of(row, values, opts.asked)
   if name and not id and client._generate_ids then
     local made, message = key and id_of_key(client, row, key), nil
     if not made then made, message = core.random_token(32) end
@@ -270,6 +281,26 @@ local function conclude(call, ok, value, err)
   return after_raising(call, value)
 end
 
+-- Returns the call that was made with a key, unless it is known not to have been executed.
+local function used(client, row, key, info)
+  if client._credentials and not client._account then pipeline.refresh_credentials(client) end -- they are its name
+  local known = M.journal_of(client):used(client:account(), row, key.name)
+  if not known or intents.SPENT_NOTHING[known.state] or intents.other_content(known, key, row) then return nil end
+  if info then rawset(info, "intent", known.intent) end
+  return known
+end
+
+-- Checks a call, and looks its key up, whatever was found. Returns the values that travel and their layout, or nil and
+-- an error; its key; and the call that has that key already.
+local function take(client, row, params, opts, payment)
+  local values, layout, given = pipeline.check_call(client, row, params, opts)
+  if not (values or given) then return nil, layout end
+  local key, problem = make_key(client, row, values or given, opts)
+  if values and problem then return nil, problem end
+  if payment or not key then return values, layout end -- the key of a payment is its row's
+  return values, layout, key, used(client, row, key, opts.info)
+end
+
 --- Runs a write call; the arguments are those of pipeline.run. Whatever is raised once the call is recorded, if only
 --- for want of memory, it ends with a result or an error that reports its outcome. (In a coroutine on Lua 5.1 that is
 --- no task of purser.schedule it is raised all the same.)
@@ -278,11 +309,10 @@ end
 ---@return any result, purser.Error|nil err, purser.Call|nil known  nil, nil and the call that has the key already
 function M.run(client, row, params, opts, payment)
   opts = opts or pipeline.no_options
-  local values, layout = pipeline.check_call(client, row, params, opts)
+  local values, layout, key, used_before = take(client, row, params, opts, payment)
+  if used_before then return nil, nil, used_before end
   if not values then return nil, layout end
-  local key, rejection = make_key(client, row, values, opts.key)
-  if payment then key = nil end -- that is its row's
-  rejection = rejection or client._guard and client._guard:check(row, values)
+  local rejection = client._guard and client._guard:check(row, values)
   if rejection then return nil, rejection end
   if client._guard and client._guard.approved then approved.read_book(client._guard.approved, client, row) end
   if client._clock.offset then setbacks.attend_clock(client, pipeline.run, row) end
@@ -383,6 +413,14 @@ local function settle(client, row, known, info)
   end
   if result and info then info.repeated = true end
   return result or nil
+end
+
+--- Returns what became of a call that was made with this key: its result; or nil and an error of unknown outcome.
+--- Returns nothing where the key was not used for it, or it was not executed.
+---@return any result, purser.Error|nil err
+function M.recall(client, row, params, opts)
+  local _, _, _, known = take(client, row, params, opts or pipeline.no_options)
+  if known then return settle(client, row, known, opts and opts.info) end
 end
 
 --- Makes a write call. One whose key was used before is sent only where the first one is known not to have been

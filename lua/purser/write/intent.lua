@@ -13,7 +13,8 @@ local validate = require "purser.call.validate"
 
 local M = {}
 
-local find, format, gsub, sub, upper = string.find, string.format, string.gsub, string.sub, string.upper
+local find, format, gmatch, gsub = string.find, string.format, string.gmatch, string.gsub
+local sub, upper = string.sub, string.upper
 
 ---@class purser.Intent
 ---@field operation string       full name
@@ -208,12 +209,23 @@ function M.judge_end(known, later, ending, has_open_equal)
   return { counts = later == 0 and (not over[ending.state] or over[ending.state][known.state]) or nil }
 end
 
+--- Returns whether two keys stand for one call: each has a digest, or two of what was sent and what was asked for.
+---@param content string
+---@param other string
+---@return boolean
+function M.is_same_content(content, other)
+  for digest_ in gmatch(content, "%S+") do
+    if find(other, digest_, 1, true) then return true end
+  end
+  return false
+end
+
 --- Returns the error of a call whose key stands for other content; nil where it is the same.
 ---@param known { content: string, id: string }
 ---@param key { name: string, content: string }
 ---@return purser.Error|nil
 function M.other_content(known, key, row)
-  if known.content == key.content then return nil end
+  if M.is_same_content(known.content, key.content) then return nil end
   return errors.new { kind = "argument", outcome = "not_sent", phase = "journal", operation = row.full_name,
     code = "journal.other_content", details = { key = key.name, call = known.id },
     message = format('the key "%s" was used for a call with other content; nothing was sent', key.name),

@@ -82,7 +82,7 @@ describe("a database in a file", function()
   end)
 
   it("cannot be in a folder that is missing, and the message quotes a path for the shell", function()
-    rejects('no file can be made in the folder "' .. folder .. '/none/" (No such file or directory); make the folder, or',
+    rejects('no file can be made in the folder "' .. folder .. '/none/" (No such file or directory); make the folder',
       { sqlite = folder .. "/none/db" })
     local may_keep = core.may_keep
     finally(function() core.may_keep = may_keep end)

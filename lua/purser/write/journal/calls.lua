@@ -23,6 +23,7 @@ local M = {}
 ---@class purser.Call  a write call as a journal knows it
 ---@field id string
 ---@field key string|nil        the caller's; nil where there is none
+---@field content string        what that stands for
 ---@field operation string
 ---@field params table
 ---@field sent_at integer       of its latest attempt
@@ -45,8 +46,8 @@ end
 --- Returns the call that a row is.
 function M.call_of(row)
   local intent = M.intent_of(row)
-  return { id = row.id, key = row.key ~= "" and row.key or nil, operation = row.operation, intent = intent,
-    params = intent.params, sent_at = intent.sent_at, recv_window = intent.recv_window,
+  return { id = row.id, key = row.key ~= "" and row.key or nil, content = row.content, operation = row.operation,
+    intent = intent, params = intent.params, sent_at = intent.sent_at, recv_window = intent.recv_window,
     state = row.state, record_id = row.record_id ~= "" and row.record_id or nil,
     record = row.record ~= "" and core.decode(row.record) or nil,
     answered = row.answered == "yes" or row.answered == "found",
@@ -151,13 +152,24 @@ local function check_others(tx, new, row, key)
       if other.history ~= "" and other.history == new.history then
         tx:reject(other.queue ~= "" and payment_error(row, other) or intents.other_content(other, key, row))
       end
-    elseif other.operation == new.operation and other.content == new.content
+    elseif other.operation == new.operation and intents.is_same_content(other.content, new.content)
       and (new.account == key.unnamed or other.account == key.unnamed
         or signed and tx:rows("SELECT name FROM purser_meta WHERE name = $1", signed .. other.account)[1]) then
       tx:reject(intents.other_account(other.account, new.account, new.account == key.unnamed and new.account
         or other.account, ('nothing was sent: the key "%s" is that of an equal call'):format(key.name)))
     end
   end
+end
+
+local WITH_KEY = "SELECT * FROM purser_calls WHERE account = $1 AND key = $2 AND key <> '' AND operation = $3"
+
+--- Returns the call outside of queues that has a key, as it is now; nil where none has, or it cannot be read.
+---@param name string
+---@return purser.Call|nil
+---@param self purser.Journal
+function M.used(self, account, row, name)
+  local rows = self.db:rows(WITH_KEY .. " AND queue = ''", account, name, row.full_name)
+  return rows and rows[1] and M.call_of(rows[1])
 end
 
 -- Takes the row of a call: one statement owns it, or finds that another call has the key. Returns that call where it
@@ -175,8 +187,7 @@ local function take(tx, intent, row, key, columns)
     if key then check_others(tx, new, row, key) end
     return nil
   end
-  local known = key and tx:rows("SELECT * FROM purser_calls WHERE account = $1 AND key = $2 AND key <> '' "
-    .. "AND operation = $3" .. M.for_update[tx.db.name], account, key.name, intent.operation)[1]
+  local known = key and tx:rows(WITH_KEY .. M.for_update[tx.db.name], account, key.name, intent.operation)[1]
   if not known then tx:reject "the call has the id of another one" end
   if known.queue ~= "" then tx:reject(payment_error(row, known)) end
   local other = intents.other_content(known, key, row)

@@ -103,6 +103,9 @@ function Memory:begin(intent, row, _, key)
   return true
 end
 
+--- See calls.lua.
+function Memory:used(account, row, name) return self.by_key[slot_of(account, row, name)] end
+
 -- Returns the calls for which a test holds, in the order in which they were begun.
 local function those(self, test)
   local found = {}
