@@ -101,13 +101,17 @@ local function make_key(client, row, values, opts)
   return key and { name = key, content = content, unnamed = M.unnamed(client) }
 end
 
+local function base_url_of(client) return client._origin .. client._prefix end
+
 --- The intent of a call whose request was built of these values; or nil and an error.
 function M.intent_of(client, row, values, opts)
   local profile = client.profile
   local id, message = intents.new_id()
   if not id then return nil, no_random(row, message) end
-  return intents.new(row, values, opts.extra_params and names_of(opts.extra_params),
+  local intent = intents.new(row, values, opts.extra_params and names_of(opts.extra_params),
     values[profile.timestamp_name], values[profile.recv_window_name] or 5000, client:account(), id)
+  intent.service = base_url_of(client)
+  return intent
 end
 
 ---@class purser.WriteCall: purser.Sending  a call under way, and what is known of it
@@ -328,6 +332,7 @@ end
 
 ---@class purser.reconcile.Service
 ---@field journal table                  of the client: in a database, or in memory
+---@field base_url string
 ---@field visibility_delay_ms integer             how long a new record may be missing from lists
 ---@field recv_window integer
 local Service = {}
@@ -337,7 +342,7 @@ Service.__index = Service
 ---@param readings table|nil  what several calls that are reconciled share: see evidence/reading.lua
 ---@return purser.reconcile.Service
 function M.service_of(client, readings)
-  return setmetatable({ client = client, journal = M.journal_of(client),
+  return setmetatable({ client = client, journal = M.journal_of(client), base_url = base_url_of(client),
     visibility_delay_ms = client._visibility_delay_ms, recv_window = client._recv_window or 5000,
     readings = readings }, Service)
 end
@@ -396,12 +401,16 @@ end
 -- Finds out what became of the call that has the key. Returns its result; nil and an error; or nothing where it was
 -- not executed, so that it may be sent again.
 local function settle(client, row, known, info)
+  local err = intents.other_service(known.intent, base_url_of(client),
+    ('nothing was sent: the key "%s" was used for a call'):format(known.key or ""))
+  if err then return nil, err end
   local message
   known, message = await_end(client, known)
   if not known then return nil, intents.journal_error("unknown", message) end
   local result = known.state == "done" and (known.record or {})
   if not result and not intents.SPENT_NOTHING[known.state] then
-    local answer, err = reconcile_calls.reconcile(M.service_of(client), known.intent)
+    local answer
+    answer, err = reconcile_calls.reconcile(M.service_of(client), known.intent)
     if not answer then return nil, undecided(row, known, "it cannot be looked for now: " .. err.message) end
     if answer.outcome == "undecided" then return nil, undecided(row, known, answer.reason, answer.candidates) end
     result = answer.outcome == "done" and (answer.record or {})

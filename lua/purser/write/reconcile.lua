@@ -376,7 +376,8 @@ function M.reconcile(service, unreconciled, options, window)
   if not row then return nil, intent end
   local problem
   if not window then intent, problem = identified(service, row, intent) end
-  if not intent then return nil, problem end
+  problem = problem or intents.other_service(intent, service.base_url, "the call was sent")
+  if problem then return nil, problem end
   local question = M.question(service, row, intent, options, window)
   local answer, err = ask_and_keep(question)
   if not answer then return nil, err end

@@ -233,6 +233,19 @@ function Journal:recover(client, options)
   return reconciled
 end
 
+--- Notes that a service has another base URL now: what was sent to it is looked for there. Returns how many calls that
+--- are; or nil and an error. Of two services it may never be said: a call would be looked for where it was not made.
+---@param from string
+---@param to string
+---@return integer|nil calls, purser.Error|nil err
+function Journal:move_service(from, to)
+  local calls_, message = self.db:transaction(function(tx)
+    return calls.update(tx, { service = to }, "service = ?", from)
+  end)
+  if not calls_ then return problem(message) end
+  return calls_
+end
+
 --- Closes the connection. May be called again.
 function Journal:close()
   self.db:close()

@@ -8,7 +8,10 @@ local core = require "purser.core"
 local intents = require "purser.write.intent"
 local option_schema = require "purser.util.option_schema"
 
-local M = { version = 2 }
+local M = { version = 3 }
+
+-- The base URL that the latest attempt was sent to; '' where nobody knows. A call is looked for there alone.
+local SERVICE = "service TEXT NOT NULL DEFAULT ''"
 
 -- A planned payment, a call under way and a finished call are one row of one table; a queue is the rows with its name.
 -- `state` says what is known of the latest attempt, `stage` where a payment is in its queue: one that was rejected may
@@ -39,7 +42,7 @@ local calls = [[CREATE TABLE purser_calls (id TEXT PRIMARY KEY,
   rejected TEXT NOT NULL DEFAULT '',    -- 'yes': it is looked for by its id before it counts as failed
   disowned TEXT NOT NULL DEFAULT '',    -- 'yes': a person said that it was not made
   tries TEXT NOT NULL DEFAULT '0',      -- how often it was sent since it was added, or put back
-  worker TEXT NOT NULL DEFAULT '', lease_until TEXT NOT NULL DEFAULT '')]]
+  worker TEXT NOT NULL DEFAULT '', lease_until TEXT NOT NULL DEFAULT '', ]] .. SERVICE .. ")"
 
 -- The numbers of changes that each process has committed: a journal that shows fewer than one remembers lacks commits.
 -- `name` is a process's token after the word "process".
@@ -120,7 +123,10 @@ function M.prepare(db)
     local row = tx:rows("SELECT value FROM purser_meta WHERE name = 'version'")[1]
     local version = row and row.value:find "^[1-9]%d*$" and tonumber(row.value)
     if not version then tx:reject "it holds no version, so it is not a journal of Purser's" end
-    if version ~= M.version then
+    if version == 2 then
+      tx:rows("ALTER TABLE purser_calls ADD COLUMN " .. SERVICE)
+      tx:rows("UPDATE purser_meta SET value = $1 WHERE name = 'version'", ("%d"):format(M.version))
+    elseif version ~= M.version then
       tx:reject { text = ("it is of version %d, and this Purser knows %d"):format(version, M.version),
         hint = version > M.version and "use the newer Purser"
           or "begin a new journal when nothing is open in this one" }
