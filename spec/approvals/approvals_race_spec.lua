@@ -17,7 +17,7 @@ local ROUNDS = tonumber(os.getenv "ROUNDS") or 300
 local SENDER = [[
 local purser = require "purser"
 local folder, rounds = arg[1], tonumber(arg[2])
-local journal = assert(purser.journal.open { sqlite = folder .. "/journal.db" })
+local journal = assert(purser.journal.open { sqlite = folder .. "/journal.db", lock_timeout_ms = 600000 })
 local sent = assert(io.open(folder .. "/sent", "w"))
 sent:setvbuf "line"
 local count, transport = 0, {}
@@ -48,7 +48,8 @@ describe("what happens while another process sends", function()
     whole.write(folder .. "/policy/1.json", text)
     whole.write(folder .. "/policy/1.sigs", ssh_keys.sign("alice", "purser-policy-1", text)
       .. ssh_keys.sign("bob", "purser-policy-1", text))
-    journal = assert(purser.journal.open { sqlite = folder .. "/journal.db" })
+    -- On a slow disk the sender's commits leave no lock for seconds.
+    journal = assert(purser.journal.open { sqlite = folder .. "/journal.db", lock_timeout_ms = 600000 })
     whole.write(folder .. "/sender.lua", SENDER)
     local rows = {}
     for i = 1, ROUNDS do

@@ -64,6 +64,10 @@ describe("the service that the keys go to", function()
     assert.is_truthy(shown:find("This moves money at " .. SIM .. ":\n", 1, true), shown)
     assert.is_truthy(shown:find("| " .. SIM .. " (from --base-url)\n", 1, true), shown)
     assert.is_truthy(shown:find(" (from " .. keys .. ")\n", 1, true), shown)
+    code, shown = command.run_on_terminal({ "wallet", "transfer", "--fromAccountType", "SPOT", "--toAccountType",
+      "FUTURES", "--asset", "USDT", "--amount", "1", "--credentials", keys, "--base-url", SIM }, {}, "") -- Ctrl-D
+    assert.equal(2, code)
+    assert.matches("Type yes to do it: [^\n]*\npurser: not confirmed; nothing was sent\n", shown)
     local _, out = command.run({ "doctor" }, { PURSER_API_KEY = "k", PURSER_SECRET_KEY = "s",
       PURSER_BASE_URL = "http://127.0.0.1:1" })
     assert.is_truthy(out:find("from PURSER_API_KEY and PURSER_SECRET_KEY\n", 1, true), out)

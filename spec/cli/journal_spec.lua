@@ -2,6 +2,7 @@
 -- `purser journal`: what was recorded, and what became of calls that are open.
 
 local at_shell = require "at_shell"
+local command = require "command"
 local core = require "purser.core"
 
 local unpack = table.unpack or unpack -- luacheck: ignore
@@ -35,6 +36,28 @@ describe("purser journal", function()
     return core.decode(out)
   end
 
+  it("moves what was sent to a base URL to another, where nothing more is sent with its keys", function()
+    local move = { unpack(TRANSFER) }
+    for _, word in ipairs { "--amount", "0.5", "--yes", "--key", "moved", "--account", "treasury" } do
+      move[#move + 1] = word
+    end
+    local store, other = at.folder() .. "/moved.db", "http://127.0.0.1:9"
+    move[#move + 1] = "--journal=" .. store
+    local code, first, err = at.run(unpack(move))
+    assert.equal(0, code, err)
+    local function again_there() return command.run(move, at.with { PURSER_BASE_URL = other }) end
+    code, err = again_there(), select(3, again_there())
+    assert.equal(2, code)
+    assert.truthy(err:find(("run `purser journal move %s %s`"):format(at.url, other), 1, true), err)
+    local _, out = at.run("journal", "move", at.url, other, "--journal", store)
+    assert.matches("^1 call was sent to ", out)
+    code, out, err = again_there()
+    assert.same({ 0, first }, { code, out }, err)
+    local _, shown = at.run("journal", "show", "moved", "--journal", store)
+    assert.equal(other, core.decode(shown).service)
+    at.rejected({ "journal", "move", other, "--journal", store }, "the new one")
+  end)
+
   it("lists what was done and rejected, oldest first, of a state, up to a number, with a filter", function()
     assert.equal(0, (transfer "1.50"))
     assert.equal(1, (transfer "100000")) -- the balance does not cover it
@@ -53,13 +76,40 @@ describe("purser journal", function()
       "sqlite:" .. path) })
     local code, out = journal("list", "--csv", "--filter", "state=done")
     assert.equal(0, code)
-    assert.matches("^sent,state,operation,account,amount,asset,to,record,id\n"
-      .. "%d+,done,wallet.transfer,treasury,1.50,USDT,,%w+,%w+\n%d+,done,[^\n]*,2,[^\n]*\n$", out)
+    assert.matches("^sent,state,operation,account,key,amount,asset,to,record,id\n"
+      .. "%d+,done,wallet.transfer,treasury,,1.50,USDT,,%w+,%w+\n%d+,done,[^\n]*,2,[^\n]*\n$", out)
     local id = list[2].id
     code, out = journal("show", id)
     assert.equal(0, code)
     assert.same({ id, "rejected" }, { core.decode(out).id, core.decode(out).state })
     assert.matches("balance", core.decode(out).message)
+  end)
+
+  it("shows the call that a key stands for, and a call of other content under that key names the command", function()
+    local function pay(amount)
+      return at.run("wallet", "transfer", "--fromAccountType", "SPOT", "--toAccountType", "FUTURES", "--asset", "USDT",
+        "--amount", amount, "--yes", "--key", "sweep-1", unpack(given))
+    end
+    assert.equal(0, (pay "1"))
+    assert.equal("sweep-1", entries("--filter", "key=sweep-1")[1].key)
+    local code, out = journal("show", "sweep-1")
+    assert.same({ 0, "1" }, { code, core.decode(out).params.amount })
+    local err
+    code, out, err = pay "2"
+    assert.same({ 2, "" }, { code, out })
+    local shown, said = err:match "`purser (journal show %w+ %-%-journal %S+)`", {}
+    for word in assert(shown, err):gmatch "%S+" do said[#said + 1] = word end
+    code, out = at.run(unpack(said))
+    assert.same({ 0, "1" }, { code, core.decode(out).params.amount })
+  end)
+
+  it("says to a call of an account by another name how a shell names it", function()
+    local words = { "wallet", "transfer", "--fromAccountType", "SPOT", "--toAccountType", "FUTURES", "--asset", "USDT",
+      "--amount", "1.25", "--yes", "--key", "named", "--journal", path }
+    assert.equal(0, (at.run(unpack(words))))
+    local code, _, err = command.run(words, at.with { PURSER_ACCOUNT = "other" })
+    assert.equal(2, code)
+    assert.matches("name it treasury (--account, or PURSER_ACCOUNT with keys of the environment)", err, 1, true)
   end)
 
   it("finds out what became of a call whose answer was lost", function()
@@ -95,7 +145,7 @@ describe("purser journal", function()
     end
     at.rejected({ "journal", "list" }, "journal: the file is missing; give --journal FILE")
     at.rejected({ "journal", "show", "--journal", path }, "the id is missing")
-    at.rejected({ "journal", "show", "nosuchid", "--journal", path }, "no call has the id nosuchid")
+    at.rejected({ "journal", "show", "nosuchid", "--journal", path }, "no call has the id or the key nosuchid")
     local other = at.file "this is no database, and is longer than nothing"
     at.rejected({ "journal", "list", "--journal", other }, ("the journal %q cannot be opened"):format(other))
   end)

@@ -4,7 +4,6 @@
 local cursors = require "purser.history.cursor"
 local history = require "purser.history"
 local listed_records = require "listed_records"
-local record_id = require "purser.history.record_id"
 
 local DAY, HOUR, NOW = 86400000, 3600000, listed_records.NOW
 local deposits, world = listed_records.deposits, listed_records.world
@@ -148,13 +147,13 @@ describe("a cursor's text", function()
     tail:add(NOW, "b", NOW + 5)
     assert.matches(("^purser1;x;%d;%%x+,%%x+$"):format(NOW - 1), tail:text())
     tail:add(NOW + 1, "c", NOW + 5)
-    assert.equal(("purser1;x;%d;%s"):format(NOW, record_id.digest "c"), tail:text())
+    assert.equal(("purser1;x;%d;%s"):format(NOW, cursors.digest "c"), tail:text())
     tail:finish(NOW + 3)
     assert.equal(("purser1;x;%d;"):format(NOW + 3), tail:text())
   end)
 
   it("lets a known record pass as often as it was not delivered", function()
-    local tail = cursors.new("x", NOW, { [record_id.digest "a"] = 2 }, 0)
+    local tail = cursors.new("x", NOW, { [cursors.digest "a"] = 2 }, 0)
     assert.same({ false, true, false, true }, { tail:pass "a", tail:pass "b", tail:pass "a", tail:pass "a" })
   end)
 end)

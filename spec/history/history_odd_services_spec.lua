@@ -157,7 +157,7 @@ end
 -- Returns what came, by how often each came, held against what is there: "complete", or the error. Anything else fails.
 local function judge(service, records, err)
   if not records then return tostring(err) end
-  local key_of, seen = require("purser.history.record_id").of(service.row.paging), {}
+  local key_of, seen = require("purser.history.cursor").key_of(service.row.paging), {}
   for _, record in ipairs(records) do
     local key = key_of(record)
     assert(not seen[key], "delivered twice: " .. key)

@@ -279,7 +279,7 @@ describe("every history and list", function()
       assert.equal(case[2], #records)
       local paging = operations.by_name[case[1]].paging
       if case[1] ~= "broker.rebates" then
-        local key, seen = require("purser.history.record_id").of(paging), {}
+        local key, seen = require("purser.history.cursor").key_of(paging), {}
         for _, record in ipairs(records) do
           assert.is_nil(seen[key(record)])
           seen[key(record)] = true

@@ -5,7 +5,7 @@ local history = require "purser.history"
 local listed_records = require "listed_records"
 local operations = require "purser.api.operations"
 local pages = require "purser.history.pages"
-local record_id = require "purser.history.record_id"
+local cursors = require "purser.history.cursor"
 
 local DAY, NOW = 86400000, listed_records.NOW
 local between, client_of = listed_records.between, listed_records.client_of
@@ -59,7 +59,7 @@ end)
 local function source_of(name, answers, more)
   local source = { row = operations.by_name[name], asked = {}, params = {}, keep = function() return true end }
   source.paging = source.row.paging
-  source.key = record_id.of(source.paging)
+  source.key = cursors.key_of(source.paging)
   function source.run(_, params)
     source.asked[#source.asked + 1] = params
     return table.remove(answers, 1)
@@ -138,35 +138,6 @@ describe("a page", function()
       assert.same({ "decode", "unknown", true, PAGE }, { err.kind, err.outcome, err.retryable, err.operation })
       if case.strict then assert(pages.ask(source_of(PAGE, { case[1] }), 1, 2, 1)) end
     end
-  end)
-end)
-
-describe("how far a page begins with the end of the one before", function()
-  local list = transfers(9)
-  local source = source_of("sub_account.transfer_history", {})
-  local function overlap(before, page) return pages.overlap(source, before, page) end
-  local function part(from, to)
-    local made = {}
-    for i = from, to do made[#made + 1] = list[i] end
-    return made
-  end
-
-  it("is a count of records in the same order", function()
-    assert.equal(2, overlap(part(1, 5), part(4, 9)))
-    assert.equal(1, overlap(part(1, 5), part(5, 5)))
-    assert.equal(0, overlap(part(1, 5), part(6, 9)))
-  end)
-
-  it("is none where another order, the whole page or an empty one comes", function()
-    assert.equal(0, overlap(part(1, 5), { list[4], list[6], list[5] }))
-    assert.equal(0, overlap(part(1, 5), part(1, 5)))
-    assert.equal(0, overlap(part(1, 5), part(4, 4)))
-    assert.same({ 0, 0, 0 }, { overlap(nil, list), overlap({}, list), overlap(list, {}) })
-  end)
-
-  it("is none of records without an id, which may only look the same", function()
-    local rebates = source_of("broker.rebates", {})
-    assert.equal(0, pages.overlap(rebates, { { uid = "1" }, { uid = "2" } }, { { uid = "2" } }))
   end)
 end)
 

@@ -4,7 +4,7 @@
 local history = require "purser.history"
 local listed_records = require "listed_records"
 local operations = require "purser.api.operations"
-local record_id = require "purser.history.record_id"
+local cursors = require "purser.history.cursor"
 local turn = require "purser.history.turn"
 
 local DAY, NOW = 86400000, listed_records.NOW
@@ -45,6 +45,35 @@ describe("more than a page of conversions in one millisecond", function()
   end)
 end)
 
+describe("how far a page begins with the end of the one before", function()
+  local list, source = {}, { key = cursors.key_of { id = "tranId" } }
+  for i = 1, 9 do list[i] = { tranId = tostring(i) } end
+  local function overlap(before, page) return turn.overlap(source, before, page) end
+  local function part(from, to)
+    local made = {}
+    for i = from, to do made[#made + 1] = list[i] end
+    return made
+  end
+
+  it("is a count of records in the same order", function()
+    assert.equal(2, overlap(part(1, 5), part(4, 9)))
+    assert.equal(1, overlap(part(1, 5), part(5, 5)))
+    assert.equal(0, overlap(part(1, 5), part(6, 9)))
+  end)
+
+  it("is none where another order, the whole page or an empty one comes", function()
+    assert.equal(0, overlap(part(1, 5), { list[4], list[6], list[5] }))
+    assert.equal(0, overlap(part(1, 5), part(1, 5)))
+    assert.equal(0, overlap(part(1, 5), part(4, 4)))
+    assert.same({ 0, 0 }, { overlap({}, list), overlap(list, {}) })
+  end)
+
+  it("is none of records without an id, which may only look the same", function()
+    local rebates = { key = cursors.key_of {} }
+    assert.equal(0, turn.overlap(rebates, { { uid = "1" }, { uid = "2" } }, { { uid = "2" } }))
+  end)
+end)
+
 describe("turning pages", function()
   local NAME = "sub_account.transfer_history"
 
@@ -52,7 +81,7 @@ describe("turning pages", function()
   local function source_of(count, size, shows, strict)
     local row = operations.by_name[NAME]
     local source = { row = row, asked = 0, params = {}, strict = strict, time = strict and "timestamp",
-      key = record_id.of(row.paging), paging = setmetatable({ page_size = size }, { __index = row.paging }) }
+      key = cursors.key_of(row.paging), paging = setmetatable({ page_size = size }, { __index = row.paging }) }
     function source.run(_, params)
       source.asked = source.asked + 1
       local page = {}

@@ -4,7 +4,7 @@
 local history = require "purser.history"
 local listed_records = require "listed_records"
 local operations = require "purser.api.operations"
-local record_id = require "purser.history.record_id"
+local cursors = require "purser.history.cursor"
 local window = require "purser.history.window"
 
 local DAY, NOW = 86400000, listed_records.NOW
@@ -202,7 +202,7 @@ describe("a window", function()
   -- A source with these records that shows `shows` of a window at once, the newest.
   local function source_of(records, shows, more)
     local source = { row = row, paging = row.paging, time = "insertTime", params = {}, asked = {},
-      key = record_id.of(row.paging), keep = function(record) return record.txId ~= "filtered" end }
+      key = cursors.key_of(row.paging), keep = function(record) return record.txId ~= "filtered" end }
     function source.run(_, params)
       source.asked[#source.asked + 1] = params
       local inside, shown = between(records, params, "insertTime"), {}

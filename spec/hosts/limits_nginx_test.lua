@@ -9,7 +9,9 @@ local redis_server = require "redis_server"
 local service = require "service"
 local windows = require "windows"
 
-local CAPACITY, WINDOW_MS, CALLS, WORKERS = 20, 1000, 60, 4
+-- The limit has half of the service's capacity: what a worker counted and sent late, because the machine let it stand
+-- still, meets what the others send.
+local CAPACITY, SERVICE_CAPACITY, WINDOW_MS, CALLS, WORKERS = 10, 20, 1000, 30, 4
 
 local sim, server, redis, account
 
@@ -51,7 +53,7 @@ server {
 ]]
 
 setup(function()
-  sim = service.start { "--rate-limit", ("%d/%d"):format(CAPACITY, WINDOW_MS) }
+  sim = service.start { "--rate-limit", ("%d/%d"):format(SERVICE_CAPACITY, WINDOW_MS) }
   account = assert(sim.world:account { role = "main", balances = { USDT = "1000" } })
   redis = redis_server.start()
   local here = io.popen("pwd"):read "*l"
@@ -92,7 +94,7 @@ local function all_done(path)
   for _, body in ipairs(ask(path, CALLS)) do assert.matches("^done %d+\n$", body) end
   local pool = sim.world:rate_limit().pools["ip 127.0.0.1"]
   assert.same({ 0, CALLS }, { pool.rejected, pool.total - before })
-  assert(pool.peak <= CAPACITY)
+  assert(pool.peak <= SERVICE_CAPACITY)
 end
 
 describe("workers of nginx that share a dictionary", function()

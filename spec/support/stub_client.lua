@@ -2,7 +2,7 @@
 -- Clients that are made of a `call` and a `now`, for rooms on top.
 
 local history = require "purser.history"
-local retention = require "purser.history.retention"
+local window_reader = require "purser.history.window"
 local operations = require "purser.api.operations"
 
 local M = {}
@@ -11,7 +11,9 @@ local M = {}
 ---@param client table
 function M.of(client)
   function client:each(name, params, opts) return history.each(self, name, params, opts) end
-  function client:earliest(name, now) return retention.default(operations.by_name[name].window, now or self:now()) end
+  function client:earliest(name, now)
+    return window_reader.default(operations.by_name[name].window, now or self:now())
+  end
   return client
 end
 

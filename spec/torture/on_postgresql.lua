@@ -400,6 +400,40 @@ describe("a pooler that gives a transaction the session of another connection", 
   end)
 end)
 
+describe("a pooler", function()
+  -- A third connection is given a session of which two have one each.
+  it("in transaction mode is refused: what is read on another session is not believed, nor what is opened", function()
+    local options, stop = server.pool "transaction"
+    finally(stop)
+    local one = open { port = options.port }
+    assert(one.db:rows "BEGIN")
+    local two = open { port = options.port }
+    assert(one.db:rows "COMMIT")
+    assert(purser.payouts.queues(two))
+    local queues, err = purser.payouts.queues(one)
+    assert.is_nil(queues)
+    assert.matches("pooler in session mode", err.message)
+    queues, err = purser.journal.open { postgresql = options }
+    assert.is_nil(queues)
+    assert.matches("pooler in session mode", err.message)
+    assert.is_nil(err.hint)
+    one:close()
+    two:close()
+  end)
+
+  it("in session mode is as the server", function()
+    local options, stop = server.pool "session"
+    finally(stop)
+    local journals = {}
+    for i = 1, 3 do journals[i] = assert(purser.journal.open { postgresql = options }) end
+    for _, journal in ipairs(journals) do
+      assert(purser.payouts.queues(journal))
+      assert(journal:prune { before = 1500000000000 })
+      journal:close()
+    end
+  end)
+end)
+
 describe("a key on two hosts", function()
   local PAY = [[
     local purser = require "purser"

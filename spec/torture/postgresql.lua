@@ -51,6 +51,21 @@ function M.start(folder)
     server.stop()
     server.start()
   end
+  --- Starts a pooler in front of it. Returns its options, and a function that stops it.
+  function server.pool(mode)
+    local path, pool_port = folder .. "/pool-" .. mode, free_port()
+    run(("mkdir -p %s"):format(path))
+    local file = assert(io.open(path .. "/ini", "w"))
+    file:write(("[databases]\npostgres = host=127.0.0.1 port=%d user=purser\n[pgbouncer]\nlisten_addr = 127.0.0.1\n"
+      .. "listen_port = %d\nauth_type = any\npool_mode = %s\nunix_socket_dir =\npidfile = %s/pid\nlogfile = %s/log\n")
+      :format(port, pool_port, mode, path, path))
+    file:close()
+    if as ~= "sh -c" then run("chown -R postgres " .. path) end
+    run(("%s '/usr/sbin/pgbouncer -d %s/ini >/dev/null'"):format(as, path))
+    run(("until %s/pg_isready -q -h 127.0.0.1 -p %d; do sleep 0.02; done"):format(bin, pool_port))
+    return { database = "postgres", user = "purser", password = "", host = "127.0.0.1", port = pool_port },
+      function() run(("kill -INT $(cat %s/pid)"):format(path)) end
+  end
   server.start()
   return server
 end

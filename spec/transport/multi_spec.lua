@@ -2,6 +2,7 @@
 -- Many requests at once. tasks_spec.lua is about the tasks that wait for them.
 
 local core = require "purser.core"
+local eventually = require "eventually"
 local libcurl = require "purser.util.libcurl"
 local multi = require "purser.transport.multi"
 local peers = require "peer"
@@ -17,12 +18,18 @@ local function withdrawal() return { method = "POST", target = "/withdraw", body
 
 -- Steps until the request has its answer.
 local function finish(t, id)
-  for _ = 1, 400 do
-    t:wait(10)
-    local done, response, failure = t:take(id)
-    if done then return response, failure end
-  end
-  error("the request never ended")
+  local response, failure
+  eventually(function()
+    local done
+    done, response, failure = t:take(id)
+    return done
+  end, function(ms) t:wait(ms) end, "the request ends")
+  return response, failure
+end
+
+-- Steps until the peer has `wholes` requests, of those since `mark`.
+local function arrive(t, wholes, mark)
+  eventually(function() return peer:count(mark).wholes >= wholes end, function(ms) t:wait(ms) end)
 end
 
 local function elapsed_ms(fn)
@@ -94,10 +101,10 @@ describe("the multi transport", function()
 
   it("returns from wait at its limit when nothing happens", function()
     peer:script "head body stall"
-    local t = transport()
+    local t, mark = transport(), peer:count()
     local id = t:submit(get())
-    socket.sleep(0.01)
-    for _ = 1, 5 do t:step() end
+    arrive(t, 1, mark)
+    t:step()
     local took = elapsed_ms(function() t:wait(40) end)
     assert.is_true(took >= 30 and took < 15000, "took " .. took .. " ms") -- not until the request's time has run out
     assert.is_false((t:take(id)))
@@ -135,10 +142,7 @@ describe("the multi transport", function()
     local t = transport { max_in_flight = 1 }
     local mark = peer:count()
     local id = t:submit(withdrawal())
-    for _ = 1, 100 do
-      t:wait(5)
-      if peer:count(mark).wholes == 1 then break end
-    end
+    arrive(t, 1, mark)
     local failure = t:cancel(id)
     assert.equal("unknown", failure.outcome)
     assert.equal(1, failure.sends)
@@ -281,17 +285,12 @@ describe("the multi transport", function()
     do
       local t = assert(multi.new { base_url = own:url() })
       t:submit(get())
-      for _ = 1, 6000 do
-        t:wait(5)
-        if own:count().wholes == 1 then break end
-      end
+      eventually(function() return own:count().wholes == 1 end, function(ms) t:wait(ms) end)
     end
-    for _ = 1, 3000 do
+    eventually(function()
       collectgarbage()
-      if own:count().ended == 1 then break end
-      socket.sleep(0.01)
-    end
-    assert.equal(1, own:count().ended)
+      return own:count().ended == 1
+    end)
     own:stop()
   end)
 

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- One journal and two services, such as a simulator and the live one: a call is looked for where it was sent. Looked for
--- at the other it was found not to have been made, and was made a second time; and a payment that was made at a
+-- One journal and two services, such as a simulator and the live one: a call is looked for where it was sent. Looked
+-- for at the other it was found not to have been made, and was made a second time; and a payment that was made at a
 -- simulator was the result of the same call at the live service.
 
 local own = require "own_journal"
@@ -25,8 +25,8 @@ local function client_at(url, options)
 end
 
 local function move(client, amount, id, info)
-  return client.sub_account:transfer(simulated.transfer(amount, { clientTranId = id and (id .. ("0"):rep(32)):sub(1, 32) }),
-    { info = info })
+  local params = simulated.transfer(amount, { clientTranId = id and (id .. ("0"):rep(32)):sub(1, 32) })
+  return client.sub_account:transfer(params, { info = info })
 end
 
 local function applied(url) return simulated.counted(sims[url], "sub_account.transfer", "applied") end
@@ -70,7 +70,7 @@ describe("a call", function()
     elsewhere(select(2, client_at(A):reconcile(assert(journal:entries())[1].intent)), B, A)
   end)
 
-  -- Of two equal open calls the history of one service showed one: the earlier had it, which was at the other service.
+  -- Of two equal open calls, and one that was made, the history of one service showed one: nothing could be decided.
   it("leaves its record to no equal call of another service, and no witness of another is missed", function()
     local options = { generate_ids = false }
     local function lost_at(url)

@@ -71,12 +71,18 @@ end
 
 local function plain(name) return (name:lower():gsub("[-_]", "")) end
 
+-- Returns by what an option is found; `--yes-` and `--y--es` are no forms of a name.
+local function key_of(name)
+  if not name:find "^%-%-" or name:find "^..%A" or name:find "[-_]$" or name:find("[-_][-_]", 3) then return name end
+  return "--" .. plain(name)
+end
+
 local function options_of(command)
   local by_name = {}
   M.each_option(command, function(option)
-    for name in option[1]:gmatch "%S+" do by_name[name:find "^%-%-" and "--" .. plain(name) or name] = option end
+    for name in option[1]:gmatch "%S+" do by_name[key_of(name)] = option end
   end)
-  return function(name) return by_name[name:find "^%-%-" and "--" .. plain(name) or name] end
+  return function(name) return by_name[key_of(name)] end
 end
 
 local function names_of(command)

@@ -13,6 +13,7 @@ local help = lazy "purser.cli.help"
 local operation = lazy "purser.cli.operation"
 local output = lazy "purser.cli.output"
 local terminal = require "purser.cli.terminal"
+local values = lazy "purser.cli.values"
 local version = require "purser.version"
 
 local M = {}
@@ -61,6 +62,7 @@ end
 local function dispatch(options, names, command)
   local _, code = xpcall(function()
     output.check(options, command)
+    terminal.settings.journal_words = options.journal and " --journal " .. values.shell_word(options.journal)
     if command.row then return operation.run(command.row, options) end
     return require("purser.cli." .. names[2]).start(options)
   end, code_of)

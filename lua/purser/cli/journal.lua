@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- `purser journal list|show|recover|move --journal FILE`: what was recorded, and what became of it; see docs/journal.md.
+-- `purser journal list|show|recover|move --journal FILE`: what was recorded, and what became of it (docs/journal.md).
 
 local connection = require "purser.cli.connection"
 local lazy = require "purser.util.lazy"
@@ -10,18 +10,18 @@ local purser = lazy "purser"
 
 local M = {}
 
-local TITLES = { "sent", "state", "operation", "account", "amount", "asset", "to", "record", "id" }
+local TITLES = { "sent", "state", "operation", "account", "key", "amount", "asset", "to", "record", "id" }
 local RECOVERED = { "outcome", "operation", "amount", "id", "reason" }
 
 function M.grammar()
   return {
     text = "What a journal holds.\n"
       .. "  list         the write calls, oldest first\n"
-      .. "  show ID      everything about one\n"
+      .. "  show ID      everything about one; its key names it, too\n"
       .. "  recover      look what became of those that a crash or a lost answer left open; needs the keys\n"
       .. "  move OLD NEW the same service has another base URL now: look there for what was sent to the old one",
     arguments = { { "action", "list, show, recover or move.", choices = { "list", "show", "recover", "move" } },
-      { "id", "show: the id that list prints; move: the old base URL.", optional = true, values = {} },
+      { "id", "show: the id or the key that list prints; move: the old base URL.", optional = true, values = {} },
       { "to", "move: the new base URL.", optional = true, values = {} } },
     { "Options",
       { "--state", "<state>", "list: open, unknown, done, rejected, not_sent, not_done or undecided.",
@@ -42,15 +42,17 @@ end
 local function record_of(entry)
   local intent, params, record = entry.intent, entry.intent.params or {}, entry.record or {}
   return { sent = intent.sent_at, state = entry.state, operation = intent.operation, account = intent.account,
-    amount = params.amount, asset = params.coin or params.asset, record = record.id or record.tranId, id = intent.id,
-    to = params.address or params.toAccount or params.subAccount, entry = entry }
+    key = entry.key, amount = params.amount, asset = params.coin or params.asset,
+    record = record.id or record.tranId, id = intent.id, entry = entry,
+    to = params.address or params.toAccount or params.subAccount }
 end
 
 -- Returns an entry as a program reads it.
 local function whole(entry)
   return { id = entry.intent.id, sent_at = entry.intent.sent_at, state = entry.state,
-    operation = entry.intent.operation, account = entry.intent.account, service = entry.intent.service,
-    params = entry.intent.params or {}, record = entry.record, message = entry.message }
+    operation = entry.intent.operation, account = entry.intent.account, key = entry.key,
+    service = entry.intent.service, params = entry.intent.params or {}, record = entry.record,
+    message = entry.message }
 end
 
 local actions = {}
@@ -67,11 +69,14 @@ end
 
 function actions.show(options)
   if not options.id then report.bad_input "journal show: the id is missing; `purser journal list` prints them" end
-  local entries = report.must(open(options):entries { id = options.id })
+  local journal = open(options)
+  local entries = report.must(journal:entries { id = options.id })
+  if not entries[1] then entries = report.must(journal:entries { key = options.id, account = options.account }) end
   if not entries[1] then
-    report.bad_input("journal show: no call has the id %s; `purser journal list` prints them", options.id)
+    report.bad_input("journal show: no call has the id or the key %s; `purser journal list%s` prints them", options.id,
+      connection.words(options))
   end
-  report.write(output.json(whole(entries[1]), "  "))
+  for _, entry in ipairs(entries) do report.write(output.json(whole(entry), "  ")) end
 end
 
 -- Returns what became of one call.
@@ -114,9 +119,10 @@ function actions.recover(options)
 end
 
 function actions.move(options)
-  if not options.to then report.bad_input "journal move: give the old base URL, as `show` prints it, and the new one" end
+  if not options.to then report.bad_input "journal move: give the old base URL, as show prints it, and the new one" end
   local count = report.must(open(options):move_service(options.id, (options.to:gsub("/+$", ""))))
-  report.write(("%d calls that were sent to %s are looked for at %s\n"):format(count, options.id, options.to))
+  report.write(("%d %s sent to %s: from now on that is %s\n"):format(count, count == 1 and "call was" or "calls were",
+    options.id, options.to))
 end
 
 function M.start(options) return actions[options.action](options) end

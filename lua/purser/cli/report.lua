@@ -64,12 +64,18 @@ local function typed_argument(row, params, err)
   return ("--%s%s %s%s"):format(name, quoted, rest, err.hint and "; " .. err.hint or "")
 end
 
+-- Returns a message of the module in the words of a shell, in which a command has this one's journal.
+local function in_shell(text)
+  local words = (terminal.settings.journal_words or ""):gsub("%%", "%%%%")
+  return (values.in_shell(text):gsub("`purser journal show [^`]+", "%0" .. words))
+end
+
 --- Says what is wrong and what to do about it, without the facts that are for programs.
 ---@param err purser.Error
 ---@return string
 function M.sentence(err)
   local cure = M.cure(err)
-  return values.in_shell(err.message .. (cure and "; " .. cure or ""))
+  return in_shell(err.message .. (cure and "; " .. cure or ""))
 end
 
 M.say = terminal.say
@@ -147,11 +153,11 @@ local function unknown(row, params, err)
   if row.effect == "read" then
     local text = errors.text(err)
     if text:find("interrupted!", 1, true) then error("interrupted!", 0) end -- Ctrl-C, which a transport met
-    M.say("no answer: %s", (values.in_shell(text):gsub(", outcome unknown", "")))
+    M.say("no answer: %s", (in_shell(text):gsub(", outcome unknown", "")))
     M.say("it only reads, so it may be run again")
     return M.NOT_SENT
   end
-  M.say("OUTCOME UNKNOWN: %s", values.in_shell(errors.text(err)))
+  M.say("OUTCOME UNKNOWN: %s", in_shell(errors.text(err)))
   local command = reconciling_command(row, params)
   if command then M.say("see what became of it with: %s", command) end
   return M.UNKNOWN
@@ -183,7 +189,7 @@ function M.failure(row, params, err, cure)
   elseif argument then
     M.say("%s; nothing was sent", argument)
   else
-    M.say("%s", values.in_shell(errors.text(err, cure)))
+    M.say("%s", in_shell(errors.text(err, cure)))
   end
   return M.code_of(err)
 end

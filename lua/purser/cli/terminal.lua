@@ -40,11 +40,14 @@ end
 local shown -- the line of progress, while there is one
 local said_until = 0 -- when the wait ends that was said last
 
---- Takes the line of progress away, if there is one.
+local is_asked = false -- the cursor stands behind a question that nobody has answered
+
+--- Takes the line of progress away, if there is one, and leaves the line of a question that has no answer.
 function M.clear_line()
   if shown then io.stderr:write("\r\27[K") end
+  if is_asked then io.stderr:write "\n" end
   io.stderr:flush()
-  shown = nil
+  shown, is_asked = nil, false
 end
 
 --- Prints a value on standard error, as a line of JSON.
@@ -163,9 +166,8 @@ function M.ask(heading, fields)
   for _, field in ipairs(fields) do
     lines[#lines + 1] = M.field(field[1], tostring(field[2]), columns)
   end
-  io.stderr:write(table.concat(lines, "\n"), "\nType yes to do it: ")
-  io.stderr:flush()
-  return io.stdin:read "*l"
+  io.stderr:write(table.concat(lines, "\n"), "\n")
+  return M.answer "Type yes to do it: "
 end
 
 --- Shows a question on standard error, without a line end.
@@ -179,7 +181,10 @@ end
 ---@return string|nil
 function M.answer(text)
   M.prompt(text)
-  return io.stdin:read "*l"
+  is_asked = true
+  local typed = io.stdin:read "*l"
+  is_asked = not typed -- Ctrl-D, or Ctrl-C
+  return typed
 end
 
 --- Tells whether a question reaches a person: there is a terminal to ask on, and one to answer.

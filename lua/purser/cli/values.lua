@@ -85,6 +85,7 @@ local shell_names = {
   { "`ca_file`, `ca_path` or `ca_pem`", "--ca-file" }, { '[`"]ca_file[`"]', "--ca-file" },
   { '[`"]base_url[`"]', "--base-url" }, { "%f[%w_]base_url%f[^%w_]", "--base-url" }, { '[`"]proxy[`"]', "--proxy" },
   { "client:reconcile ?[({].-[)}] looks in", "look in" }, { '`?profile = "mexc"`?', "--profile mexc" },
+  { 'give the client account = "([^"]*)"', "name it %1 (--account, or PURSER_ACCOUNT with keys of the environment)" },
   { "the option `networks`", "--network" }, { "err.details.plan", "the plan on standard output" },
   { "networks, below, key_days, permissions or journal", "--network, --below, --key-days, --permissions or --journal" },
   { '[`"]?recv_window[`"]?', "--recv-window" }, { "`api_key`", "the API key" },
@@ -94,7 +95,7 @@ local shell_names = {
 ---@param text string
 ---@return string
 function M.in_shell(text)
-  for _, pair in ipairs(shell_names) do text = text:gsub(pair[1], (pair[2]:gsub("%%", "%%%%"))) end
+  for _, pair in ipairs(shell_names) do text = text:gsub(pair[1], pair[2]) end
   return (text:gsub('option (%-%-)', '%1'):gsub("([.!?]);", ";"))
 end
 

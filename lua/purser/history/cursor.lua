@@ -6,11 +6,59 @@
 -- Everything up to and with <time> has been delivered, and of what comes after it the records with these hashes. There
 -- are such records because more than one may have a millisecond, and because what is younger than `late_arrival_ms` is
 -- asked for once more by the next walk: a record may show up late. Their number is small: they are of one millisecond,
--- or of the last minute.
+-- or of the last minute. A hash is that of a record's key: a text that distinguishes it from others of its history.
 
-local record_id = require "purser.history.record_id"
+local digest = require "purser.util.digest"
+local names_of = require "purser.util.names_of"
 
 local M = {}
+
+---------------------------------------------------------------------------------------------------------------- keys
+
+-- Returns a text of any plain value; equal values have equal texts.
+local function text_of(value)
+  if type(value) ~= "table" then return tostring(value) end
+  local parts = {}
+  for i, name in ipairs(names_of(value)) do parts[i] = tostring(name) .. "=" .. text_of(value[name]) end
+  return "{" .. table.concat(parts, "\31") .. "}"
+end
+
+-- Members that distinguish payments. None changes while a record stays in a history.
+local CONTENT = { "clientTranId", "withdrawOrderId", "asset", "coin", "amount", "address", "fromAccountType",
+  "toAccountType", "fromAccount", "toAccount" }
+
+local function content_of(record, time_member)
+  local parts = { time_member and text_of(record[time_member]) or "" }
+  for i, member in ipairs(CONTENT) do parts[i + 1] = text_of(record[member]) end
+  return table.concat(parts, "\30")
+end
+
+--- Returns the function that gives a record's key: where it has an id, that and what distinguishes payments, because
+--- two may be shown with one id; else what never changes about it, else all of it. It also returns whether the key has
+--- an id, so that two records of it are the same one.
+---@param paging table
+---@return fun(record: table): string, boolean
+function M.key_of(paging)
+  local id, members = paging.id, paging.key
+  return function(record)
+    if id and record[id] ~= nil and record[id] ~= "" then
+      return tostring(record[id]) .. "\30" .. content_of(record, paging.time_member), true
+    end
+    if not members then return text_of(record), false end
+    local parts = {}
+    for i, member in ipairs(members) do parts[i] = text_of(record[member]) end
+    return table.concat(parts, "\30"), false
+  end
+end
+
+local DIGITS = 16
+
+--- Returns what a cursor keeps of a key: enough to know it again.
+function M.digest(key)
+  return digest.of(key):sub(1, DIGITS)
+end
+
+------------------------------------------------------------------------------------------------------------- cursors
 
 local Tail = {}
 Tail.__index = Tail
@@ -30,7 +78,7 @@ end
 --- Returns false for a record that an earlier walk delivered.
 function Tail:pass(key)
   if next(self.known) == nil then return true end
-  local digits = record_id.digest(key)
+  local digits = M.digest(key)
   local count = self.known[digits]
   if not count then return true end
   self.known[digits] = count > 1 and count - 1 or nil
@@ -62,7 +110,7 @@ end
 
 function Tail:text()
   local hashes = {}
-  for i = self.first, self.last do hashes[#hashes + 1] = record_id.digest(self.keys[i]) end
+  for i = self.first, self.last do hashes[#hashes + 1] = M.digest(self.keys[i]) end
   for digits, count in pairs(self.known) do
     for _ = 1, count do hashes[#hashes + 1] = digits end
   end

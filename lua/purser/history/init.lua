@@ -14,11 +14,9 @@ local names_of = require "purser.util.names_of"
 local option_schema = require "purser.util.option_schema"
 local cursors = require "purser.history.cursor"
 local errors = require "purser.call.errors"
-local record_id = require "purser.history.record_id"
 local suggest = require "purser.util.suggest"
 local operations = require "purser.api.operations"
 local pages = require "purser.history.pages"
-local retention = require "purser.history.retention"
 local turn = require "purser.history.turn"
 local window_reader = require "purser.history.window"
 
@@ -106,7 +104,7 @@ local function check_unit(self)
   local client, name, now = source.client, source.row.full_name, source.now()
   local known = client and fine[client] or {}
   if not client or (known[name] or 0) > now - (self.sample and 0 or DAY) then return nil end
-  local longest = retention.max_window(source.row.window) or math.huge
+  local longest = window_reader.max_window(source.row.window) or math.huge
   local err, is_shown = window_reader.check_unit(source, self.sample, self.from, self.to, longest, self.earliest)
   if err then return err end
   known[name] = is_shown and math.huge or now
@@ -289,7 +287,7 @@ end
 ---@param known table|nil  what an earlier walk delivered
 local function begin(self, from, to, known)
   self.from, self.to = from, to
-  self.max_window = retention.max_window(self.source.row.window) or math.max(1, to - from + 1)
+  self.max_window = window_reader.max_window(self.source.row.window) or math.max(1, to - from + 1)
   self.width, self.goal = self.max_window, window_reader.goal(self.source)
   self.complete_to, self.through = from - 1, from - 1
   self.queue = { from <= to and { first = from, last = to } or nil }
@@ -301,7 +299,7 @@ local BEHIND_MS = 1000 -- what lies further ahead shows that the clock is behind
 -- Sets a walk through time up as the user's parameters say. Returns nil, or an error.
 local function set_up(self, own)
   local row, now = self.source.row, self.source.now()
-  local earliest = retention.earliest(row.window, now)
+  local earliest = window_reader.earliest(row.window, now)
   local from, known = own.from, nil
   if own.cursor ~= nil then
     if self.filtered then return errors.parameter(row, "cursor", no_cursor(row, self.filtered)) end
@@ -316,18 +314,18 @@ local function set_up(self, own)
   if from and earliest and from < earliest then
     return errors.parameter(row, own.cursor and "cursor" or "from",
       ("is %d, beyond the reach of this history (%s); the earliest time it shows is now %d"):format(from,
-        retention.words(row.window), earliest))
+        window_reader.words(row.window), earliest))
   end
   self.earliest = earliest
   self.late_arrival_ms = own.late_arrival_ms or DEFAULT_LATE_ARRIVAL_MS
-  from = from or retention.default(row.window, now)
+  from = from or window_reader.default(row.window, now)
   -- where the walk begins ahead of the clock, one moment is asked for: the service's rejection sets the clock right
   local to = from > now + BEHIND_MS and from or now
   begin(self, from, math.min(own.to or to, to), known)
 end
 
 local function new_walk(source)
-  source.key, source.time = record_id.of(source.paging), source.paging.time_member or source.time
+  source.key, source.time = cursors.key_of(source.paging), source.paging.time_member or source.time
   return setmetatable({ source = source, records = {}, at = 0 }, Walk)
 end
 

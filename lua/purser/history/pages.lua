@@ -77,35 +77,6 @@ function M.senseless(source)
   return errors.undecodable(source.row.full_name, "the answer has records or pages that make no sense")
 end
 
---- Returns how many records at the front of a page are the last of the page before, in the same order. A list that
---- grows at its front while its pages are turned moves them there: then they prove that pages are turned, and that none
---- was passed over. 0 where the page shows the one before from its head, as a service does that turns no pages.
----@param source purser.history.source
----@param before table[]|nil  the page before
----@param list table[]
----@return integer
-function M.overlap(source, before, list)
-  if not before or not before[1] or not list[1] then return 0 end
-  local first, is_id = source.key(list[1])
-  for at = #before, 2, -1 do
-    if not is_id then return 0 end
-    if source.key(before[at]) == first then
-      local count = #before - at + 1
-      for i = 1, count do
-        if not list[i] or source.key(list[i]) ~= source.key(before[at + i - 1]) then return 0 end
-      end
-      return count
-    end
-  end
-  return 0
-end
-
---- Notes that a list ended with a page that repeats earlier ones: it may be all, or the service may turn no pages.
----@param source purser.history.source
-function M.note_repetition(source)
-  source.incomplete = "the list seems not to turn its pages, so what it does not show may exist all the same"
-end
-
 -- Returns whether this can be a record's time in epoch milliseconds. Of a list without windows it may be missing.
 local function is_time(source, time)
   if time == nil then return not source.row.by_name.startTime end

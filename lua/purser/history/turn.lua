@@ -37,7 +37,7 @@ local MAX_BARREN = 20
 --   reached = whether all that the total names was shown and the end is not yet proven
 --   own_counts = whether the total of each page so far was how many records the page itself held
 --   again, ids_again = how many records came again on a later page, and how many of these have an id
---   overlap = how many of the last records of the page before this page begins with: see pages.overlap
+--   overlap = how many of the last records of the page before this page begins with: see M.overlap
 
 -- Notes the records of a page. The overlap with the page before is no doubt, and none of its records is one more.
 local function note(turn, list)
@@ -57,10 +57,34 @@ local function note(turn, list)
   turn.barren, turn.before, turn.first = fresh and 0 or (turn.barren or 0) + 1, list, turn.first or list
 end
 
+-- Returns whether a page begins with what another holds from a place on.
+local function begins_with(source, list, other, at)
+  for i = at, #other do
+    local record = list[i - at + 1]
+    if not record or source.key(record) ~= source.key(other[i]) then return false end
+  end
+  return true
+end
+
+--- Returns how many records at the front of a page are the last of the page before, in the same order. A list that
+--- grows at its front while its pages are turned moves them there: then they prove that pages are turned, and that none
+--- was passed over. 0 where the page shows the one before from its head, as a service does that turns no pages.
+---@param source purser.history.source
+---@param before table[]  the page before
+---@param list table[]
+---@return integer
+function M.overlap(source, before, list)
+  local has_ids = list[1] and select(2, source.key(list[1]))
+  for at = has_ids and #before or 0, 2, -1 do
+    if begins_with(source, list, before, at) then return #before - at + 1 end
+  end
+  return 0
+end
+
 -- Returns the overlap of a page with the one before, of a strict source whose list has no total: that would tell its
 -- growth.
 local function overlap_of(turn, list)
-  return turn.source.strict and not turn.total and pages.overlap(turn.source, turn.before, list) or 0
+  return turn.source.strict and not turn.total and turn.before and M.overlap(turn.source, turn.before, list) or 0
 end
 
 -- Returns by how many records the total has grown.
@@ -69,11 +93,7 @@ local function growth(turn)
 end
 
 local function is_copy(source, list, other)
-  if not other or #list ~= #other then return false end
-  for i, record in ipairs(list) do
-    if source.key(record) ~= source.key(other[i]) then return false end
-  end
-  return true
+  return other ~= nil and #list == #other and begins_with(source, list, other, 1)
 end
 
 -- Returns whether the page repeats what earlier ones held, and nothing else. A service that does not turn pages does
@@ -107,6 +127,11 @@ local function total_of(turn, list, total)
   turn.total, turn.first_total, turn.reached = nil, nil, nil
 end
 
+-- Notes that a list ended with a page that repeats earlier ones: it may be all, or the service may turn no pages.
+local function note_repetition(source)
+  source.incomplete = "the list seems not to turn its pages, so what it does not show may exist all the same"
+end
+
 -- Returns how the reading ends that met no further page: "whole", "lacking" or "repeated".
 local function ending(turn)
   local source, total, shown_pages = turn.source, turn.total, turn.page - (#turn.before == 0 and 1 or 0)
@@ -119,7 +144,7 @@ local function ending(turn)
   if turn.again == 0 then return "whole" end
   if total and not turn.either then return turn.again <= growth(turn) and "whole" or "repeated" end
   if turn.again > turn.ids_again then return "repeated" end
-  pages.note_repetition(source)
+  note_repetition(source)
   return "whole"
 end
 
@@ -148,7 +173,7 @@ local function end_repetition(turn, list)
   if turn.reached then return "unproven" end
   if not turn.source.strict then return "stuck", stuck(turn) end
   if #list == turn.source.paging.page_size then return nil, stuck(turn) end
-  if not turn.total then pages.note_repetition(turn.source) end
+  if not turn.total then note_repetition(turn.source) end
   return ending(turn)
 end
 

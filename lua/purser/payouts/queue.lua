@@ -261,8 +261,8 @@ local function check_service(tx, self)
 end
 
 --- Ends the transaction where other accounts have payments in the queue, and one may be that of this client, under
---- another name: one of the two has no name, and is but its API key, or this one is to be `run` and has none there. What
---- is to be `run` was not sent at another service, either.
+--- another name: one of the two has no name, and is but its API key, or this one is to be `run` and has none there. A
+--- queue that is to be `run` was sent to no other service.
 function M.check_account(tx, self, is_run)
   if is_run then check_service(tx, self) end
   local unnamed, is_unsure = planned.unnamed(self.client), not self.has_own_account or is_run and M.is_empty(tx, self)

@@ -43,6 +43,8 @@ assert(operations.list)
 
 local M = {}
 
+local format = string.format
+
 --- Loads this module, and all that reconciling needs.
 function M.load() end
 
@@ -285,13 +287,13 @@ local function conclude(call, ok, value, err)
   return after_raising(call, value)
 end
 
--- Returns the call that was made with a key, unless it is known not to have been executed.
-local function used(client, row, key, info)
+-- Returns the call that was made with a key, unless it is known not to have been executed; and the error of one whose
+-- content is another.
+local function used(client, row, key)
   if client._credentials and not client._account then pipeline.refresh_credentials(client) end -- they are its name
   local known = M.journal_of(client):used(client:account(), row, key.name)
-  if not known or intents.SPENT_NOTHING[known.state] or intents.other_content(known, key, row) then return nil end
-  if info then rawset(info, "intent", known.intent) end
-  return known
+  if not known or intents.SPENT_NOTHING[known.state] then return nil end
+  return known, intents.other_content(known, key, row)
 end
 
 -- Checks a call, and looks its key up, whatever was found. Returns the values that travel and their layout, or nil and
@@ -302,7 +304,24 @@ local function take(client, row, params, opts, payment)
   local key, problem = make_key(client, row, values or given, opts)
   if values and problem then return nil, problem end
   if payment or not key then return values, layout end -- the key of a payment is its row's
-  return values, layout, key, used(client, row, key, opts.info)
+  local known, other = used(client, row, key)
+  if not known or other then return values, layout, key end
+  if opts.info then rawset(opts.info, "intent", known.intent) end
+  return values, layout, key, known
+end
+
+--- Returns the error of a request that another program is to send, where its key was used: it would be made twice.
+---@param values table  of the call, checked
+---@return purser.Error|nil
+function M.check_unused(client, row, values, opts)
+  local copy = {}
+  for name, value in pairs(values) do copy[name] = value end -- an id is made only of what is sent here
+  local key, problem = make_key(client, row, copy, opts)
+  if not key then return problem end
+  local known, other = used(client, row, key)
+  return other or known and errors.new { kind = "argument", outcome = "not_sent", phase = "journal",
+    operation = row.full_name, code = "journal.used", hint = "client:recall says what became of it",
+    message = format('the key "%s" was used: this call was made, or may have been', key.name) } or nil
 end
 
 --- Runs a write call; the arguments are those of pipeline.run. Whatever is raised once the call is recorded, if only

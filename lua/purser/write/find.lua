@@ -4,7 +4,6 @@
 -- have no id. Each way asks once and returns an answer; nil when another question might show more; or nil and an error.
 -- `question.late` is true once a record that exists must be seen.
 
-local claims = require "purser.write.evidence.claims"
 local compare = require "purser.write.evidence.compare"
 local find_content = require "purser.write.find_content"
 local operations = require "purser.api.operations"
@@ -18,7 +17,7 @@ local undecided, is_blank = find_content.undecided, compare.is_blank
 function M.match(question)
   local shown, err = reading.of(question, question.how)
   if not shown or not question.late then return nil, err end
-  return find_content.judge(question, shown)
+  return find_content.judge(question)
 end
 
 -- Returns a way that asks for the call's own id first, where the list can be asked for that, and then for all.
@@ -45,10 +44,10 @@ end
 local REUSED = "(7) a record carries its id, which was used for another payment"
 
 -- Returns the answer of a record that shows the call's own id, and is good; or nil, and one that is not.
-local function judge_own(question, shown, witnesses)
+local function judge_own(question)
   local name, params, other, contradicts = question.reconcile.client_id, question.intent.params, nil, false
-  for _, record in ipairs(reading.with_id(shown, name, params[name])) do
-    local is_another = compare.contradicts(params, record, witnesses)
+  for _, record in ipairs(reading.with_id(question.shown, name, params[name])) do
+    local is_another = compare.contradicts(params, record, question.witnesses)
     if not is_another and not find_content.failing(question, record) then
       return { outcome = "done", record = record }
     end
@@ -58,24 +57,24 @@ local function judge_own(question, shown, witnesses)
 end
 
 -- Returns what a late reading says of a call that carries an id.
-local function judge_id(question, shown)
-  local witnesses, err = find_content.witnesses(question, shown)
-  if not witnesses then return nil, err end
-  local answer, other, contradicts = judge_own(question, shown, witnesses)
+local function judge_id(question)
+  local ok, err = find_content.learn(question)
+  if not ok then return nil, err end
+  local answer, other, contradicts = judge_own(question)
   if answer then return answer end
-  if not other then return find_content.judge(question, shown) end
+  if not other then return find_content.judge(question) end
   if contradicts then return undecided({ other }, REUSED) end
-  if shown.incomplete then return question:doubt(shown, { other }) end
+  if question.shown.incomplete then return question:doubt { other } end
   return find_content.found(question, other)
 end
 
 local find_id = by_id_first(function(question, how)
   local shown, err = reading.of(question, how)
   if not shown then return nil, err end
-  if question.late and how ~= "id" then return judge_id(question, shown) end
-  local answer, other = judge_own(question, shown, claims.NONE)
+  if question.late and how ~= "id" then return judge_id(question) end
+  local answer, other = judge_own(question)
   if answer then return answer end
-  return find_content.note_early(question, shown, other)
+  return find_content.note_early(question, other)
 end)
 
 --- Finds a call by the id that it carries; where the service does not show that, by content.
@@ -84,6 +83,21 @@ function M.client_id(question)
 end
 
 ---------------------------------------------------------------------------------------------------------------- a name
+
+-- Returns the records that show the name of the call, and those whose name may be it: names are left out, hidden in
+-- part or cut; or nil and an error.
+local function named(question, how, first, last)
+  local shown, err = reading.of(question, how, first, last)
+  if not shown then return nil, err end
+  local name, similar = question.reconcile.client_id, {}
+  local requested = question.intent.params[name]
+  for _, record in ipairs(shown.records) do
+    local text = record[name]
+    local may_be = is_blank(text) or tostring(text):find("*", 1, true) or compare.may_be_id(requested, text)
+    if text ~= requested and may_be then similar[#similar + 1] = record end
+  end
+  return reading.with_id(shown, name, requested), similar
+end
 
 local HELD = "(11) the service shows the name, and nothing proves by its times whether this call took it"
 local AT_ANOTHER_TIME = "(11) the service shows it some hours from the call, and nothing shows that its times are right"
@@ -106,22 +120,19 @@ local function judge_holder(question, record)
 end
 
 M.name = by_id_first(function(question, how)
-  local name, time = question.reconcile.client_id, question.reconcile.time_member
-  local requested, candidates, reason = question.intent.params[name], {}, MISNAMED
-  local shown, err = reading.of(question, how, 0, 0)
-  if not shown then return nil, err end
-  for _, record in ipairs(shown.records) do
-    local at, id = record[time], record[name]
-    local is_older = type(at) == "number" and at < question.first
-    if id == requested then
-      local answer = judge_holder(question, record)
-      if answer then return answer end
-      candidates[#candidates + 1], reason = record, HELD
-    elseif not is_older and (is_blank(id) or compare.may_be_id(requested, id)) then
-      candidates[#candidates + 1] = record
-    end
+  local holders, similar = named(question, how, 0, 0)
+  if not holders then return nil, similar end
+  for _, record in ipairs(holders) do
+    local answer = judge_holder(question, record)
+    if answer then return answer end
   end
-  return nothing_but(question, candidates, reason)
+  if holders[1] then return nothing_but(question, holders, HELD) end
+  local candidates = {}
+  for _, record in ipairs(similar) do
+    local at = record[question.reconcile.time_member]
+    if type(at) ~= "number" or at >= question.first then candidates[#candidates + 1] = record end
+  end
+  return nothing_but(question, candidates, MISNAMED)
 end)
 
 ----------------------------------------------------------------------------------------------------------------- a key
@@ -162,8 +173,8 @@ end
 --- hides the record, and then it is asked again; or nil and an error.
 function M.missing(question)
   local shown = question.shown
-  if shown and shown.incomplete then return question:doubt(shown, {}) end
-  local vanished = shown and find_content.vanished(question, shown)
+  if shown and shown.incomplete then return question:doubt {} end
+  local vanished = shown and find_content.vanished(question)
   if vanished then return vanished end
   if not (shown and shown.records[1]) then -- what is shown for a name shows that it is spelled so
     local answer, err = judge_spelling(question)
@@ -209,29 +220,14 @@ end
 
 local NINETY_DAYS = 90 * 86400000
 
--- Returns whether a record that does not show the name that is looked for may be it: names are left out, hidden in part
--- or cut.
-local function may_be_named(shown, requested)
-  return is_blank(shown) or tostring(shown):find("*", 1, true) ~= nil or compare.may_be_id(requested, shown)
-end
-
 M.state = by_id_first(function(question, how)
-  local name, now = question.reconcile.client_id, question.service:now()
-  local requested, candidates, record = question.intent.params[name], {}, nil
-  local first, last = 0, 0 -- of a list without windows
+  local now, first, last = question.service:now(), 0, 0 -- of a list without windows
   if reading.is_history(question.reconcile) then first, last = now - NINETY_DAYS + 60000, now end
-  local shown, err = reading.of(question, how, first, last)
-  if not shown then return nil, err end
-  for _, other in ipairs(shown.records) do
-    if other[name] == requested then
-      record = other
-    elseif may_be_named(other[name], requested) then
-      candidates[#candidates + 1] = other
-    end
-  end
-  if question.late then find_content.note_seen(question, { record }) end
-  if not record and #candidates > 0 then return nothing_but(question, candidates, MISNAMED) end
-  return states[question.reconcile.target_state](question, record)
+  local found, similar = named(question, how, first, last)
+  if not found then return nil, similar end
+  if question.late then find_content.note_seen(question, found) end
+  if not found[1] and similar[1] then return nothing_but(question, similar, MISNAMED) end
+  return states[question.reconcile.target_state](question, found[#found])
 end)
 
 -------------------------------------------------------------------------------------------------------------- the rest
@@ -315,7 +311,7 @@ local function judge_batch(question, batch)
   return { outcome = "done", record = batch }
 end
 
--- Returns what the coins themselves say where no batch matches: one that can still be converted was not.
+-- Returns what the coins of a conversion say where no batch matches: one that can still be converted was not.
 local function ask_coins(question)
   local function run(...) return question.service:read(...) end
   local coins, err = reading.all(run, operations.by_name[question.reconcile.second_list], {}, 0, 0)
@@ -331,11 +327,11 @@ function M.conversion(question)
   local shown, err = reading.of(question, question.how)
   if not shown or not question.late then return nil, err end
   local found, elsewhere = matching(question, shown)
-  if shown.incomplete then return question:doubt(shown, found) end
+  if shown.incomplete then return question:doubt(found) end
   if #found > 1 then return undecided(found, "(10) more than one batch matches") end
   if found[1] then return judge_batch(question, found[1]) end
   if elsewhere[1] then return undecided(elsewhere, AT_ANOTHER_TIME) end
-  local vanished = find_content.vanished(question, shown)
+  local vanished = find_content.vanished(question)
   if vanished then return vanished end
   return ask_coins(question)
 end

@@ -4,7 +4,6 @@
 -- The numbers in what is said of an undecided call are those of docs/reconcile.md. Each function that judges returns an
 -- answer; nil when another reading might show more; or nil and an error.
 
-local claims = require "purser.write.evidence.claims"
 local compare = require "purser.write.evidence.compare"
 local intents = require "purser.write.intent"
 local operations = require "purser.api.operations"
@@ -96,16 +95,18 @@ local function records_in(list)
   return records
 end
 
---- Returns what the answered calls of a reading show of the service; or nil and an error. It is kept with the reading.
-function M.witnesses(question, shown)
-  local name = question.row.full_name
+--- Learns what the answered calls of the reading show of the service, and keeps that with it. Returns true; or nil and
+--- an error.
+function M.learn(question)
+  local shown, name = question.shown, question.row.full_name
   if not shown.witnesses[name] then
     local witnesses, unclaimed = question.claims:witnesses(shown.records, { before = question.before,
       after = question.visible_ms + question.skew_ms, max_window = question.service.recv_window })
     if not witnesses then return nil, unclaimed end
     shown.witnesses[name], shown.unclaimed[name] = witnesses, reading.by_amount(unclaimed)
   end
-  return shown.witnesses[name]
+  question.witnesses = shown.witnesses[name]
+  return true
 end
 
 local SLACK_MS = 60000            -- next to a call's window, for times that are cut to whole minutes
@@ -113,8 +114,8 @@ M.SHIFTED_MS = 14 * 3600000       -- by how much times may be shifted
 
 -- Returns where the time of a record lies: "in" the window of a call, "near" it, "far", or nil, where it is certainly
 -- of another time.
-local function place_of(question, record, witnesses)
-  local at = record[question.reconcile.time_member]
+local function place_of(question, record)
+  local at, witnesses = record[question.reconcile.time_member], question.witnesses
   if question.window.is_planned or type(at) ~= "number" then return "far" end
   if at >= question.first and at <= question.last then return witnesses.misplaced and "near" or "in" end
   if at >= question.first - SLACK_MS and at <= question.last + SLACK_MS then return "near" end
@@ -128,20 +129,19 @@ end
 
 -- Returns the unclaimed records that may be the call's, each { record, place, verdict }, and those that failed; or nil
 -- and an error. Early only those of its window count of which nothing is unlike.
-local function candidates_of(question, shown, witnesses, is_early)
-  local reconcile, params, is_planned = question.reconcile, question.intent.params, question.window.is_planned
-  local records, judged, may = shown.records, {}, {}
-  local of_amount = is_planned and shown.unclaimed[question.row.full_name]
+local function candidates_of(question, is_early)
+  local params, is_planned, witnesses = question.intent.params, question.window.is_planned, question.witnesses
+  local records, judged, may = question.shown.records, {}, {}
+  local of_amount = is_planned and question.shown.unclaimed[question.row.full_name]
   if of_amount and not witnesses:differs("amount", params) then
     records = of_amount(params) -- the rest of a whole history are other payments
   end
   for _, record in ipairs(records) do
-    local place = place_of(question, record, witnesses)
-    local verdict = place and compare.judge(reconcile, params, record, witnesses, is_planned and "planned"
-      or place == "far" and "far" or "near")
-    local counts = verdict and verdict ~= "other"
-    if is_early then counts = (place == "in" or is_planned) and (verdict == "same" or verdict == "may") end
-    if counts then
+    local place = place_of(question, record)
+    local where = is_planned and "planned" or place == "far" and "far" or "near"
+    local verdict = place and compare.judge(question.reconcile, params, record, witnesses, where) or "other"
+    if is_early and (place ~= "in" and not is_planned or verdict == "unlike") then verdict = "other" end
+    if verdict ~= "other" then
       if verdict == "same" and M.failing(question, record) == "perhaps" then verdict = "may" end
       may[#may + 1], judged[record] = record, { record = record, place = place, verdict = verdict }
     end
@@ -159,34 +159,38 @@ end
 function M.note_seen(question, records)
   local time, name = question.reconcile.time_member, question.reconcile.client_id or ""
   for _, record in ipairs(records) do
-    local mark = intents.id_of(record) or record[time] or record[name]
+    local id = intents.id_of(record)
+    local mark = id and tostring(id) or record[time] or record[name]
     if mark then question.seen[mark] = record end
   end
 end
 
+-- Returns whether the reading shows a record by this id, name or time.
+local function shows(question, mark)
+  for _, name in ipairs { "record_id", question.reconcile.client_id or "", question.reconcile.time_member or "" } do
+    if reading.with_id(question.shown, name, mark)[1] then return true end
+  end
+  return false
+end
+
 --- Notes what a reading shows before a record must be visible: those that may be the call's, in another form perhaps,
 --- may be gone when one must. `own` shows the call's id. Returns nothing, or nil and an error.
-function M.note_early(question, shown, own)
+function M.note_early(question, own)
   -- an id that failed may be taken again, so another record of it may be on its way
   if own and M.failing(question, own) ~= "failed" then M.note_seen(question, { own }) end
-  local list, err = candidates_of(question, shown, claims.NONE, true)
+  local list, err = candidates_of(question, true)
   if not list then return nil, err end
   M.note_seen(question, records_in(list))
 end
 
 --- Returns what it means that a reading does not show one of them, and lets it be read anew; nil where it shows all.
-function M.vanished(question, shown)
-  if not next(question.seen) then return nil end -- most questions have seen none, and a history may be long
-  local is_shown, vanished, name = {}, {}, question.reconcile.client_id or ""
-  for _, record in ipairs(shown.records) do
-    is_shown[intents.id_of(record) or ""], is_shown[record[name] or ""] = true, true
-    is_shown[record[question.reconcile.time_member] or ""] = true
-  end
-  for id, record in pairs(question.seen) do
-    if not is_shown[id] then vanished[#vanished + 1] = record end
+function M.vanished(question)
+  local vanished = {}
+  for mark, record in pairs(question.seen) do
+    if not shows(question, mark) then vanished[#vanished + 1] = record end
   end
   if not vanished[1] then return nil end
-  question.doubted, question.newer_than = true, shown.began
+  question.doubted, question.newer_than = true, question.shown.began
   return undecided(vanished, reasons.vanished)
 end
 
@@ -210,9 +214,9 @@ local function due_at(question, call)
 end
 
 -- Returns how a record compares with another open call; nil where that cannot have made it.
-local function verdict_of(question, call, record, witnesses)
+local function verdict_of(question, call, record)
   if not can_have_made(question, call, record) then return nil end
-  return compare.judge(operations.by_name[call.operation].reconcile, call.params, record, witnesses, "near")
+  return compare.judge(operations.by_name[call.operation].reconcile, call.params, record, question.witnesses, "near")
 end
 
 -- Returns the open calls by what they mean for this one: those that are equal, those of them that may yet be answered,
@@ -271,39 +275,36 @@ local HIDDEN_MS = 300000
 
 -- Measures how late the record of a call appeared that two earlier readings did not show: one may be another request's
 -- answer. By a clock that was wrong nothing is measured.
-local function measure(question, shown, call)
-  local times = question.missed[call.id]
+local function measure(question, call)
+  local shown, times = question.shown, question.missed[call.id] or 0
   question.missed[call.id] = nil
   if times > 1 and shown.correction == question.service:correction() and question.service:now() >= shown.began then
     question:raise_delay(math.min(shown.began - call.sent_at, HIDDEN_MS))
   end
 end
 
+-- Returns whether the record of a call may lie before the reading, as times are cut to whole minutes: one that asks for
+-- more shows that.
+local function is_at_edge(question, call) return call.sent_at < question.shown.first + question.before + SLACK_MS end
+
 -- Returns the calls that were made before the reading, and whose records it does not show under the ids that are known;
 -- or nil and an error.
-local function hidden_calls(question, shown, witnesses)
+local function hidden_calls(question)
   -- a list that is no history loses what is deleted, a key for instance: that one is missing is no lateness
-  if not reading.is_history(question.reconcile) then return { newest = 0, at_edge = {} } end
+  if not reading.is_history(question.reconcile) then return {} end
+  local shown, witnesses, hidden = question.shown, question.witnesses, {}
   local first = math.max(question.intent.sent_at - question.before - HIDDEN_MS, shown.first + question.before)
   local made, err = question.claims:made_calls(first, math.min(shown.began, question.last,
     shown.last - question.visible_ms))
   if not made then return nil, err end
-  local ids, hidden, name = {}, { at_edge = {} }, question.reconcile.client_id
-  for _, record in ipairs(made[1] and shown.records or {}) do
-    ids[intents.id_of(record) or ""] = true
-    if name then ids[record[name] or ""] = true end
-  end
-  hidden.newest = witnesses.newest
   for _, call in ipairs(made) do
     -- a record that shows the call's own id is its, whatever its answer named
-    if ids[call.record_id or false] or name and ids[call.params[name]] then
-      hidden.newest = math.max(hidden.newest, call.sent_at)
-      if question.missed[call.id] then measure(question, shown, call) end
+    if shows(question, call.record_id) or shows(question, call.params[question.reconcile.client_id]) then
+      witnesses.newest = math.max(witnesses.newest, call.sent_at)
+      measure(question, call)
     else
       hidden[#hidden + 1] = call
-      -- its record may lie before the reading, as times are cut to whole minutes: one that asks for more shows that
-      hidden.at_edge[call] = call.sent_at < shown.first + question.before + SLACK_MS or nil
-      question.gave = question.gave or hidden.at_edge[call] ~= nil
+      question.gave = question.gave or is_at_edge(question, call)
     end
   end
   return hidden
@@ -313,17 +314,18 @@ end
 -- with an answered call is its, under another id than it was answered with, where no call without a known end can have
 -- made it as well, and in any case once no record is as late. Every question gives it the same one: a later record may
 -- be an equal call's.
-local function without_hidden(question, shown, list, hidden, witnesses, open)
-  local calls, owned, time = { newest = hidden.newest, at_edge = hidden.at_edge }, {}, question.reconcile.time_member
+local function without_hidden(question, list, hidden, open)
+  local calls, owned, time = {}, {}, question.reconcile.time_member
   local rivals = not question.window.is_planned and joined(open, { question.intent })
   table.sort(hidden, function(a, b) return a.sent_at < b.sent_at end)
   for _, call in ipairs(hidden) do
     local own, is_over = nil, question.service:now() - call.sent_at >= HIDDEN_MS
-    for _, record in ipairs((is_over or rivals) and shown.unclaimed[question.row.full_name](call.params) or {}) do
+    local unclaimed = (is_over or rivals) and question.shown.unclaimed[question.row.full_name](call.params) or {}
+    for _, record in ipairs(unclaimed) do
       local is_first = not owned[record] and (not own or (tonumber(record[time]) or 0) < (tonumber(own[time]) or 0))
-      if is_first and verdict_of(question, call, record, witnesses) == "same" then own = record end
+      if is_first and verdict_of(question, call, record) == "same" then own = record end
     end
-    local function may_own(rival) return (verdict_of(question, rival, own, witnesses) or "other") ~= "other" end
+    local function may_own(rival) return (verdict_of(question, rival, own) or "other") ~= "other" end
     if own and not is_over and any(rivals, may_own) then own = nil end
     if own then owned[own], question.gave = true, true else calls[#calls + 1] = call end
   end
@@ -332,19 +334,19 @@ end
 
 -- Waits where the record of another call is missing that was answered longer ago than records may be late: it shows,
 -- once it comes, how late they are. Returns an answer where they are late beyond measure.
-local function judge_lateness(question, shown, hidden)
+local function judge_lateness(question, hidden)
   local late_ms = 0
   for _, call in ipairs(hidden) do
-    local age_ms = shown.began - call.sent_at
+    local age_ms = question.shown.began - call.sent_at
     -- one that stays away for so long while later ones are shown says nothing of them: its answer was another call's
-    local counts = age_ms >= question.visible_ms and not hidden.at_edge[call]
-      and (age_ms < HIDDEN_MS or call.sent_at >= hidden.newest)
+    local counts = age_ms >= question.visible_ms and not is_at_edge(question, call)
+      and (age_ms < HIDDEN_MS or call.sent_at >= question.witnesses.newest)
     if counts then
       late_ms, question.missed[call.id] = math.max(late_ms, age_ms), (question.missed[call.id] or 0) + 1
     end
   end
   question.waits = late_ms > 0
-  if question.waits then question.newer_than = shown.began end
+  if question.waits then question.newer_than = question.shown.began end
   return late_ms >= HIDDEN_MS and undecided({}, reasons.hidden) or nil
 end
 
@@ -364,7 +366,7 @@ end
 
 -- Returns what the records say that agree with the call in all that can be compared; nil where they say nothing, or
 -- there is something to wait for. Those that equal calls own are taken out of the others.
-local function judge_equal(question, parts, open, hidden, witnesses)
+local function judge_equal(question, parts, open, hidden)
   local equal, under_way, others = sorted_calls(question, open)
   local blocked = false
   local free = keep(joined(parts.same, joined(parts.may, parts.far)), function(one)
@@ -381,7 +383,7 @@ local function judge_equal(question, parts, open, hidden, witnesses)
   if not mine then return blocked and await_other(question) or nil end
   if parts.may[1] then return undecided(records_in(joined(parts.may, parts.same)), reasons.partly) end
   local function may_own(call)
-    local verdict, differs_by_fee = verdict_of(question, call, mine, witnesses)
+    local verdict, differs_by_fee = verdict_of(question, call, mine)
     return verdict == "same" or verdict == "may" or differs_by_fee
   end
   local rivals, now = keep(joined(others, hidden), may_own), question.service:now()
@@ -394,29 +396,29 @@ end
 
 -- Returns whether each of these records agrees with another call that can have made it, and that may be found to own it
 -- soon.
-local function may_be_claimed(question, list, calls, witnesses)
+local function may_be_claimed(question, list, calls)
   local now = question.service:now()
   return not any(list, function(one)
     return not any(calls, function(call)
-      return now < claims_until(question, call) and verdict_of(question, call, one.record, witnesses) == "same"
+      return now < claims_until(question, call) and verdict_of(question, call, one.record) == "same"
     end)
   end)
 end
 
 -- Returns what the absence of a record says; nil where it says that nothing was done, unless there is something to wait
 -- for.
-local function judge_absence(question, shown, parts, open, failed, hidden, witnesses)
+local function judge_absence(question, parts, open, failed, hidden)
   local unlike, is_planned = question.window.was_rejected and {} or parts.unlike, question.window.is_planned
   local doubts = joined(unlike, parts.far)
-  if doubts[1] and not parts.may[1] and may_be_claimed(question, doubts, joined(open, hidden), witnesses) then
+  if doubts[1] and not parts.may[1] and may_be_claimed(question, doubts, joined(open, hidden)) then
     return await_other(question)
   end
   local near = joined(unlike, parts.may)
   if near[1] then return undecided(records_in(near), parts.may[1] and reasons.another_id or reasons.unlike) end
   if parts.far[1] then return undecided(records_in(parts.far), is_planned and reasons.planned or reasons.elsewhere) end
-  if witnesses.misplaced and not is_planned then return undecided({}, reasons.misplaced) end
+  if question.witnesses.misplaced and not is_planned then return undecided({}, reasons.misplaced) end
   -- what is kept was read as of one time, and measures nothing
-  local doubt = M.vanished(question, shown) or not is_planned and judge_lateness(question, shown, hidden) or nil
+  local doubt = M.vanished(question) or not is_planned and judge_lateness(question, hidden) or nil
   if doubt or question.waits then return doubt end
   for _, one in ipairs(failed) do
     if one.verdict == "same" and one.place == "in" then return M.found(question, one.record) end
@@ -431,36 +433,36 @@ end
 
 -- Returns the candidates, those that failed, and the open calls as of one moment: a call that ends while a journal is
 -- asked for both would leave its record, or a twin's, to nobody. Or nil and an error.
-local function claimable(question, shown, witnesses)
+local function claimable(question)
   local first, last = question.first - M.SHIFTED_MS, question.last + M.SHIFTED_MS
   local before, list, failed
   while true do
     local open, err = question.claims:open_calls(first, last, question.later)
     if not open then return nil, err end
     if ids_of(open) == before then return list, failed, open end
-    before, list, failed = ids_of(open), candidates_of(question, shown, witnesses)
+    before, list, failed = ids_of(open), candidates_of(question)
     if not list or not list[1] then return list, failed, open end
   end
 end
 
 --- Returns what a late, whole reading says of the call by content; or nil and an error.
-function M.judge(question, shown)
-  local witnesses, err = M.witnesses(question, shown)
-  if not witnesses then return nil, err end
-  local list, failed, open = claimable(question, shown, witnesses)
+function M.judge(question)
+  local ok, err = M.learn(question)
+  if not ok then return nil, err end
+  local list, failed, open = claimable(question)
   if not list then return nil, failed end
   M.note_seen(question, records_in(list))
-  if shown.incomplete then return question:doubt(shown, records_in(list)) end
+  if question.shown.incomplete then return question:doubt(records_in(list)) end
   if list[1] and question.claims:has_forgotten(question.first, question.later) then
     return undecided(records_in(list), reasons.forgotten)
   end
-  local hidden, problem = hidden_calls(question, shown, witnesses)
+  local hidden, problem = hidden_calls(question)
   if not hidden then return nil, problem end
-  list, hidden = without_hidden(question, shown, list, hidden, witnesses, open)
+  list, hidden = without_hidden(question, list, hidden, open)
   local parts = part(list)
-  local answer = judge_equal(question, parts, open, hidden, witnesses)
+  local answer = judge_equal(question, parts, open, hidden)
   if answer or question.waits then return answer end
-  return judge_absence(question, shown, parts, open, failed, hidden, witnesses)
+  return judge_absence(question, parts, open, failed, hidden)
 end
 
 return M

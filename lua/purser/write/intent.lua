@@ -230,7 +230,7 @@ function M.other_content(known, key, row)
   return errors.new { kind = "argument", outcome = "not_sent", phase = "journal", operation = row.full_name,
     code = "journal.other_content", details = { key = key.name, call = known.id },
     message = format('the key "%s" was used for a call with other content; nothing was sent', key.name),
-    hint = "give another call a key of its own; `purser journal show` prints the first one" }
+    hint = format("give another call a key of its own; `purser journal show %s` prints the first one", known.id) }
 end
 
 --- Returns the error of what was done by another account of a journal, which may be this one under another name.

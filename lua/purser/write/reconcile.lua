@@ -20,7 +20,7 @@ local intents = require "purser.write.intent"
 local operations = require "purser.api.operations"
 local option_schema = require "purser.util.option_schema"
 local reading = require "purser.write.evidence.reading"
-local retention = require "purser.history.retention"
+local window_reader = require "purser.history.window"
 
 local undecided = find_content.undecided
 
@@ -74,6 +74,7 @@ local rules = { visibility_delay_ms = { 0 }, skew_ms = { 0 }, poll_ms = { 0 }, w
 ---@field doubted boolean     one of these readings did not show all there is
 ---@field waits boolean       there is more to wait for
 ---@field shown purser.evidence.Reading|nil  the last one
+---@field witnesses purser.evidence.Witnesses  what it shows of the service, once that was learned
 ---@field spelled table<string, string|false>  how the service spells what people spell: see reading.question
 ---@field seen table<string, table>  records that may be the call's, by id, that any reading showed
 ---@field newer_than integer    when the reading began in which another call's record is missing
@@ -113,13 +114,10 @@ function Question:is_due() return self.service:now() >= self.deadline end
 
 -- Returns how to read after a reading that showed no record of the call; nil where nothing more is read.
 local function next_way(question, answer)
-  local shown = question.shown
   -- what is planned is asked of readings that are kept, and which are two in one: see reading.all
-  if question.how == "early" or question.how == "wide" or not shown then return nil end
-  local witnesses = shown.witnesses[question.row.full_name]
+  if question.how == "early" or question.how == "wide" or not question.shown then return nil end
   -- what was given to equal calls may be this one's, unless their own records are looked for, too
-  local is_exact = witnesses and not question.gave and reading.is_exact(question, shown, witnesses)
-  if not is_exact then return "wide" end
+  if question.gave or not reading.is_exact(question) then return "wide" end
   local is_decided = answer and answer.outcome == "undecided" or question.waits and not next(question.missed)
   return question.how == "near" and not is_decided and "again" or nil
 end
@@ -132,7 +130,7 @@ function Question:read()
   self.late, self.doubted = self:is_due(), false
   local how, answer, err = not self.late and "early" or self.window.is_planned and "wide" or "near", nil, nil
   while how do
-    self.how, self.waits, self.gave, self.shown = how, false, false, nil
+    self.how, self.waits, self.gave, self.shown, self.witnesses = how, false, false, nil, claims.NONE
     answer, err = find[self.reconcile.strategy](self)
     if err or answer and answer.outcome == "done" and answer.record then break end
     if self.late and answer then find_content.note_seen(self, answer.candidates or {}) end
@@ -142,10 +140,9 @@ function Question:read()
 end
 
 --- Returns the answer of a reading that did not show all there is.
----@param shown purser.evidence.Reading
-function Question:doubt(shown, candidates)
+function Question:doubt(candidates)
   self.doubted = true
-  local answer = undecided(candidates, "(6) " .. shown.incomplete)
+  local answer = undecided(candidates, "(6) " .. self.shown.incomplete)
   answer.incomplete = true
   return answer
 end
@@ -158,9 +155,7 @@ end
 
 --- Returns the earliest time that the history reaches back to; 0 where that is not known.
 function Question:earliest()
-  local window = operations.by_name[self.reconcile.lookup].window
-  return window and (window.retention_days or window.retention_months) and retention.default(window, self.service:now())
-    or 0
+  return window_reader.default(operations.by_name[self.reconcile.lookup].window, self.service:now()) or 0
 end
 
 -- A history whose reach is documented nowhere is relied on for so long: others show as much by default.

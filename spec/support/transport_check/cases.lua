@@ -116,7 +116,7 @@ local SHORT_MS, LATEST_MS = 600, 11000 -- an exchange that drips would take 12 s
 for _, behaviour in ipairs { "silent", "slow_header", "slow_body", "slow_chunks" } do
   add(("the whole exchange is bounded by timeout_ms: %s"):format(behaviour), function(check)
     local exchange = check:failed(check:transport(), behaviour, "unknown",
-      { timeout_ms = SHORT_MS, method = "POST", at_most_once = true })
+      { timeout_ms = SHORT_MS, method = "POST", at_most_once = true }, LATEST_MS)
     check:expect(exchange.ms < LATEST_MS, "it took %d ms, and timeout_ms was %d", exchange.ms, SHORT_MS)
     check:expect(not check:count(exchange).ended, "the answer was awaited to its end")
   end)
@@ -136,7 +136,7 @@ end
 
 -- Waits until the service has done what it does after its answer; the host's loop turns meanwhile.
 local function await(check, transport, exchange)
-  local ends = core.monotonic_ms() + 10000
+  local ends = core.monotonic_ms() + 60000
   repeat
     if transport.sleep then transport:sleep(20) else core.sleep_ms(20) end
     if check:count(exchange).ended then return end

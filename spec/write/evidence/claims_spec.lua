@@ -102,7 +102,7 @@ describe("a witness", function()
     assert.same({ false }, { untimed.in_time, untimed.misplaced })
     assert.equal(NOW - 59000, shown {}.earliest)
     assert.equal(NOW - 60000, shown {}.latest)
-    local never = changed(answered(), { found = true, sent_at = 0 }) -- as far as this journal knows
+    local never = copy_of(answered(), { found = true, sent_at = 0 }) -- as far as this journal knows
     assert.same({ false, nil }, { shown({}, never).in_time, shown({}, never).untimed })
   end)
 

@@ -27,6 +27,7 @@ end
 
 -- LuaDBI's messages begin with words of its own, or with the place where they were raised; libpq's have several lines.
 local function plain(message)
+  if tostring(message):find('prepared statement "', 1, true) then return postgresql.POOLED end
   return (tostring(message):gsub("^[^\n]-%.lua:%d+: ", ""):gsub("^Execute failed ", "")
     :gsub("^Error preparing statement handle: ", ""):gsub("^Error allocating statement handle: ", "")
     :gsub("^Error executing statement parameters: ", "")
@@ -209,10 +210,6 @@ local function text_of(number)
   return ("%016d"):format(number)
 end
 
-local function time_text()
-  return ("%013d"):format(core.now_ms())
-end
-
 -- Gives a process its row's name; the child of a fork gets another than its parent.
 local function name_process(self, tx)
   local token, why = core.random_token(16)
@@ -233,8 +230,8 @@ end
 -- many rows it changed.
 local function change(tx, sql, ...)
   local kind = tx.db.kind
-  local rows, changed = tx:rows(sql .. (kind.returning_session or ""), ...)
-  if not kind.returning_session then return changed end
+  local rows, changed = tx:rows(sql .. (kind.session and " RETURNING " .. kind.session or ""), ...)
+  if not kind.session then return changed end
   if rows[1] and rows[1].session ~= tx.db.session then tx:reject(kind.POOLED) end
   return #rows
 end
@@ -244,7 +241,7 @@ end
 local function count_commit(self, tx)
   if self.process ~= core.process_id() then name_process(self, tx) end
   self.tried = self.tried + 1
-  self.time = time_text()
+  self.time = ("%013d"):format(core.now_ms())
   local changed = change(tx, [[UPDATE purser_generations SET generation = $1, changed_at = $2 WHERE name = $3
     AND generation >= $4]], text_of(self.tried), self.time, self.name, text_of(self.confirmed))
   if changed == 1 then return end
@@ -274,8 +271,10 @@ local function begin(self, reads)
   return ok, message
 end
 
-local function within(self, fn)
+local function within(self, fn, reads)
   local tx = setmetatable({ db = self }, Transaction)
+  local own = reads and self.kind.session and (tx:rows("SELECT " .. self.kind.session)[1] or {})
+  if own and own.session ~= self.session then tx:reject(self.kind.POOLED) end
   local result, second = fn(tx)
   local counted = tx.changes and self.counted
   if counted then count_commit(counted, tx) end
@@ -286,9 +285,9 @@ local NESTED = "a transaction is under way: a finaliser or a callback made this 
   .. "has ended"
 
 -- Runs `fn` in a transaction that was begun, and ends it. Returns as Database:transaction does.
-local function conclude(self, fn)
+local function conclude(self, fn, reads)
   self.busy = true
-  local ran, counted, result, second = pcall(within, self, fn)
+  local ran, counted, result, second = pcall(within, self, fn, reads)
   local ok, message = ran, nil
   if ran then ok, message = self:rows "COMMIT" end
   if ok then
@@ -312,7 +311,7 @@ local function attempt(self, fn, reads)
   if message then return nil, message end
   ok, message = begin(self, reads)
   if not ok then return nil, message end
-  return conclude(self, fn)
+  return conclude(self, fn, reads)
 end
 
 --- Runs `fn(transaction)` and commits; what `fn` returns is returned. When anything fails, all of it is undone, and

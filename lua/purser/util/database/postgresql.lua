@@ -125,8 +125,8 @@ function M.connect(driver, options)
   return nil, explained(tostring(message), given)
 end
 
---- The end of a statement that shows on which session it ran.
-M.returning_session = " RETURNING current_setting('purser.session', true) AS session"
+--- The column of a statement that shows on which session it runs.
+M.session = "current_setting('purser.session', true) AS session"
 
 M.POOLED = "the connection leads to a session of the server that is shared with other connections, as a pooler's in "
   .. "transaction mode does: prepared statements and settings of another program may take effect; connect to the "

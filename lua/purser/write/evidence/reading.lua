@@ -10,11 +10,12 @@
 --     client:reconcile(intent, options, readings)    -- of each of them
 
 local core = require "purser.core"
+local cursors = require "purser.history.cursor"
 local history = require "purser.history"
+local intents = require "purser.write.intent"
 local operations = require "purser.api.operations"
-local record_id = require "purser.history.record_id"
-local retention = require "purser.history.retention"
 local schedule = require "purser.schedule"
+local window_reader = require "purser.history.window"
 
 local M = {}
 
@@ -44,7 +45,7 @@ local OVERLAP_MS = 2 * DAY_MS   -- of two parts: bounds counted in whole days wo
 -- Returns each record of the parts of a history once: where the service does not keep to the windows that it was asked
 -- for, two may show one. Of those without an id two may be two, unless they come in another part.
 local function each_once(row, parts)
-  local key_of, seen, list = record_id.of(row.paging or {}), {}, {}
+  local key_of, seen, list = cursors.key_of(row.paging or {}), {}, {}
   for i, records in ipairs(parts) do
     for _, record in ipairs(records) do
       local key, is_id = key_of(record)
@@ -86,7 +87,7 @@ end
 --- after an error the next reading goes on with the parts that were read
 ---@return table[]|nil records, purser.Error|nil err, string|nil why
 function M.all(run, row, params, first, last, time_name, state)
-  local longest, ask = retention.max_window(row.window) or LONGEST_MS, asks_again(run)
+  local longest, ask = window_reader.max_window(row.window) or LONGEST_MS, asks_again(run)
   local parts = state or { is_second = true }
   while true do
     local from = parts.read_to and parts.read_to - math.min(OVERLAP_MS, longest / 2) or first
@@ -327,10 +328,10 @@ function M.of(question, how, first, last)
   return reading
 end
 
---- Returns whether a reading shows that a record of the call would be in it, at its time: calls that were answered
+--- Returns whether the reading shows that a record of the call would be in it, at its time: calls that were answered
 --- before and after it are; or nothing after it can be hidden, since so much more was asked for.
----@param witnesses purser.evidence.Witnesses
-function M.is_exact(question, reading, witnesses)
+function M.is_exact(question)
+  local reading, witnesses = question.shown, question.witnesses
   if reading.incomplete or not witnesses.in_time or witnesses.misplaced or witnesses.earliest > question.first then
     return false
   end
@@ -379,7 +380,7 @@ function M.by_amount(records)
   end
 end
 
---- Returns the records of a reading that show `id` as their member `name`.
+--- Returns the records of a reading that show `id` as their member `name`; "record_id": the id that the journal keeps.
 ---@param reading purser.evidence.Reading
 ---@return table[]
 function M.with_id(reading, name, id)
@@ -387,7 +388,9 @@ function M.with_id(reading, name, id)
   if not index then
     index = {}
     for _, record in ipairs(reading.records) do
-      if record[name] ~= nil then add(index, record[name], record) end
+      local shown = record[name]
+      if name == "record_id" then shown = intents.id_of(record) and tostring(intents.id_of(record)) end
+      if shown ~= nil then add(index, shown, record) end
     end
     reading.by_id[name] = index
   end

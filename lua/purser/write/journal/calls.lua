@@ -40,7 +40,8 @@ local M = {}
 ---@return purser.Intent
 function M.intent_of(row)
   return { id = row.id, account = row.account, operation = row.operation, params = core.decode(row.params),
-    service = row.service ~= "" and row.service or nil, sent_at = tonumber(row.sent_at) or 0, recv_window = tonumber(row.recv_window), attempt = tonumber(row.attempt) }
+    service = row.service ~= "" and row.service or nil,
+    sent_at = tonumber(row.sent_at) or 0, recv_window = tonumber(row.recv_window), attempt = tonumber(row.attempt) }
 end
 
 --- Returns the call that a row is.

@@ -4,7 +4,7 @@
 local history = require "purser.history"
 local operations = require "purser.api.operations"
 local page_of = require "paged_list"
-local record_id = require "purser.history.record_id"
+local cursors = require "purser.history.cursor"
 
 local NOW, MINUTE = 1700000000000, 60000
 
@@ -71,7 +71,7 @@ describe("the key of a record", function()
 
   -- The records as keys: equal ones have the same letter.
   local function letters(of, records)
-    local key, seen, text, count = record_id.of(of), {}, "", 0
+    local key, seen, text, count = cursors.key_of(of), {}, "", 0
     for _, record in ipairs(records) do
       local made = key(record)
       if not seen[made] then seen[made], count = string.char(97 + count), count + 1 end
@@ -103,14 +103,14 @@ describe("the key of a record", function()
 
   it("says whether it has an id; an empty one is none", function()
     for id, has in pairs { [""] = false, ["0"] = true, x = true } do
-      assert.equal(has, select(2, record_id.of(paging) { id = id }))
+      assert.equal(has, select(2, cursors.key_of(paging) { id = id }))
     end
   end)
 end)
 
 describe("the digest of a key", function()
   it("has 16 hexadecimal digits", function()
-    assert.matches("^%x+$", record_id.digest "k")
-    assert.equal(16, #record_id.digest "k")
+    assert.matches("^%x+$", cursors.digest "k")
+    assert.equal(16, #cursors.digest "k")
   end)
 end)

@@ -3,7 +3,7 @@
 
 local history = require "purser.history"
 local listed_records = require "listed_records"
-local retention = require "purser.history.retention"
+local window_reader = require "purser.history.window"
 local utc = require "purser.util.utc"
 
 local DAY, NOW = 86400000, listed_records.NOW
@@ -31,7 +31,7 @@ end)
 
 describe("the earliest time of a history", function()
   local function of(window, at)
-    local earliest = retention.earliest(window, assert(utc.ms(at)))
+    local earliest = window_reader.earliest(window, assert(utc.ms(at)))
     return earliest and utc.text(earliest):gsub(":00%.000Z$", "")
   end
 
@@ -59,19 +59,19 @@ end)
 
 describe("a walk without a beginning", function()
   it("begins where it stays within reach while it is under way", function()
-    assert.equal(NOW - 90 * DAY + 60000, retention.default({ retention_days = 90 }, NOW))
+    assert.equal(NOW - 90 * DAY + 60000, window_reader.default({ retention_days = 90 }, NOW))
     for month = 1, 12 do -- 180 days are never more than six months
       local now = assert(utc.ms(("2026-%02d-28"):format(month)))
-      assert.is_true(retention.default({ retention_months = 6 }, now)
-        > retention.earliest({ retention_months = 6 }, now))
+      assert.is_true(window_reader.default({ retention_months = 6 }, now)
+        > window_reader.earliest({ retention_months = 6 }, now))
     end
   end)
 end)
 
 describe("a window's length", function()
   it("leaves room for the seconds that are asked for on both sides", function()
-    assert.equal(7 * DAY - 3000, retention.max_window { max_window_days = 7 })
-    assert.is_nil(retention.max_window {})
-    assert.is_nil(retention.max_window(nil))
+    assert.equal(7 * DAY - 3000, window_reader.max_window { max_window_days = 7 })
+    assert.is_nil(window_reader.max_window {})
+    assert.is_nil(window_reader.max_window(nil))
   end)
 end)
