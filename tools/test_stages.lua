@@ -104,7 +104,8 @@ local function torture_jobs(list)
     list[#list + 1] = { name = name, seconds = seconds, alone = command, waits = true,
       command = ('export LUA_PATH="$PWD/spec/support/?.lua;$LUA_PATH"; ' .. command) }
   end
-  for _, path in ipairs { "spec/torture/on_postgresql.lua", "spec/torture/limits_on_postgresql.lua" } do
+  for _, name in ipairs { "", "keys_", "limits_" } do
+    local path = "spec/torture/" .. name .. "on_postgresql.lua"
     add_program(path, 60, "lua5.4 /usr/bin/busted --output=TAP --pattern=. " .. path)
   end
   add_program("spec/torture/connection.lua", 30, "lua5.4 spec/torture/connection.lua")

@@ -230,38 +230,6 @@ describe("a transaction", function()
   end)
 end)
 
-describe("a key that two names of one account take in the same instant", function()
-  it("makes one call: the second waits until the first is written", function()
-    local one, two, sim = open(), open(), purser.sim.new { seed = 8 }
-    local account = assert(sim:account { name = "twice", balances = { USDT = "100" } })
-    local function client_of(journal, name)
-      return assert(purser.new { base_url = "http://localhost", api_key = account.api_key, rate_limit = false,
-        secret_key = account.secret_key, transport = sim:transport(), clock = function() return sim:now() end,
-        journal = journal, account = name })
-    end
-    local named, unnamed = client_of(one, "treasury"), client_of(two)
-    local function move(client)
-      return client.wallet:transfer({ fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT",
-        amount = "1" }, { key = "sweep-1" })
-    end
-    assert(two.db:rows "SET lock_timeout = 200")
-    local transaction, meanwhile = one.db.transaction, nil
-    function one.db.transaction(db, body)
-      return transaction(db, function(tx)
-        local result = body(tx)
-        meanwhile = meanwhile or { move(unnamed) }
-        return result
-      end)
-    end
-    assert(move(named))
-    assert.same({ nil, "not_sent" }, { meanwhile[1], meanwhile[2].outcome })
-    assert.equal("journal.other_account", select(2, move(unnamed)).code)
-    assert.equal(1, sim:counts()["wallet.transfer"].applied)
-    one:close()
-    two:close()
-  end)
-end)
-
 describe("a write call that a finaliser makes within a transaction", function()
   it("is not sent, and leaves that transaction whole", function()
     local journal, sim = open(), purser.sim.new { seed = 7 }
@@ -394,6 +362,9 @@ describe("a pooler that gives a transaction the session of another connection", 
     assert.equal("not_sent", err.outcome)
     assert.matches("pooler in session mode", err.message)
     assert.equal(1, sim:counts()["wallet.transfer"].applied)
+    local queues, problem = purser.payouts.queues(journal)
+    assert.is_nil(queues)
+    assert.matches("pooler in session mode", problem.message)
     local rows = assert(journal.db:rows "SELECT id FROM purser_calls WHERE account = 'pooled'")
     assert.equal(1, #rows)
     journal:close()
@@ -401,28 +372,20 @@ describe("a pooler that gives a transaction the session of another connection", 
 end)
 
 describe("a pooler", function()
-  -- A third connection is given a session of which two have one each.
-  it("in transaction mode is refused: what is read on another session is not believed, nor what is opened", function()
-    local options, stop = server.pool "transaction"
+  it("in transaction mode is refused as soon as two connections share a session", function()
+    local options, stop = server.pool("transaction", 1)
     finally(stop)
     local one = open { port = options.port }
-    assert(one.db:rows "BEGIN")
-    local two = open { port = options.port }
-    assert(one.db:rows "COMMIT")
-    assert(purser.payouts.queues(two))
-    local queues, err = purser.payouts.queues(one)
-    assert.is_nil(queues)
-    assert.matches("pooler in session mode", err.message)
-    queues, err = purser.journal.open { postgresql = options }
-    assert.is_nil(queues)
+    assert(purser.payouts.queues(one)) -- as yet it is alone
+    local two, err = purser.journal.open { postgresql = options }
+    assert.is_nil(two)
     assert.matches("pooler in session mode", err.message)
     assert.is_nil(err.hint)
     one:close()
-    two:close()
   end)
 
   it("in session mode is as the server", function()
-    local options, stop = server.pool "session"
+    local options, stop = server.pool("session", 20)
     finally(stop)
     local journals = {}
     for i = 1, 3 do journals[i] = assert(purser.journal.open { postgresql = options }) end
@@ -431,110 +394,5 @@ describe("a pooler", function()
       assert(journal:prune { before = 1500000000000 })
       journal:close()
     end
-  end)
-end)
-
-describe("a key on two hosts", function()
-  local PAY = [[
-    local purser = require "purser"
-    local journal = assert(purser.journal.open { postgresql = %s })
-    local client = assert(purser.new { base_url = %q, api_key = %q, secret_key = %q, journal = journal,
-      account = "keys", rate_limit = false })
-    local info = {}
-    local result, err = client.sub_account:transfer({ toAccount = "tradingdesk1", fromAccountType = "SPOT",
-      toAccountType = "SPOT", asset = "USDT", amount = "3", clientTranId = ("k"):rep(32) }, { info = info })
-    print(result and result.tranId or tostring(err), info.repeated)
-  ]]
-
-  it("is used once by ten processes at once, each of which gets the one result", function()
-    local service = require("service").start()
-    finally(service.stop)
-    local account = assert(service.world:account { name = "Acme", role = "broker", balances = { USDT = "1000" } })
-    assert(service.world:account { name = "tradingdesk1", role = "sub", parent = account.uid })
-    service.world:fault { kind = "slow", operation = "sub_account.transfer", delay_ms = 300 }
-    local path = files.temporary(PAY:format(literal(options_with()), service.url, account.api_key, account.secret_key))
-    local pipes, ids, repeated = {}, {}, 0
-    for i = 1, 10 do pipes[i] = assert(io.popen(("%s %s 2>&1"):format(os.getenv "LUA" or "lua5.4", path))) end
-    for _, pipe in ipairs(pipes) do
-      local id, again = pipe:read "*a":match "^(.-)\t(%a+)\n$"
-      pipe:close()
-      ids[id or "nothing"] = true
-      repeated = repeated + (again == "true" and 1 or 0)
-    end
-    os.remove(path)
-    local id = next(ids)
-    assert.is_nil(next(ids, id), id)
-    assert.matches("^%w+$", id)
-    assert.equal(9, repeated)
-    assert.equal(1, service.world:counts()["sub_account.transfer"].applied)
-  end)
-
-  -- A list that is added and a single call, with the same ids at the same time: each id is of one of them.
-  local CLAIM = [[
-    local purser = require "purser"
-    local journal = assert(purser.journal.open { postgresql = %s })
-    local client = assert(purser.new { base_url = "http://127.0.0.1:1", api_key = "k", secret_key = "s",
-      journal = journal, account = "claims", rate_limit = false, retry = false })
-    local payouts = assert(purser.payouts.new { client = client, journal = journal })
-    for i = 1, 60 do
-      local params = { toAccount = "desk", fromAccountType = "SPOT", toAccountType = "SPOT", asset = "USDT",
-        amount = "3", clientTranId = ("c"):rep(30) .. ("%%02d"):format(i) }
-      local err
-      if %q == "list" then
-        err = select(2, payouts:add("p" .. i, "sub_account.transfer", params))
-      else
-        err = select(2, client.sub_account:transfer(params)) -- nobody listens there
-        if err.kind == "transport" then err = nil end
-      end
-      print(i, err and tostring(err):gsub("\n", " ") or "mine")
-    end
-  ]]
-
-  it("is of a payment or of a call, and not of both, whoever comes first", function()
-    local pipes, paths, owners = {}, {}, {}
-    for i, kind in ipairs { "list", "call" } do
-      paths[i] = files.temporary(CLAIM:format(literal(options_with()), kind))
-      pipes[i] = assert(io.popen(("%s %s 2>&1"):format(os.getenv "LUA" or "lua5.4", paths[i])))
-    end
-    for i, pipe in ipairs(pipes) do
-      for line in pipe:lines() do
-        local number, word = line:match "^(%d+)\t(.*)$"
-        assert.is_truthy(word == "mine" or word and word:find("is that of", 1, true), line)
-        if word == "mine" then owners[number] = (owners[number] or 0) + 1 end
-      end
-      pipe:close()
-      os.remove(paths[i])
-    end
-    for i = 1, 60 do assert.equal(1, owners[tostring(i)], tostring(i)) end
-  end)
-
-  it("of a call that was not executed is sent again in its row", function()
-    local sim = purser.sim.new { seed = 8 }
-    local account = assert(sim:account { name = "Acme", role = "broker", balances = { USDT = "1000" } })
-    assert(sim:account { name = "tradingdesk1", role = "sub", parent = account.uid })
-    local journal = open()
-    local client = assert(purser.new { base_url = "http://localhost", api_key = account.api_key,
-      secret_key = account.secret_key, transport = sim:transport(), clock = function() return sim:now() end,
-      journal = journal, account = "again", rate_limit = false })
-    local function move(amount)
-      return client.sub_account:transfer { toAccount = "tradingdesk1", fromAccountType = "SPOT",
-        toAccountType = "SPOT", asset = "USDT", amount = amount, clientTranId = ("r"):rep(32) }
-    end
-    sim:fault { kind = "reset", when = "before", operation = "sub_account.transfer" }
-    assert.equal("unknown", select(2, move "3").outcome)
-    local paid = assert(move "3.0")
-    assert.same(paid, assert(move "3"))
-    assert.equal("journal.other_content", select(2, move "4").code)
-    local entries = assert(journal:entries { account = "again" })
-    assert.same({ 1, "done", 2 }, { #entries, entries[1].state, entries[1].intent.attempt })
-    assert.equal(paid.tranId, assert(journal:owners("record_id", "again", { paid.tranId }))[paid.tranId].record_id)
-    assert.equal(0, #assert(journal:open_calls("again", nil, sim:now() - 100000, sim:now())))
-    assert.equal(1, #assert(journal:made_calls("again", { ["sub_account.transfer"] = true }, sim:now() - 100000,
-      sim:now())))
-    journal:note_delay("sub_account.transfer", 700)
-    journal:note_delay("sub_account.transfer", 600)
-    assert.equal(700, journal:delay "sub_account.transfer")
-    assert.equal(0, assert(journal:open_count "again").calls)
-    journal:close()
   end)
 end)

@@ -51,14 +51,16 @@ function M.start(folder)
     server.stop()
     server.start()
   end
-  --- Starts a pooler in front of it. Returns its options, and a function that stops it.
-  function server.pool(mode)
+  --- Starts a pooler in front of it, which has so many sessions of it. Returns its options, and a function that stops
+  --- it.
+  function server.pool(mode, sessions)
     local path, pool_port = folder .. "/pool-" .. mode, free_port()
     run(("mkdir -p %s"):format(path))
     local file = assert(io.open(path .. "/ini", "w"))
     file:write(("[databases]\npostgres = host=127.0.0.1 port=%d user=purser\n[pgbouncer]\nlisten_addr = 127.0.0.1\n"
-      .. "listen_port = %d\nauth_type = any\npool_mode = %s\nunix_socket_dir =\npidfile = %s/pid\nlogfile = %s/log\n")
-      :format(port, pool_port, mode, path, path))
+      .. "listen_port = %d\nauth_type = any\npool_mode = %s\ndefault_pool_size = %d\n"
+      .. "unix_socket_dir =\npidfile = %s/pid\nlogfile = %s/log\n")
+      :format(port, pool_port, mode, sessions, path, path))
     file:close()
     if as ~= "sh -c" then run("chown -R postgres " .. path) end
     run(("%s '/usr/sbin/pgbouncer -d %s/ini >/dev/null'"):format(as, path))

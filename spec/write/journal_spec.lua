@@ -240,11 +240,9 @@ describe("nothing is sent", function()
     local other = assert(database.open { sqlite = path })
     assert(other:rows "BEGIN EXCLUSIVE")
     rejected "locked.*wait until that has ended"
-    local none, err = open { lock_timeout_ms = 20 }
-    assert.is_nil(none)
-    assert.matches("locked.*wait until that has ended", tostring(err))
+    assert(open { lock_timeout_ms = 20 }):close() -- it only reads
     local payouts = assert(purser.payouts.new { client = client, journal = journal })
-    none, err = payouts:add("one", "broker.transfer", move)
+    local none, err = payouts:add("one", "broker.transfer", move)
     assert.is_nil(none)
     assert.matches("locked.*wait until that has ended", tostring(err))
     assert.is_nil(tostring(err):find("readable", 1, true))

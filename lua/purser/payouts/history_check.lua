@@ -337,7 +337,7 @@ local function is_spared(self, payment, answer)
   if payment.client_id then return false end
   local number, err = planned.within(self.journal, function(tx)
     return queue.undecided_equals(tx, self, payment)
-  end)
+  end, true)
   self.problem = self.problem or err
   return number ~= nil and number >= #answer.candidates
 end
@@ -369,7 +369,7 @@ local function renew(self, state, payment)
   local witness_at, err = planned.within(self.journal, function(tx)
     -- what an earlier run has kept may lack a witness of any time
     return queue.answered_since(tx, self, payment.operation, state.newest and 0 or state.readings.as_of) or false
-  end)
+  end, true)
   self.problem = self.problem or err
   if not witness_at then return end
   local visible_ms = M.visible_ms(self)

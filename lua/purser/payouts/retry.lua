@@ -57,11 +57,8 @@ end
 local function act(self, key, options, may, change, readings)
   local message, name, hint = option_schema.check(options or {}, rules, "payouts option")
   if message then return nil, errors.option(message, name, hint) end
-  local payment, err = planned.within(self.journal, function(tx)
-    local found = queue.find(tx, self, key)
-    return found and may[found.state] and found or false
-  end)
-  if not payment then return payment, err end
+  local payment, err = self:find(key)
+  if not payment or not may[payment.state] then return payment and false, err end
   local disowned, ok = options ~= nil and options.force == true, true
   if payment.attempt > 0 and payment.state ~= "waiting" then
     if disowned then ok, err = end_by_hand(self, payment) else ok, err = look(self, payment, readings) end
@@ -105,7 +102,7 @@ end
 function M.retry_all(self, keys, options)
   local readings, done, others = planned.readings(self.client:now()), {}, {}
   for _, key in ipairs(keys) do
-    local payment = planned.within(self.journal, function(tx) return queue.find(tx, self, key) or false end)
+    local payment = self:find(key)
     if payment and payment.attempt > 0 then
       readings:expect(history_check.window_of(self, payment, readings.as_of).since)
     end

@@ -247,7 +247,7 @@ function Approved:add(text, armoured, now, enqueue)
     end
   end
   local db, known, verified = self.kept_in.db
-  known, message = db:transaction(function(tx) return { approval_rows.plan_text(tx, plan.digest) } end)
+  known, message = db:transaction(function(tx) return { approval_rows.plan_text(tx, plan.digest) } end, true)
   if known and not known[1] and plan.head.queue ~= "" then
     local ok, err = enqueue(plan)
     if not ok then return nil, err end
@@ -297,7 +297,7 @@ function Approved:stored(now)
       end
     end
     return found
-  end)
+  end, true)
   for _, status in ipairs(list or {}) do -- one after the other, so that others can send meanwhile
     local plan = status.plan
     status.expired, status.rows, status.unmet = now >= plan.ends, #plan.rows, {}

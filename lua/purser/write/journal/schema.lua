@@ -73,14 +73,9 @@ local function set(tx, name, value)
   tx:rows("INSERT INTO purser_meta (name, value) VALUES ($1, $2)", name, value)
 end
 
--- Gives the journal its own id.
-local function set_id(tx)
+local function create(tx)
   local id, why = core.random_token(24)
   if not id then tx:reject("no random id could be made: " .. tostring(why)) end
-  set(tx, "journal_id", id)
-end
-
-local function create(tx)
   tx:rows "CREATE TABLE purser_meta (name TEXT PRIMARY KEY, value TEXT NOT NULL)"
   tx:rows(calls)
   for _, sql in ipairs(indexes) do tx:rows(sql) end
@@ -89,7 +84,8 @@ local function create(tx)
   tx:rows(generations)
   for _, sql in ipairs(approval_rows.TABLES) do tx:rows(sql) end
   set(tx, "version", ("%d"):format(M.version))
-  set_id(tx)
+  set(tx, "journal_id", id)
+  return true
 end
 
 local known_tables = {
@@ -97,9 +93,6 @@ local known_tables = {
   postgresql = "SELECT table_name::text AS name FROM information_schema.tables WHERE table_name = 'purser_meta' "
     .. "AND table_schema = current_schema()",
 }
-
--- A witness (purser.payouts.history_check) must not be kept with the journal that it speaks for.
-local WITNESS = "SELECT name FROM sqlite_master WHERE name = 'purser_marks'"
 
 local LOCK = 7078801
 
@@ -110,28 +103,42 @@ function M.is_prepared(db)
   return rows[1] ~= nil
 end
 
---- Makes the tables in an empty database. Returns true; or nil and a message, which is a text, or a table with `text`
---- and `hint`.
+-- Returns whether the tables are there, with all columns. Ends the transaction where they are no journal that this
+-- version knows.
+local function check(tx)
+  if #tx:rows(known_tables[tx.db.name]) == 0 then
+    -- a witness (purser.payouts.history_check) must not be kept with the journal that it speaks for
+    local witness = tx.db.name == "sqlite" and tx:rows("SELECT name FROM sqlite_master WHERE name = 'purser_marks'")[1]
+    if witness then tx:reject "it is the witness file of a journal" end
+    return false
+  end
+  local row = tx:rows("SELECT value FROM purser_meta WHERE name = 'version'")[1]
+  local version = row and row.value:find "^[1-9]%d*$" and tonumber(row.value)
+  if not version then tx:reject "it holds no version, so it is not a journal of Purser's" end
+  if version == 2 then return false end
+  if version ~= M.version then
+    tx:reject { text = ("it is of version %d, and this Purser knows %d"):format(version, M.version),
+      hint = version > M.version and "use the newer Purser" or "begin a new journal when nothing is open in this one" }
+  end
+  return true
+end
+
+-- Makes the tables, or what version 2 lacks.
+local function make(tx)
+  if #tx:rows(known_tables[tx.db.name]) == 0 then return create(tx) end
+  tx:rows("ALTER TABLE purser_calls ADD COLUMN " .. SERVICE)
+  tx:rows("UPDATE purser_meta SET value = $1 WHERE name = 'version'", ("%d"):format(M.version))
+  return true
+end
+
+--- Makes the tables in an empty database; a journal is only read. Returns true; or nil and a message, which is a text,
+--- or a table with `text` and `hint`.
 function M.prepare(db)
+  local is_there, message = db:transaction(check, true)
+  if is_there ~= false then return is_there, message end
   return db:transaction(function(tx)
     tx:lock(LOCK)
-    if #tx:rows(known_tables[db.name]) == 0 then
-      if db.name == "sqlite" and tx:rows(WITNESS)[1] then tx:reject "it is the witness file of a journal" end
-      create(tx)
-      return true
-    end
-    local row = tx:rows("SELECT value FROM purser_meta WHERE name = 'version'")[1]
-    local version = row and row.value:find "^[1-9]%d*$" and tonumber(row.value)
-    if not version then tx:reject "it holds no version, so it is not a journal of Purser's" end
-    if version == 2 then
-      tx:rows("ALTER TABLE purser_calls ADD COLUMN " .. SERVICE)
-      tx:rows("UPDATE purser_meta SET value = $1 WHERE name = 'version'", ("%d"):format(M.version))
-    elseif version ~= M.version then
-      tx:reject { text = ("it is of version %d, and this Purser knows %d"):format(version, M.version),
-        hint = version > M.version and "use the newer Purser"
-          or "begin a new journal when nothing is open in this one" }
-    end
-    return true
+    return check(tx) or make(tx) -- another process may have made them meanwhile
   end)
 end
 
