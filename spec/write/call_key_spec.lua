@@ -253,6 +253,25 @@ describe("a call that was made is answered by its result, and nothing is sent, t
   end)
 end)
 
+-- The signed request of a payment that was made would have made it a second time.
+describe("client:prepare", function()
+  it("makes no request whose key was used", function()
+    local client, params = client_of(), simulated.transfer("5", { clientTranId = id_of "invoice-1" })
+    assert(client:prepare("sub_account.transfer", params))
+    assert(client.sub_account:transfer(params))
+    local _, err = client:prepare("sub_account.transfer", params)
+    assert.same({ "not_sent", "journal.used" }, { err.outcome, err.code })
+    params.amount = "6"
+    assert.equal("journal.other_content", select(2, client:prepare("sub_account.transfer", params)).code)
+    params.clientTranId = nil
+    assert(client.sub_account:transfer(params, { key = "invoice-2" }))
+    assert.equal("journal.used", select(2, client:prepare("sub_account.transfer", params, { key = "invoice-2" })).code)
+    local info = {}
+    assert(client:prepare("sub_account.transfer", params, { key = "invoice-3", info = info }))
+    assert.is_nil(info.intent.params.clientTranId)
+  end)
+end)
+
 describe("client:recall", function()
   it("says what became of a call, and makes none", function()
     local client, params = client_of(), simulated.transfer("5", { clientTranId = id_of "invoice-1" })

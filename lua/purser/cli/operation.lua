@@ -283,6 +283,7 @@ local next_steps = {
   ["sub_account.create_sub_account"] = "sub_account create_api_key --subAccount %s --help",
 }
 
+-- Shows a result. Returns the exit code: of a conversion the service may reject each coin, and says so in the result.
 local function show_result(row, result, options)
   local shown = catalogue.creates_key(row) and not options.show_secret and hide_secret(result) or result
   report.write(output.render(row, shown, options), options.raw,
@@ -292,6 +293,10 @@ local function show_result(row, result, options)
   if next_step and (result.id or result.subAccount) then
     report.note("next: purser %s", next_step:format(values.shell_word(tostring(result.id or result.subAccount))))
   end
+  for _, failed in ipairs(result.failedList or {}) do
+    report.say("%s was not converted: %s [code %s]", failed.asset, failed.message, failed.code)
+  end
+  return (result.failedList or {})[1] and report.REJECTED or report.DONE
 end
 
 -- Says what a call failed with, or finds out. Returns the exit code.
@@ -306,10 +311,10 @@ end
 -- Shows the result of a call that was made before. Returns the exit code.
 local function show_repeated(row, result, options)
   report.note("nothing was sent: this call was made before, and this is its result")
-  show_result(row, result, options)
-  if not catalogue.creates_key(row) then return report.DONE end
+  local code = show_result(row, result, options)
+  if not catalogue.creates_key(row) then return code end
   local kept = options.secret_file and key_file.read(options.secret_file)
-  if kept and kept.api_key == result.apiKey then return report.DONE end
+  if kept and kept.api_key == result.apiKey then return code end
   report.say("its secret was shown by the run that made it, and is kept nowhere else")
   return report.lost_key(row, result.subAccount, result.apiKey)
 end
@@ -323,9 +328,9 @@ local function complete(client, row, params, options, call_options, handle_note,
   if options.secret_file and (is_repeated or not result) then os.remove(options.secret_file) end
   if not result then return fail(client, row, params, err, options) end
   if is_repeated then return show_repeated(row, result, options) end
-  local code = options.secret_file and keep_secret(row, result, options.secret_file, sources)
-  show_result(row, result, options)
-  return code
+  local kept = options.secret_file and keep_secret(row, result, options.secret_file, sources)
+  local code = show_result(row, result, options)
+  return kept or code
 end
 
 -- Guard rails that let no request be prepared for another program, since the journal would not know of it. Here the

@@ -22,6 +22,7 @@ local sub, upper = string.sub, string.upper
 ---@field extra string[]|nil     names of parameters that the operation does not know; their values may be secrets
 ---@field sent_at integer        the request's timestamp, epoch ms
 ---@field recv_window integer    milliseconds: the service rejects an older request
+---@field host string|nil        of the service that it was sent to
 ---@field account string|nil     which key signed: a digest of the API key, never the key
 ---@field id string|nil          of this call: a copy of the intent is that of the same call, in a journal as well
 ---@field attempt integer|nil    there: how often the call was sent by then
