@@ -100,7 +100,9 @@ local function make_key(client, row, values, opts)
     values[name] = made
   end
   key = key or id
-  return key and { name = key, content = content, unnamed = M.unnamed(client) }
+  if not key then return nil end
+  if client._credentials then pipeline.refresh_credentials(client) end -- they may be others than those of the last call
+  return { name = key, content = content, unnamed = M.unnamed(client) }
 end
 
 local function base_url_of(client) return client._origin .. client._prefix end
@@ -290,7 +292,6 @@ end
 -- Returns the call that was made with a key, unless it is known not to have been executed; and the error of one whose
 -- content is another.
 local function used(client, row, key)
-  if client._credentials and not client._account then pipeline.refresh_credentials(client) end -- they are its name
   local known = M.journal_of(client):used(client:account(), row, key.name)
   if not known or intents.SPENT_NOTHING[known.state] then return nil end
   return known, intents.other_content(known, key, row)
