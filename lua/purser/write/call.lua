@@ -78,8 +78,9 @@ end
 -- the same call, though it would be completed otherwise today, or cannot be.
 local function content_of(row, values, asked)
   local content = intents.content(row, values)
+  if not asked then return content end
   local checked, _, given = validate.check(row, asked)
-  local first = asked and intents.content(row, checked or given) or content
+  local first = intents.content(row, checked or given)
   return first == content and content or content .. " " .. first
 end
 
@@ -92,7 +93,7 @@ local function make_key(client, row, values, opts)
     return nil, errors.option(("the call has two keys, `%s` and the option `key`"):format(name), "key",
       "give one of them")
   end
-  local content = content_of(row, values, opts.asked)
+  if client._credentials and (key or id) then pipeline.refresh_credentials(client) end -- they may be new ones
   if name and not id and client._generate_ids then
     local made, message = key and id_of_key(client, row, key), nil
     if not made then made, message = core.random_token(32) end
@@ -100,9 +101,7 @@ local function make_key(client, row, values, opts)
     values[name] = made
   end
   key = key or id
-  if not key then return nil end
-  if client._credentials then pipeline.refresh_credentials(client) end -- they may be others than those of the last call
-  return { name = key, content = content, unnamed = M.unnamed(client) }
+  return key and { name = key, content = content_of(row, values, opts.asked), unnamed = M.unnamed(client) }
 end
 
 local function base_url_of(client) return client._origin .. client._prefix end
