@@ -33,21 +33,24 @@ local function add_times(row, params, options)
   end
 end
 
--- Returns the parameters that the options give.
+-- Returns the parameters that the options give, but for passwords.
 local function params_of(row, options)
   local params = {}
   for _, param in ipairs(row.params) do
-    for _, name in ipairs { param[1], param.plain } do
-      local value = options["param_" .. name]
-      if value and param.plain then
-        local password, message = credentials.password(value)
-        value = password or report.bad_input("--%s %s", name, message)
-      end
-      params[name] = value
-    end
+    if not param.plain then params[param[1]] = options["param_" .. param[1]] end
   end
   add_times(row, params, options)
   return params
+end
+
+local function add_passwords(row, params, options)
+  for _, param in ipairs(row.params) do
+    for _, name in ipairs(param.plain and { param[1], param.plain } or {}) do
+      local password, message = nil, nil
+      if options["param_" .. name] then password, message = credentials.password(options["param_" .. name]) end
+      params[name] = password or message and report.bad_input("--%s %s", name, message)
+    end
+  end
 end
 
 -- Returns the parameters that this version does not know; nil where there are none.
@@ -352,6 +355,7 @@ function M.run(row, options)
     if result then return show_repeated(row, result, options) end
     if problem then return fail(client, row, params, problem, options) end
   end
+  add_passwords(row, params, options)
   local handle_note = not options.plan and add_handle(row, params, options.key)
   local request, err = client:prepare(row.full_name, params, call_options)
   if not request and not options.plan and not needs_record[err.code] then return report.failure(row, params, err) end

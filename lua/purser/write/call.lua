@@ -77,8 +77,9 @@ end
 -- the same call, though it would be completed otherwise today, or cannot be.
 local function content_of(row, values, asked)
   local content = intents.content(row, values)
+  if not asked then return content end
   local checked, _, given = validate.check(row, asked)
-  local first = asked and intents.content(row, checked or given) or content
+  local first = intents.content(row, checked or given)
   return first == content and content or content .. " " .. first
 end
 
@@ -91,7 +92,7 @@ local function make_key(client, row, values, opts)
     return nil, errors.option(("the call has two keys, `%s` and the option `key`"):format(name), "key",
       "give one of them")
   end
-  local content = content_of(row, values, opts.asked)
+  if client._credentials and (key or id) then pipeline.refresh_credentials(client) end -- they may be new ones
   if name and not id and client._generate_ids then
     local made, message = key and id_of_key(client, row, key), nil
     if not made then made, message = core.random_token(32) end
@@ -99,7 +100,7 @@ local function make_key(client, row, values, opts)
     values[name] = made
   end
   key = key or id
-  return key and { name = key, content = content, unnamed = M.unnamed(client) }
+  return key and { name = key, content = content_of(row, values, opts.asked), unnamed = M.unnamed(client) }
 end
 
 -- Returns the host of a client's service. This machine has one name, whatever port a test's service or a proxy has.
@@ -293,7 +294,6 @@ end
 -- Returns the call that was made with a key, unless it is known not to have been executed; and the error of one whose
 -- content is another.
 local function used(client, row, key)
-  if client._credentials and not client._account then pipeline.refresh_credentials(client) end -- they are its name
   local known = M.journal_of(client):used(client:account(), row, key.name)
   if not known or intents.SPENT_NOTHING[known.state] then return nil end
   return known, intents.other_content(known, key, row)
