@@ -336,7 +336,9 @@ end
 --- Gives a payment another content, with which it waits. False when it is not as it was.
 ---@param made table  as of insert
 function M.replace(tx, self, payment, made, disowned)
-  return begin_anew(tx, self, payment, M.IDLE, planned.columns(made.operation, made.params, made.id), disowned)
+  local columns = planned.columns(made.operation, made.params, made.id)
+  columns.attempt = payment.attempt > 0 and ("%d"):format(payment.attempt + 1) or nil -- a late end is not of this one
+  return begin_anew(tx, self, payment, M.IDLE, columns, disowned)
 end
 
 return M
