@@ -100,7 +100,7 @@ end
 -- that; a list that moved may do it.
 local function is_repetition(turn, list)
   local source = turn.source
-  if #list == 0 or turn.overlap == #list or growth(turn) > 0 then return false end
+  if turn.overlap == #list or growth(turn) > 0 then return false end
   if is_copy(source, list, turn.before) or is_copy(source, list, turn.first) then return true end
   for _, record in ipairs(list) do
     local key, is_id = source.key(record)
