@@ -106,7 +106,7 @@ local function is_repetition(turn, list)
     local key, is_id = source.key(record)
     if not turn.seen[key] or not (is_id or source.strict) then return false end
   end
-  return source.strict or #list >= #(turn.before or {})
+  return source.strict or #list >= #turn.before
 end
 
 -- Returns whether a changed total means that the pages have to be turned again.
