@@ -194,7 +194,7 @@ describe("the payout gateway", function()
 
   it("finds after the death of all workers what they had sent, and sends it once", function()
     assert.equal(1, executed(function()
-      assert(sim.world:fault { kind = "slow", delay_ms = 5000, operation = WITHDRAW, times = 1 })
+      assert(sim.world:fault { kind = "slow", delay_ms = 600000, operation = WITHDRAW, times = 1 })
       pay("P8", "15")
       gateways.wait_until("the withdrawal is sent", function() return gateway:state "P8" == "unknown" end)
       local workers = gateway:workers()

@@ -53,7 +53,7 @@ describe("inside nginx", function()
 
   local function get(target)
     local response = assert(http:send { method = "GET", base_url = server:url(), target = target, body = "",
-      timeout_ms = 20000 })
+      timeout_ms = 120000 })
     return response.body
   end
 

@@ -8,7 +8,7 @@ file:close()
 require("purser.sim.serve").run(function()
   return { status = 200, headers = { ["content-type"] = arg[2] or "application/json" }, body = body }
 end, {
-  idle_timeout_ms = 60000,
+  idle_timeout_ms = 600000,
   on_listen = function(port)
     io.stdout:write(port, "\n")
     io.stdout:flush()

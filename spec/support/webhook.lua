@@ -13,7 +13,7 @@ require("purser.sim.serve").run(function(request)
   at = at + 1
   return { status = tonumber(statuses[at] or 204), headers = { ["content-type"] = "text/plain" }, body = "" }
 end, {
-  idle_timeout_ms = 60000,
+  idle_timeout_ms = 600000,
   on_listen = function(port)
     io.stdout:write(port, "\n")
     io.stdout:flush()

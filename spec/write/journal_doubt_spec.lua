@@ -106,7 +106,7 @@ describe("two processes at one journal", function()
     local sim = purser.sim.new { start_time = 1700000000000 + %d * 1000000 }
     local account = assert(sim:account { name = "Acme", role = "broker", balances = { USDT = "1000" } })
     assert(sim:account { name = "tradingdesk1", role = "sub", parent = account.uid })
-    local journal = assert(purser.journal.open { sqlite = "%s" })
+    local journal = assert(purser.journal.open { sqlite = "%s", lock_timeout_ms = 600000 })
     local client = assert(purser.new { base_url = "http://localhost", api_key = account.api_key, rate_limit = false,
       secret_key = account.secret_key, transport = sim:transport(), clock = function() return sim:now() end,
       journal = journal, account = "treasury", guard = { spending_limit = { USDT = "30" } } })

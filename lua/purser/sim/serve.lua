@@ -113,8 +113,7 @@ end
 ---@field any_host? boolean  answers the service's paths whatever name the Host of a request is. Default: false
 
 --- Serves a simulator as `run` serves a handler, until it is told to stop: by `options.stop`, by POST /sim/stop, or by
---- a signal that httpd.catch_signals caught. A late answer comes when the wall clock and the clock's advances make up
---- its delay: a test lets it wait for an hour, and advances.
+--- a signal that httpd.catch_signals caught. An advance of the clock shortens the delay of late answers.
 function M.world(sim, options)
   local stopped, all = false, {}
   for name, value in pairs(options) do all[name] = value end

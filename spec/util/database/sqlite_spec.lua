@@ -82,7 +82,13 @@ describe("a database in a file", function()
   end)
 
   it("cannot be in a folder that is missing, and the message quotes a path for the shell", function()
-    rejects('no file can be made in the folder "' .. folder .. "/none", { sqlite = folder .. "/none/db" })
+    rejects('no file can be made in the folder "' .. folder .. '/none/" (No such file or directory); make the folder',
+      { sqlite = folder .. "/none/db" })
+    local may_keep = core.may_keep
+    finally(function() core.may_keep = may_keep end)
+    function core.may_keep() return false, "Permission denied", folder .. "/" end -- root may write everywhere
+    rejects('(Permission denied); let this user write there, or name another', { sqlite = folder .. "/db" })
+    core.may_keep = may_keep
     path = folder .. "/it's"
     assert(open()):close()
     os.execute(('chmod 644 "%s"'):format(path))

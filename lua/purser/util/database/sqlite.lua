@@ -39,7 +39,8 @@ local function error_of(path)
   if path:find "^:" then return end -- :memory:, which has no write-ahead log, and is rejected for that
   local ok, reason, folder = core.may_keep(path)
   if not ok and folder then
-    return ('no file can be made in the folder "%s" (%s); make the folder, or name another'):format(folder, reason)
+    return ('no file can be made in the folder "%s" (%s); %s, or name another'):format(folder, reason,
+      reason == "Permission denied" and "let this user write there" or "make the folder")
   elseif not ok then
     return ('"%s" cannot be read and written (%s)'):format(path, reason)
   end
