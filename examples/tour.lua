@@ -49,7 +49,7 @@ end
 
 local function time_of(member)
   return function(record)
-    return record[member] and purser.utc.text(record[member]):sub(6, 16):gsub("T", " ")
+    return record[member] and purser.utc.text(record[member]):sub(12, 16)
   end
 end
 
