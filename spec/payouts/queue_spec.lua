@@ -427,5 +427,9 @@ describe("the counts of a queue", function()
     set("stage = 'taken', worker = 'two', lease_until = $1 WHERE payment = 'c'", time(900))
     assert.same({ due_at = now + 500, message = "a pause", sent = 1, others = 1, lease_until = now + 900 },
       (within(function(tx) return queue.next_due(tx, one) end)))
+    set("due_at = $1 WHERE payment = 'a'", time(4 * DAY)) -- written while the clock was wrong, so both are over
+    set("lease_until = $1 WHERE payment = 'c'", time(4 * DAY))
+    local found = within(function(tx) return queue.next_due(tx, one) end)
+    assert.same({ 0, 0 }, { found.due_at, found.lease_until })
   end)
 end)

@@ -84,3 +84,15 @@ it("records without ids of equal calls that were answered later are theirs, each
   end
   assert.equal("not_done", assert(reconcile.reconcile(service, lost(row.full_name, moved, "lost", NOW))).outcome)
 end)
+
+it("a call is undecided where each record that agrees with it is taken before it is kept, without end", function()
+  local service = showing(function() return { copy_of(moved, { tranId = "r1", timestamp = NOW + 100 }) } end)
+  local keep = service.journal.reconciled
+  function service.journal:reconciled(intent, answer)
+    if answer.outcome == "done" then return { is_taken = true } end
+    return keep(self, intent, answer)
+  end
+  local answer = assert(reconcile.reconcile(service, lost("wallet.transfer", moved, "lost", NOW)))
+  assert.equal("undecided", answer.outcome)
+  assert.matches("was taken meanwhile", answer.reason)
+end)

@@ -187,6 +187,12 @@ function M.left(tx, self)
     time_text(now + PATIENCE_MS), time_text(now + MAX_DELAY_MS))[1].number)
 end
 
+-- Returns a time that is kept; one that lies further ahead than any is over.
+local function time_of(tx, text, longest)
+  local time = tonumber(text)
+  return time and time > tx:now() + longest and 0 or time
+end
+
 --- Returns what keeps a worker from sending anything: { due_at = when the next payment that waits is due, message = why
 --- it was put off, sent = how many of this worker's were sent, others = how many other workers have, lease_until =
 --- until when the first of these }.
@@ -195,7 +201,7 @@ function M.next_due(tx, self)
   local row = tx:rows("SELECT due_at, message" .. IN_QUEUE .. " AND stage = 'waiting' AND blocked = '' "
     .. "ORDER BY due_at LIMIT 1", self.account, self.queue)[1]
   if row then
-    found.due_at = tonumber(row.due_at)
+    found.due_at = time_of(tx, row.due_at, MAX_DELAY_MS)
     found.message = row.message ~= "" and row.message or nil
   end
   for _, held in ipairs(tx:rows("SELECT worker, min(lease_until) AS lease_until" .. NUMBER .. IN_QUEUE
@@ -204,7 +210,7 @@ function M.next_due(tx, self)
       found.sent = tonumber(held.number)
     else
       found.others = found.others + tonumber(held.number)
-      found.lease_until = math.min(found.lease_until or math.huge, tonumber(held.lease_until) or 0)
+      found.lease_until = math.min(found.lease_until or math.huge, time_of(tx, held.lease_until, M.MAX_LEASE_MS) or 0)
     end
   end
   return found

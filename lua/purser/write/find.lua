@@ -13,18 +13,12 @@ local M = {}
 
 local undecided, is_blank = find_content.undecided, compare.is_blank
 
---- Finds the one record that agrees in all that can be compared.
-function M.match(question)
-  local shown, err = reading.of(question, question.how)
-  if not shown or not question.late then return nil, err end
-  return find_content.judge(question)
-end
-
 -- Returns a way that asks for the call's own id first, where the list can be asked for that, and then for all.
 local function by_id_first(once)
   return function(question)
-    local is_first = question.how == "early" or question.how == "near"
-    if is_first and not question.service.readings and reading.has_id_filter(question.reconcile) then
+    local is_first, reconcile = question.how == "early" or question.how == "near", question.reconcile
+    local has_filter = reconcile.narrow and question.intent.params[reconcile.client_id] ~= nil
+    if is_first and has_filter and not question.service.readings then
       local answer, err = once(question, "id")
       if err or answer and answer.outcome ~= "undecided" or not question.late then return answer, err end
     end
@@ -46,7 +40,8 @@ local REUSED = "(7) a record carries its id, which was used for another payment"
 -- Returns the answer of a record that shows the call's own id, and is good; or nil, and one that is not.
 local function judge_own(question)
   local name, params, other, contradicts = question.reconcile.client_id, question.intent.params, nil, false
-  for _, record in ipairs(reading.with_id(question.shown, name, params[name])) do
+  local is_named = question.reconcile.generated_id and params[name] ~= nil
+  for _, record in ipairs(is_named and reading.with_id(question.shown, name, params[name]) or {}) do
     local is_another = compare.contradicts(params, record, question.witnesses)
     if not is_another and not find_content.failing(question, record) then
       return { outcome = "done", record = record }
@@ -56,31 +51,23 @@ local function judge_own(question)
   return nil, other, contradicts
 end
 
--- Returns what a late reading says of a call that carries an id.
-local function judge_id(question)
-  local ok, err = find_content.learn(question)
+--- Finds a call by the id that it carries; where the service does not show that, by content: the one record that agrees
+--- in all that can be compared.
+M.match = by_id_first(function(question, how)
+  local is_late = question.late and how ~= "id"
+  local ok, err = reading.of(question, how)
+  if ok and is_late then ok, err = find_content.learn(question) end
   if not ok then return nil, err end
   local answer, other, contradicts = judge_own(question)
   if answer then return answer end
+  if not is_late then return find_content.note_early(question, other) end
   if not other then return find_content.judge(question) end
   if contradicts then return undecided({ other }, REUSED) end
   if question.shown.incomplete then return question:doubt { other } end
   return find_content.found(question, other)
-end
-
-local find_id = by_id_first(function(question, how)
-  local shown, err = reading.of(question, how)
-  if not shown then return nil, err end
-  if question.late and how ~= "id" then return judge_id(question) end
-  local answer, other = judge_own(question)
-  if answer then return answer end
-  return find_content.note_early(question, other)
 end)
 
---- Finds a call by the id that it carries; where the service does not show that, by content.
-function M.client_id(question)
-  return (question.intent.params[question.reconcile.client_id] == nil and M.match or find_id)(question)
-end
+M.client_id = M.match
 
 ---------------------------------------------------------------------------------------------------------------- a name
 

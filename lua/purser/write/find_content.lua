@@ -447,8 +447,6 @@ end
 
 --- Returns what a late, whole reading says of the call by content; or nil and an error.
 function M.judge(question)
-  local ok, err = M.learn(question)
-  if not ok then return nil, err end
   local list, failed, open = claimable(question)
   if not list then return nil, failed end
   M.note_seen(question, records_in(list))
@@ -456,8 +454,8 @@ function M.judge(question)
   if list[1] and question.claims:has_forgotten(question.first, question.later) then
     return undecided(records_in(list), reasons.forgotten)
   end
-  local hidden, problem = hidden_calls(question)
-  if not hidden then return nil, problem end
+  local hidden, err = hidden_calls(question)
+  if not hidden then return nil, err end
   list, hidden = without_hidden(question, list, hidden, open)
   local parts = part(list)
   local answer = judge_equal(question, parts, open, hidden)

@@ -94,12 +94,14 @@ end
 ---@type fun(record: table): string|nil
 M.record_id = intents.id_of
 
---- Returns the error of what failed in a transaction: an error that it was rejected with as it is.
+--- Returns the error of what failed in a transaction: an error that it was rejected with as it is. A message may say
+--- itself what to do, behind a semicolon.
 ---@param problem any
 ---@return purser.Error
 function M.error(problem)
   return errors.is(problem) and problem or intents.journal_error("not_sent", tostring(problem),
-    "make the journal readable and writable, then run it again: what was sent is found by it")
+    not tostring(problem):find("; ", 1, true) and "make the journal readable and writable, then run it again: what "
+      .. "was sent is found by it" or nil)
 end
 
 --- Runs fn(tx) in a transaction of the journal. Returns what it returns; or nil and an error.

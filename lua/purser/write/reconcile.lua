@@ -176,9 +176,9 @@ end
 --- Returns whether a call may be decided before a record that exists must be seen. Where only content identifies calls,
 --- an equal record may come until the deadline.
 function M.decides_early(question)
-  local strategy = question.reconcile.strategy
-  if strategy == "client_id" then return question.intent.params[question.reconcile.client_id] ~= nil end
-  return strategy ~= "match" and strategy ~= "token" and strategy ~= "nothing"
+  local reconcile = question.reconcile
+  if reconcile.generated_id then return question.intent.params[reconcile.client_id] ~= nil end
+  return not reconcile.match_on or reconcile.strategy == "conversion"
 end
 
 --------------------------------------------------------------------------------------------------------------- the loop

@@ -11,7 +11,9 @@ local HISTORY = operations.by_name["sub_account.transfer_history"]
 
 local function record(id, at) return { tranId = id, timestamp = at, asset = "USDT", amount = "2" } end
 
-local function all(run, row) return reading.all(run, row or HISTORY, {}, NOW - HOUR, NOW + HOUR, "timestamp") end
+local function all(run, row, time)
+  return reading.all(run, row or HISTORY, {}, NOW - HOUR, NOW + HOUR, time or "timestamp")
+end
 
 describe("the records of a history", function()
   it("are all of its pages", function()
@@ -79,6 +81,21 @@ describe("the records of a history", function()
     local found, err, why = all(function() return page end)
     assert.same({ 10, nil }, { #found, err })
     assert.matches("turn its pages", why)
+  end)
+
+  it("come with why nothing shows that they are all, where the list keeps to no time or its pages change", function()
+    local shown = {}
+    for i = 1, 30 do shown[i] = { id = tostring(i), coin = "USDT", applyTime = NOW + 2 * HOUR } end
+    local withdrawals = operations.by_name["wallet.withdrawal_history"]
+    local found, err, why = all(function() return shown end, withdrawals, "applyTime")
+    assert.same({ 30, nil }, { #found, err })
+    assert.matches("does not keep to the time", why)
+    local desk, unnamed = { subAccount = "Desk" }, { createTime = NOW }
+    local pages = { { desk, unnamed }, { desk, unnamed, { subAccount = "Till" } }, {} }
+    found, err, why = all(function(_, asked) return pages[asked.page] end,
+      operations.by_name["broker.list_sub_accounts"])
+    assert.same({ 4, nil }, { #found, err })
+    assert.matches("records come again on later pages", why)
   end)
 
   it("are none where a read fails", function()

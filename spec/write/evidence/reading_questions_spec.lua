@@ -36,11 +36,11 @@ describe("the question of a list", function()
     assert.is_nil(question("sub_account.transfer", transfer, true, { toAccount = false }).toAccount)
   end)
 
-  it("can be for the call's own id where the list has such a filter", function()
-    assert.is_true(reading.has_id_filter(operations.by_name["sub_account.transfer"].reconcile))
-    assert.is_true(reading.has_id_filter(operations.by_name["broker.create_sub_account"].reconcile))
-    assert.is_false(reading.has_id_filter(operations.by_name["wallet.withdraw"].reconcile))
-    assert.is_false(reading.has_id_filter(operations.by_name["wallet.transfer"].reconcile))
+  it("is for the call's own id by each row's filter of the narrow question", function()
+    for _, row in ipairs(operations.every) do
+      local reconcile = row.reconcile or {}
+      assert.same(reconcile.narrow and { reconcile.client_id }, reconcile.narrow, row.full_name)
+    end
   end)
 end)
 

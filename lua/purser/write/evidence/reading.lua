@@ -121,14 +121,6 @@ function M.is_history(reconcile)
   return through ~= nil and through.paging ~= nil and through.paging.time_member ~= nil
 end
 
---- Returns whether the list can be asked for the call's own id.
-function M.has_id_filter(reconcile)
-  for _, name in ipairs(reconcile.narrow or {}) do
-    if name == reconcile.client_id then return true end
-  end
-  return false
-end
-
 --- Returns the parameters of the list: by the call's id, or all that may hold the call's record.
 ---@param spelled table<string, string|false>  how the service spells the names of sub-accounts; false: ask without
 function M.question(reconcile, params, spelled, by_id)
@@ -356,23 +348,22 @@ local CELL = 2 -- wider than what is cut or rounded
 ---@param records table[]
 ---@return fun(params: table): table[]
 function M.by_amount(records)
-  local by_size, by_payee, odd = {}, {}, {}
+  local lists = {} -- by size in cells, by payee, and under "" those without an amount
   for _, record in ipairs(records) do
     local amount, fee = math.abs(tonumber(record.amount) or 0), tonumber(record.transactionFee) or 0
-    local is_shown = amount > 0
-    if not is_shown then odd[#odd + 1] = record end
+    local payee = payee_of(record)
     for _, size in ipairs { amount, amount + fee, amount - fee } do
-      if size == size then add(by_size, math.floor(size / CELL), record) end
+      if size == size then add(lists, math.floor(size / CELL), record) end
     end
-    add(by_payee, payee_of(record), record)
+    if payee ~= "" then add(lists, payee, record) end
+    if amount == 0 or amount ~= amount then add(lists, "", record) end
   end
   return function(params)
     local size, found, seen = tonumber(params.amount), {}, {}
     if not size then return records end
-    local cell, payee = math.floor(size / CELL), payee_of(params)
-    for _, list in ipairs { by_size[cell - 1] or {}, by_size[cell] or {}, by_size[cell + 1] or {},
-      payee ~= "" and by_payee[payee] or {}, odd } do
-      for _, record in ipairs(list) do
+    local cell = math.floor(size / CELL)
+    for _, key in ipairs { cell - 1, cell, cell + 1, payee_of(params), "" } do
+      for _, record in ipairs(lists[key] or {}) do
         if not seen[record] then found[#found + 1], seen[record] = record, true end
       end
     end
