@@ -58,6 +58,7 @@ local function payment_of(row)
     disowned = row.disowned ~= "", rejection = row.rejected ~= "" and (message or "it was rejected") or nil,
     content = row.content, worker = row.worker, due_at = tonumber(row.due_at), call_state = row.state,
     sent_at = tonumber(row.sent_at), recv_window = tonumber(row.recv_window),
+    host = row.host ~= "" and row.host or nil,
   }
 end
 
@@ -66,7 +67,8 @@ end
 ---@return purser.Intent
 function M.intent_of(self, payment)
   return { id = payment.id, account = self.account, operation = payment.operation, params = payment.params,
-    sent_at = payment.sent_at or self.client:now(), recv_window = payment.recv_window, attempt = payment.attempt }
+    sent_at = payment.sent_at or self.client:now(), recv_window = payment.recv_window, attempt = payment.attempt,
+    host = payment.host }
 end
 
 ------------------------------------------------------------------------------------------------------------- adding

@@ -366,10 +366,10 @@ end
 
 -- Returns what the records say that agree with the call in all that can be compared; nil where they say nothing, or
 -- there is something to wait for. Those that equal calls own are taken out of the others.
-local function judge_equal(question, parts, open, hidden)
+local function judge_equal(question, list, parts, open, hidden)
   local equal, under_way, others = sorted_calls(question, open)
   local blocked = false
-  local free = keep(joined(parts.same, joined(parts.may, parts.far)), function(one)
+  local free = keep(list, function(one)
     if one.verdict ~= "same" then return false end
     local is_blocked = any(under_way, function(call) return can_have_made(question, call, one.record) end)
     blocked = blocked or is_blocked and (one.place == "in" or question.window.is_planned)
@@ -458,7 +458,7 @@ function M.judge(question)
   if not hidden then return nil, err end
   list, hidden = without_hidden(question, list, hidden, open)
   local parts = part(list)
-  local answer = judge_equal(question, parts, open, hidden)
+  local answer = judge_equal(question, list, parts, open, hidden)
   if answer or question.waits then return answer end
   return judge_absence(question, parts, open, failed, hidden)
 end
