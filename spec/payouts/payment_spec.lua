@@ -235,3 +235,34 @@ describe("a payment whose answer was lost, and whose history", function()
     assert.equal(1, at.counted(TRANSFER, "applied"))
   end)
 end)
+
+describe("a payment of a lost journal that a history shows", function()
+  -- Its first end with a record gets this verdict, as if another process had been there before.
+  local function lose(verdict)
+    local payouts = payouts_with()
+    assert(payouts:add("a", TRANSFER, move "5"))
+    assert(payouts:run())
+    at.lose_journal()
+    local end_call = at.journal.end_call
+    at.journal.end_call = function(journal, intent, ending)
+      if not (verdict and intent.id and ending.record) then return end_call(journal, intent, ending) end
+      local first = verdict
+      verdict = nil
+      return first
+    end
+    payouts = payouts_with()
+    assert(payouts:add("a", TRANSFER, move "5"))
+    return assert(payouts:run()), assert(payouts:find "a")
+  end
+
+  it("is undecided where its record was given to another call meanwhile", function()
+    local report, payment = lose { is_taken = true }
+    assert.same({ 1, 1 }, { report.undecided, at.counted(TRANSFER, "applied") })
+    assert.same({ "its record is another call's", "planned" }, { payment.message, payment.call_state })
+  end)
+
+  it("is looked for again where the record may be that of an equal call", function()
+    local report = lose { is_over = true }
+    assert.same({ 1, 1 }, { report.done, at.counted(TRANSFER, "applied") })
+  end)
+end)
