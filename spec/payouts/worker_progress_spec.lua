@@ -48,6 +48,31 @@ describe("the progress", function()
     assert.matches("cannot show that it is the newest", reason_of(payouts))
   end)
 
+  it("says no reason why nothing is sent while something is", function()
+    local is_sending, said = false, {}
+    at.client = at.client_with { retry = false, transport = at.transport(function(request, inner)
+      local response = inner:send(request)
+      if request.operation == TRANSFER then return nil, { outcome = "unknown", phase = "receive", message = "lost" } end
+      if request.operation == "sub_account.transfer_history" and not is_sending and not said[2] then
+        return nil, { outcome = "not_sent", phase = "connect", message = "no route to host" }
+      elseif request.operation == "wallet.transfer" then
+        is_sending = true
+        schedule.sleep(50)
+        is_sending = false
+      end
+      return response
+    end) }
+    local payouts = payouts_with { history_check = "never", progress_ms = 1 }
+    payouts.progress = function(progress)
+      if is_sending then said[#said + 1] = progress.waiting_for or "nothing" end
+    end
+    assert(payouts:add("a", TRANSFER, move "1"))
+    assert(payouts:add("b", "wallet.transfer", at.own "2"))
+    assert.equal(2, assert(payouts:run()).done)
+    assert.is_true(#said > 1)
+    for _, reason in ipairs(said) do assert.equal("nothing", reason) end
+  end)
+
   it("shows it in its line", function()
     assert.equal("1 of 3 payments (33 %), 0/s, 1 blocked, waits: the next is due in 2 s", purser.payouts.progress_line {
       total = 3, finished = 1, rate = 0, failed = 0, undecided = 0, blocked = 1,

@@ -163,9 +163,9 @@ local function seconds(ms) return ("%d s"):format(math.max(1, math.ceil(ms / 100
 
 -- Returns why nothing is sent now; nil while something is.
 local function reason(self, tx)
-  local limited = not self.waiting_for and planned.wait_text(self.client)
-  if limited then return limited end
-  if self.waiting_for or self.sending > 0 or #self.hand > 0 then return self.waiting_for end
+  local limited = (self.sending > 0 or not self.waiting_for) and planned.wait_text(self.client)
+  if limited or self.sending > 0 then return limited or nil end
+  if self.waiting_for or #self.hand > 0 then return self.waiting_for end
   local now, parts, left = tx:now(), {}, queue.next_due(tx, self)
   local parked = waiting_for_looks(self)
   if parked > 0 then parts[1] = ("%d wait to be looked for"):format(parked) end
