@@ -167,6 +167,9 @@ describe("a call that only its content identifies", function()
     assert.equal(2, #answer.candidates)
     assert.matches("^%(11%)", answer.reason)
     assert.equal("nothing yet", with({ copy_of(moved, { timestamp = NOW - 8 * HOUR }) }, EARLY))
+    for _, hours in ipairs { -15, 15 } do -- no time zone is as far away
+      assert.equal("nothing yet", with { copy_of(moved, { timestamp = NOW + hours * HOUR }) })
+    end
     assert.matches("in part", select(2, with { moved, copy_of(moved, { tranId = "t2", asset = "usdt-trx" }) }).reason)
   end)
 
