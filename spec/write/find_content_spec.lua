@@ -57,7 +57,8 @@ describe("a call that only its content identifies", function()
     local known = own_calls.new()
     local entry = own_calls.note(known, operations.by_name["wallet.transfer"], { operation = "wallet.transfer",
       params = move, sent_at = NOW + 100, recv_window = 5000, id = "other" })
-    assert.equal("nothing yet", with({ moved }, NOW + 9000, { journal = known }))
+    assert.equal("nothing yet", with({ moved }, NOW + 9099, { journal = known }))
+    assert.equal("done", with({ moved }, NOW + 9100, { journal = known })) -- its own record would be visible
     entry.state = "unknown"
     assert.equal("done", with({ moved }, NOW + 9000, { journal = known }))
   end)
