@@ -182,6 +182,22 @@ describe("a key that the same account used under another name", function()
     assert.equal(2, applied())
   end)
 
+  -- The name was that of the key before the last, so that nothing showed the first one's name: it was paid again.
+  it("is rejected where the API key was changed twice, by a client that goes on", function()
+    local keys = account
+    local client = assert(purser.new { base_url = "http://localhost", transport = sim:transport(), journal = journal,
+      clock = function() return sim:now() end, credentials = function() return keys.api_key, keys.secret_key end,
+      rate_limit = false, retry = false })
+    assert(move(client, "5", "invoice-1"))
+    for i, id in ipairs { "invoice-2", "invoice-1" } do
+      keys = assert(sim:account { name = "Acme " .. i, role = "broker", balances = { USDT = "1000" } })
+      assert(sim:account { name = "tradingdesk2" .. i, role = "sub", parent = keys.uid })
+      local _, err = move(client, "5", id)
+      if id == "invoice-1" then assert.same({ "not_sent", "journal.other_account" }, { err.outcome, err.code }) end
+    end
+    assert.equal(1, applied())
+  end)
+
   it("is used by each of two that have names and other keys, or say another thing with it", function()
     assert(move(client_under "treasury", "5", "invoice-1"))
     assert(move(client_under "second", "7", "invoice-1"))
@@ -229,6 +245,20 @@ describe("a call that was made is answered by its result, and nothing is sent, t
     assert.same({ "not_sent", "clientTranId" }, { err.outcome, err.parameter })
   end)
 
+  it("the funds password is another, or is not given", function()
+    local of_sub = assert(sim:account { name = "desk2", role = "sub", parent = account.uid,
+      balances = { USDT = "100" } })
+    local client = client_of { api_key = of_sub.api_key, secret_key = of_sub.secret_key, account = "desk2" }
+    local params = { coin = "USDT", network = "Tron(TRC20)", address = "TQn9Y2khEsLJW1ChVWFMSMeRDow5KcbLSE",
+      amount = "20", funds_password = "correct horse" }
+    local first, info = assert(client.broker:withdraw(params, { key = "invoice-1" })), {}
+    for _, password in ipairs { "battery staple", false } do
+      params.funds_password = password or nil
+      assert.same(first, assert(client.broker:withdraw(params, { key = "invoice-1", info = info })))
+      assert.is_true(info.repeated)
+    end
+  end)
+
   it("a parameter is wrong that was not there: that is another call", function()
     local client = client_of()
     assert(move(client, "5", "invoice-1"))
@@ -250,6 +280,25 @@ describe("a call that was made is answered by its result, and nothing is sent, t
     keys = {}
     assert(move(client, "5", "invoice-2", { info = info }))
     assert.is_true(info.repeated)
+  end)
+end)
+
+-- The signed request of a payment that was made would have made it a second time.
+describe("client:prepare", function()
+  it("makes no request whose key was used", function()
+    local client, params = client_of(), simulated.transfer("5", { clientTranId = id_of "invoice-1" })
+    assert(client:prepare("sub_account.transfer", params))
+    assert(client.sub_account:transfer(params))
+    local _, err = client:prepare("sub_account.transfer", params)
+    assert.same({ "not_sent", "journal.used" }, { err.outcome, err.code })
+    params.amount = "6"
+    assert.equal("journal.other_content", select(2, client:prepare("sub_account.transfer", params)).code)
+    params.clientTranId = nil
+    assert(client.sub_account:transfer(params, { key = "invoice-2" }))
+    assert.equal("journal.used", select(2, client:prepare("sub_account.transfer", params, { key = "invoice-2" })).code)
+    local info = {}
+    assert(client:prepare("sub_account.transfer", params, { key = "invoice-3", info = info }))
+    assert.is_nil(info.intent.params.clientTranId)
   end)
 end)
 

@@ -350,7 +350,7 @@ describe("opening", function()
 
   it("rejects a journal of a newer version, and leaves it as it is", function()
     assert(journal.db:rows "UPDATE purser_meta SET value = '99' WHERE name = 'version'")
-    rejected "version 99, and this Purser knows 2"
+    rejected "version 99, and this Purser knows 3"
     assert.equal("99", assert(journal.db:rows "SELECT value FROM purser_meta WHERE name = 'version'")[1].value)
   end)
 
@@ -368,8 +368,8 @@ describe("opening", function()
   end)
 
   it("says of a path why it cannot hold a journal, and makes nothing", function()
-    rejected('cannot be opened: no file can be made in the folder "/no/such/folder/" %(No such file',
-      { sqlite = "/no/such/folder/journal" })
+    rejected('folder "/no/such/folder/" %(No such file or directory%); make the folder, or name another %[outcome',
+      { sqlite = "/no/such/folder/journal" }) -- that cure, and no second one
     rejected("no file can be made in the folder", { sqlite = path .. ".none/journal" })
     rejected("Not a directory", { sqlite = path .. "/journal" })
     rejected('"/tmp" cannot be read and written %(Is a directory', { sqlite = "/tmp" })

@@ -33,21 +33,24 @@ local function add_times(row, params, options)
   end
 end
 
--- Returns the parameters that the options give.
+-- Returns the parameters that the options give, but for passwords.
 local function params_of(row, options)
   local params = {}
   for _, param in ipairs(row.params) do
-    for _, name in ipairs { param[1], param.plain } do
-      local value = options["param_" .. name]
-      if value and param.plain then
-        local password, message = credentials.password(value)
-        value = password or report.bad_input("--%s %s", name, message)
-      end
-      params[name] = value
-    end
+    if not param.plain then params[param[1]] = options["param_" .. param[1]] end
   end
   add_times(row, params, options)
   return params
+end
+
+local function add_passwords(row, params, options)
+  for _, param in ipairs(row.params) do
+    for _, name in ipairs(param.plain and { param[1], param.plain } or {}) do
+      local password, message = nil, nil
+      if options["param_" .. name] then password, message = credentials.password(options["param_" .. name]) end
+      params[name] = password or message and report.bad_input("--%s %s", name, message)
+    end
+  end
 end
 
 -- Returns the parameters that this version does not know; nil where there are none.
@@ -283,6 +286,7 @@ local next_steps = {
   ["sub_account.create_sub_account"] = "sub_account create_api_key --subAccount %s --help",
 }
 
+-- Shows a result. Returns the exit code: of a conversion the service may reject each coin, and says so in the result.
 local function show_result(row, result, options)
   local shown = catalogue.creates_key(row) and not options.show_secret and hide_secret(result) or result
   report.write(output.render(row, shown, options), options.raw,
@@ -292,6 +296,10 @@ local function show_result(row, result, options)
   if next_step and (result.id or result.subAccount) then
     report.note("next: purser %s", next_step:format(values.shell_word(tostring(result.id or result.subAccount))))
   end
+  for _, failed in ipairs(result.failedList or {}) do
+    report.say("%s was not converted: %s [code %s]", failed.asset, failed.message, failed.code)
+  end
+  return (result.failedList or {})[1] and report.REJECTED or report.DONE
 end
 
 -- Says what a call failed with, or finds out. Returns the exit code.
@@ -306,10 +314,10 @@ end
 -- Shows the result of a call that was made before. Returns the exit code.
 local function show_repeated(row, result, options)
   report.note("nothing was sent: this call was made before, and this is its result")
-  show_result(row, result, options)
-  if not catalogue.creates_key(row) then return report.DONE end
+  local code = show_result(row, result, options)
+  if not catalogue.creates_key(row) then return code end
   local kept = options.secret_file and key_file.read(options.secret_file)
-  if kept and kept.api_key == result.apiKey then return report.DONE end
+  if kept and kept.api_key == result.apiKey then return code end
   report.say("its secret was shown by the run that made it, and is kept nowhere else")
   return report.lost_key(row, result.subAccount, result.apiKey)
 end
@@ -323,9 +331,9 @@ local function complete(client, row, params, options, call_options, handle_note,
   if options.secret_file and (is_repeated or not result) then os.remove(options.secret_file) end
   if not result then return fail(client, row, params, err, options) end
   if is_repeated then return show_repeated(row, result, options) end
-  local code = options.secret_file and keep_secret(row, result, options.secret_file, sources)
-  show_result(row, result, options)
-  return code
+  local kept = options.secret_file and keep_secret(row, result, options.secret_file, sources)
+  local code = show_result(row, result, options)
+  return kept or code
 end
 
 -- Guard rails that let no request be prepared for another program, since the journal would not know of it. Here the
@@ -347,6 +355,7 @@ function M.run(row, options)
     if result then return show_repeated(row, result, options) end
     if problem then return fail(client, row, params, problem, options) end
   end
+  add_passwords(row, params, options)
   local handle_note = not options.plan and add_handle(row, params, options.key)
   local request, err = client:prepare(row.full_name, params, call_options)
   if not request and not options.plan and not needs_record[err.code] then return report.failure(row, params, err) end

@@ -83,8 +83,8 @@ end
 ---@field headers table<string, string>
 ---@field body string  may be empty
 
---- Checks, builds and signs a request without sending it. With `info` in opts, `info.intent` is what client:parse and
---- client:reconcile take of a write call.
+--- Checks, builds and signs a request without sending it; none of a write call whose key was used. With `info` in opts,
+--- `info.intent` is what client:parse and client:reconcile take of a write call.
 ---@param name string  full name of the operation
 ---@param params table|nil
 ---@param opts purser.CallOptions|nil
@@ -97,7 +97,8 @@ function State:prepare(name, params, opts)
   opts = opts or pipeline.no_options
   local values, layout = pipeline.check_call(self, row, params, opts)
   if not values then return nil, layout end
-  local rejection = is_write and self._guard and self._guard:check_prepared(row, values)
+  local rejection = is_write and call.check_unused(self, row, values, opts)
+    or is_write and self._guard and self._guard:check_prepared(row, values)
   if rejection then return nil, rejection end
   local request
   request, err = pipeline.build(self, row, layout, values, opts)

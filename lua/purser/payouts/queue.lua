@@ -58,6 +58,7 @@ local function payment_of(row)
     disowned = row.disowned ~= "", rejection = row.rejected ~= "" and (message or "it was rejected") or nil,
     content = row.content, worker = row.worker, due_at = tonumber(row.due_at), call_state = row.state,
     sent_at = tonumber(row.sent_at), recv_window = tonumber(row.recv_window),
+    host = row.host ~= "" and row.host or nil,
   }
 end
 
@@ -66,7 +67,8 @@ end
 ---@return purser.Intent
 function M.intent_of(self, payment)
   return { id = payment.id, account = self.account, operation = payment.operation, params = payment.params,
-    sent_at = payment.sent_at or self.client:now(), recv_window = payment.recv_window, attempt = payment.attempt }
+    sent_at = payment.sent_at or self.client:now(), recv_window = payment.recv_window, attempt = payment.attempt,
+    host = payment.host }
 end
 
 ------------------------------------------------------------------------------------------------------------- adding
@@ -334,7 +336,9 @@ end
 --- Gives a payment another content, with which it waits. False when it is not as it was.
 ---@param made table  as of insert
 function M.replace(tx, self, payment, made, disowned)
-  return begin_anew(tx, self, payment, M.IDLE, planned.columns(made.operation, made.params, made.id), disowned)
+  local columns = planned.columns(made.operation, made.params, made.id)
+  columns.attempt = payment.attempt > 0 and ("%d"):format(payment.attempt + 1) or nil -- a late end is not of this one
+  return begin_anew(tx, self, payment, M.IDLE, columns, disowned)
 end
 
 return M

@@ -1489,8 +1489,8 @@ function Client:recall(name, params, opts) end
 ---@return string|nil hint
 function Client:check_value(name, parameter, value) end
 
---- Checks, builds and signs a request without sending it. With `info` in opts, `info.intent` is what client:parse and
---- client:reconcile take of a write call.
+--- Checks, builds and signs a request without sending it; none of a write call whose key was used. With `info` in opts,
+--- `info.intent` is what client:parse and client:reconcile take of a write call.
 ---@param name string  full name of the operation
 ---@param params? table
 ---@param opts? purser.CallOptions

@@ -19,6 +19,7 @@ local digest = require "purser.util.digest"
 local errors = require "purser.call.errors"
 local intents = require "purser.write.intent"
 local memory = require "purser.write.journal.memory"
+local loopback = require "purser.util.loopback"
 local names_of = require "purser.util.names_of"
 local operations = require "purser.api.operations"
 local pipeline = require "purser.call.pipeline"
@@ -76,8 +77,9 @@ end
 -- the same call, though it would be completed otherwise today, or cannot be.
 local function content_of(row, values, asked)
   local content = intents.content(row, values)
+  if not asked then return content end
   local checked, _, given = validate.check(row, asked)
-  local first = asked and intents.content(row, checked or given) or content
+  local first = intents.content(row, checked or given)
   return first == content and content or content .. " " .. first
 end
 
@@ -90,7 +92,7 @@ local function make_key(client, row, values, opts)
     return nil, errors.option(("the call has two keys, `%s` and the option `key`"):format(name), "key",
       "give one of them")
   end
-  local content = content_of(row, values, opts.asked)
+  if client._credentials and (key or id) then pipeline.refresh_credentials(client) end -- they may be new ones
   if name and not id and client._generate_ids then
     local made, message = key and id_of_key(client, row, key), nil
     if not made then made, message = core.random_token(32) end
@@ -98,7 +100,13 @@ local function make_key(client, row, values, opts)
     values[name] = made
   end
   key = key or id
-  return key and { name = key, content = content, unnamed = M.unnamed(client) }
+  return key and { name = key, content = content_of(row, values, opts.asked), unnamed = M.unnamed(client) }
+end
+
+-- Returns the host of a client's service. This machine has one name, whatever port a test's service or a proxy has.
+local function host_of(client)
+  local host = client._origin:gsub("^%a+://", ""):gsub(":%d+$", "")
+  return loopback.is(host) and "localhost" or host
 end
 
 --- The intent of a call whose request was built of these values; or nil and an error.
@@ -106,8 +114,10 @@ function M.intent_of(client, row, values, opts)
   local profile = client.profile
   local id, message = intents.new_id()
   if not id then return nil, no_random(row, message) end
-  return intents.new(row, values, opts.extra_params and names_of(opts.extra_params),
+  local intent = intents.new(row, values, opts.extra_params and names_of(opts.extra_params),
     values[profile.timestamp_name], values[profile.recv_window_name] or 5000, client:account(), id)
+  intent.host = host_of(client)
+  return intent
 end
 
 ---@class purser.WriteCall: purser.Sending  a call under way, and what is known of it
@@ -281,13 +291,12 @@ local function conclude(call, ok, value, err)
   return after_raising(call, value)
 end
 
--- Returns the call that was made with a key, unless it is known not to have been executed.
-local function used(client, row, key, info)
-  if client._credentials and not client._account then pipeline.refresh_credentials(client) end -- they are its name
+-- Returns the call that was made with a key, unless it is known not to have been executed; and the error of one whose
+-- content is another.
+local function used(client, row, key)
   local known = M.journal_of(client):used(client:account(), row, key.name)
-  if not known or intents.SPENT_NOTHING[known.state] or intents.other_content(known, key, row) then return nil end
-  if info then rawset(info, "intent", known.intent) end
-  return known
+  if not known or intents.SPENT_NOTHING[known.state] then return nil end
+  return known, intents.other_content(known, key, row)
 end
 
 -- Checks a call, and looks its key up, whatever was found. Returns the values that travel and their layout, or nil and
@@ -298,7 +307,24 @@ local function take(client, row, params, opts, payment)
   local key, problem = make_key(client, row, values or given, opts)
   if values and problem then return nil, problem end
   if payment or not key then return values, layout end -- the key of a payment is its row's
-  return values, layout, key, used(client, row, key, opts.info)
+  local known, other = used(client, row, key)
+  if not known or other then return values, layout, key end
+  if opts.info then rawset(opts.info, "intent", known.intent) end
+  return values, layout, key, known
+end
+
+--- Returns the error of a request that another program is to send, where its key was used: it would be made twice.
+---@param values table  of the call, checked
+---@return purser.Error|nil
+function M.check_unused(client, row, values, opts)
+  local copy = {}
+  for name, value in pairs(values) do copy[name] = value end -- an id is made only of what is sent here
+  local key, problem = make_key(client, row, copy, opts)
+  if not key then return problem end
+  local known, other = used(client, row, key)
+  return other or known and errors.new { kind = "argument", outcome = "not_sent", phase = "journal",
+    operation = row.full_name, code = "journal.used", hint = "client:recall says what became of it",
+    message = ('the key "%s" was used: this call was made, or may have been'):format(key.name) } or nil
 end
 
 --- Runs a write call; the arguments are those of pipeline.run. Whatever is raised once the call is recorded, if only
@@ -328,6 +354,7 @@ end
 
 ---@class purser.reconcile.Service
 ---@field journal table                  of the client: in a database, or in memory
+---@field host string                    no other shows anything of what was sent to it
 ---@field visibility_delay_ms integer             how long a new record may be missing from lists
 ---@field recv_window integer
 local Service = {}
@@ -337,7 +364,7 @@ Service.__index = Service
 ---@param readings table|nil  what several calls that are reconciled share: see evidence/reading.lua
 ---@return purser.reconcile.Service
 function M.service_of(client, readings)
-  return setmetatable({ client = client, journal = M.journal_of(client),
+  return setmetatable({ client = client, journal = M.journal_of(client), host = host_of(client),
     visibility_delay_ms = client._visibility_delay_ms, recv_window = client._recv_window or 5000,
     readings = readings }, Service)
 end
@@ -399,9 +426,11 @@ local function settle(client, row, known, info)
   local message
   known, message = await_end(client, known)
   if not known then return nil, intents.journal_error("unknown", message) end
-  local result = known.state == "done" and (known.record or {})
+  local service = M.service_of(client)
+  local is_here = not known.intent.host or known.intent.host == service.host
+  local result = known.state == "done" and is_here and (known.record or {})
   if not result and not intents.SPENT_NOTHING[known.state] then
-    local answer, err = reconcile_calls.reconcile(M.service_of(client), known.intent)
+    local answer, err = reconcile_calls.reconcile(service, known.intent)
     if not answer then return nil, undecided(row, known, "it cannot be looked for now: " .. err.message) end
     if answer.outcome == "undecided" then return nil, undecided(row, known, answer.reason, answer.candidates) end
     result = answer.outcome == "done" and (answer.record or {})

@@ -22,6 +22,7 @@ local sub, upper = string.sub, string.upper
 ---@field extra string[]|nil     names of parameters that the operation does not know; their values may be secrets
 ---@field sent_at integer        the request's timestamp, epoch ms
 ---@field recv_window integer    milliseconds: the service rejects an older request
+---@field host string|nil        of the service that it was sent to
 ---@field account string|nil     which key signed: a digest of the API key, never the key
 ---@field id string|nil          of this call: a copy of the intent is that of the same call, in a journal as well
 ---@field attempt integer|nil    there: how often the call was sent by then
@@ -119,13 +120,16 @@ local function shown_names(row)
   return shown
 end
 
--- Returns a digest of an operation and its values, but for the id that distinguishes equal calls.
+-- Returns a digest of an operation and its values, but for the id that distinguishes equal calls, and for a password,
+-- which may be another when a call is repeated.
 ---@param shown table<string, boolean>|nil  the names that count; nil: all
 ---@param spell fun(name: string): nil|fun(value: string): string
 local function digest_of(row, params, shown, spell)
   local names, made = {}, row.reconcile and row.reconcile.generated_id and row.reconcile.client_id
   for name in pairs(params) do
-    if name ~= made and (not shown or shown[name]) then names[#names + 1] = name end
+    local param = row.by_name[name]
+    local is_password = param and param[2] == "md5"
+    if name ~= made and not is_password and (not shown or shown[name]) then names[#names + 1] = name end
   end
   table.sort(names)
   local parts = { row.full_name }

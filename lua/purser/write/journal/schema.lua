@@ -8,7 +8,7 @@ local core = require "purser.core"
 local intents = require "purser.write.intent"
 local option_schema = require "purser.util.option_schema"
 
-local M = { version = 2 }
+local M = { version = 3 }
 
 -- A planned payment, a call under way and a finished call are one row of one table; a queue is the rows with its name.
 -- `state` says what is known of the latest attempt, `stage` where a payment is in its queue: one that was rejected may
@@ -39,7 +39,8 @@ local calls = [[CREATE TABLE purser_calls (id TEXT PRIMARY KEY,
   rejected TEXT NOT NULL DEFAULT '',    -- 'yes': it is looked for by its id before it counts as failed
   disowned TEXT NOT NULL DEFAULT '',    -- 'yes': a person said that it was not made
   tries TEXT NOT NULL DEFAULT '0',      -- how often it was sent since it was added, or put back
-  worker TEXT NOT NULL DEFAULT '', lease_until TEXT NOT NULL DEFAULT '')]]
+  worker TEXT NOT NULL DEFAULT '', lease_until TEXT NOT NULL DEFAULT '',
+  host TEXT NOT NULL DEFAULT '')]]         -- of the service that the latest attempt was sent to
 
 -- The numbers of changes that each process has committed: a journal that shows fewer than one remembers lacks commits.
 -- `name` is a process's token after the word "process".
