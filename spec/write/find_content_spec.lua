@@ -57,7 +57,8 @@ describe("a call that only its content identifies", function()
     local known = own_calls.new()
     local entry = own_calls.note(known, operations.by_name["wallet.transfer"], { operation = "wallet.transfer",
       params = move, sent_at = NOW + 100, recv_window = 5000, id = "other" })
-    assert.equal("nothing yet", with({ moved }, NOW + 9000, { journal = known }))
+    assert.equal("nothing yet", with({ moved }, NOW + 9099, { journal = known }))
+    assert.equal("done", with({ moved }, NOW + 9100, { journal = known })) -- its own record would be visible
     entry.state = "unknown"
     assert.equal("done", with({ moved }, NOW + 9000, { journal = known }))
   end)
@@ -167,6 +168,9 @@ describe("a call that only its content identifies", function()
     assert.equal(2, #answer.candidates)
     assert.matches("^%(11%)", answer.reason)
     assert.equal("nothing yet", with({ copy_of(moved, { timestamp = NOW - 8 * HOUR }) }, EARLY))
+    for _, hours in ipairs { -15, 15 } do -- no time zone is as far away
+      assert.equal("nothing yet", with { copy_of(moved, { timestamp = NOW + hours * HOUR }) })
+    end
     assert.matches("in part", select(2, with { moved, copy_of(moved, { tranId = "t2", asset = "usdt-trx" }) }).reason)
   end)
 

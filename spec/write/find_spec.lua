@@ -6,6 +6,7 @@ local copy_of = require "copy_of"
 local errors = require "purser.call.errors"
 local find = require "purser.write.find"
 local operations = require "purser.api.operations"
+local own_calls = require "own_calls"
 local reconcile = require "purser.write.reconcile"
 
 local NOW, HOUR = 1700000000000, 3600000
@@ -29,6 +30,18 @@ describe("a call with an id", function()
     assert.equal("nothing yet", with({}, LATE))
   end)
 
+  it("does not wait for an answered call whose own id is shown, whatever record its answer named", function()
+    local other = copy_of(transfer, { clientTranId = ("Cd4"):rep(10) .. "Zz" })
+    for shown, waits in pairs { [other.clientTranId] = false, [""] = true } do
+      local known = own_calls.new()
+      own_calls.note(known, operations.by_name["sub_account.transfer"], { params = other, sent_at = NOW + 100,
+        recv_window = 5000, id = "other" }, "t9")
+      local record = copy_of(transferred, { clientTranId = shown, timestamp = NOW + 500 })
+      local _, _, question = look_once("sub_account.transfer", transfer, { record }, LATE, { journal = known })
+      assert.equal(waits, question.waits)
+    end
+  end)
+
   it("notes what it shows early, of a payment that is planned as well", function()
     for _, window in ipairs { {}, { is_planned = true, since = NOW - HOUR } } do
       local record = copy_of(transferred, { clientTranId = "" })
@@ -42,6 +55,7 @@ describe("a call with an id", function()
   it("that failed was not done only late, for the id may be taken again", function()
     local failed = copy_of(transferred, { status = "FAILED" })
     assert.equal("nothing yet", with({ failed }, EARLY))
+    assert.same({}, select(3, look_once("sub_account.transfer", transfer, { failed }, EARLY)).seen)
     assert.equal("not_done", with({ failed }, LATE))
   end)
 

@@ -57,6 +57,12 @@ describe("a key", function()
   end)
 end)
 
+it("a key that is listed without its time is not certainly this call's: an older one may have the same note", function()
+  local word, answer = outcome("broker.create_api_key", { subAccount = "Desk", note = "bot" },
+    { { apiKey = "k", note = "bot" } })
+  assert.same({ "undecided", "k" }, { word, answer.candidates[1].apiKey })
+end)
+
 describe("a state that was requested", function()
   it("of something that must be there is done when it is", function()
     local address = { coin = "USDT", network = "TRX" }
