@@ -301,8 +301,11 @@ function M.read(source, window, earliest)
     return too_many(source, window, #records, state)
   end
   if is_least then
-    window.is_part, window.expected = true, expectation(source, records, window)
-    return M.read(source, window, earliest)
+    local found, err = M.read(source, { first = first, last = last, is_part = true,
+      expected = expectation(source, records, window) }, earliest)
+    -- a service that counts in seconds, without their bounds, shows nothing of a millisecond
+    if found and found.count == 0 then return too_many(source, window, #records, "unproven") end
+    return found, err
   end
   return division(source, records, window, state, total, max_shown)
 end
