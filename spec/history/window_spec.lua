@@ -271,6 +271,23 @@ describe("a window", function()
     assert.is_true(err.details.crowded)
   end)
 
+  it("of one millisecond, beside which more lies than is shown, is an error where nothing of it is", function()
+    local times = {}
+    for i = 1, 30 do times[i] = first + 100 + i end
+    local source = source_of(deposits(times), 10)
+    local run = source.run
+    function source.run(of, params) -- counts in seconds, without the first
+      local from, to = math.floor(params.startTime / 1000) + 1, math.floor(params.endTime / 1000)
+      return run(of, { startTime = from * 1000, endTime = to * 1000 + 999 })
+    end
+    local at = { first = first + 105, last = first + 105 }
+    for _ = 1, 2 do
+      local found, err = window.read(source, at)
+      assert.is_nil(found)
+      assert.matches("10 records have the time %d+, and nothing shows", err.message)
+    end
+  end)
+
   it("with a record of another time, or without one, is an error; a strict source takes the stray", function()
     local stray = { { txId = "1", insertTime = first - 5000 } }
     local function answer() return stray end

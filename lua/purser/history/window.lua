@@ -207,13 +207,10 @@ local problems = {
   repeated = "of %d records with the time %d some come again on later pages, so others of this %s may be missing",
 }
 
--- Returns the most records of one moment that an answer without pages can show to be all.
-local function limit_of(source) return source.paging.page_size - 1 end
-
 -- Makes the error of a millisecond, or of a second that cannot be divided, that is not shown whole.
 local function too_many(source, window, count, state)
   local unit = (window.first == window.last and not source.paging.page) and "millisecond" or "second"
-  if state == "crowded" then count = limit_of(source) end
+  if state == "crowded" then count = source.paging.page_size - 1 end -- the most that can be shown to be all
   local err = failed(source, problems[state]:format(count, window.first, unit))
   err.details = { crowded = true }
   return nil, err
@@ -240,7 +237,7 @@ end
 local function whole(source, records, window)
   if not has_all(source, records, window) then
     local count = #window.expected
-    local state = count < limit_of(source) and "unproven" or "crowded"
+    local state = count < source.paging.page_size - 1 and "unproven" or "crowded"
     if window.is_part then return too_many(source, window, count, state) end
     return nil, failed(source, ("a record that was shown before is missing between %d and %d; the service may count "
       .. "time in whole seconds, with more records in one than it shows"):format(window.first, window.last))
@@ -301,8 +298,11 @@ function M.read(source, window, earliest)
     return too_many(source, window, #records, state)
   end
   if is_least then
-    window.is_part, window.expected = true, expectation(source, records, window)
-    return M.read(source, window, earliest)
+    local found, err = M.read(source, { first = first, last = last, is_part = true,
+      expected = expectation(source, records, window) }, earliest)
+    -- a service that counts in seconds, without their bounds, shows nothing of a millisecond
+    if found and found.count == 0 then return too_many(source, window, #records, "unproven") end
+    return found, err
   end
   return division(source, records, window, state, total, max_shown)
 end
