@@ -59,17 +59,26 @@ local NOT_ACCEPTED = "the certificate is not accepted: it is of another name tha
   .. "that is not trusted"
 
 -- Bytes that wait on a kept connection have nginx close it, but only when nginx looks at its events. A timer of no
--- time ends after that look, and the semaphore after what nginx had put off. Calls that come before it share it.
--- Returns whether nginx has looked; not so in a worker that ends.
+-- time ends before that look where it is set among nginx's timers, as after a sleep. What a semaphore wakes runs after
+-- the timers, so a timer set there ends after the look, and its semaphore after what nginx had put off. Calls that come
+-- before it share it. Returns whether nginx has looked; not so in a worker that ends.
 local function let_nginx_look(self)
-  local look = self.look
+  local look, semaphores = self.look, require "ngx.semaphore"
   if not look then
-    look = { semaphore = require("ngx.semaphore").new(0), waiting = 0, done = false }
+    look = { semaphore = semaphores.new(0), waiting = 0, done = false }
     local function looked(premature)
       self.look, look.done = nil, not premature
       look.semaphore:post(look.waiting)
     end
-    if not ngx.timer.at(0, looked) then return false end
+    local function begin()
+      local after_timers = semaphores.new(0)
+      ngx.thread.spawn(function()
+        after_timers:wait(LOOK_S)
+        if not ngx.timer.at(0, looked) then looked(true) end
+      end)
+      after_timers:post(1)
+    end
+    if not ngx.timer.at(0, begin) then return false end
     self.look = look
   end
   look.waiting = look.waiting + 1
