@@ -350,7 +350,7 @@ local function identified(service, row, intent)
   local copy = {}
   for name, value in pairs(intent) do copy[name] = value end
   copy.id, copy.attempt, copy.sent_at = known.id, known.intent.attempt, known.sent_at
-  copy.recv_window = known.recv_window
+  copy.recv_window, copy.service = known.recv_window, known.intent.service or intent.service
   return copy
 end
 
