@@ -49,7 +49,7 @@ end
 
 local function time_of(member)
   return function(record)
-    return record[member] and purser.utc.text(record[member])
+    return record[member] and purser.utc.text(record[member]):sub(12, 16)
   end
 end
 
@@ -252,7 +252,7 @@ show(assert(wallet:withdrawal_history { coin = "USDT" }), {
 section "Small balances into the platform's token (C12-C14)"
 show(assert(wallet:convertible_balances()), {
   { "asset", "asset" }, { "balance", "balance" }, { "in MX", "convertPlatformToken" }, { "in USDT", "convertUsdt" },
-  { "why not", "message" },
+  { "why not", function(record) return record.message and record.message:gsub("^The balance is ", "") end },
 })
 local converted = assert(wallet:convert { asset = { "DOGE", "XRP", "TRX" } })
 print(("  converted %s into %s MX for a fee of %s"):format(
@@ -282,12 +282,24 @@ show(assert(broker:rebates { pageSize = 5 }).data, {
 ------------------------------------------------------------------------------------------------- what must not happen
 
 section "What Purser rejects, and how it says so"
+-- Prints an error in lines of 80 columns.
+local function tell(err)
+  local line = " "
+  for word in tostring(err):gmatch "%S+" do
+    if #line + #word > 78 then
+      print(line)
+      line = "   "
+    end
+    line = line .. " " .. word
+  end
+  print(line)
+end
 local _, rejected = wallet:withdraw { coin = "USDT", adress = address, amount = "1" }
-print("  " .. tostring(rejected))
+tell(rejected)
 _, rejected = wallet:withdraw { coin = "USDT", netWork = "TRX", address = address, amount = 0.1 + 0.2 }
-print("  " .. tostring(rejected))
+tell(rejected)
 _, rejected = wallet:withdraw { coin = "USDT", netWork = "TRX", address = address, amount = "1000000" }
-print("  " .. tostring(rejected))
+tell(rejected)
 
 print()
 assert(world:verify())

@@ -3,7 +3,6 @@
 -- Measures what 200,000 records cost beside reading them and plain INSERTs of the same rows: processor time, which is
 -- 1.3 to 1.5 times that where this was written, on a busy machine.
 
-local core = require "purser.core"
 local files = require "files"
 local purser = require "purser"
 local schema = require "purser.books.schema"
@@ -16,7 +15,8 @@ local ONE = '{"id":"%032x","txId":"%064x","coin":"USDT","network":"Tron(TRC20)",
   .. 'KoPf7aJ","amount":"%d.25","transferType":0,"status":7,"transactionFee":"1","confirmNo":20,"applyTime":%d,'
   .. '"updateTime":%d,"remark":"","memo":"","transHash":"%064x","coinId":"c","vcoinId":"c"}'
 
--- A service that has nothing but withdrawals, one every few seconds.
+-- A service that has nothing but withdrawals, one every few seconds; and how many records it showed.
+local shown = 0
 local transport = { send = function(_, request)
   local body = request.target:find "/list" and '{"subAccounts":[]}' or request.target:find "transfer"
     and '{"rows":[],"total":0}' or "[]"
@@ -32,7 +32,7 @@ local transport = { send = function(_, request)
       list[#list + 1] = ONE:format(i, i, i % 1000 + 1, time, time + 60000, i)
       if #list == limit then break end
     end
-    body = "[" .. table.concat(list, ",") .. "]"
+    shown, body = shown + #list, "[" .. table.concat(list, ",") .. "]"
   end
   return { status = 200, headers = { ["content-type"] = "application/json" }, body = body }
 end }
@@ -84,10 +84,12 @@ describe("The books of many records", function()
 
   it("are read again at the price of what may still change", function()
     local books = assert(purser.books.open { sqlite = files.new_path(), client = client(), since_ms = 20 * DAY })
+    shown = 0
     assert(books:sync())
-    local began = core.monotonic_ms()
+    local first = shown
     assert.equal(0, assert(books:sync()).changes)
-    assert.is_true(core.monotonic_ms() - began < 60000)
+    print(("# %d records were read, and %d the second time"):format(first, shown - first))
+    assert.is_true(shown - first < first / 2)
     books:close()
   end)
 end)

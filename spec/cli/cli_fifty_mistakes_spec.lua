@@ -9,6 +9,7 @@ local TRON = "TLa2f6VPqDgRE67v1736s7bJ8Ray5wYjU7"
 -- { words, exit code, the name of the thing, the cure }
 local mistakes = {
   { "withdraw", 2, "withdraw", "`purser wallet withdraw`" },
+  { "wallet.withdraw --coin USDT", 2, "wallet.withdraw", "after its group: `purser wallet withdraw`" },
   { "wallet withdrow", 2, "withdrow", "did you mean 'withdraw'?" },
   { "walet coins", 2, "walet", "did you mean 'wallet'?" },
   { "wallet", 2, "command is required", "`purser wallet --help`" },

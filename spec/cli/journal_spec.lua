@@ -36,28 +36,6 @@ describe("purser journal", function()
     return core.decode(out)
   end
 
-  it("moves what was sent to a base URL to another, where nothing more is sent with its keys", function()
-    local move = { unpack(TRANSFER) }
-    for _, word in ipairs { "--amount", "0.5", "--yes", "--key", "moved", "--account", "treasury" } do
-      move[#move + 1] = word
-    end
-    local store, other = at.folder() .. "/moved.db", "http://127.0.0.1:9"
-    move[#move + 1] = "--journal=" .. store
-    local code, first, err = at.run(unpack(move))
-    assert.equal(0, code, err)
-    local function again_there() return command.run(move, at.with { PURSER_BASE_URL = other }) end
-    code, err = again_there(), select(3, again_there())
-    assert.equal(2, code)
-    assert.truthy(err:find(("run `purser journal move %s %s`"):format(at.url, other), 1, true), err)
-    local _, out = at.run("journal", "move", at.url, other, "--journal", store)
-    assert.matches("^1 call was sent to ", out)
-    code, out, err = again_there()
-    assert.same({ 0, first }, { code, out }, err)
-    local _, shown = at.run("journal", "show", "moved", "--journal", store)
-    assert.equal(other, core.decode(shown).service)
-    at.rejected({ "journal", "move", other, "--journal", store }, "the new one")
-  end)
-
   it("lists what was done and rejected, oldest first, of a state, up to a number, with a filter", function()
     assert.equal(0, (transfer "1.50"))
     assert.equal(1, (transfer "100000")) -- the balance does not cover it

@@ -289,16 +289,23 @@ describe("a move", function()
       assert.equal(moves.moves[1], err.details.move)
     end)
 
-  it("that failed is planned again by its caller alone", function()
-    local client = client_of(nil, function() return nil, lost end,
-      function() return { outcome = "done", record = { tranId = "9", status = "FAILED" } } end)
-    local moves = moves_of(client)
-    for _, words in ipairs { "the transfer failed", "this move failed; plan again" } do
-      local done, err = moves:execute()
-      assert.is_nil(done)
-      assert.same({ "rejected", words }, { err.outcome, err.message })
-    end
-    assert.equal(1, client.sent)
+  it("whose record says that it failed is sent again", function()
+    local sim = purser.sim.new { start_time = NOW, repeated_ids = "execute" }
+    local owner, sent = sim:account { role = "broker", email = "a@example.org", balances = { USDT = "1000" } }, 0
+    assert(sim:account { name = "traders01", role = "sub", parent = owner.uid })
+    local inner = sim:transport()
+    local client = simulated.client(sim, owner, { transport = { sleep = function(_, ms) inner:sleep(ms) end,
+      send = function(_, request)
+        local response = inner:send(request)
+        response.body = response.body:gsub('"SUCCESS"', '"FAILED"')
+        if request.operation ~= "sub_account.transfer" then return response end
+        sent = sent + 1
+        if sent > 1 then return response end
+        return nil, { outcome = "unknown", phase = "receive", message = "lost" }
+      end } })
+    local moves = assert(transfers.distribute(client, "sub_account", { "traders01" }, { asset = "USDT", each = "5" }))
+    assert(moves:execute())
+    assert.same({ "done", 2 }, { moves.moves[1].state, sent })
   end)
 
   it("that was rejected is sent again, with the same id", function()

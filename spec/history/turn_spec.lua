@@ -123,6 +123,36 @@ describe("turning pages", function()
     assert.matches("page 2 repeats what earlier pages held", err.message)
   end)
 
+  it("ends where pages after the last show its last records again, or the first", function()
+    for _, again in ipairs { 1, 16 } do
+      for _, is_strict in ipairs { false, true } do
+        local source = source_of(30, 10, function(page, number)
+          for i = again, number > 3 and again + 9 or 0 do
+            page[#page + 1] = { tranId = ("%04d"):format(i), timestamp = NOW - i }
+          end
+          return { data = page, totalRecords = 30 }
+        end, is_strict)
+        source.row = operations.by_name["wallet.internal_transfer_history"]
+        local count, state = read(source)
+        assert.same({ 30, "unproven", 4 }, { count, state, source.asked })
+      end
+    end
+  end)
+
+  it("of a list that grows by a whole page, and says so by its total, is whole for a strict source", function()
+    local source = source_of(30, 10, function(page, number)
+      if number > 1 then -- ten came before the first
+        page = {}
+        for i = number * 10 - 19, math.min(30, number * 10 - 10) do
+          page[#page + 1] = { tranId = ("%04d"):format(i), timestamp = NOW - i }
+        end
+      end
+      return { data = page, totalRecords = number > 1 and 40 or 30 }
+    end, true)
+    source.row = operations.by_name["wallet.internal_transfer_history"]
+    assert.same({ 30, "whole" }, { read(source) })
+  end)
+
   it("begins again after a record came a second time, and says so where that goes on", function()
     local function again(times)
       return source_of(45, 20, function(page, number, asked)

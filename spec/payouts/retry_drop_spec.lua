@@ -101,6 +101,28 @@ describe("a payment that waits", function()
     assert.same({ 1, 1, 1 }, { report.done, report.dropped, applied() })
   end)
 
+  it("with other content than it was sent with is not done by an answer to that which is written late", function()
+    at.client = at.client_with { transport = at.transport(function(request, inner)
+      if request.operation ~= TRANSFER then return inner:send(request) end
+      return nil, { outcome = "not_sent", phase = "connect", message = "no route" }
+    end) }
+    payouts = at.payouts_with { attempts = 1, history_check = "never" }
+    assert(payouts:add("a", TRANSFER, move "5"))
+    local finish, intent = at.journal.finish, nil
+    at.journal.finish = function(journal, sent, ...)
+      intent = sent
+      return finish(journal, sent, ...)
+    end
+    assert.equal(1, assert(payouts:run()).failed)
+    assert.is_true(payouts:replace("a", TRANSFER, move "7", { force = true }))
+    assert(finish(at.journal, intent, { tranId = "of the earlier one" }))
+    assert.equal("waiting", assert(payouts:find "a").state)
+    at.client = at.client_with()
+    payouts = at.payouts_with { history_check = "never" }
+    assert.equal(1, assert(payouts:run()).done)
+    assert.equal(1, applied())
+  end)
+
   it("is not dropped or replaced where a history holds what may be its record, until a person says so", function()
     assert(payouts:add("a", TRANSFER, move "5"))
     at.set "stage = 'undecided', message = 'one record may be its'"

@@ -1,19 +1,13 @@
 -- SPDX-License-Identifier: MIT
 -- Reconciles a call by what is read once, early or late.
 
+local copy_of = require "copy_of"
 local listing_service = require "listing_service"
 local operations = require "purser.api.operations"
 local reconcile = require "purser.write.reconcile"
 
 local NOW = 1700000000000
 local LATE = NOW + 60000
-
-local function changed(params, fields)
-  local copy = {}
-  for name, value in pairs(params) do copy[name] = value end
-  for name, value in pairs(fields or {}) do copy[name] = value end
-  return copy
-end
 
 -- Looks once for a call of NOW; `shown` is what the list shows: records, or a function.
 local function look_once(operation, params, shown, at, fields)
@@ -25,7 +19,7 @@ local function look_once(operation, params, shown, at, fields)
     local records = (asked.page or 1) == 1 and shown or {}
     if of.result.rows then return { rows = records, total = #shown } end
     return of.result.page and { data = records, totalRecords = #shown } or records
-  end, changed({ now = at or LATE }, fields))
+  end, copy_of({ now = at or LATE }, fields))
   local intent = { operation = operation, params = params, sent_at = NOW, recv_window = 5000, id = "i" }
   local look = reconcile.question(service, row, intent, {}, fields and fields.window)
   local answer, err = look:read()
@@ -38,4 +32,4 @@ local function outcome(...)
   return answer and answer.outcome or err and err.message or "nothing yet", answer
 end
 
-return { changed = changed, look_once = look_once, outcome = outcome }
+return { look_once = look_once, outcome = outcome }

@@ -38,7 +38,7 @@ end
 
 local SHOW = [[
   local journal, err = require("purser").journal.open { postgresql = %s }
-  if not journal then print(err.message) os.exit(0) end
+  if not journal then print(err.message, err.hint) os.exit(0) end
   print("open", journal.db:rows("SELECT ssl::text FROM pg_stat_ssl WHERE pid = pg_backend_pid()")[1].ssl)
 ]]
 
@@ -311,7 +311,7 @@ describe("a server that is not there", function()
     local journal, err = purser.journal.open { postgresql = options }
     assert.is_nil(journal)
     assert.matches("no connection to the server", err.message)
-    assert.is_nil(err.hint)
+    assert.equal("psql with the same settings says why", err.hint)
   end)
 end)
 
@@ -379,8 +379,7 @@ describe("a pooler", function()
     assert(purser.payouts.queues(one)) -- as yet it is alone
     local two, err = purser.journal.open { postgresql = options }
     assert.is_nil(two)
-    assert.matches("pooler in session mode", err.message)
-    assert.is_nil(err.hint)
+    assert.matches("pooler in session mode", err.hint)
     one:close()
   end)
 

@@ -167,6 +167,19 @@ describe("a transaction", function()
     assert.equal(2, #assert(other:transaction(rows, true)))
   end)
 
+  it("that only reads has not begun while it waits: another task's writes meanwhile", function()
+    local patient, slept = nil, 0
+    patient = assert(open { sleep = function()
+      slept = slept + 1
+      assert(patient:transaction(function(tx) return put(tx, "a", "1") end))
+    end })
+    finally(function() patient:close() end)
+    patient.statements["SELECT name FROM sqlite_master LIMIT 1"] = { close = function() end,
+      execute = function() return false, "database is locked" end }
+    assert.equal(1, #assert(patient:transaction(function(tx) return tx:rows "SELECT name FROM purser_t" end, true)))
+    assert.equal(1, slept)
+  end)
+
   it("waits by the host's sleep where there is one, and the thread by nothing else", function()
     local sleeps = 0
     local other

@@ -151,11 +151,11 @@ describe("an answer that shows", function()
       ["another id"] = { "wallet.cancel_withdrawal", { id = "w1" }, '{"id":"w2"}' },
       ["another asset"] = { "wallet.convert", { asset = "BTC,ETH" }, '{"successList":["DOGE"],"totalConvert":"1"}' },
     } do
-      local client = client_with(function() return { status = 200, headers = "", body = case[3] } end)
-      local result, err = client:call(case[1], case[2])
+      local function answer() return { status = 200, headers = "", body = case[3] } end
+      local result, err = client_with(answer):call(case[1], case[2])
       is_unknown(result, err, words)
       -- the answer to a request that another program sent is judged by the same rule
-      local info = {}
+      local info, client = {}, client_with(answer)
       assert(client:prepare(case[1], case[2], { info = info }))
       result, err = client:parse(case[1], 200, case[3], "", info.intent)
       is_unknown(result, err, words)

@@ -2,6 +2,7 @@
 -- One reading says this of a call by its content, early and late.
 
 local asked_once = require "asked_once"
+local copy_of = require "copy_of"
 local listing_service = require "listing_service"
 local operations = require "purser.api.operations"
 local own_calls = require "own_calls"
@@ -12,10 +13,10 @@ local NOW, HOUR = 1700000000000, 3600000
 local EARLY, LATE, WAITED = NOW + 10, NOW + 60000, NOW + 310000
 local ID = ("Ab3"):rep(10) .. "Zz"
 
-local changed, look_once, outcome = asked_once.changed, asked_once.look_once, asked_once.outcome
+local look_once, outcome = asked_once.look_once, asked_once.outcome
 
 local move = { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT", amount = "2" }
-local moved = changed(move, { tranId = "t1", status = "SUCCESS", timestamp = NOW + 400 })
+local moved = copy_of(move, { tranId = "t1", status = "SUCCESS", timestamp = NOW + 400 })
 
 describe("a call that only its content identifies", function()
   local function with(records, at, fields) return outcome("wallet.transfer", move, records, at, fields) end
@@ -28,21 +29,21 @@ describe("a call that only its content identifies", function()
   end)
 
   it("was not done where its record says that it failed", function()
-    local word, answer = with { changed(moved, { status = "FAILED" }) }
+    local word, answer = with { copy_of(moved, { status = "FAILED" }) }
     assert.equal("not_done", word)
     assert.equal("t1", answer.record.tranId)
   end)
 
   it("is undecided where two records match, or one in part, or an equal call may have made it", function()
     for reason, case in pairs {
-      ["^%(10%) there are more"] = { { moved, changed(moved, { tranId = "t2" }) } },
-      ["^%(7%)"] = { { changed(moved, { asset = "usdt-trx" }) } },
-      ["^%(9%) another call could"] = { { moved }, { operation = "wallet.transfer", params = changed(move,
+      ["^%(10%) there are more"] = { { moved, copy_of(moved, { tranId = "t2" }) } },
+      ["^%(7%)"] = { { copy_of(moved, { asset = "usdt-trx" }) } },
+      ["^%(9%) another call could"] = { { moved }, { operation = "wallet.transfer", params = copy_of(move,
         { amount = "2.4" }) } },
     } do
       local known = own_calls.new()
       if case[2] then
-        own_calls.note(known, operations.by_name["wallet.transfer"], changed({ sent_at = NOW - 5,
+        own_calls.note(known, operations.by_name["wallet.transfer"], copy_of({ sent_at = NOW - 5,
           recv_window = 5000, id = "other" }, case[2]))
       end
       local word, answer = with(case[1], WAITED, { journal = known })
@@ -56,7 +57,8 @@ describe("a call that only its content identifies", function()
     local known = own_calls.new()
     local entry = own_calls.note(known, operations.by_name["wallet.transfer"], { operation = "wallet.transfer",
       params = move, sent_at = NOW + 100, recv_window = 5000, id = "other" })
-    assert.equal("nothing yet", with({ moved }, NOW + 9000, { journal = known }))
+    assert.equal("nothing yet", with({ moved }, NOW + 9099, { journal = known }))
+    assert.equal("done", with({ moved }, NOW + 9100, { journal = known })) -- its own record would be visible
     entry.state = "unknown"
     assert.equal("done", with({ moved }, NOW + 9000, { journal = known }))
   end)
@@ -67,7 +69,7 @@ describe("a call that only its content identifies", function()
       own_calls.note(known, operations.by_name["wallet.transfer"], { operation = "wallet.transfer", params = move,
         sent_at = sent_at, recv_window = 5000, id = id }).state = id == "earlier" and "undecided" or "unknown"
     end
-    local word, answer = with({ moved, changed(moved, { tranId = "t2", timestamp = NOW + 5400 }) }, LATE,
+    local word, answer = with({ moved, copy_of(moved, { tranId = "t2", timestamp = NOW + 5400 }) }, LATE,
       { journal = known })
     assert.same({ "done", "t1" }, { word, answer.record.tranId })
   end)
@@ -80,11 +82,11 @@ describe("a call that only its content identifies", function()
     local function cut(at) return at - at % 60000 end
     own_calls.note(known, row, { operation = "wallet.transfer", params = move, sent_at = NOW - 30000,
       recv_window = 5000, id = "earlier" }).state = "undecided"
-    own_calls.note(known, row, { operation = "wallet.transfer", params = changed(move, { amount = "7" }),
+    own_calls.note(known, row, { operation = "wallet.transfer", params = copy_of(move, { amount = "7" }),
       sent_at = cut(NOW) + 63000, recv_window = 5000, id = "witness" }, "t3")
-    local first, second, witness = changed(moved, { tranId = "t1", timestamp = cut(NOW - 30000) }),
-      changed(moved, { tranId = "t2", timestamp = cut(NOW) }),
-      changed(moved, { tranId = "t3", amount = "7", timestamp = cut(NOW) + 60000 })
+    local first, second, witness = copy_of(moved, { tranId = "t1", timestamp = cut(NOW - 30000) }),
+      copy_of(moved, { tranId = "t2", timestamp = cut(NOW) }),
+      copy_of(moved, { tranId = "t3", amount = "7", timestamp = cut(NOW) + 60000 })
     assert.equal("undecided", with({ first, second, witness }, WAITED, { journal = known }))
     assert.equal("nothing yet", with({ witness }, WAITED, { journal = known }))
   end)
@@ -94,11 +96,11 @@ describe("a call that only its content identifies", function()
   it("is not another's whose record lies before what is read", function()
     local known, row, cut = own_calls.new(), operations.by_name["wallet.transfer"], NOW - NOW % 60000
     local calls = { t1 = { NOW - 30000, "2", cut - 60000 }, t2 = { cut + 1000, "7", cut } }
-    local records = { changed(moved, { tranId = "own", timestamp = cut }) }
+    local records = { copy_of(moved, { tranId = "own", timestamp = cut }) }
     for id, call in pairs(calls) do
-      own_calls.note(known, row, { operation = row.full_name, params = changed(move, { amount = call[2] }),
+      own_calls.note(known, row, { operation = row.full_name, params = copy_of(move, { amount = call[2] }),
         sent_at = call[1], recv_window = 5000, id = id }, id)
-      records[#records + 1] = changed(moved, { tranId = id, amount = call[2], timestamp = call[3] })
+      records[#records + 1] = copy_of(moved, { tranId = id, amount = call[2], timestamp = call[3] })
     end
     assert.equal("undecided", (with(function(_, asked)
       local rows = {}
@@ -115,16 +117,16 @@ describe("a call that only its content identifies", function()
   it("is done by a record that differs as those of answered calls do, and by no other", function()
     local function with_witness(operation, params, fields, record)
       local known, row = own_calls.new(), operations.by_name[operation]
-      own_calls.note(known, row, { operation = operation, params = changed(params, { amount = "7", clientTranId =
+      own_calls.note(known, row, { operation = operation, params = copy_of(params, { amount = "7", clientTranId =
         params.clientTranId and ("w"):rep(32) }), sent_at = NOW - 9000, recv_window = 5000, id = "witness" }, "t3")
-      local shown = changed(params, { tranId = "t1", status = "SUCCESS", timestamp = NOW + 400 })
-      return (outcome(operation, params, { changed(shown, record), changed(shown, changed({ tranId = "t3", amount = "7",
+      local shown = copy_of(params, { tranId = "t1", status = "SUCCESS", timestamp = NOW + 400 })
+      return (outcome(operation, params, { copy_of(shown, record), copy_of(shown, copy_of({ tranId = "t3", amount = "7",
         timestamp = NOW - 8000 }, fields)) }, LATE, { journal = known }))
     end
     for amount, word in pairs { ["1.9"] = "done", ["1.7"] = "undecided", ["2"] = "done", ["2.1"] = "undecided" } do
       assert.equal(word, with_witness("wallet.transfer", move, { amount = "6.9" }, { amount = amount }), amount)
     end
-    local own = changed(move, { clientTranId = ID, toAccount = "Desk" })
+    local own = copy_of(move, { clientTranId = ID, toAccount = "Desk" })
     for id, word in pairs { [ID:sub(1, 9)] = "done", [("z"):rep(9)] = "undecided" } do
       assert.equal(word, with_witness("sub_account.transfer", own, { clientTranId = ("w"):rep(9) },
         { clientTranId = id }), id)
@@ -136,7 +138,7 @@ describe("a call that only its content identifies", function()
     own_calls.note(known, operations.by_name["wallet.transfer"], { operation = "wallet.transfer", params = move,
       sent_at = NOW - 5, recv_window = 5000, id = "other" }, "t1")
     assert.equal("nothing yet", with({ moved }, LATE, { journal = known }))
-    assert.equal("done", with({ moved, changed(moved, { tranId = "t2" }) }, LATE, { journal = known }))
+    assert.equal("done", with({ moved, copy_of(moved, { tranId = "t2" }) }, LATE, { journal = known }))
   end)
 
   it("waits for the record of an equal call that was answered, and is that call's where it never comes", function()
@@ -160,23 +162,26 @@ describe("a call that only its content identifies", function()
   end)
 
   it("is undecided where an equal record is shown some hours away", function()
-    local word, answer = with { changed(moved, { timestamp = NOW - 8 * HOUR }),
-      changed(moved, { tranId = "t2", timestamp = NOW - 7 * HOUR }) }
+    local word, answer = with { copy_of(moved, { timestamp = NOW - 8 * HOUR }),
+      copy_of(moved, { tranId = "t2", timestamp = NOW - 7 * HOUR }) }
     assert.equal("undecided", word)
     assert.equal(2, #answer.candidates)
     assert.matches("^%(11%)", answer.reason)
-    assert.equal("nothing yet", with({ changed(moved, { timestamp = NOW - 8 * HOUR }) }, EARLY))
-    assert.matches("in part", select(2, with { moved, changed(moved, { tranId = "t2", asset = "usdt-trx" }) }).reason)
+    assert.equal("nothing yet", with({ copy_of(moved, { timestamp = NOW - 8 * HOUR }) }, EARLY))
+    for _, hours in ipairs { -15, 15 } do -- no time zone is as far away
+      assert.equal("nothing yet", with { copy_of(moved, { timestamp = NOW + hours * HOUR }) })
+    end
+    assert.matches("in part", select(2, with { moved, copy_of(moved, { tranId = "t2", asset = "usdt-trx" }) }).reason)
   end)
 
   it("waits for them by readings that others share, too, until they are late beyond measure", function()
     local known = own_calls.new()
     own_calls.note(known, operations.by_name["sub_account.transfer"], { operation = "sub_account.transfer",
-      params = changed(move, { clientTranId = "o" }), sent_at = NOW, recv_window = 5000, id = "other" }, "t7")
+      params = copy_of(move, { clientTranId = "o" }), sent_at = NOW, recv_window = 5000, id = "other" }, "t7")
     local service = listing_service(function() return { rows = {}, total = 0 } end,
       { journal = known, now = NOW + 20000, readings = reading.share() })
     local answer = assert(reconcile.reconcile(service, { operation = "sub_account.transfer", sent_at = NOW,
-      params = changed(move, { clientTranId = ID }), recv_window = 5000, id = "i" }, {}))
+      params = copy_of(move, { clientTranId = ID }), recv_window = 5000, id = "i" }, {}))
     assert.equal("undecided", answer.outcome)
     assert.matches("beyond measure", answer.reason)
     assert.is_true(service.reads < 40, service.reads)
@@ -186,9 +191,9 @@ describe("a call that only its content identifies", function()
     function()
       for measured, case in pairs { [65000] = {}, [false] = { is_set = true }, [-1] = { never_comes = true } } do
         local delay, corrections, known = false, 0, own_calls.new()
-        local own = changed(move, { clientTranId = ID })
+        local own = copy_of(move, { clientTranId = ID })
         own_calls.note(known, operations.by_name["sub_account.transfer"], { operation = "sub_account.transfer",
-          params = changed(own, { clientTranId = "o" }), sent_at = NOW + 10000, recv_window = 5000,
+          params = copy_of(own, { clientTranId = "o" }), sent_at = NOW + 10000, recv_window = 5000,
           id = "other" }, "t7")
         function known.note_delay(_, _, ms) delay = ms end
         local records = {}
@@ -212,7 +217,7 @@ describe("a call that only its content identifies", function()
     for _, unread in ipairs { "owners", "open_calls", "made_calls" } do
       local journal = own_calls.with {}
       journal[unread] = function() return nil, "disk I/O error" end
-      for _, case in ipairs { { "wallet.transfer", move, moved }, { "sub_account.transfer", changed(move,
+      for _, case in ipairs { { "wallet.transfer", move, moved }, { "sub_account.transfer", copy_of(move,
         { clientTranId = ID }), { tranId = "t1", amount = "7", asset = "USDT", timestamp = NOW } } } do
         local answer, err = look_once(case[1], case[2], { case[3] }, LATE, { journal = journal })
         assert.is_nil(answer)
@@ -238,7 +243,7 @@ describe("a record that a call of another content may have made", function()
       operation = "wallet.withdraw_legacy", sent_at = NOW - 5, recv_window = 5000, id = "other" }, id)
     entry.by_content = id ~= nil
     return outcome("wallet.withdraw", { coin = "USDT", address = "TSample", amount = "20", netWork = "TRX" },
-      { changed({ id = "w1", coin = "USDT", address = "TSample", amount = "20", applyTime = NOW + 400 }, record) },
+      { copy_of({ id = "w1", coin = "USDT", address = "TSample", amount = "20", applyTime = NOW + 400 }, record) },
       WAITED, { journal = known })
   end
 
@@ -246,9 +251,9 @@ describe("a record that a call of another content may have made", function()
 
   it("is not certainly this call's", function()
     assert.equal("undecided", with(same))
-    assert.equal("undecided", with(changed(same, { amount = "20.5" }), nil, { amount = "20" }))
-    assert.equal("done", with(changed(same, { amount = "77" })))
-    assert.equal("done", with(changed(same, { address = "TOther" })))
+    assert.equal("undecided", with(copy_of(same, { amount = "20.5" }), nil, { amount = "20" }))
+    assert.equal("done", with(copy_of(same, { amount = "77" })))
+    assert.equal("done", with(copy_of(same, { address = "TOther" })))
   end)
 
   it("is that call's only where that made it, as far as is known", function()
@@ -257,31 +262,31 @@ describe("a record that a call of another content may have made", function()
   end)
 
   it("is that of one that was answered with an id that the service does not show, once nothing is as late", function()
-    local known, sent = own_calls.new(), changed(move, { amount = "2.4" })
+    local known, sent = own_calls.new(), copy_of(move, { amount = "2.4" })
     own_calls.note(known, operations.by_name["wallet.transfer"], { operation = "wallet.transfer", params = sent,
       sent_at = NOW, recv_window = 5000, id = "other" }, "another form of t1")
     local function asked(at, ...) return look_once("wallet.transfer", move, { ... }, at, { journal = known }) end
-    local its = changed(moved, { amount = "2.4" })
+    local its = copy_of(moved, { amount = "2.4" })
     local answer, _, question = asked(NOW + 299000, its)
     assert.same({ true }, { question.waits, answer })
     assert.is_nil(asked(NOW + 301000, its))
-    assert.equal("t2", asked(NOW + 301000, its, changed(moved, { tranId = "t2" })).record.tranId)
-    assert.equal("undecided", asked(NOW + 301000, its, changed(its, { tranId = "t2" })).outcome) -- it made one
+    assert.equal("t2", asked(NOW + 301000, its, copy_of(moved, { tranId = "t2" })).record.tranId)
+    assert.equal("undecided", asked(NOW + 301000, its, copy_of(its, { tranId = "t2" })).outcome) -- it made one
   end)
 
   it("waits for one that was answered with another id than it shows, until that owns it", function()
     local known = own_calls.new()
     own_calls.note(known, operations.by_name["wallet.transfer"], { operation = "wallet.transfer", sent_at = NOW,
-      params = changed(move, { amount = "7" }), recv_window = 5000, id = "other" }, "nobody's id")
+      params = copy_of(move, { amount = "7" }), recv_window = 5000, id = "other" }, "nobody's id")
     local function asked(at, amount)
-      return outcome("wallet.transfer", move, { changed(moved, { amount = amount }) }, at, { journal = known })
+      return outcome("wallet.transfer", move, { copy_of(moved, { amount = amount }) }, at, { journal = known })
     end
     assert.equal("nothing yet", asked(NOW + 200000, "7"))
     assert.equal("undecided", asked(NOW + 200000, "8"))
-    local answer, _, question = look_once("wallet.transfer", move, { changed(moved, { amount = "7" }) }, NOW + 200000,
+    local answer, _, question = look_once("wallet.transfer", move, { copy_of(moved, { amount = "7" }) }, NOW + 200000,
       { journal = known })
     assert.same({ true }, { question.waits, answer })
-    answer, _, question = look_once("wallet.transfer", move, { changed(moved, { amount = "7" }) }, NOW + 300000,
+    answer, _, question = look_once("wallet.transfer", move, { copy_of(moved, { amount = "7" }) }, NOW + 300000,
       { journal = known })
     assert.same({ false }, { question.waits, answer }) -- that is all: not done, then
   end)
@@ -291,12 +296,12 @@ describe("a record that a call of another content may have made", function()
       local known = own_calls.new()
       local function answered(id, amount, record_id)
         own_calls.note(known, operations.by_name["wallet.transfer"], { operation = "wallet.transfer", sent_at = NOW,
-          params = changed(move, { amount = amount }), recv_window = 5000, id = id }, record_id)
+          params = copy_of(move, { amount = amount }), recv_window = 5000, id = id }, record_id)
       end
       answered("witness", "9", "t9") -- it proves how amounts are shown
       answered("other", sent, "nobody's id")
-      local answer, _, question = look_once("wallet.transfer", changed(move, { amount = "3" }), {
-        changed(moved, { tranId = "t9", amount = "9" }), changed(moved, { amount = "7" }) }, LATE, { journal = known })
+      local answer, _, question = look_once("wallet.transfer", copy_of(move, { amount = "3" }), {
+        copy_of(moved, { tranId = "t9", amount = "9" }), copy_of(moved, { amount = "7" }) }, LATE, { journal = known })
       assert.same({ waits }, { question.waits, answer }, sent)
     end
   end)
@@ -307,8 +312,8 @@ describe("a record that a call of another content may have made", function()
       local known = own_calls.new()
       local params = { coin = "USDT", address = "TSample", amount = "20", remark = "rent" }
       own_calls.note(known, operations.by_name["wallet.withdraw"], { operation = "wallet.withdraw", sent_at = NOW,
-        params = changed(params, { withdrawOrderId = ID }), recv_window = 5000 })
-      assert.equal(word, outcome("broker.withdraw", changed(params, { network = "TRX" }), { changed(params, { id = "w1",
+        params = copy_of(params, { withdrawOrderId = ID }), recv_window = 5000 })
+      assert.equal(word, outcome("broker.withdraw", copy_of(params, { network = "TRX" }), { copy_of(params, { id = "w1",
         withdrawOrderId = shown, applyTime = NOW + 400 }) }, WAITED, { journal = known }), shown)
     end
   end)
@@ -318,18 +323,18 @@ describe("a record that a call of another content may have made", function()
       local known = own_calls.new()
       local params = { fromAccountType = "SPOT", toAccountType = "SPOT", asset = "USDT", amount = "2" }
       own_calls.note(known, operations.by_name["broker.transfer"], { operation = "broker.transfer", sent_at = NOW,
-        params = changed(params, { toAccountType = "FUTURES" }), recv_window = 5000 })
-      assert.equal(word, outcome("sub_account.transfer", params, { changed(params, { tranId = "t1",
+        params = copy_of(params, { toAccountType = "FUTURES" }), recv_window = 5000 })
+      assert.equal(word, outcome("sub_account.transfer", params, { copy_of(params, { tranId = "t1",
         toAccountType = shown, timestamp = NOW + 400 }) }, WAITED, { journal = known }), shown)
     end
   end)
 
   it("waits, for five minutes, until it is known whether an open call made what agrees with that one alone", function()
-    local known, sent = own_calls.new(), changed(move, { amount = "7" })
+    local known, sent = own_calls.new(), copy_of(move, { amount = "7" })
     local other = { operation = "wallet.transfer", params = sent, sent_at = NOW, recv_window = 5000, id = "other" }
     own_calls.note(known, operations.by_name["wallet.transfer"], other)
     local function asked(at, fields)
-      return outcome("wallet.transfer", move, { changed(moved, fields) }, at, { journal = known })
+      return outcome("wallet.transfer", move, { copy_of(moved, fields) }, at, { journal = known })
     end
     assert.equal("nothing yet", asked(LATE, { amount = "7" }))
     assert.equal("undecided", asked(WAITED, { amount = "7" }))
@@ -337,7 +342,7 @@ describe("a record that a call of another content may have made", function()
     assert.equal("undecided", asked(LATE, { amount = "2.01" }))
     own_calls.note(known, operations.by_name["wallet.transfer"], other, "t1")
     assert.equal("nothing yet", asked(WAITED, { amount = "7" })) -- that is all: not done, then
-    local later = changed(other, { sent_at = NOW + 40000, id = "later" }) -- its time is not this call's
+    local later = copy_of(other, { sent_at = NOW + 40000, id = "later" }) -- its time is not this call's
     own_calls.note(known, operations.by_name["wallet.transfer"], later)
     local of_later = { amount = "7", tranId = "t2", timestamp = NOW + 40400 }
     assert.equal("nothing yet", asked(WAITED, of_later))
@@ -352,13 +357,13 @@ describe("a record that a call of another content may have made", function()
           local row, pay = operations.by_name[operation], { coin = "USDT", netWork = "TRX", address = "TSample",
             amount = "20" }
           local function note(id, sent, record_id)
-            own_calls.note(known, row, { operation = operation, params = changed(pay, { amount = sent }), sent_at = NOW,
+            own_calls.note(known, row, { operation = operation, params = copy_of(pay, { amount = sent }), sent_at = NOW,
               recv_window = 5000, id = id }, record_id)
           end
           note("other", amount)
           if has_witness then note("witness", "90", "t9") end
-          assert.equal(has_witness and "done" or word, outcome(operation, pay, { changed(pay, { id = "t1",
-            applyTime = NOW + 400 }), changed(pay, { id = "t9", amount = "90", applyTime = NOW + 400 }) }, WAITED,
+          assert.equal(has_witness and "done" or word, outcome(operation, pay, { copy_of(pay, { id = "t1",
+            applyTime = NOW + 400 }), copy_of(pay, { id = "t9", amount = "90", applyTime = NOW + 400 }) }, WAITED,
             { journal = known }))
         end
       end

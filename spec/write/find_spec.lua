@@ -2,16 +2,18 @@
 -- The ways to reconcile, each as one look: what it concludes from what a list shows, early and late.
 
 local asked_once = require "asked_once"
+local copy_of = require "copy_of"
 local errors = require "purser.call.errors"
 local find = require "purser.write.find"
 local operations = require "purser.api.operations"
+local own_calls = require "own_calls"
 local reconcile = require "purser.write.reconcile"
 
 local NOW, HOUR = 1700000000000, 3600000
 local EARLY, LATE = NOW + 10, NOW + 60000
 local ID = ("Ab3"):rep(10) .. "Zz"
 
-local changed, look_once, outcome = asked_once.changed, asked_once.look_once, asked_once.outcome
+local look_once, outcome = asked_once.look_once, asked_once.outcome
 
 local move = { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT", amount = "2" }
 
@@ -24,13 +26,25 @@ describe("a call with an id", function()
 
   it("is done as soon as a record shows the id and did not fail", function()
     assert.equal("done", with({ transferred }, EARLY))
-    assert.equal("done", with({ changed(transferred, { status = "FAILED", tranId = "t0" }), transferred }, EARLY))
+    assert.equal("done", with({ copy_of(transferred, { status = "FAILED", tranId = "t0" }), transferred }, EARLY))
     assert.equal("nothing yet", with({}, LATE))
+  end)
+
+  it("does not wait for an answered call whose own id is shown, whatever record its answer named", function()
+    local other = copy_of(transfer, { clientTranId = ("Cd4"):rep(10) .. "Zz" })
+    for shown, waits in pairs { [other.clientTranId] = false, [""] = true } do
+      local known = own_calls.new()
+      own_calls.note(known, operations.by_name["sub_account.transfer"], { params = other, sent_at = NOW + 100,
+        recv_window = 5000, id = "other" }, "t9")
+      local record = copy_of(transferred, { clientTranId = shown, timestamp = NOW + 500 })
+      local _, _, question = look_once("sub_account.transfer", transfer, { record }, LATE, { journal = known })
+      assert.equal(waits, question.waits)
+    end
   end)
 
   it("notes what it shows early, of a payment that is planned as well", function()
     for _, window in ipairs { {}, { is_planned = true, since = NOW - HOUR } } do
-      local record = changed(transferred, { clientTranId = "" })
+      local record = copy_of(transferred, { clientTranId = "" })
       local answer, err, question = asked_once.look_once("sub_account.transfer", transfer, { record }, EARLY,
         { window = window })
       assert.same({ nil, nil }, { answer, err })
@@ -39,40 +53,41 @@ describe("a call with an id", function()
   end)
 
   it("that failed was not done only late, for the id may be taken again", function()
-    local failed = changed(transferred, { status = "FAILED" })
+    local failed = copy_of(transferred, { status = "FAILED" })
     assert.equal("nothing yet", with({ failed }, EARLY))
+    assert.same({}, select(3, look_once("sub_account.transfer", transfer, { failed }, EARLY)).seen)
     assert.equal("not_done", with({ failed }, LATE))
   end)
 
   it("is undecided where the id was used for another payment", function()
-    local word, answer = with({ changed(transferred, { amount = "3" }) }, LATE)
+    local word, answer = with({ copy_of(transferred, { amount = "3" }) }, LATE)
     assert.equal("undecided", word)
     assert.matches("used for another payment", answer.reason)
-    assert.equal("nothing yet", with({ changed(transferred, { amount = "3" }) }, EARLY))
-    word = with({ changed(transferred, { status = "FAILED" }), changed(transferred, { amount = "3" }) }, LATE)
+    assert.equal("nothing yet", with({ copy_of(transferred, { amount = "3" }) }, EARLY))
+    word = with({ copy_of(transferred, { status = "FAILED" }), copy_of(transferred, { amount = "3" }) }, LATE)
     assert.equal("undecided", word)
-    word = with({ changed(transferred, { amount = "3" }), changed(transferred, { status = "FAILED" }) }, LATE)
+    word = with({ copy_of(transferred, { amount = "3" }), copy_of(transferred, { status = "FAILED" }) }, LATE)
     assert.equal("undecided", word)
   end)
 
   it("is done late by the one record of equal content that shows no id, undecided by another spelling", function()
     for shown, expected in pairs { [""] = "done", [ID:lower()] = "undecided", [("y"):rep(32)] = "undecided" } do
-      local record = changed(transferred, { clientTranId = shown })
+      local record = copy_of(transferred, { clientTranId = shown })
       assert.equal("nothing yet", with({ record }, EARLY))
       assert.equal(expected, with({ record }, LATE))
-      assert.equal("undecided", with({ changed(record, { amount = "3" }) }, LATE))
-      assert.equal("undecided", with({ changed(record, { timestamp = NOW + 3 * HOUR + 450000 }) }, LATE))
+      assert.equal("undecided", with({ copy_of(record, { amount = "3" }) }, LATE))
+      assert.equal("undecided", with({ copy_of(record, { timestamp = NOW + 3 * HOUR + 450000 }) }, LATE))
       -- what shows the call's id in another case is no other payment, whatever else it shows
-      assert.equal(shown == ID:lower() and "undecided" or "nothing yet", with({ changed(record, { amount = "77",
+      assert.equal(shown == ID:lower() and "undecided" or "nothing yet", with({ copy_of(record, { amount = "77",
         asset = "BTC" }) }, LATE))
     end
-    assert.equal("nothing yet", with({ changed(transferred, { clientTranId = "", status = "PENDING", amount = "77",
+    assert.equal("nothing yet", with({ copy_of(transferred, { clientTranId = "", status = "PENDING", amount = "77",
       asset = "BTC" }) }, LATE))
   end)
 
   it("proves nothing by one that failed in a list that is not shown to be complete", function()
-    local page = { changed(transferred, { status = "FAILED" }) }
-    for i = 2, 10 do page[i] = changed(transferred, { tranId = "t" .. i, clientTranId = "other" .. i }) end
+    local page = { copy_of(transferred, { status = "FAILED" }) }
+    for i = 2, 10 do page[i] = copy_of(transferred, { tranId = "t" .. i, clientTranId = "other" .. i }) end
     local word = with(function(of)
       return of.name == "list_sub_accounts" and {} or page -- it turns no pages
     end, LATE)
@@ -81,7 +96,7 @@ describe("a call with an id", function()
 end)
 
 describe("a late look that shows nothing", function()
-  local params = changed(transfer, { toAccount = "Desk" })
+  local params = copy_of(transfer, { toAccount = "Desk" })
 
   -- Returns what it means that nothing is shown, where the service lists these sub-accounts.
   local function missing(names, failure)

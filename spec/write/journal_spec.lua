@@ -368,8 +368,8 @@ describe("opening", function()
   end)
 
   it("says of a path why it cannot hold a journal, and makes nothing", function()
-    rejected('cannot be opened: no file can be made in the folder "/no/such/folder/" %(No such file',
-      { sqlite = "/no/such/folder/journal" })
+    rejected('folder "/no/such/folder/" %(No such file or directory%); make the folder, or name another %[outcome',
+      { sqlite = "/no/such/folder/journal" }) -- that cure, and no second one
     rejected("no file can be made in the folder", { sqlite = path .. ".none/journal" })
     rejected("Not a directory", { sqlite = path .. "/journal" })
     rejected('"/tmp" cannot be read and written %(Is a directory', { sqlite = "/tmp" })

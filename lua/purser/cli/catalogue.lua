@@ -86,7 +86,7 @@ function M.hint(name)
   if stem == "balance" then near[1] = "`purser live account`" end -- the account's own, under another name
   for _, row in ipairs(M.every) do
     local shown = ("`purser %s %s`"):format(row.group, row.name)
-    if row.name == requested then found[#found + 1] = shown
+    if row.name == requested or row == M.find(name) then found[#found + 1] = shown
     elseif #stem > 4 and row.name:find(stem, 1, true) then near[#near + 1] = shown end
   end
   if found[1] then return "an operation comes after its group: " .. table.concat(found, ", ") end

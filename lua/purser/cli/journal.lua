@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- `purser journal list|show|recover|move --journal FILE`: what was recorded, and what became of it (docs/journal.md).
+-- `purser journal list|show|recover --journal FILE`: what was recorded, and what became of it; see docs/journal.md.
 
 local connection = require "purser.cli.connection"
 local lazy = require "purser.util.lazy"
@@ -18,11 +18,9 @@ function M.grammar()
     text = "What a journal holds.\n"
       .. "  list         the write calls, oldest first\n"
       .. "  show ID      everything about one; its key names it, too\n"
-      .. "  recover      look what became of those that a crash or a lost answer left open; needs the keys\n"
-      .. "  move OLD NEW the same service has another base URL now: look there for what was sent to the old one",
-    arguments = { { "action", "list, show, recover or move.", choices = { "list", "show", "recover", "move" } },
-      { "id", "show: the id or the key that list prints; move: the old base URL.", optional = true, values = {} },
-      { "to", "move: the new base URL.", optional = true, values = {} } },
+      .. "  recover      look what became of those that a crash or a lost answer left open; needs the keys",
+    arguments = { { "action", "list, show or recover.", choices = { "list", "show", "recover" } },
+      { "id", "show: the id or the key that list prints.", optional = true, values = {} } },
     { "Options",
       { "--state", "<state>", "list: open, unknown, done, rejected, not_sent, not_done or undecided.",
         choices = { "open", "unknown", "done", "rejected", "not_sent", "not_done", "undecided" } },
@@ -51,8 +49,7 @@ end
 local function whole(entry)
   return { id = entry.intent.id, sent_at = entry.intent.sent_at, state = entry.state,
     operation = entry.intent.operation, account = entry.intent.account, key = entry.key,
-    service = entry.intent.service, params = entry.intent.params or {}, record = entry.record,
-    message = entry.message }
+    params = entry.intent.params or {}, record = entry.record, message = entry.message }
 end
 
 local actions = {}
@@ -116,13 +113,6 @@ function actions.recover(options)
   local empty = has_payments and "no single call is open\n" or "nothing is open\n"
   report.write(output.rows(RECOVERED, found, options, empty), options.raw)
   return (is_open or has_payments) and report.UNKNOWN or report.DONE
-end
-
-function actions.move(options)
-  if not options.to then report.bad_input "journal move: give the old base URL, as show prints it, and the new one" end
-  local count = report.must(open(options):move_service(options.id, (options.to:gsub("/+$", ""))))
-  report.write(("%d %s sent to %s: from now on that is %s\n"):format(count, count == 1 and "call was" or "calls were",
-    options.id, options.to))
 end
 
 function M.start(options) return actions[options.action](options) end

@@ -17,7 +17,7 @@ local M = {}
 ---@field to string|nil     nil: the parent
 ---@field asset string
 ---@field amount string
----@field state "planned"|"unknown"|"done"|"failed"
+---@field state "planned"|"unknown"|"done"
 ---@field tranId string|nil
 
 ---@class purser.FleetMoves
@@ -29,7 +29,6 @@ Moves.__index = Moves
 local function id_of(account, name, move)
   return digest.id("purser distribution", account, name, move.from or "", move.to or "", move.asset:upper())
 end
-
 
 --- A plan of moves: list of { from, to (nil: the parent), asset, amount (text) }; or nil and an error.
 ---@param name string|nil  of the moves: made again under it, they are the same moves
@@ -57,10 +56,6 @@ local function stop(self, move, err)
   return nil, err
 end
 
-local function failure(outcome, message)
-  return errors.new { kind = "workflow", outcome = outcome, phase = "fleet", message = message }
-end
-
 -- Sends a move. Returns true, or nil and the error.
 local function send(self, move, opts)
   move.state = "unknown" -- until an answer says otherwise
@@ -80,7 +75,10 @@ local function execute(self, move, opts)
     if ok or err.outcome ~= "unknown" then return ok, err end
   end
   local unreconciled = move.unreconciled
-  if not unreconciled then return nil, failure("unknown", "another execute() is at this move, or was stopped at it") end
+  if not unreconciled then
+    return nil, errors.new { kind = "workflow", outcome = "unknown", phase = "fleet",
+      message = "another execute() is at this move, or was stopped at it" }
+  end
   move.unreconciled = nil -- no other task reconciles it meanwhile and sends it, too
   local answer, err = self.client:reconcile(unreconciled)
   if answer and answer.outcome == "not_done" then return send(self, move, opts) end
@@ -88,9 +86,8 @@ local function execute(self, move, opts)
     move.unreconciled = unreconciled
     return nil, err or unreconciled
   end
-  move.state, move.tranId = answer.record.status == "FAILED" and "failed" or "done", answer.record.tranId
-  if move.state == "done" then return true end
-  return nil, failure("rejected", "the transfer failed")
+  move.state, move.tranId = "done", answer.record.tranId
+  return true
 end
 
 --- Makes the moves in their order. Returns the moves with `state` "done" and their `tranId`. At the first that fails
@@ -100,9 +97,7 @@ end
 ---@return purser.FleetMove[]|nil moves, purser.Error|nil err
 function Moves:execute(opts)
   for _, move in ipairs(self.moves) do
-    if move.state == "failed" then
-      return stop(self, move, failure("rejected", "this move failed; plan again"))
-    elseif move.state ~= "done" then
+    if move.state ~= "done" then
       local ok, err = execute(self, move, opts)
       if not ok then return stop(self, move, err) end
     end

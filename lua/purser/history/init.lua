@@ -104,8 +104,7 @@ local function check_unit(self)
   local client, name, now = source.client, source.row.full_name, source.now()
   local known = client and fine[client] or {}
   if not client or (known[name] or 0) > now - (self.sample and 0 or DAY) then return nil end
-  local longest = window_reader.max_window(source.row.window) or math.huge
-  local err, is_shown = window_reader.check_unit(source, self.sample, self.from, self.to, longest, self.earliest)
+  local err, is_shown = window_reader.check_unit(self)
   if err then return err end
   known[name] = is_shown and math.huge or now
   fine[client] = known

@@ -100,13 +100,13 @@ end
 -- that; a list that moved may do it.
 local function is_repetition(turn, list)
   local source = turn.source
-  if #list == 0 or turn.overlap == #list or growth(turn) > 0 then return false end
+  if turn.overlap == #list or growth(turn) > 0 then return false end
   if is_copy(source, list, turn.before) or is_copy(source, list, turn.first) then return true end
   for _, record in ipairs(list) do
     local key, is_id = source.key(record)
     if not turn.seen[key] or not (is_id or source.strict) then return false end
   end
-  return source.strict or #list >= #(turn.before or {})
+  return source.strict or #list >= #turn.before
 end
 
 -- Returns whether a changed total means that the pages have to be turned again.

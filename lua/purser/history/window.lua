@@ -319,17 +319,14 @@ end
 --- window would be missing. It asks for the second of a time at which a record was shown, and a second on both sides;
 --- where none was, for a day more than the walk on both sides. Returns nil and whether a record shows that the
 --- service counts finer, or an error.
----@param source purser.history.source
----@param time integer|nil      of a record that was shown
----@param first integer         of the walk
----@param last integer
----@param longest integer       how long a window may be
----@param earliest integer|nil  no request asks for what lies before
+---@param walk purser.Walk  its `sample` is the time of a record that was shown, or nil
 ---@return purser.Error|nil err, boolean|nil is_shown
-function M.check_unit(source, time, first, last, longest, earliest)
+function M.check_unit(walk)
+  local source, time, earliest = walk.source, walk.sample, walk.earliest or 0
   if not time then
-    local from = math.max(first - DAY, last + 2 * DAY - longest, earliest or 0)
-    local records, err = pages.ask(source, from, math.max(from, last + DAY), 1)
+    local longest = M.max_window(source.row.window) or math.huge
+    local from = math.max(walk.from - DAY, walk.to + 2 * DAY - longest, earliest)
+    local records, err = pages.ask(source, from, math.max(from, walk.to + DAY), 1)
     if not records then return err end
     for _, record in ipairs(records) do
       if M.is_sample(record[source.time]) then time = record[source.time] end

@@ -69,8 +69,7 @@ end
 --- Returns whether an error concerns all calls alike, so that retrying without a change is of no use.
 function M.ends_run(err) return err.kind == "config" or err.kind == "closed" end
 
--- Returns whether a read was answered in a way that asking again may not change: it was rejected for what it asks, or
--- its answer is no list.
+-- Returns whether a read was rejected for what it asks, or answered with no list, as far as one answer shows.
 local function is_rejection(err)
   return err.kind == "argument" or err.kind == "decode" or err.kind == "api" and err.outcome == "rejected"
 end

@@ -58,7 +58,7 @@ local function payment_of(row)
     disowned = row.disowned ~= "", rejection = row.rejected ~= "" and (message or "it was rejected") or nil,
     content = row.content, worker = row.worker, due_at = tonumber(row.due_at), call_state = row.state,
     sent_at = tonumber(row.sent_at), recv_window = tonumber(row.recv_window),
-    service = row.service ~= "" and row.service or nil,
+    host = row.host ~= "" and row.host or nil,
   }
 end
 
@@ -68,7 +68,7 @@ end
 function M.intent_of(self, payment)
   return { id = payment.id, account = self.account, operation = payment.operation, params = payment.params,
     sent_at = payment.sent_at or self.client:now(), recv_window = payment.recv_window, attempt = payment.attempt,
-    service = payment.service }
+    host = payment.host }
 end
 
 ------------------------------------------------------------------------------------------------------------- adding
@@ -255,22 +255,9 @@ function M.other_accounts(tx, self)
   end
 end
 
--- Ends the transaction where payments were made or sent at another service: they are not paid at this one.
-local function check_service(tx, self)
-  for _, stage in ipairs { "done", "sent", "undecided" } do
-    local row = tx:rows("SELECT service" .. IN_QUEUE .. " AND stage = $3 AND service <> '' LIMIT 1", self.account,
-      self.queue, stage)[1]
-    local err = row and planned.other_service(row, self.client:settings().base_url,
-      ('payments of the queue "%s" were sent'):format(self.queue))
-    if err then tx:reject(err) end
-  end
-end
-
 --- Ends the transaction where other accounts have payments in the queue, and one may be that of this client, under
---- another name: one of the two has no name, and is but its API key, or this one is to be `run` and has none there. A
---- queue that is to be `run` was sent to no other service.
+--- another name: one of the two has no name, and is but its API key, or this one is to be `run` and has none there.
 function M.check_account(tx, self, is_run)
-  if is_run then check_service(tx, self) end
   local unnamed, is_unsure = planned.unnamed(self.client), not self.has_own_account or is_run and M.is_empty(tx, self)
   for _, other in ipairs(M.other_accounts(tx, self)) do
     if is_unsure or other.account == unnamed then
@@ -349,7 +336,9 @@ end
 --- Gives a payment another content, with which it waits. False when it is not as it was.
 ---@param made table  as of insert
 function M.replace(tx, self, payment, made, disowned)
-  return begin_anew(tx, self, payment, M.IDLE, planned.columns(made.operation, made.params, made.id), disowned)
+  local columns = planned.columns(made.operation, made.params, made.id)
+  columns.attempt = payment.attempt > 0 and ("%d"):format(payment.attempt + 1) or nil -- a late end is not of this one
+  return begin_anew(tx, self, payment, M.IDLE, columns, disowned)
 end
 
 return M

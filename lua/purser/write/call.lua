@@ -19,6 +19,7 @@ local digest = require "purser.util.digest"
 local errors = require "purser.call.errors"
 local intents = require "purser.write.intent"
 local memory = require "purser.write.journal.memory"
+local loopback = require "purser.util.loopback"
 local names_of = require "purser.util.names_of"
 local operations = require "purser.api.operations"
 local pipeline = require "purser.call.pipeline"
@@ -42,8 +43,6 @@ require "purser.util.utc"
 assert(operations.list)
 
 local M = {}
-
-local format = string.format
 
 --- Loads this module, and all that reconciling needs.
 function M.load() end
@@ -104,7 +103,11 @@ local function make_key(client, row, values, opts)
   return key and { name = key, content = content_of(row, values, opts.asked), unnamed = M.unnamed(client) }
 end
 
-local function base_url_of(client) return client._origin .. client._prefix end
+-- Returns the host of a client's service. This machine has one name, whatever port a test's service or a proxy has.
+local function host_of(client)
+  local host = client._origin:gsub("^%a+://", ""):gsub(":%d+$", "")
+  return loopback.is(host) and "localhost" or host
+end
 
 --- The intent of a call whose request was built of these values; or nil and an error.
 function M.intent_of(client, row, values, opts)
@@ -113,7 +116,7 @@ function M.intent_of(client, row, values, opts)
   if not id then return nil, no_random(row, message) end
   local intent = intents.new(row, values, opts.extra_params and names_of(opts.extra_params),
     values[profile.timestamp_name], values[profile.recv_window_name] or 5000, client:account(), id)
-  intent.service = base_url_of(client)
+  intent.host = host_of(client)
   return intent
 end
 
@@ -321,7 +324,7 @@ function M.check_unused(client, row, values, opts)
   local known, other = used(client, row, key)
   return other or known and errors.new { kind = "argument", outcome = "not_sent", phase = "journal",
     operation = row.full_name, code = "journal.used", hint = "client:recall says what became of it",
-    message = format('the key "%s" was used: this call was made, or may have been', key.name) } or nil
+    message = ('the key "%s" was used: this call was made, or may have been'):format(key.name) } or nil
 end
 
 --- Runs a write call; the arguments are those of pipeline.run. Whatever is raised once the call is recorded, if only
@@ -351,7 +354,7 @@ end
 
 ---@class purser.reconcile.Service
 ---@field journal table                  of the client: in a database, or in memory
----@field base_url string
+---@field host string                    no other shows anything of what was sent to it
 ---@field visibility_delay_ms integer             how long a new record may be missing from lists
 ---@field recv_window integer
 local Service = {}
@@ -361,7 +364,7 @@ Service.__index = Service
 ---@param readings table|nil  what several calls that are reconciled share: see evidence/reading.lua
 ---@return purser.reconcile.Service
 function M.service_of(client, readings)
-  return setmetatable({ client = client, journal = M.journal_of(client), base_url = base_url_of(client),
+  return setmetatable({ client = client, journal = M.journal_of(client), host = host_of(client),
     visibility_delay_ms = client._visibility_delay_ms, recv_window = client._recv_window or 5000,
     readings = readings }, Service)
 end
@@ -420,16 +423,14 @@ end
 -- Finds out what became of the call that has the key. Returns its result; nil and an error; or nothing where it was
 -- not executed, so that it may be sent again.
 local function settle(client, row, known, info)
-  local err = intents.other_service(known.intent, base_url_of(client),
-    ('nothing was sent: the key "%s" was used for a call'):format(known.key or ""))
-  if err then return nil, err end
   local message
   known, message = await_end(client, known)
   if not known then return nil, intents.journal_error("unknown", message) end
-  local result = known.state == "done" and (known.record or {})
+  local service = M.service_of(client)
+  local is_here = not known.intent.host or known.intent.host == service.host
+  local result = known.state == "done" and is_here and (known.record or {})
   if not result and not intents.SPENT_NOTHING[known.state] then
-    local answer
-    answer, err = reconcile_calls.reconcile(M.service_of(client), known.intent)
+    local answer, err = reconcile_calls.reconcile(service, known.intent)
     if not answer then return nil, undecided(row, known, "it cannot be looked for now: " .. err.message) end
     if answer.outcome == "undecided" then return nil, undecided(row, known, answer.reason, answer.candidates) end
     result = answer.outcome == "done" and (answer.record or {})

@@ -120,8 +120,7 @@ local function place_of(question, record)
   if at >= question.first and at <= question.last then return witnesses.misplaced and "near" or "in" end
   if at >= question.first - SLACK_MS and at <= question.last + SLACK_MS then return "near" end
   -- where times are right, an equal call that can have made a record near this window has its own no farther away
-  local is_proved, by = witnesses.in_time and not witnesses.misplaced, M.SHIFTED_MS
-  if is_proved then by = 2 * SLACK_MS + question.visible_ms + question.later end
+  local by = witnesses.in_time and 2 * SLACK_MS + question.visible_ms + question.later or M.SHIFTED_MS
   return at >= question.first - by and at <= question.last + by and "far" or nil
 end
 
@@ -366,11 +365,12 @@ end
 
 -- Returns what the records say that agree with the call in all that can be compared; nil where they say nothing, or
 -- there is something to wait for. Those that equal calls own are taken out of the others.
-local function judge_equal(question, parts, open, hidden)
+local function judge_equal(question, list, parts, open, hidden)
   local equal, under_way, others = sorted_calls(question, open)
   local blocked = false
-  local free = keep(joined(parts.same, joined(parts.may, parts.far)), function(one)
-    if one.verdict ~= "same" then return false end
+  local free = keep(list, function(one)
+    -- one without a time may be as old as any
+    if one.verdict ~= "same" or one.record[question.reconcile.time_member] == nil then return false end
     local is_blocked = any(under_way, function(call) return can_have_made(question, call, one.record) end)
     blocked = blocked or is_blocked and (one.place == "in" or question.window.is_planned)
     return not is_blocked
@@ -458,7 +458,7 @@ function M.judge(question)
   if not hidden then return nil, err end
   list, hidden = without_hidden(question, list, hidden, open)
   local parts = part(list)
-  local answer = judge_equal(question, parts, open, hidden)
+  local answer = judge_equal(question, list, parts, open, hidden)
   if answer or question.waits then return answer end
   return judge_absence(question, parts, open, failed, hidden)
 end

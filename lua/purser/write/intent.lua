@@ -22,7 +22,7 @@ local sub, upper = string.sub, string.upper
 ---@field extra string[]|nil     names of parameters that the operation does not know; their values may be secrets
 ---@field sent_at integer        the request's timestamp, epoch ms
 ---@field recv_window integer    milliseconds: the service rejects an older request
----@field service string|nil     the base URL that it was sent to
+---@field host string|nil        of the service that it was sent to
 ---@field account string|nil     which key signed: a digest of the API key, never the key
 ---@field id string|nil          of this call: a copy of the intent is that of the same call, in a journal as well
 ---@field attempt integer|nil    there: how often the call was sent by then
@@ -249,20 +249,6 @@ function M.other_account(other, account, unnamed, what)
     message = format('%s of account "%s", and this client is account "%s"%s', what, other, account, about),
     hint = format('where that is one account, give the client account = "%s", else %s', other,
       about == "" and "add its payments first" or "give each client an account of its own") }
-end
-
---- Returns the error of what was done at another service: what this one shows says nothing of that. Nil where it was
---- this one, or nobody knows.
----@param intent purser.Intent
----@param base_url string  of the client
----@param what string      what was done there
----@return purser.Error|nil
-function M.other_service(intent, base_url, what)
-  if not intent.service or intent.service == base_url then return nil end
-  return errors.new { kind = "config", outcome = "not_sent", phase = "journal", code = "journal.other_service",
-    operation = intent.operation, message = format("%s at %s, and this client is at %s", what, intent.service,
-      base_url), hint = format("where both are one service, run `purser journal move %s %s`; else give each service a "
-      .. "journal or an account of its own", intent.service, base_url) }
 end
 
 --- Returns whether a record shows the id by which the service distinguishes a call.

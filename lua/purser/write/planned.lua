@@ -135,10 +135,6 @@ function M.unnamed(client) return call.unnamed(private.state_of(client)) end
 ---@type fun(other: string, account: string, unnamed: string, what: string): purser.Error
 M.other_account = intents.other_account
 
---- Returns the error of what was sent to another service.
----@type fun(sent: { service: string }, base_url: string, what: string): purser.Error|nil
-M.other_service = intents.other_service
-
 --- Sends a planned call that its owner has taken: `planned:after(outcome, message, err)` returns what becomes of it,
 --- which is written with how it ended. Returns as an operation does.
 ---@param client purser.Client

@@ -350,7 +350,7 @@ local function identified(service, row, intent)
   local copy = {}
   for name, value in pairs(intent) do copy[name] = value end
   copy.id, copy.attempt, copy.sent_at = known.id, known.intent.attempt, known.sent_at
-  copy.recv_window, copy.service = known.recv_window, known.intent.service or intent.service
+  copy.recv_window, copy.host = known.recv_window, known.intent.host
   return copy
 end
 
@@ -371,8 +371,11 @@ function M.reconcile(service, unreconciled, options, window)
   if not row then return nil, intent end
   local problem
   if not window then intent, problem = identified(service, row, intent) end
-  problem = problem or intents.other_service(intent, service.base_url, "the call was sent")
-  if problem then return nil, problem end
+  if not intent then return nil, problem end
+  if intent.host and intent.host ~= service.host then
+    return nil, errors.argument(nil, ("it was sent to %s, of which the service that this client asks shows nothing")
+      :format(tostring(intent.host)), "reconcile it with a client of that service")
+  end
   local question = M.question(service, row, intent, options, window)
   local answer, err = ask_and_keep(question)
   if not answer then return nil, err end

@@ -39,7 +39,7 @@ describe("the certificate of a journal's server", function()
     local function under(variables)
       return select(2, command.shell(("env -u PGHOST %s %s -e %s"):format(variables, LUA, command.quote(code))))
     end
-    assert.equal("connect_timeout='10'sslmode='prefer' connect_timeout='10'\n\n", under "")
+    assert.equal(("%ssslmode='prefer' %s\n\n"):format(postgresql.PATIENCE, postgresql.PATIENCE), under "")
     for _, variables in ipairs { "PGHOST=db.example", "PGHOST=/tmp,db.example", "PGHOSTADDR=192.0.2.1",
       "PGSERVICE=far" } do
       local text = under(variables)
@@ -53,8 +53,15 @@ end)
 describe("the connection text for libpq", function()
   it("has each value in quotes, so that none begins another setting, and leaves out what is not given", function()
     assert.equal([[dbname='a b' user='o\'neil' password='x\\' host='/tmp sslmode=disable' port='5433' ]]
-      .. "connect_timeout='10'", postgresql.conninfo { database = "a b", user = "o'neil", password = "x\\",
+      .. postgresql.PATIENCE, postgresql.conninfo { database = "a b", user = "o'neil", password = "x\\",
       host = "/tmp sslmode=disable", port = 5433, sslrootcert = "" })
+  end)
+
+  it("lets a host that is gone be noticed within half a minute", function()
+    local options = {}
+    for name, value in postgresql.conninfo({}):gmatch "(%S+)='(%d+)'" do options[name] = tonumber(value) end
+    assert.is_true(options.keepalives_idle + options.keepalives_interval * options.keepalives_count <= 30)
+    assert.is_true(options.tcp_user_timeout <= 30000 and options.connect_timeout <= 30)
   end)
 
   it("never lets encryption by Kerberos take the place of a verified certificate", function()

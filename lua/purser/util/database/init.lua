@@ -138,13 +138,13 @@ end
 
 -- SQLite's own wait for another process's lock stops the whole thread. With the host's `sleep` there is none, and what
 -- finds the file locked, and has done nothing, is run again until `lock_timeout_ms` have passed.
-local function patiently(self, sql, ...)
-  local rows, affected = run(self, sql, ...)
+local function patiently(self, act, ...)
+  local rows, affected = act(self, ...)
   if rows or not self.sleep or self.kind ~= sqlite or self.busy then return rows, affected end
   local ends = core.monotonic_ms() + self.lock_timeout_ms
   while not rows and tostring(affected):find("database is locked", 1, true) and core.monotonic_ms() < ends do
     rest(self.sleep)
-    rows, affected = run(self, sql, ...)
+    rows, affected = act(self, ...)
   end
   return rows, affected
 end
@@ -153,7 +153,7 @@ end
 --- and returns its rows (a list of maps of text) and how many it changed; or nil and a message. A server's connection
 --- that fails outside of a transaction may be lost: it is given up, and what only reads is tried once more.
 function Database:rows(sql, ...)
-  local rows, affected = patiently(self, sql, ...)
+  local rows, affected = patiently(self, run, sql, ...)
   if rows or self.kind ~= postgresql or self.busy or not self.handle then return rows, affected end
   drop(self)
   if not sql:find "^%s*SELECT" then return nil, affected end
@@ -258,17 +258,21 @@ end
 
 ---------------------------------------------------------------------------------------------------- transactions
 
+-- Begins to read a file. One that another process opens or closes is locked for an instant: then nothing has begun, so
+-- that other tasks may use the connection until it is tried again.
+local function begin_reading(self)
+  local ok, message = run(self, self.kind.begin_reading)
+  if ok then ok, message = run(self, "SELECT name FROM sqlite_master LIMIT 1") end
+  if not ok then run(self, "ROLLBACK") end
+  return ok, message
+end
+
 local function begin(self, reads)
+  if reads and self.kind == sqlite then return patiently(self, begin_reading) end
   local how = reads and self.kind.begin_reading or self.kind.begin
   local ok, message = self:rows(how)
-  if not ok and self.kind == postgresql then
-    ok, message = self:rows(how) -- the connection was lost since it was used, and nothing has been done yet
-  elseif ok and reads and self.kind == sqlite then
-    -- a file that another process opens or closes is locked for an instant: patiently() waits for that here
-    ok, message = self:rows "SELECT name FROM sqlite_master LIMIT 1"
-    if not ok then self:rows "ROLLBACK" end
-  end
-  return ok, message
+  if ok or self.kind == sqlite then return ok, message end
+  return self:rows(how) -- the connection was lost since it was used, and nothing has been done yet
 end
 
 local function within(self, fn, reads)
@@ -333,19 +337,6 @@ function Database:close()
   self.closed = true
 end
 
--- Locks the empty database of a connection. Returns true; false when another connection has the lock; or nil and why.
-local function lock_whole(handle)
-  handle:autocommit(true)
-  local statement, message = handle:prepare "BEGIN EXCLUSIVE"
-  if not statement then return nil, message end
-  local ok, ran, why = pcall(statement.execute, statement)
-  if ok and ran then return true end
-  statement:close()
-  message = plain(ok and why or ran)
-  if message:find("database is locked", 1, true) then return false end
-  return nil, message
-end
-
 --- Locks a file, which is made when it is missing and stays empty, until it is unlocked or this process ends. Returns a
 --- function that unlocks it; false when it is locked already, by this process or another; or nil and a message.
 ---@param path string
@@ -356,11 +347,13 @@ function M.lock_file(path)
   local ok, handle, why = pcall(sqlite.connect, driver, { sqlite = path })
   if not ok or not handle then return nil, plain(ok and why or handle) end
   local lock = { statements = {}, handle = handle, process = core.process_id() }
+  handle:autocommit(true)
   local locked
-  locked, message = lock_whole(handle)
+  locked, why = run(lock, "BEGIN EXCLUSIVE")
   if locked then return function() drop(lock) end end
   drop(lock)
-  return locked, message
+  if why:find("database is locked", 1, true) then return false end
+  return nil, why
 end
 
 --- Opens a database: { sqlite = path } or { postgresql = { database, user, password, host, port, sslmode, sslrootcert,

@@ -68,6 +68,11 @@ local function quoted(value)
   return "'" .. tostring(value):gsub("[\\']", "\\%0") .. "'"
 end
 
+--- A host that is gone is noticed within half a minute: the system by itself waits for a quarter of an hour, or for
+--- ever where it waits for an answer alone. (Seconds; the last is in milliseconds.)
+M.PATIENCE = "connect_timeout='10' keepalives_idle='10' keepalives_interval='5' keepalives_count='4' "
+  .. "tcp_user_timeout='30000'"
+
 --- Returns the connection string for libpq. It holds the password.
 function M.conninfo(options)
   local parts = {}
@@ -81,7 +86,7 @@ function M.conninfo(options)
   put("sslmode", mode)
   -- encryption by Kerberos would take the place of TLS, whatever sslmode says
   if mode == "verify-full" or mode == "verify-ca" then put("gssencmode", "disable") end
-  put("connect_timeout", 10) -- seconds
+  parts[#parts + 1] = M.PATIENCE
   return table.concat(parts, " ")
 end
 

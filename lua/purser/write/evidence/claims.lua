@@ -152,7 +152,7 @@ Claims.__index = Claims
 ---@param intent purser.Intent
 ---@return purser.evidence.Claims
 function M.new(service, row, intent)
-  return setmetatable({ journal = service.journal, base_url = service.base_url, row = row, intent = intent,
+  return setmetatable({ journal = service.journal, row = row, intent = intent,
     account = intent.account, operations = intents.shown_in(intents.history_of(row)) }, Claims)
 end
 
@@ -161,12 +161,6 @@ local function failed(message) return nil, intents.journal_error("unknown", mess
 -- Returns whether a call is the one that is asked about.
 local function is_own(self, call)
   return call.id ~= nil and call.id == self.intent.id
-end
-
--- Returns whether a call is another one of this service.
-local function is_other(self, call)
-  local service = call.intent and call.intent.service
-  return not is_own(self, call) and (not service or service == self.base_url)
 end
 
 -- Returns the calls that have the ids which `id_of` returns for records, by id; or nil and an error.
@@ -236,7 +230,7 @@ function Claims:open_calls(first, last, later)
   local others = {}
   for _, call in ipairs(calls) do
     local made_until = call.sent_at + (call.recv_window or 0) + later
-    if is_other(self, call) and made_until >= first then others[#others + 1] = call end
+    if not is_own(self, call) and made_until >= first then others[#others + 1] = call end
   end
   return others
 end
@@ -248,7 +242,7 @@ function Claims:made_calls(first, last)
   if not calls then return failed(message) end
   local found = {}
   for _, call in ipairs(calls) do
-    local is_shown = call.sent_at >= first and is_other(self, call)
+    local is_shown = call.sent_at >= first and not is_own(self, call)
     for _, name in ipairs(self.row.reconcile.copy_params or {}) do
       is_shown = is_shown and call.params[name] == self.intent.params[name]
     end

@@ -233,19 +233,6 @@ function Journal:recover(client, options)
   return reconciled
 end
 
---- Notes that a service has another base URL now: what was sent to it is looked for there. Returns how many calls that
---- are; or nil and an error. Of two services it may never be said: a call would be looked for where it was not made.
----@param from string
----@param to string
----@return integer|nil calls, purser.Error|nil err
-function Journal:move_service(from, to)
-  local calls_, message = self.db:transaction(function(tx)
-    return calls.update(tx, { service = to }, "service = ?", from)
-  end)
-  if not calls_ then return problem(message) end
-  return calls_
-end
-
 --- Closes the connection. May be called again.
 function Journal:close()
   self.db:close()
@@ -284,9 +271,7 @@ local NO_JOURNAL = "give the database of a journal, or one that does not exist y
 
 -- A file whose middle or end is missing is a journal all the same: SQLite's word for it is the only sign.
 local function hint_of(message)
-  if message:find("LuaDBI", 1, true) then return nil end -- the message says what to install
   if message:find("connection", 1, true) then return nil end -- the database was not even seen
-  if message:find("second name", 1, true) or message:find("mounted by itself", 1, true) then return nil end
   if message:find("malformed", 1, true) then
     return "restore it from a copy (docs/backups.md); what was open is in the service's histories"
   end
@@ -301,7 +286,9 @@ end
 local function connect(options)
   local db, message, hint = database.open(options)
   if db then return db end
-  return nil, errors.config(name_of(options) .. " cannot be opened: " .. message, hint or hint_of(message))
+  local what, cure = message:match "^(.*); (.-)$"
+  return nil, errors.config(name_of(options) .. " cannot be opened: " .. (what or message),
+    hint or cure or hint_of(message))
 end
 
 --- Tells whether there is a journal already, and makes none: of SQLite a file, on a server the tables. Returns nil and

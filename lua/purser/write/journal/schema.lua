@@ -10,9 +10,6 @@ local option_schema = require "purser.util.option_schema"
 
 local M = { version = 3 }
 
--- The base URL that the latest attempt was sent to; '' where nobody knows. A call is looked for there alone.
-local SERVICE = "service TEXT NOT NULL DEFAULT ''"
-
 -- A planned payment, a call under way and a finished call are one row of one table; a queue is the rows with its name.
 -- `state` says what is known of the latest attempt, `stage` where a payment is in its queue: one that was rejected may
 -- be looked for, may wait since a person put it back, or have failed. `attempt` numbers the sendings for good, so that
@@ -42,7 +39,8 @@ local calls = [[CREATE TABLE purser_calls (id TEXT PRIMARY KEY,
   rejected TEXT NOT NULL DEFAULT '',    -- 'yes': it is looked for by its id before it counts as failed
   disowned TEXT NOT NULL DEFAULT '',    -- 'yes': a person said that it was not made
   tries TEXT NOT NULL DEFAULT '0',      -- how often it was sent since it was added, or put back
-  worker TEXT NOT NULL DEFAULT '', lease_until TEXT NOT NULL DEFAULT '', ]] .. SERVICE .. ")"
+  worker TEXT NOT NULL DEFAULT '', lease_until TEXT NOT NULL DEFAULT '',
+  host TEXT NOT NULL DEFAULT '')]]         -- of the service that the latest attempt was sent to
 
 -- The numbers of changes that each process has committed: a journal that shows fewer than one remembers lacks commits.
 -- `name` is a process's token after the word "process".
@@ -103,8 +101,7 @@ function M.is_prepared(db)
   return rows[1] ~= nil
 end
 
--- Returns whether the tables are there, with all columns. Ends the transaction where they are no journal that this
--- version knows.
+-- Returns whether the tables are there. Ends the transaction where they are not a journal of this version.
 local function check(tx)
   if #tx:rows(known_tables[tx.db.name]) == 0 then
     -- a witness (purser.payouts.history_check) must not be kept with the journal that it speaks for
@@ -115,19 +112,10 @@ local function check(tx)
   local row = tx:rows("SELECT value FROM purser_meta WHERE name = 'version'")[1]
   local version = row and row.value:find "^[1-9]%d*$" and tonumber(row.value)
   if not version then tx:reject "it holds no version, so it is not a journal of Purser's" end
-  if version == 2 then return false end
   if version ~= M.version then
     tx:reject { text = ("it is of version %d, and this Purser knows %d"):format(version, M.version),
       hint = version > M.version and "use the newer Purser" or "begin a new journal when nothing is open in this one" }
   end
-  return true
-end
-
--- Makes the tables, or what version 2 lacks.
-local function make(tx)
-  if #tx:rows(known_tables[tx.db.name]) == 0 then return create(tx) end
-  tx:rows("ALTER TABLE purser_calls ADD COLUMN " .. SERVICE)
-  tx:rows("UPDATE purser_meta SET value = $1 WHERE name = 'version'", ("%d"):format(M.version))
   return true
 end
 
@@ -138,7 +126,7 @@ function M.prepare(db)
   if is_there ~= false then return is_there, message end
   return db:transaction(function(tx)
     tx:lock(LOCK)
-    return check(tx) or make(tx) -- another process may have made them meanwhile
+    return check(tx) or create(tx) -- another process may have made them meanwhile
   end)
 end
 
