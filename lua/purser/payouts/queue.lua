@@ -255,9 +255,22 @@ function M.other_accounts(tx, self)
   end
 end
 
+-- Ends the transaction where payments were sent to another host, such as a simulator's: at this one they are not made.
+local function check_host(tx, self)
+  for _, stage in ipairs { "done", "sent", "undecided" } do
+    local row = tx:rows("SELECT host" .. IN_QUEUE .. " AND stage = $3 AND host <> '' LIMIT 1", self.account, self.queue,
+      stage)[1]
+    local what = ('payments of the queue "%s" were'):format(self.queue)
+    local err = row and planned.other_host(self.client, row.host, what)
+    if err then tx:reject(err) end
+  end
+end
+
 --- Ends the transaction where other accounts have payments in the queue, and one may be that of this client, under
---- another name: one of the two has no name, and is but its API key, or this one is to be `run` and has none there.
+--- another name: one of the two has no name, and is but its API key, or this one is to be `run` and has none there. A
+--- queue that is to be `run` was sent to no other host.
 function M.check_account(tx, self, is_run)
+  if is_run then check_host(tx, self) end
   local unnamed, is_unsure = planned.unnamed(self.client), not self.has_own_account or is_run and M.is_empty(tx, self)
   for _, other in ipairs(M.other_accounts(tx, self)) do
     if is_unsure or other.account == unnamed then

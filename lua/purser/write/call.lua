@@ -103,8 +103,10 @@ local function make_key(client, row, values, opts)
   return key and { name = key, content = content_of(row, values, opts.asked), unnamed = M.unnamed(client) }
 end
 
--- Returns the host of a client's service. This machine has one name, whatever port a test's service or a proxy has.
-local function host_of(client)
+--- Returns the host of a client's service. This machine has one name, whatever port a test's service or a proxy has.
+---@param client purser.State
+---@return string
+function M.host_of(client)
   local host = client._origin:gsub("^%a+://", ""):gsub(":%d+$", "")
   return loopback.is(host) and "localhost" or host
 end
@@ -116,7 +118,7 @@ function M.intent_of(client, row, values, opts)
   if not id then return nil, no_random(row, message) end
   local intent = intents.new(row, values, opts.extra_params and names_of(opts.extra_params),
     values[profile.timestamp_name], values[profile.recv_window_name] or 5000, client:account(), id)
-  intent.host = host_of(client)
+  intent.host = M.host_of(client)
   return intent
 end
 
@@ -364,7 +366,7 @@ Service.__index = Service
 ---@param readings table|nil  what several calls that are reconciled share: see evidence/reading.lua
 ---@return purser.reconcile.Service
 function M.service_of(client, readings)
-  return setmetatable({ client = client, journal = M.journal_of(client), host = host_of(client),
+  return setmetatable({ client = client, journal = M.journal_of(client), host = M.host_of(client),
     visibility_delay_ms = client._visibility_delay_ms, recv_window = client._recv_window or 5000,
     readings = readings }, Service)
 end

@@ -135,6 +135,19 @@ function M.unnamed(client) return call.unnamed(private.state_of(client)) end
 ---@type fun(other: string, account: string, unnamed: string, what: string): purser.Error
 M.other_account = intents.other_account
 
+--- Returns the error of what was sent to another host than that of the client; nil where it was this one.
+---@param client purser.Client
+---@param host string
+---@param what string  what was sent
+---@return purser.Error|nil
+function M.other_host(client, host, what)
+  local own = call.host_of(private.state_of(client))
+  if host == own then return nil end
+  return errors.new { kind = "config", outcome = "not_sent", phase = "journal", code = "journal.other_host",
+    message = ("%s sent to %s, and this client is of %s"):format(what, host, own),
+    hint = "give a test a journal or an account of its own" }
+end
+
 --- Sends a planned call that its owner has taken: `planned:after(outcome, message, err)` returns what becomes of it,
 --- which is written with how it ended. Returns as an operation does.
 ---@param client purser.Client
