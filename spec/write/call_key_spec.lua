@@ -259,6 +259,20 @@ describe("a call that was made is answered by its result, and nothing is sent, t
     end
   end)
 
+  it("a plan finds problems with it", function()
+    local client, info = client_of(), {}
+    local function plan(saved)
+      return assert(client.wallet:plan_withdraw { coin = "USDT", network = "TRX", amount = "20",
+        address = "TLa2f6VPqDgRE67v1736s7bJ8Ray5wYjU7", require_saved_address = saved })
+    end
+    local first = assert(plan():execute { key = "invoice-1" })
+    local today = plan(true)
+    assert.is_false(today.ok)
+    assert.same(first, assert(today:execute { key = "invoice-1", info = info }))
+    assert.is_true(info.repeated)
+    assert.matches("the plan has problems", select(2, today:execute { key = "invoice-2" }).message)
+  end)
+
   it("a parameter is wrong that was not there: that is another call", function()
     local client = client_of()
     assert(move(client, "5", "invoice-1"))
@@ -352,6 +366,20 @@ describe("an operation with an id", function()
     assert(move(client_of(), "5", nil, { key = "invoice-1", info = info }))
     assert.equal(id, info.intent.params.clientTranId)
     assert.equal(32, #id)
+  end)
+
+  it("is not answered by the payment of a queue that has it, made or not", function()
+    local client = client_of()
+    local payouts = assert(purser.payouts.new { client = client, journal = journal, worker = "one", idle_ms = 1,
+      history_check = "never" })
+    assert(payouts:add("p1", TRANSFER, simulated.transfer("5", { clientTranId = id_of "invoice-1" })))
+    for _ = 1, 2 do
+      local _, err = move(client, "5", "invoice-1")
+      assert.same({ "not_sent", "journal.other_content" }, { err.outcome, err.code })
+      assert.same({}, { client:recall(TRANSFER, simulated.transfer("5", { clientTranId = id_of "invoice-1" })) })
+      assert.equal(1, assert(payouts:run()).done)
+    end
+    assert.equal(1, applied())
   end)
 
   it("does not take a key as well", function()
