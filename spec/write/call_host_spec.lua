@@ -58,5 +58,12 @@ describe("a call that was sent to one host", function()
     sims[HERE]:fault { kind = "lost_answer", operation = "transfer" }
     local _, lost = move(client_at(HERE))
     assert.equal("done", assert(client_at(HERE, "http://localhost:9000"):reconcile(lost)).outcome)
+    local names = {}
+    for i, url in ipairs { "https://API.example:443", "https://[2001:db8::1]", "http://[::1]:80" } do
+      local info = {}
+      assert(client_at(LIVE, url):prepare("sub_account.transfer", simulated.transfer "5", { info = info }))
+      names[i] = info.intent.host
+    end
+    assert.same({ "api.example", "[2001:db8::1]", "localhost" }, names)
   end)
 end)

@@ -5,6 +5,7 @@
 ---@field profile table                 the conventions, complete
 ---@field _origin string                of the base URL: "https://host:port"
 ---@field _prefix string                of the base URL: its path
+---@field _host string                  of the base URL: where a call is looked for
 ---@field _signer userdata|false        of the keys, as are the next two; pipeline.use_credentials sets them
 ---@field _api_key string|false
 ---@field _headers table<string, string>|nil
@@ -110,6 +111,7 @@ function M.fill(self, options, open_store)
   end
   self._origin, self._prefix, hint, option = options_.split_url(url, options.allow_insecure)
   if not self._origin then return self._prefix, hint, option or "base_url" end
+  self._host = options_.host_of(self._origin)
   if options.proxy and options.proxy ~= "" then
     wrong, option, hint = options_.check_proxy(url, options)
     if wrong then return wrong, hint, option end

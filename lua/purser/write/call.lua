@@ -19,7 +19,6 @@ local digest = require "purser.util.digest"
 local errors = require "purser.call.errors"
 local intents = require "purser.write.intent"
 local memory = require "purser.write.journal.memory"
-local loopback = require "purser.util.loopback"
 local names_of = require "purser.util.names_of"
 local operations = require "purser.api.operations"
 local pipeline = require "purser.call.pipeline"
@@ -103,12 +102,6 @@ local function make_key(client, row, values, opts)
   return key and { name = key, content = content_of(row, values, opts.asked), unnamed = M.unnamed(client) }
 end
 
--- Returns the host of a client's service. This machine has one name, whatever port a test's service or a proxy has.
-local function host_of(client)
-  local host = client._origin:gsub("^%a+://", ""):gsub(":%d+$", "")
-  return loopback.is(host) and "localhost" or host
-end
-
 --- The intent of a call whose request was built of these values; or nil and an error.
 function M.intent_of(client, row, values, opts)
   local profile = client.profile
@@ -116,7 +109,7 @@ function M.intent_of(client, row, values, opts)
   if not id then return nil, no_random(row, message) end
   local intent = intents.new(row, values, opts.extra_params and names_of(opts.extra_params),
     values[profile.timestamp_name], values[profile.recv_window_name] or 5000, client:account(), id)
-  intent.host = host_of(client)
+  intent.host = client._host
   return intent
 end
 
@@ -364,7 +357,7 @@ Service.__index = Service
 ---@param readings table|nil  what several calls that are reconciled share: see evidence/reading.lua
 ---@return purser.reconcile.Service
 function M.service_of(client, readings)
-  return setmetatable({ client = client, journal = M.journal_of(client), host = host_of(client),
+  return setmetatable({ client = client, journal = M.journal_of(client), host = client._host,
     visibility_delay_ms = client._visibility_delay_ms, recv_window = client._recv_window or 5000,
     readings = readings }, Service)
 end
