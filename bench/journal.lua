@@ -141,7 +141,7 @@ local works = {
     intent.params = transfer(n)
     assert(side.journal:open_calls(intent.account, nil, intent.sent_at - 60000, intent.sent_at + 60000))
     assert(side.journal:owners("record_id", intent.account, { "1", "2", "3" }))
-    assert(side.journal:answered_calls(intent.account, { [intent.operation] = true }, intent.sent_at - 60000,
+    assert(side.journal:made_calls(intent.account, { [intent.operation] = true }, intent.sent_at - 60000,
       intent.sent_at + 60000))
     assert(side.journal:reconciled(intent, { outcome = "done", record = { tranId = "found" .. n } }))
   end },
