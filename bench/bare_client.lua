@@ -8,7 +8,7 @@
 -- "sent" signs, sends and leaves the answer as it is; "decoded" makes the 20 records of it, too.
 
 local core = require "purser.core"
-local libcurl = require "purser.util.libcurl"
+local libcurl = require "purser.client.util.libcurl"
 
 local decodes, count = arg[1] == "decoded", tonumber(arg[3])
 local in_flight = arg[4] == "in_flight" and tonumber(arg[5])
@@ -23,7 +23,8 @@ local decoder = core.decoder { list = { record = { name = "deposit", fields = fi
 local signer = core.signer("hmac-sha256", "bench-secret-key-0123456789abcdef")
 local layout = core.layout({ "coin", "recvWindow", "timestamp" }, {})
 local http = in_flight
-  and assert(require("purser.transport.multi").new { base_url = base, max_in_flight = in_flight, http_version = "1.1" })
+  and assert(require("purser.client.transport.multi").new { base_url = base, max_in_flight = in_flight,
+    http_version = "1.1" })
   or assert(libcurl.easy { base_url = base, ca_file = arg[4] })
 local headers = { ["X-MEXC-APIKEY"] = "mx0aBENCHbenchKEY", ["Content-Type"] = "application/json" }
 local request = { method = "GET", headers = headers, timeout_ms = 10000, brief = true } -- read when it is sent

@@ -45,7 +45,7 @@ $(BUILD)/floor_decode.so: bench/floor_decode.c
 # The walk over 200,000 deposits; `make test` does it over 20,000.
 .PHONY: histories
 histories: all
-	@PURSER_RECORDS=200000 LUA_PATH="$(CURDIR)/spec/support/?.lua;$(LUA_PATH)" $(LUA) /usr/bin/busted spec/history/history_spec.lua
+	@PURSER_RECORDS=200000 LUA_PATH="$(CURDIR)/spec/support/?.lua;$(LUA_PATH)" $(LUA) /usr/bin/busted spec/client/history/history_spec.lua
 # openresty: the two ways to wait inside nginx
 .PHONY: bench-openresty
 

@@ -6,7 +6,7 @@
 
 local core = require "purser.core"
 local purser = require "purser"
-local queue = require "purser.payouts.queue"
+local queue = require "purser.desk.payouts.queue"
 
 local kind, rounds, report = arg[1], tonumber(arg[2]) or 9, arg[3]
 local LIMIT = 1.5
@@ -57,7 +57,7 @@ local function open(name)
     server.restart() -- the default of 128 MB is less than the large journal
   end
   local options = { database = "postgres", user = "purser", host = "127.0.0.1", port = server.options.port }
-  local admin = assert(require("purser.util.database").open { postgresql = options })
+  local admin = assert(require("purser.client.util.database").open { postgresql = options })
   assert(admin:rows("CREATE DATABASE " .. name))
   admin:close()
   options.database = name

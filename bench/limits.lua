@@ -84,7 +84,7 @@ server {
   } }
 }
 ]], { HERE = here })
-local http = assert(require("purser.util.libcurl").easy { base_url = web:url() })
+local http = assert(require("purser.client.util.libcurl").easy { base_url = web:url() })
 local function ask(which)
   return function()
     local response = assert(http:send { method = "GET", target = "/" })

@@ -8,7 +8,7 @@
 -- Arguments: rounds (3); of each figure the median of the rounds is shown.
 
 local core = require "purser.core"
-local libcurl = require "purser.util.libcurl"
+local libcurl = require "purser.client.util.libcurl"
 local nginx = require "nginx"
 local output_of = require "bench.output_of"
 local service = require "bench.service"

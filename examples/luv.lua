@@ -7,7 +7,7 @@
 -- Reads the deposits CALLS times at once (20), while a timer of the same loop goes on ticking. The service is named by
 -- PURSER_BASE_URL, the account by PURSER_API_KEY and PURSER_SECRET_KEY.
 
-local attach = require "purser.transport.luv"
+local attach = require "purser.hosts.luv"
 local purser = require "purser"
 local uv = require "luv"
 

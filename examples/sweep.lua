@@ -8,7 +8,7 @@
 -- up by its id before more is sent, so none is made twice. At the first that fails it stops; run again it moves what is
 -- left. PURSER_BASE_URL or PURSER_PROFILE, PURSER_API_KEY and PURSER_SECRET_KEY as in the other examples.
 
-local clean = require("purser.util.plain_text").clean -- texts of the service and of depositors, for a terminal
+local clean = require("purser.client.util.plain_text").clean -- texts of the service and of depositors, for a terminal
 local purser = require "purser"
 
 local go, words = false, {}

@@ -4,7 +4,7 @@
 --   purser sim --port 8080          in one terminal
 --   lua examples/tour.lua http://127.0.0.1:8080
 
-local clean = require("purser.util.plain_text").clean -- texts of the service and of depositors, for a terminal
+local clean = require("purser.client.util.plain_text").clean -- texts of the service and of depositors, for a terminal
 local purser = require "purser"
 
 local url = arg[1] or "http://127.0.0.1:8080"

@@ -6,7 +6,7 @@
 -- Balances: the account's own and those of its sub-accounts. Flows: deposits and withdrawals of 90 days, an asset and a
 -- month. PURSER_BASE_URL or PURSER_PROFILE, PURSER_API_KEY and PURSER_SECRET_KEY as in the other examples.
 
-local clean = require("purser.util.plain_text").clean -- texts of the service and of depositors, for a terminal
+local clean = require("purser.client.util.plain_text").clean -- texts of the service and of depositors, for a terminal
 local purser = require "purser"
 local decimal = purser.decimal
 

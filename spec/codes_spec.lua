@@ -2,7 +2,7 @@
 -- Compares what the page of the codes says with what the simulator answers.
 
 local codes = require "purser.codes"
-local operations = require "purser.api.operations"
+local operations = require "purser.client.operations"
 local purser = require "purser"
 local signed = require "signed"
 

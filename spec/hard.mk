@@ -25,7 +25,7 @@ MEMCHECK = valgrind -q --leak-check=full --errors-for-leak-kinds=definite,indire
 # (test_decimal covers its C).
 MEMCHECK_SPECS = $(patsubst %,spec/%_spec.lua,json schedule libcurl httpd/httpd bind/signer bind/layout bind/closing \
   transport/multi transport/kept_connection transport/http2) \
-  $(wildcard spec/bind/decoder*_spec.lua spec/transport/curl*_spec.lua)
+  $(wildcard spec/bind/decoder*_spec.lua spec/client/transport/curl*_spec.lua)
 # Left out: the one whose child gives up its parent's connections, on purpose and for good; the one whose child is stopped
 # by a signal, which memcheck ignores.
 MEMCHECK_TESTS = $(filter-out %/test_http_fork %/test_terminal,$(C_TESTS) $(C_LUA_TESTS))
@@ -41,7 +41,7 @@ valgrind:
 # objects decoder and decimal are left out, whose large documents and million numbers would be collected for minutes
 # (test_decoder_oom and test_decimal have their memory).
 GC_SPECS = $(patsubst %,spec/%_spec.lua,json schedule httpd/httpd client/client bind/signer bind/layout bind/closing \
-  transport/multi transport/kept_connection transport/http2) $(wildcard spec/transport/curl*_spec.lua)
+  transport/multi transport/kept_connection transport/http2) $(wildcard spec/client/transport/curl*_spec.lua)
 
 gc: all $(BUILD)/spec/peer
 	@for spec in $(GC_SPECS); do echo "$$spec"; \

@@ -8,8 +8,9 @@ describe("purser", function()
   it("loads a member when it is first used, and only that", function()
     assert.equal("none\npurser.util.utc\n", run [[
       local purser = require "purser"
-      local heavy = { "purser.client", "purser.schedule", "purser.sim", "purser.util.utc", "purser.fleet",
-        "purser.write.journal", "purser.transport.curl", "purser.api.operations" }
+      local heavy = { "purser.client", "purser.schedule", "purser.testing.sim", "purser.client.util.utc",
+        "purser.desk.fleet",
+        "purser.write.journal", "purser.client.transport.curl", "purser.client.operations" }
       local function loaded()
         for _, name in ipairs(heavy) do
           if package.loaded[name] then return name end

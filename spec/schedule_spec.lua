@@ -2,9 +2,9 @@
 -- Tasks that wait for answers and times together.
 
 local core = require "purser.core"
-local curl = require "purser.transport.curl"
+local curl = require "purser.client.transport.curl"
 local eventually = require "eventually"
-local multi = require "purser.transport.multi"
+local multi = require "purser.client.transport.multi"
 local peers = require "peer"
 local purser = require "purser"
 local schedule = require "purser.schedule"

@@ -3,13 +3,13 @@
 -- start parses none. Messages name the files and lines of the sources. src/bind/core_archive.c reads it:
 --
 --   <how many modules><length of the probe>     numbers in 11 bytes each, filled up with blanks
---   <probe>                                     lua/purser/util/archive.lua says of what
+--   <probe>                                     lua/purser/client/util/archive.lua says of what
 --   <name in 58 bytes><offset><size> ...        a line of 80 bytes a module, sorted by name
 --   <dump of a module><dump of a module> ...
 --
 --   archive.lua FOLDER [FOLDER AS MESSAGES NAME IT]     such as /usr/local/share/lua/5.4/purser
 
-local archive = dofile "lua/purser/util/archive.lua"
+local archive = dofile "lua/purser/client/util/archive.lua"
 local files = dofile "tools/whole_files.lua"
 
 local compile = loadstring or load -- luacheck: ignore 113

@@ -1,42 +1,35 @@
 -- SPDX-License-Identifier: MIT
--- Holds each room to its budget: lines of product Lua and C, files, and lines of the largest file. Raising a number is
--- a commit that says why; lowering one needs no word.
+-- Holds each package to its budget: lines of product Lua and C, files, and lines of the largest file.
+-- Raising a number is a commit that says why; lowering one needs no word.
 --
--- Prints a line a room and closes with `N passed, N failed`; `lua tools/budget.lua`, and `make lint` runs it.
+-- Prints a line a package and closes with `N passed, N failed`; `lua tools/budget.lua`, and `make lint` runs it.
 
--- room, lines, files, largest file
+-- package, lines, files, largest file. Lines have 3 % of slack: a small change edits no number here.
 local budgets = {
   { "top", 1010, 7, 380 },
-  { "api", 1500, 13, 235 },
-  { "call", 2655, 20, 295 },
+  { "client", 9815, 72, 415 },
   { "write", 5760, 18, 480 },
-  { "history", 1320, 5, 415 },
-  { "transport", 1150, 8, 410 },
-  { "util", 2105, 21, 375 },
-  { "payouts", 2320, 8, 480 },
-  { "workflow", 1475, 8, 395 },
-  { "fleet", 1075, 5, 420 },
-  { "monitor", 505, 4, 210 },
-  { "limits", 655, 6, 195 },
-  { "nginx", 485, 2, 325 },
-  { "recording", 1255, 9, 215 },
-  { "sim", 4770, 31, 315 },
+  { "desk/approvals", 2120, 10, 330 },
+  { "desk/books", 2595, 15, 290 },
+  { "desk/fleet", 1075, 5, 420 },
+  { "desk/monitor", 505, 4, 210 },
+  { "desk/payouts", 2320, 8, 480 },
+  { "desk/workflow", 1475, 8, 395 },
+  { "testing", 6025, 40, 315 },
+  { "hosts", 1205, 11, 325 },
   { "cli", 5710, 36, 440 },
   { "src/core", 6485, 66, 490 },
   { "src/bind", 3195, 29, 400 },
   { "src/embed", 35, 1, 35 },
   { "src/httpd", 965, 6, 475 },
-  { "approvals", 880, 4, 330 },
-  { "books", 2595, 15, 290 },
-  { "client", 1160, 8, 320 },
-  { "signed", 1240, 6, 315 },
 }
+local SLACK = 1.03
 
 local lines_of = dofile("tools/whole_files.lua").lines_of
 
--- Returns the room of a file: its folder below lua/purser or src; "top" where it has none.
+-- Returns the package of a file: its folder below lua/purser or src; "top" where it has none.
 local function room_of(path)
-  return path:match "^src/%l+" or path:match "^lua/purser/(%l+)/" or "top"
+  return path:match "^src/%l+" or path:match "^lua/purser/(desk/%l+)/" or path:match "^lua/purser/(%l+)/" or "top"
 end
 
 local found = {}
@@ -57,7 +50,7 @@ for _, budget in ipairs(budgets) do
   print(("%-14s %6d  %6d   %5d  %6d   %7d  %6d"):format(name, of.lines, budget[2], of.files, budget[3], of.largest,
     budget[4]))
   for i, fact in ipairs { "lines", "files", "largest" } do
-    if of[fact] <= budget[i + 1] then passed = passed + 1 else
+    if of[fact] <= budget[i + 1] * (fact == "lines" and SLACK or 1) then passed = passed + 1 else
       failed = failed + 1
       print(("budget: %s: %s are %d, and the budget is %d"):format(name, fact, of[fact], budget[i + 1]))
     end

@@ -55,7 +55,7 @@ local pipe = assert(io.popen "find lua -name '*.lua' | LC_ALL=C sort")
 for path in pipe:lines() do
   local name = path:gsub("^lua/", ""):gsub("%.lua$", ""):gsub("/init$", ""):gsub("/", ".")
   local stays_out = (name .. "."):find "^purser%.cli%." or name:find "^purser%.recording%.check"
-    or name == "purser.util.meta" or name == "purser.util.archive"
+    or name == "purser.client.util.meta" or name == "purser.client.util.archive"
   if not stays_out then
     local text = read(path):gsub('\npcall%(require "purser%.util%.archive"[^\n]*', "\n")
     assert(not text:find("]==]", 1, true), path)

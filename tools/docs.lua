@@ -47,7 +47,7 @@ function M.files()
     ["docs/options.md"] = with_part(
       with_part(on_disk.read("docs/options.md"), "options", pages.options(words.options)),
       "call options", pages.options(words.call_options)),
-    ["lua/purser/util/meta.lua"] = meta,
+    ["lua/purser/client/util/meta.lua"] = meta,
     ["purser-scm-1.rockspec"] = with_part(with_part(with_part(with_part(on_disk.read("purser-scm-1.rockspec"),
       "address", rocks.address()),
       "core", rocks.core()),

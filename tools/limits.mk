@@ -9,8 +9,8 @@ limits-test:
 	@tools/setup build test hosts torture
 	@$(MAKE) -s hosts-build
 	@export LUA_PATH="$(CURDIR)/spec/support/?.lua;$(LUA_PATH)" PURSER_SEEDS=$(if $(filter command,$(origin SEEDS)),$(SEEDS),4); \
-	$(LUA) /usr/bin/busted --output=TAP --pattern=rate_limit.*_spec spec/call && \
-	$(LUA) /usr/bin/busted --output=TAP spec/call/rate_limit && \
+	$(LUA) /usr/bin/busted --output=TAP --pattern=rate_limit.*_spec spec/client/call && \
+	$(LUA) /usr/bin/busted --output=TAP spec/client/call/rate_limit && \
 	$(LUA) /usr/bin/busted --output=TAP --pattern=limits_.*_test spec/hosts && \
 	$(LUA) /usr/bin/busted --output=TAP spec/torture/limits_on_postgresql.lua
 

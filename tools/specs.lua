@@ -7,7 +7,7 @@ local lines_of = dofile("tools/whole_files.lua").lines_of
 
 -- Folders that mirror no layer: the C sources, and what tests the whole.
 local OTHER_FOLDERS = {}
-for name in ("bind c c_lua docs system hosts fuzz support torture golden browser threads httpd"):gmatch "%S+" do
+for name in ("bind c c_lua docs system fuzz support torture golden browser threads httpd"):gmatch "%S+" do
   OTHER_FOLDERS[name] = true
 end
 
@@ -30,10 +30,10 @@ end
 for _, path in ipairs(lines_of "find spec -name '*_spec.lua' | LC_ALL=C sort") do
   -- The specs of a room's own module stand in the room: spec/cli/cli_spec.lua is that of lua/purser/cli/init.lua.
   local name = path:gsub("^spec/", ""):gsub("_spec%.lua$", "")
-  local room, rest = name:match "^(%w+)/(.*)$"
-  if room and modules[room] and not OTHER_FOLDERS[room] and (rest .. "_"):find("^" .. room .. "_")
-    and not modules[name:match "^[^_]*_[^_]*"] then
-    name = rest
+  local room, last, rest = name:match "^(.-([%w_]+))/([^/]*)$"
+  if room and modules[room] and (rest .. "_"):find("^" .. last .. "_")
+    and not modules[name:match "^.*/[^/_]*_[^/_]*"] then
+    name = room .. rest:sub(#last + 1)
   end
   specs[#specs + 1] = name
   specs[name] = true

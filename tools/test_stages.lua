@@ -7,8 +7,8 @@ local files = dofile "tools/whole_files.lua"
 local M = {}
 
 -- Folders whose specs `make test` runs on LuaJIT, too: it differs most from 5.4 (no integers, another C interface).
-local ON_LUAJIT = { "spec/bind/", "spec/call/", "spec/write/", "spec/payouts/" }
-local SANITIZED_SPECS = "spec/bind spec/transport spec/httpd" -- by `make test-all`; `make asan` runs them all
+local ON_LUAJIT = { "spec/bind/", "spec/client/call/", "spec/write/", "spec/desk/payouts/" }
+local SANITIZED_SPECS = "spec/bind spec/client/transport spec/httpd" -- by `make test-all`; `make asan` runs them all
 local OTHER_LUAS = { "lua5.1", "lua5.2", "lua5.3", "luajit" }
 
 -- Returns what a test file says of itself: its target, its seconds, whether it mostly waits, and the only Lua

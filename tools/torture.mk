@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-# make # services drawn at random, WALKS of them from SEED on (spec/history/history_random_spec.lua)
+# make # services drawn at random, WALKS of them from SEED on (spec/client/history/history_random_spec.lua)
 walks: all
-	@WALKS=$${WALKS:-2000} $(LUA) /usr/bin/busted spec/history/history_random_spec.lua
+	@WALKS=$${WALKS:-2000} $(LUA) /usr/bin/busted spec/client/history/history_random_spec.lua
 
 torture: payments at a service that answers badly, by workers that are killed (spec/torture). Takes some minutes.
 #   make torture PAYMENTS=1000 SEED=7        fewer, and another run

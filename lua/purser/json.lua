@@ -8,7 +8,7 @@
 -- send a string, or the literal text through `json.raw`. A plain table with elements is a list, one with string keys an
 -- object in the order of its sorted keys; one with both is an error. An empty one is neither, so it has to be marked.
 
-local plain_text = require "purser.util.plain_text"
+local plain_text = require "purser.client.util.plain_text"
 
 ---@class purser.modules.json
 ---@field null table  the value null

@@ -2,19 +2,19 @@
 -- The module `purser`. It stands apart from init.lua, which an installation parses at each start.
 
 local core = require "purser.core"
-local lazy = require "purser.util.lazy"
+local lazy = require "purser.client.util.lazy"
 local version = require "purser.version"
 local clients = lazy "purser.client"
-local views = lazy "purser.util.views"
-local limits = lazy "purser.limits"
-local names_of = lazy "purser.util.names_of"
-local public = lazy "purser.api.public"
-local rate_limit = lazy "purser.call.rate_limit"
-local profile_rules = lazy "purser.api.profile_rules"
+local views = lazy "purser.client.util.views"
+local limits = lazy "purser.hosts.limits"
+local names_of = lazy "purser.client.util.names_of"
+local public = lazy "purser.client.operations.public"
+local rate_limit = lazy "purser.client.call.rate_limit"
+local profile_rules = lazy "purser.client.operations.profile_rules"
 local restricted = lazy "purser.client.restricted"
 local sandbox = lazy "purser.client.sandbox"
-local suggest = lazy "purser.util.suggest"
-local workflow = lazy "purser.workflow"
+local suggest = lazy "purser.client.util.suggest"
+local workflow = lazy "purser.desk.workflow"
 
 ---@class purser
 ---@field _VERSION string
@@ -82,16 +82,17 @@ function M.profile(requested)
   return profile and public.copy(profile), message
 end
 
-local profiles = "purser.api.profiles"
+local profiles = "purser.client.operations.profiles"
 
 -- Members that are loaded or made at their first use: a module, a member of one, or a function that makes the member.
 local members = {
-  decimal = "purser.decimal", secrets = "purser.util.secrets", fleet = "purser.fleet", sim = "purser.sim",
-  vault = "purser.fleet.vault", states = "purser.api.states", utc = "purser.util.utc", codes = "purser.codes",
-  csv = "purser.util.csv", json = "purser.json", transport = "purser.client.transports",
-  journal = "purser.write.journal", payouts = "purser.payouts",
-  approvals = "purser.approvals",
-  monitor = "purser.monitor", books = "purser.books",
+  decimal = "purser.decimal", codes = "purser.codes", json = "purser.json",
+  csv = "purser.client.util.csv", secrets = "purser.client.util.secrets", utc = "purser.client.util.utc",
+  states = "purser.client.operations.states", transport = "purser.client.transports",
+  journal = "purser.write.journal",
+  approvals = "purser.desk.approvals", books = "purser.desk.books", fleet = "purser.desk.fleet",
+  monitor = "purser.desk.monitor", payouts = "purser.desk.payouts", vault = "purser.desk.fleet.vault",
+  sim = "purser.testing.sim",
   run = "purser.schedule run", spawn = "purser.schedule spawn", join = "purser.schedule join",
   all = "purser.schedule all", sleep = "purser.schedule sleep",
   profiles = function() return views.frozen(require(profiles)) end,

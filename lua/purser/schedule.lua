@@ -13,7 +13,7 @@
 -- On Lua 5.1 a task cannot wait inside pcall: that Lua does not yield across it.
 
 local core = require "purser.core"
-local heap = require "purser.util.heap"
+local heap = require "purser.client.util.heap"
 
 ---@class purser.modules.schedule
 local M = {}

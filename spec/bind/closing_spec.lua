@@ -4,7 +4,7 @@
 
 local core = require "purser.core"
 local eventually = require "eventually"
-local libcurl = require "purser.util.libcurl"
+local libcurl = require "purser.client.util.libcurl"
 local httpd = require "purser.httpd"
 local peers = require "peer"
 local purser = require "purser"
@@ -95,7 +95,7 @@ describe("closing", function()
   it("of the whole Lua state takes objects in any order", function()
     local script = ([[
       local core, httpd, purser = require "purser.core", require "purser.httpd", require "purser"
-      local libcurl = require "purser.util.libcurl"
+      local libcurl = require "purser.client.util.libcurl"
       objects = {}
       for i = 1, 3 do
         objects[#objects + 1] = core.signer("hmac-sha256", "x")

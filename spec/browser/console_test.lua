@@ -5,7 +5,7 @@
 
 local browser_of = require "browser"
 local core = require "purser.core"
-local libcurl = require "purser.util.libcurl"
+local libcurl = require "purser.client.util.libcurl"
 local json = require "purser.json"
 local purser = require "purser"
 

@@ -49,7 +49,7 @@ static const char script[] =
     "      event.told = true\n"
     "      return { 1 }\n"
     "    end } })\n"
-    "  require('purser.util.private').states[client]._journal = journal\n"
+    "  require('purser.client.util.private').states[client]._journal = journal\n"
     "  return client\n"
     "end\n"
     "local order = { coin = 'USDT', address = 'TAddr', amount = '12.50', netWork = 'TRX' }\n"

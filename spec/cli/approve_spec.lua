@@ -3,7 +3,7 @@
 
 local command = require "command"
 local files = require "files"
-local plan_text = require "purser.signed.plan_text"
+local plan_text = require "purser.desk.approvals.plan_text"
 local ssh_keys = require "ssh_keys"
 
 describe("purser approve", function()

@@ -154,7 +154,7 @@ describe("fifty mistakes at the shell", function()
   it("are fifty at least, and none of them sent a write call", function()
     assert.is_true(#mistakes >= 50)
     for name, count in pairs(service.world:counts()) do
-      local row = require("purser.api.operations").by_name[name]
+      local row = require("purser.client.operations").by_name[name]
       assert.is_true(not row or row.effect == "read" or count.received == 0, name)
     end
   end)

@@ -7,7 +7,7 @@ local command = require "command"
 local core = require "purser.core"
 local files = require "files"
 local json = require "purser.json"
-local plain_text = require "purser.util.plain_text"
+local plain_text = require "purser.client.util.plain_text"
 local texts = require "hostile_texts"
 
 local LUA = os.getenv "LUA" or "lua5.4"

@@ -107,14 +107,14 @@ describe("a start", function()
 
   it("loads for --version what says the version, and for a word to complete its grammar", function()
     local version, word = loaded_by "--version", loaded_by("completion", "--words", "--", "pay")
-    assert.same({ "purser.cli", "purser.cli.terminal", "purser.util.lazy", "purser.version" }, version)
+    assert.same({ "purser.cli", "purser.cli.terminal", "purser.client.util.lazy", "purser.version" }, version)
     assert.is_true(#word > #version and #word <= #version + 4, table.concat(word, " "))
     for _, name in ipairs(word) do assert.is_true(name ~= "purser.core" and name ~= "purser", name) end
   end)
 
   it("loads for the options of a command no other command", function()
     for _, name in ipairs(loaded_by("completion", "--words", "--", "wait", "withdrawal", "x", "--go")) do
-      assert.is_nil(name:find "payouts" or name:find "purser.sim" or name:find "purser.cli.fleet", name)
+      assert.is_nil(name:find "payouts" or name:find "purser.testing" or name:find "purser.cli.fleet", name)
     end
   end)
 end)

@@ -7,7 +7,7 @@ local command = require "command"
 local files = require "files"
 
 local TRON = "TLa2f6VPqDgRE67v1736s7bJ8Ray5wYjU7"
-local LIVE = require("purser.api.profile_rules").resolve("mexc").base_url:match "^%a+://[^/]+"
+local LIVE = require("purser.client.operations.profile_rules").resolve("mexc").base_url:match "^%a+://[^/]+"
 local SIM, OTHER, THIRD = "http://127.0.0.1:8081", "http://127.0.0.1:8082", "http://127.0.0.1:8083"
 
 after_each(files.remove_kept)

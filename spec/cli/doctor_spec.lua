@@ -4,8 +4,8 @@
 local command = require "command"
 local core = require "purser.core"
 local doctor = require "purser.cli.doctor"
-local operations = require "purser.api.operations"
-local profile_rules = require "purser.api.profile_rules"
+local operations = require "purser.client.operations"
+local profile_rules = require "purser.client.operations.profile_rules"
 
 describe("the host that doctor looks at", function()
   local function warning(url, profile)

@@ -7,7 +7,7 @@ local core = require "purser.core"
 local eventually = require "eventually"
 local files = require "files"
 local listing = require "purser.cli.listing"
-local operations = require "purser.api.operations"
+local operations = require "purser.client.operations"
 
 describe("a listing", function()
   local at, to

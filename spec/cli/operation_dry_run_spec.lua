@@ -6,7 +6,7 @@ local command = require "command"
 local core = require "purser.core"
 local catalogue = require "purser.cli.catalogue"
 local operation = require "purser.cli.operation"
-local profile_rules = require "purser.api.profile_rules"
+local profile_rules = require "purser.client.operations.profile_rules"
 
 describe("--dry-run", function()
   local at

@@ -3,7 +3,7 @@
 
 local command = require "command"
 local core = require "purser.core"
-local operations = require "purser.api.operations"
+local operations = require "purser.client.operations"
 
 describe("purser live", function()
   local service, account, keys

@@ -3,7 +3,7 @@
 
 local at_shell = require "at_shell"
 local core = require "purser.core"
-local errors = require "purser.call.errors"
+local errors = require "purser.client.call.errors"
 local catalogue = require "purser.cli.catalogue"
 local operation_command = require "purser.cli.operation"
 local printed = require "printed"

@@ -5,7 +5,7 @@ local at_shell = require "at_shell"
 local command = require "command"
 local files = require "files"
 local payments_plan = require "purser.cli.payments_plan"
-local plans = require "purser.payouts.plan"
+local plans = require "purser.desk.payouts.plan"
 local purser = require "purser"
 
 local TRON = "TLa2f6VPqDgRE67v1736s7bJ8Ray5wYjU7"

@@ -3,7 +3,7 @@
 
 local at_shell = require "at_shell"
 local command = require "command"
-local errors = require "purser.call.errors"
+local errors = require "purser.client.call.errors"
 local printed = require "printed"
 local report = require "purser.cli.report"
 

@@ -2,8 +2,8 @@
 -- The end of a command: the exit code of each failure, what is said of it, and the cure.
 
 local core = require "purser.core"
-local errors = require "purser.call.errors"
-local operations = require "purser.api.operations"
+local errors = require "purser.client.call.errors"
+local operations = require "purser.client.operations"
 local printed = require "printed"
 local report = require "purser.cli.report"
 local terminal = require "purser.cli.terminal"

@@ -5,7 +5,7 @@
 local core = require "purser.core"
 local eventually = require "eventually"
 local files = require "files"
-local faults = require "purser.sim.faults"
+local faults = require "purser.testing.sim.faults"
 local purser = require "purser"
 local service = require "service"
 local socket = require "socket"

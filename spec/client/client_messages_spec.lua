@@ -4,7 +4,7 @@
 
 local codes = require "purser.codes"
 local files = require "spec.support.files"
-local operations = require "purser.api.operations"
+local operations = require "purser.client.operations"
 local purser = require "purser"
 
 local SECRETS = { "mx0aSecretApiKey", "s3cr3tS3cr3t" }

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- A client as users hold it leads to nothing that the client works with, and changing it changes nothing.
 
-local private = require "purser.util.private"
+local private = require "purser.client.util.private"
 local purser = require "purser"
 local simulated = require "simulated"
 
@@ -40,7 +40,7 @@ local function inner_things(client)
   local self = private.states[client]
   local things = { [self] = "the inner state", [self._signer] = "the signer", [account.api_key] = "the API key",
     [self._headers] = "the headers", [self._transport] = "the transport", [self._guard] = "the guard" }
-  for _, row in ipairs(require("purser.api.operations").list) do things[row] = "a row" end
+  for _, row in ipairs(require("purser.client.operations").list) do things[row] = "a row" end
   return things
 end
 

@@ -2,7 +2,7 @@
 -- The client itself: odd options, odd transports, and what happens to a call while the client changes under it.
 
 local new = require("recorder").new
-local private = require "purser.util.private"
+local private = require "purser.client.util.private"
 local schedule = require "purser.schedule"
 
 local WITHDRAWAL = { coin = "USDT", address = "an-address", amount = "1" }

@@ -2,7 +2,7 @@
 -- The walks of groups.
 
 local methods = require "purser.client.methods"
-local operations = require "purser.api.operations"
+local operations = require "purser.client.operations"
 local recorder = require "recorder"
 
 describe("a group", function()

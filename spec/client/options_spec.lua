@@ -119,7 +119,7 @@ describe("a program whose options are right", function()
         hooks = { after = function() end },
         transport = { send = function() return { status = 200, body = "[]", headers = "" } end } })
       assert(client.wallet:coins(nil, { timeout_ms = 5 }))
-      assert(not package.loaded["purser.util.suggest"])
+      assert(not package.loaded["purser.client.util.suggest"])
     ]]
     local pipe = assert(io.popen(("%s -e '%s' 2>&1"):format(os.getenv "LUA" or "lua5.4", command)))
     local text = pipe:read "*a"

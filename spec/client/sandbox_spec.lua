@@ -183,7 +183,7 @@ describe("the environment of purser.sandbox", function()
     ["the metatable of texts"] = 'getmetatable("").__index.upper = function() return "DOGE" end',
     ["the library that texts know"] = '("").__index.upper = function() return "DOGE" end',
     ["its own string"] = 'string.upper = function() return "DOGE" end',
-    ["module"] = 'module "purser.util.private" for _, state in next, states do state._guard = nil end',
+    ["module"] = 'module "purser.client.util.private" for _, state in next, states do state._guard = nil end',
     ["newproxy"] = "getmetatable(newproxy(true)).__gc = function() end",
     ["a finaliser"] = "setmetatable({}, { __gc = function() end })",
     ["rawset"] = 'rawset(client.wallet, "withdraw", 1)',

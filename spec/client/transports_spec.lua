@@ -3,9 +3,9 @@
 
 local purser = require "purser"
 
-describe("purser.transport", function()
+describe("purser.client.transport", function()
   it("has every transport there is a file of", function()
-    local listing = assert(io.popen "cd lua/purser/transport && ls *.lua")
+    local listing = assert(io.popen "cd lua/purser/client/transport && ls *.lua")
     -- what transports are made of, what sends by one, and what takes one into a loop of others
     local parts = { exchange = true, http1 = true, sinks = true, copas = true, cqueues = true, luv = true }
     for file in listing:lines() do

@@ -15,7 +15,8 @@ local MAX_LINES = 40
 local SKIPS = [[
 local skipped_time = require "skipped_time"
 require("purser.core").sleep_ms = skipped_time.sleep
-skipped_time.services[{ world = assert(require("purser.sim.control").connect(os.getenv "PURSER_BASE_URL")) }] = true
+local control = require "purser.testing.sim.control"
+skipped_time.services[{ world = assert(control.connect(os.getenv "PURSER_BASE_URL")) }] = true
 ]]
 
 -- A service with a broker's account, and what runs a program with the key of it.

@@ -5,10 +5,10 @@ package.path = "tools/?.lua;" .. package.path
 
 local docs = require "docs"
 local files = require "files"
-local operations = require "purser.api.operations"
+local operations = require "purser.client.operations"
 local options = require "purser.client.options"
-local parameters = require "purser.api.parameters"
-local shapes = require "purser.api.shapes"
+local parameters = require "purser.client.operations.parameters"
+local shapes = require "purser.client.operations.shapes"
 local codes = require "purser.codes"
 
 local lines_of, read = files.lines_of, files.read
@@ -153,7 +153,7 @@ local function note(notes, tag, nth)
 end
 
 describe("the annotation file", function()
-  local text = read "lua/purser/util/meta.lua"
+  local text = read "lua/purser/client/util/meta.lua"
   local classes, methods = parse(text)
   local groups = { broker = "Broker", sub_account = "SubAccount", wallet = "Wallet" }
 
@@ -274,7 +274,8 @@ describe("every public function", function()
   end
 
   -- Classes that users call. The parts of the simulator share an interface of their own.
-  local sources = "ls lua/purser/*.lua lua/purser/transport/*.lua lua/purser/sim/init.lua lua/purser/sim/control.lua"
+  local sources = "ls lua/purser/*.lua lua/purser/client/transport/*.lua lua/purser/testing/sim/init.lua "
+    .. "lua/purser/testing/sim/control.lua"
     .. " | grep -v meta.lua"
 
   for _, path in ipairs(lines_of(sources)) do
@@ -341,7 +342,7 @@ describe("the reference", function()
   end
 
   it("has an entry for every walk, wait, watch and plan of the groups", function()
-    for _, methods in ipairs { require "purser.client.methods", (require "purser.workflow") } do
+    for _, methods in ipairs { require "purser.client.methods", (require "purser.desk.workflow") } do
       for _, group in ipairs(operations.group_names) do
         for name in pairs(methods[group]) do
           assert(all:find(("\n### client.%s:%s\n"):format(group, name), 1, true), group .. ":" .. name)

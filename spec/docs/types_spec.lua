@@ -9,8 +9,8 @@ local type_check = require "type_check"
 local types = require "docs.types"
 local run = require "docs.run"
 local files = require "files"
-local operations = require "purser.api.operations"
-local option_schema = require "purser.util.option_schema"
+local operations = require "purser.client.operations"
+local option_schema = require "purser.client.util.option_schema"
 local purser = require "purser"
 
 decoder, parser = require "luacheck.decoder", require "luacheck.parser"
@@ -84,7 +84,7 @@ local function problem_of(class, name)
     local is_named_elsewhere = argument == "..." and #fun.params > 0 -- as `url` and `options` of connect(...)
     if not params[argument] and not is_named_elsewhere then return where .. ": no type of " .. argument end
   end
-  local is_source = field.file ~= "lua/purser/util/meta.lua"
+  local is_source = field.file ~= "lua/purser/client/util/meta.lua"
   if #fun.returns == 0 and is_source and not quiet[name] and returns_value(field.file, field.line) then
     return where .. ": no type of its result"
   end
@@ -165,7 +165,7 @@ describe("every public name is declared, with its parameters and results:", func
 
   it("a client's methods, and those of its groups", function()
     check_all("purser.Client", methods_of(client))
-    local walks, workflows, count = require "purser.client.methods", require "purser.workflow", 0
+    local walks, workflows, count = require "purser.client.methods", require "purser.desk.workflow", 0
     for group, class in pairs { broker = "Broker", sub_account = "SubAccount", wallet = "Wallet", live = "Live" } do
       local methods = {}
       for _, row in ipairs(operations.groups[group]) do methods[row.name] = true end
@@ -201,7 +201,7 @@ describe("every public name is declared, with its parameters and results:", func
       return assert(purser.transport.record(sim:transport(), { write = function() end }))
     end,
     ["purser.transport.replayer"] = function() return assert(purser.transport.replay {}) end,
-    ["purser.transport.http1.reader"] = function() return require("purser.transport.http1").reader() end,
+    ["purser.client.transport.http1.reader"] = function() return require("purser.client.transport.http1").reader() end,
   }
   for class, make in pairs(objects) do
     it("the methods of a " .. class, function() assert.is_true(check_all(class, methods_of(make())) > 0) end)

@@ -2,11 +2,11 @@
 -- The rules for every answer, whatever a peer sends: `rules(row number, status, body, headers)` reads it as the one
 -- to that operation, and raises when the client does anything but return a result of the row's shape, or an error.
 
-local errors = require "purser.call.errors"
-local operations = require "purser.api.operations"
+local errors = require "purser.client.call.errors"
+local operations = require "purser.client.operations"
 local purser = require "purser"
 local same = require "spec.support.same"
-local shapes = require "purser.api.shapes"
+local shapes = require "purser.client.operations.shapes"
 
 local SECRET = "never-to-be-seen"
 local client = assert(purser.new {

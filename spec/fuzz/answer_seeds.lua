@@ -3,8 +3,8 @@
 -- mean something in an answer: every operation's documented answer, in the envelopes that occur, and rejections.
 local folder, dictionary = assert(arg[1], "usage: answer_seeds.lua FOLDER DICTIONARY"), assert(arg[2])
 local answers = require "spec.support.answers"
-local operations = require "purser.api.operations"
-local shapes = require "purser.api.shapes"
+local operations = require "purser.client.operations"
+local shapes = require "purser.client.operations.shapes"
 
 local count = 0
 local function seed(number, status, headers, body)

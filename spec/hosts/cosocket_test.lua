@@ -5,7 +5,7 @@
 
 local check = require "transport_check"
 local eventually = require "eventually"
-local libcurl = require "purser.util.libcurl"
+local libcurl = require "purser.client.util.libcurl"
 local nginx = require "nginx"
 local service = require "service"
 local socket = require "socket"
@@ -240,7 +240,7 @@ for _, values in ipairs { { WORKERS = 1, EVENTS = "" }, { WORKERS = 2, EVENTS = 
   end)
 end
 
-describe("purser.nginx.cosocket", function()
+describe("purser.hosts.nginx.cosocket", function()
   local server
 
   setup(function() server = start() end)
@@ -316,7 +316,7 @@ describe("purser.nginx.cosocket", function()
   end)
 end)
 
-describe("purser.nginx.openresty", function()
+describe("purser.hosts.nginx.openresty", function()
   it("passes the check of a transport", function()
     local server = start()
     local report = get(server, "/check/openresty")

@@ -5,7 +5,7 @@
 
 local core = require "purser.core"
 local gateways = require "gateway"
-local libcurl = require "purser.util.libcurl"
+local libcurl = require "purser.client.util.libcurl"
 local service = require "service"
 
 local ADDRESS = "TPb6j7oQmKdKnG5mGkVc3nJdPqYpXz8Wr1"

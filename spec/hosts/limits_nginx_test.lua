@@ -3,7 +3,7 @@
 -- sockets.
 -- make test-all: 15 s, waits
 
-local libcurl = require "purser.util.libcurl"
+local libcurl = require "purser.client.util.libcurl"
 local nginx = require "nginx"
 local redis_server = require "redis_server"
 local service = require "service"

@@ -4,7 +4,7 @@
 
 local eventually = require "eventually"
 local gateways = require "gateway"
-local libcurl = require "purser.util.libcurl"
+local libcurl = require "purser.client.util.libcurl"
 local nginx = require "nginx"
 local service = require "service"
 
@@ -50,7 +50,7 @@ describe("a reload of nginx", function()
   end)
 end)
 
-describe("purser.nginx.openresty", function()
+describe("purser.hosts.nginx.openresty", function()
   local CONF = [[
 lua_package_path "${ROOT}/lua/?.lua;${ROOT}/lua/?/init.lua;;";
 lua_package_cpath "${ROOT}/build/luajit/?.so;;";
@@ -93,7 +93,7 @@ server {
   }
   location = /closed {
     content_by_lua_block {
-      local own = assert(require("purser.nginx.openresty").new())
+      local own = assert(require("purser.hosts.nginx.openresty").new())
       local client = new_client({ base_url = "http://127.0.0.1:${PORT}", transport = own })
       local thread = ngx.thread.spawn(function() return select(2, client.wallet:coins()) end)
       while not ngx.shared.notes:get "asked" do ngx.sleep(0.01) end

@@ -2,7 +2,7 @@
 -- Walks and waits inside nginx: they go on to the end, and other requests are answered meanwhile.
 
 local core = require "purser.core"
-local libcurl = require "purser.util.libcurl"
+local libcurl = require "purser.client.util.libcurl"
 local nginx = require "nginx"
 local service = require "service"
 

@@ -8,7 +8,7 @@
 
 local core = require "purser.core"
 local eventually = require "eventually"
-local libcurl = require "purser.util.libcurl"
+local libcurl = require "purser.client.util.libcurl"
 local json = require "purser.json"
 
 local Browser = {}

@@ -4,7 +4,7 @@
 
 local assert = require "luassert"
 local contract = require "contract"
-local operations = require "purser.api.operations"
+local operations = require "purser.client.operations"
 
 local M = {}
 

@@ -3,7 +3,7 @@
 -- at nearly every allocation, and prints how often it did.
 
 local core = require "purser.core"
-local libcurl = require "purser.util.libcurl"
+local libcurl = require "purser.client.util.libcurl"
 
 local case, url = arg[1], arg[2]
 local newproxy = rawget(_G, "newproxy")

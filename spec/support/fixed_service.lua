@@ -5,7 +5,7 @@ local file = assert(io.open(arg[1], "rb"))
 local body = file:read "*a"
 file:close()
 
-require("purser.sim.serve").run(function()
+require("purser.testing.sim.serve").run(function()
   return { status = 200, headers = { ["content-type"] = arg[2] or "application/json" }, body = body }
 end, {
   idle_timeout_ms = 600000,

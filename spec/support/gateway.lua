@@ -5,7 +5,7 @@ local core = require "purser.core"
 local eventually = require "eventually"
 local files = require "files"
 local json = require "purser.json"
-local libcurl = require "purser.util.libcurl"
+local libcurl = require "purser.client.util.libcurl"
 local nginx = require "nginx"
 
 local M = {}

@@ -6,8 +6,8 @@ package.path = "spec/support/?.lua;" .. package.path
 
 local answers = require "answers"
 local json = require "purser.json"
-local operations = require "purser.api.operations"
-local serve = require "purser.sim.serve"
+local operations = require "purser.client.operations"
+local serve = require "purser.testing.sim.serve"
 local texts = require "hostile_texts"
 
 local random = texts.random(tonumber(arg[1]))
@@ -16,7 +16,7 @@ local random = texts.random(tonumber(arg[1]))
 local function quoted(text)
   local encoded = json.encode(text)
   if random(2) == 1 then return encoded end
-  return (require("purser.util.plain_text").as_json(encoded))
+  return (require("purser.client.util.plain_text").as_json(encoded))
 end
 
 -- The answer with some of its texts replaced, and at times with a member that nobody knows.

@@ -5,7 +5,7 @@
 --   inside:run "return ngx.get_phase()"           what the code returns, as text; `transport` is what `made` made
 --   inside:stop()
 
-local curl = require "purser.transport.curl"
+local curl = require "purser.client.transport.curl"
 local files = require "files"
 local nginx = require "nginx"
 

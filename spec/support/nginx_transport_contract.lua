@@ -2,9 +2,9 @@
 --- The contract of both transports for nginx, inside a real nginx; the spec of a transport calls it.
 ---
 ---     describe("a transport inside nginx", function()
----       local stage = contract.stage "purser.nginx.cosocket"
+---       local stage = contract.stage "purser.hosts.nginx.cosocket"
 ---       setup(stage.start) teardown(stage.stop) before_each(stage.reset)
----       contract.of(it, "purser.nginx.cosocket", stage)
+---       contract.of(it, "purser.hosts.nginx.cosocket", stage)
 
 local assert = require "luassert"
 local inside_nginx = require "inside_nginx"

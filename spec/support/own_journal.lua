@@ -8,7 +8,7 @@
 
 local calls = require "purser.write.journal.calls"
 local files = require "files"
-local operations = require "purser.api.operations"
+local operations = require "purser.client.operations"
 local purser = require "purser"
 
 local M = {}

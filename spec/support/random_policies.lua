@@ -7,11 +7,11 @@
 --     random_policies.oracle(places, signed, {})
 
 local assert = require "luassert"
-local check = require "purser.approvals.check"
+local check = require "purser.desk.approvals.check"
 local decimal = require "purser.decimal"
 local policies = require "policies"
-local policy = require "purser.signed.policy"
-local rules = require "purser.signed.rules"
+local policy = require "purser.desk.approvals.policy"
+local rules = require "purser.desk.approvals.rules"
 
 local M = {}
 

@@ -1,10 +1,11 @@
 -- SPDX-License-Identifier: MIT
 -- The members that a row may have: the words of the vocabulary, each with the type of its value.
 --
--- The rows are data of the program, so that a test is the place to check them: spec/api/operations_rows_spec.lua does.
+-- The rows are data of the program, so that a test is the place to check them:
+-- spec/client/operations/operations_rows_spec.lua does.
 
-local parameters = require "purser.api.parameters"
-local shapes = require "purser.api.shapes"
+local parameters = require "purser.client.operations.parameters"
+local shapes = require "purser.client.operations.shapes"
 
 local row_words = {
   id = "string",         -- in the interface document

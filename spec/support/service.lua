@@ -10,7 +10,7 @@
 -- test that dies leaves no process behind. Further options come from SIM_OPTIONS: the examples run with every switch
 -- of the simulator at its hardest by `make examples-hardest`.
 
-local control = require "purser.sim.control"
+local control = require "purser.testing.sim.control"
 local skipped_time = require "skipped_time"
 
 local M = {}

@@ -128,7 +128,7 @@ end
 
 --- The free balance of an account, as text.
 function M.free(sim, who, asset, business, state)
-  local ledger = require "purser.sim.ledger"
+  local ledger = require "purser.testing.sim.ledger"
   return tostring(sim.ledger:balance(ledger.place(who.uid, business or "SPOT", state), asset))
 end
 

@@ -4,7 +4,7 @@
 --- what was asked.
 
 local core = require "purser.core"
-local resp = require "purser.limits.resp"
+local resp = require "purser.hosts.limits.resp"
 
 local M = {}
 

@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: MIT
 -- Clients that are made of a `call` and a `now`, for rooms on top.
 
-local history = require "purser.history"
-local window_reader = require "purser.history.window"
-local operations = require "purser.api.operations"
+local history = require "purser.client.history"
+local window_reader = require "purser.client.history.window"
+local operations = require "purser.client.operations"
 
 local M = {}
 

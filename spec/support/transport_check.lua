@@ -12,7 +12,7 @@
 
 local cases = require "transport_check.cases"
 local core = require "purser.core"
-local curl = require "purser.transport.curl"
+local curl = require "purser.client.transport.curl"
 local schedule = require "purser.schedule"
 local start = require "transport_check.start"
 

@@ -26,8 +26,8 @@ local sure, name_type, literals = relations.sure, relations.name_type, relations
 --- The model of all sources and of the generated file.
 function M.model()
   local model = declared.sources()
-  local file = assert(io.open("lua/purser/util/meta.lua", "rb"))
-  declared.read(model, "lua/purser/util/meta.lua", file:read "*a")
+  local file = assert(io.open("lua/purser/client/util/meta.lua", "rb"))
+  declared.read(model, "lua/purser/client/util/meta.lua", file:read "*a")
   file:close()
   return model
 end

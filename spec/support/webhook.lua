@@ -6,7 +6,7 @@ local json = require "purser.json"
 
 local statuses, at = { (table.unpack or unpack)(arg, 2) }, 0 -- luacheck: ignore
 
-require("purser.sim.serve").run(function(request)
+require("purser.testing.sim.serve").run(function(request)
   local file = assert(io.open(arg[1], "ab"))
   file:write(json.encode(request), "\n")
   file:close()

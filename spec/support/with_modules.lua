@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 --- Loads a module on stand-ins for others that it requires:
 ---
----     local bridge = with_modules("purser.transport.copas", { copas = { ... }, socket = { ... } })
+---     local bridge = with_modules("purser.hosts.copas", { copas = { ... }, socket = { ... } })
 
 return function(name, stand_ins)
   local before = { [name] = package.loaded[name] or false }

@@ -96,7 +96,7 @@ end)
 
 describe("a civil date", function()
   it("is the one that the system computes, for 20000 times of 4 centuries", function()
-    local civil = require("purser.util.utc").civil
+    local civil = require("purser.client.util.utc").civil
     for i = 0, 20000 do
       local seconds = -2208988800 + i * 631139 + i % 86400
       local date, expected = civil(seconds * 1000 + 999), os.date("!*t", seconds)

@@ -27,7 +27,7 @@ show("transfer", client.sub_account:transfer { toAccount = "desk00001", fromAcco
 show("own id", client.wallet:withdraw { coin = "USDT", address = "T", amount = "5", withdrawOrderId = "invoice-1" })
 show("prepare", client:prepare("wallet.transfer", { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT",
   amount = "5" }, { info = {} }))
-show("moves", require("purser.fleet.transfers").new(client, "sub_account",
+show("moves", require("purser.desk.fleet.transfers").new(client, "sub_account",
   { { to = "desk00001", asset = "USDT", amount = "5" } }))
 local walk = client.wallet:each_deposit { from = now - 86400000 }
 show("walk", walk:next() == nil)

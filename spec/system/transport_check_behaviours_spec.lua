@@ -2,7 +2,7 @@
 -- The hostile service's answers to names and requests.
 
 local behaviours = require "transport_check.behaviours"
-local http1 = require "purser.transport.http1"
+local http1 = require "purser.client.transport.http1"
 local socket = require "socket"
 
 describe("an answer of the hostile service", function()

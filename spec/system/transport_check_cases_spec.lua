@@ -6,9 +6,9 @@ local behaviours = require "transport_check.behaviours"
 local cases = require "transport_check.cases"
 local check = require "transport_check"
 local core = require "purser.core"
-local curl = require "purser.transport.curl"
+local curl = require "purser.client.transport.curl"
 local files = require "files"
-local http1 = require "purser.transport.http1"
+local http1 = require "purser.client.transport.http1"
 local socket = require "socket"
 
 local service

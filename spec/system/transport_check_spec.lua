@@ -3,8 +3,8 @@
 -- make test: 15 s, waits
 
 local check = require "transport_check"
-local curl = require "purser.transport.curl"
-local multi = require "purser.transport.multi"
+local curl = require "purser.client.transport.curl"
+local multi = require "purser.client.transport.multi"
 local schedule = require "purser.schedule"
 
 local service

@@ -12,29 +12,30 @@ local M = {}
 M["an answer without a list is an empty list"] = {
   seed = 7,
   changed = {
-    { "purser.call.unwrap",
+    { "purser.client.call.unwrap",
       'if not list then return nil, "the answer shows no list" end', "list = list or {}" },
-    { "purser.call.unwrap", 'if page.data == nil or value[2] ~= nil then return nil, "the answer shows no page" end',
+    { "purser.client.call.unwrap",
+      'if page.data == nil or value[2] ~= nil then return nil, "the answer shows no page" end',
       "page.data = page.data or {}" } },
   options = { nonsense_in = 3, mixes_once_in = 1000000 },
 }
 
 M["every code is a rejection"] = {
   seed = 2,
-  changed = { { "purser.call.failure", 'if profile.unknown_codes[code] then return "unknown", "" end', "" },
-    { "purser.payouts.payment", "if was_looked_for or not self.client_id then", "if true then" } },
+  changed = { { "purser.client.call.failure", 'if profile.unknown_codes[code] then return "unknown", "" end', "" },
+    { "purser.desk.payouts.payment", "if was_looked_for or not self.client_id then", "if true then" } },
   options = { unsure_in = 5 },
 }
 
 M["every code is a rejection, and a look tells"] = {
   seed = 15,
-  changed = { { "purser.call.failure", 'if profile.unknown_codes[code] then return "unknown", "" end', "" } },
+  changed = { { "purser.client.call.failure", 'if profile.unknown_codes[code] then return "unknown", "" end', "" } },
   options = { unsure_in = 5 },
 }
 
 M["a rejection is not looked into"] = {
   seed = 6,
-  changed = { { "purser.payouts.payment", "if was_looked_for or not self.client_id then", "if true then" } },
+  changed = { { "purser.desk.payouts.payment", "if was_looked_for or not self.client_id then", "if true then" } },
   options = { repeated_ids = "reject", puts_back = true, check = false, dies_once_in = 4000, identified = true },
 }
 
@@ -69,7 +70,7 @@ M["a lease that was lost is not noticed"] = {
 
 M["accounts share a queue"] = {
   seed = 3,
-  changed = { { "purser.payouts.queue",
+  changed = { { "purser.desk.payouts.queue",
     [[FROM purser_calls WHERE account = $1 AND queue = $2 AND queue <> ''"]],
     [[FROM purser_calls WHERE account <> $1 || 'x' AND queue = $2 AND queue <> ''"]] } },
   options = { accounts = 2, workers = 2 },
@@ -78,7 +79,7 @@ M["accounts share a queue"] = {
 M["ids are made by chance"] = {
   seed = 2,
   changed = {
-    { "purser.payouts.add",
+    { "purser.desk.payouts.add",
       "values[client_id] = values[client_id] or made_id(self, key)",
       [[values[client_id] = require("purser.core").random_token(32)]] } },
   options = { puts_back = true, empties = true, check = true, dies_once_in = 4000, keys = 0 },

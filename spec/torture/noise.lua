@@ -6,8 +6,8 @@
 --     noise:ask(simulator, request)   the answer, or what took its place; second, a word for what happened
 --     noise:explains(row)             whether it hid members of records that would show payments of this operation
 
-local operations = require "purser.api.operations"
-local wire = require "purser.sim.transport"
+local operations = require "purser.client.operations"
+local wire = require "purser.testing.sim.transport"
 
 local Noise = {}
 Noise.__index = Noise

@@ -8,7 +8,7 @@
 
 local core = require "purser.core"
 local decimal = require "purser.decimal"
-local operations = require "purser.api.operations"
+local operations = require "purser.client.operations"
 local reading = require "purser.write.evidence.reading"
 local world = dofile "spec/torture/world.lua"
 

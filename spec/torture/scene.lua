@@ -3,7 +3,7 @@
 -- where they die, and where they stand still. It changes modules of purser's for its purpose, so it wants its own.
 
 local Reckoning = dofile "spec/torture/reckoning.lua"
-local prng = require "purser.sim.prng"
+local prng = require "purser.testing.sim.prng"
 local key_maker = dofile("spec/torture/keys.lua").maker
 local late_journal = dofile "spec/support/late_journal.lua"
 local Noise = dofile "spec/torture/noise.lua"

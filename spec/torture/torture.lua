@@ -10,7 +10,7 @@
 
 local Reckoning = dofile "spec/torture/reckoning.lua"
 local core = require "purser.core"
-local prng = require "purser.sim.prng"
+local prng = require "purser.testing.sim.prng"
 local purser = require "purser"
 local service = require "service"
 local world = dofile "spec/torture/world.lua"

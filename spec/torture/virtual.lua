@@ -11,8 +11,8 @@
 -- The network loses requests and answers, and delivers some when everybody has given them up.
 
 local core = require "purser.core"
-local digest = require "purser.util.digest"
-local wire = require "purser.sim.transport"
+local digest = require "purser.client.util.digest"
+local wire = require "purser.testing.sim.transport"
 
 local Machine = {}
 Machine.__index = Machine

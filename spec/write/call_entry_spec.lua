@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: MIT
 -- No write call is sent but by write/call.lua, which records it first.
 
-local operations = require "purser.api.operations"
-local pipeline = require "purser.call.pipeline"
-local private = require "purser.util.private"
+local operations = require "purser.client.operations"
+local pipeline = require "purser.client.call.pipeline"
+local private = require "purser.client.util.private"
 local purser = require "purser"
 
 describe("the entry of operations", function()

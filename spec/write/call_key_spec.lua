@@ -2,7 +2,7 @@
 -- A key is used once: a call is sent again with it only where it is known not to have been executed.
 
 local own = require "own_journal"
-local parameters = require "purser.api.parameters"
+local parameters = require "purser.client.operations.parameters"
 local purser = require "purser"
 local simulated = require "simulated"
 

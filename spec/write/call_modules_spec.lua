@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- After the first write call was sent no file may be needed any more to find out what became of it.
 
-local operations = require "purser.api.operations"
+local operations = require "purser.client.operations"
 
 -- Loses the answer of one call of every write operation, in a process that loads no module after the first was sent,
 -- and prints what reconciling says of each.

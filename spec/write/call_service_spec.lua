@@ -2,8 +2,8 @@
 -- Reconciling needs this of a client: its reads, its clock, and its knowledge of its own calls.
 
 local new = require("recorder").new
-local operations = require "purser.api.operations"
-local private = require "purser.util.private"
+local operations = require "purser.client.operations"
+local private = require "purser.client.util.private"
 local purser = require "purser"
 local call = require "purser.write.call"
 

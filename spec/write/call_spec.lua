@@ -4,7 +4,7 @@
 
 local core = require "purser.core"
 local own_journal = require "own_journal"
-local private = require "purser.util.private"
+local private = require "purser.client.util.private"
 local purser = require "purser"
 local simulated = require "simulated"
 

@@ -4,7 +4,7 @@
 local asked_once = require "asked_once"
 local copy_of = require "copy_of"
 local listing_service = require "listing_service"
-local operations = require "purser.api.operations"
+local operations = require "purser.client.operations"
 local own_calls = require "own_calls"
 local reading = require "purser.write.evidence.reading"
 local reconcile = require "purser.write.reconcile"

@@ -3,9 +3,9 @@
 
 local asked_once = require "asked_once"
 local copy_of = require "copy_of"
-local errors = require "purser.call.errors"
+local errors = require "purser.client.call.errors"
 local find = require "purser.write.find"
-local operations = require "purser.api.operations"
+local operations = require "purser.client.operations"
 local own_calls = require "own_calls"
 local reconcile = require "purser.write.reconcile"
 

@@ -3,7 +3,7 @@
 
 local asked_once = require "asked_once"
 local copy_of = require "copy_of"
-local errors = require "purser.call.errors"
+local errors = require "purser.client.call.errors"
 
 local NOW, HOUR = 1700000000000, 3600000
 local EARLY, LATE = NOW + 10, NOW + 60000

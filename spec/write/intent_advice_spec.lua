@@ -3,7 +3,7 @@
 -- twice.
 
 local intents = require "purser.write.intent"
-local operations = require "purser.api.operations"
+local operations = require "purser.client.operations"
 
 local function of(name, values) return intents.advice(operations.by_name[name], values) end
 

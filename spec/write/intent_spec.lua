@@ -5,7 +5,7 @@
 local core = require "purser.core"
 local copy_of = require "copy_of"
 local intents = require "purser.write.intent"
-local operations = require "purser.api.operations"
+local operations = require "purser.client.operations"
 
 local withdrawal = { coin = "USDT", network = "Tron(TRC20)", address = "TSample", amount = "12", remark = "rent" }
 local move = { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT", amount = "2" }

@@ -82,7 +82,7 @@ describe("every look into a journal", function()
       journal = journal, account = "treasury", retry = false, guard = { no_duplicates = true,
         spending_limit = { USDT = "1000" } } })
     local payouts = assert(purser.payouts.new { client = client, journal = journal })
-    local queue = require "purser.payouts.queue"
+    local queue = require "purser.desk.payouts.queue"
     local seen, rows = {}, journal.db.rows
     journal.db.rows = function(self, sql, ...)
       if sql:find "^%s*SELECT.*FROM purser_" or sql:find "^%s*UPDATE" or sql:find "^%s*DELETE" then

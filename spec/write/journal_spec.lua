@@ -2,7 +2,7 @@
 -- The journal: what is about to happen is on disk before it happens, and what cannot be written is not sent.
 
 local core = require "purser.core"
-local database = require "purser.util.database"
+local database = require "purser.client.util.database"
 local purser = require "purser"
 local simulated = require "simulated"
 

@@ -34,7 +34,7 @@ describe("a journal of a host that waits in its own way", function()
       slept = slept + 1
       if slept == 3 then assert(other:rows "COMMIT") end
     end })
-    other = assert(require("purser.util.database").open { sqlite = path })
+    other = assert(require("purser.client.util.database").open { sqlite = path })
     assert(other:rows "BEGIN IMMEDIATE")
     assert(client_of(journal).wallet:withdraw(payment(10)))
     assert.equal(3, slept)

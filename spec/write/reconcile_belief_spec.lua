@@ -5,7 +5,7 @@
 local core = require "purser.core"
 local json = require "purser.json"
 local listing_service = require "listing_service"
-local operations = require "purser.api.operations"
+local operations = require "purser.client.operations"
 local purser = require "purser"
 local own_calls = require "own_calls"
 local reconcile = require "purser.write.reconcile"
@@ -197,7 +197,7 @@ describe("what a service shows in another way", function()
   it("says nothing where the sub-accounts may not be listed", function()
     local params = { clientTranId = ID }
     for member, value in pairs(calls["sub_account.transfer"]) do params[member] = value end
-    local errors = require "purser.call.errors"
+    local errors = require "purser.client.call.errors"
     local answer = assert(reconciled("sub_account.transfer", params, function(_, row)
       if row.name ~= "list_sub_accounts" then return {} end
       return nil, errors.new { kind = "api", outcome = "rejected", code = "700007", message = "no permission" }

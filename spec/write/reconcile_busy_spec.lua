@@ -2,7 +2,7 @@
 -- Reconciling on an account that is so busy that its histories grow with each request.
 
 local listing_service = require "listing_service"
-local operations = require "purser.api.operations"
+local operations = require "purser.client.operations"
 local page_of = require "paged_list"
 local own_calls = require "own_calls"
 local reconcile = require "purser.write.reconcile"

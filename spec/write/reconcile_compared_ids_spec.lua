@@ -2,12 +2,12 @@
 -- Ids that a service shows cut, hidden in part, as numbers or with other signs: such a record of equal content is no
 -- proof that the call was not executed.
 
-local operations = require "purser.api.operations"
+local operations = require "purser.client.operations"
 local page_of = require "paged_list"
 local reading = require "purser.write.evidence.reading"
 local own_calls = require "own_calls"
 local reconcile = require "purser.write.reconcile"
-local decoders = require "purser.call.decoders"
+local decoders = require "purser.client.call.decoders"
 
 local NOW = 1700000000000
 local ID = ("Ab3"):rep(10) .. "Zz"

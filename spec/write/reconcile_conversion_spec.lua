@@ -2,9 +2,9 @@
 -- Conversions whose answers were lost: neither batches nor answers have an id, so only coins and times tell one from
 -- another.
 
-local errors = require "purser.call.errors"
+local errors = require "purser.client.call.errors"
 local listing_service = require "listing_service"
-local operations = require "purser.api.operations"
+local operations = require "purser.client.operations"
 local own_calls = require "own_calls"
 local reconcile = require "purser.write.reconcile"
 

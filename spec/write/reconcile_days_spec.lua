@@ -2,7 +2,7 @@
 -- Histories that count the bounds they are asked for in whole days, of any zone: what they hide was executed.
 
 local listing_service = require "listing_service"
-local operations = require "purser.api.operations"
+local operations = require "purser.client.operations"
 local page_of = require "paged_list"
 local own_calls = require "own_calls"
 local reconcile = require "purser.write.reconcile"

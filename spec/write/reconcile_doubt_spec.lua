@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- These might make reconcile say "not done" of a payment that was made, or "done" of one that was not.
 
-local errors = require "purser.call.errors"
+local errors = require "purser.client.call.errors"
 local purser = require "purser"
 local reconcile = require "purser.write.reconcile"
 local simulated = require "simulated"
@@ -260,8 +260,8 @@ describe("reconcile rejects", function()
     local client = assert(purser.new { base_url = "http://localhost", transport = sim:transport(), rate_limit = false,
       credentials = function() return keys[1], keys[2] end, clock = function() return sim:now() end })
     local err = lose(client, { kind = "lost_answer" })
-    local new = require("purser.sim.accounts").add_key(sim, sim.accounts.by_id[account.uid],
-      { permissions = require("purser.sim.rules").all_permissions, note = "second key" })
+    local new = require("purser.testing.sim.accounts").add_key(sim, sim.accounts.by_id[account.uid],
+      { permissions = require("purser.testing.sim.rules").all_permissions, note = "second key" })
     keys = { new.api_key, new.secret_key }
     assert.equal("done", assert(client:reconcile(err)).outcome)
   end)

@@ -2,7 +2,7 @@
 -- Services that show more than one payment with one id.
 
 local listing_service = require "listing_service"
-local operations = require "purser.api.operations"
+local operations = require "purser.client.operations"
 local page_of = require "paged_list"
 local reading = require "purser.write.evidence.reading"
 local reconcile = require "purser.write.reconcile"

@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: MIT
 -- Reconcile looks so often, believes these looks, and does this with a key whose secret was lost.
 
-local errors = require "purser.call.errors"
+local errors = require "purser.client.call.errors"
 local listing_service = require "listing_service"
-local operations = require "purser.api.operations"
+local operations = require "purser.client.operations"
 local own_calls = require "own_calls"
 local reconcile = require "purser.write.reconcile"
 

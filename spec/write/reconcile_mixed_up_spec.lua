@@ -3,7 +3,7 @@
 
 local copy_of = require "copy_of"
 local listing_service = require "listing_service"
-local operations = require "purser.api.operations"
+local operations = require "purser.client.operations"
 local own_calls = require "own_calls"
 local page_of = require "paged_list"
 local reading = require "purser.write.evidence.reading"

@@ -8,7 +8,7 @@
 
 local compare = require "purser.write.evidence.compare"
 local listing_service = require "listing_service"
-local operations = require "purser.api.operations"
+local operations = require "purser.client.operations"
 local page_of = require "paged_list"
 local own_calls = require "own_calls"
 local reconcile = require "purser.write.reconcile"

@@ -2,7 +2,7 @@
 -- Services that count time in another zone, in the filters of their histories or in the times that they show.
 
 local own_calls = require "own_calls"
-local operations = require "purser.api.operations"
+local operations = require "purser.client.operations"
 local reading = require "purser.write.evidence.reading"
 local reconcile = require "purser.write.reconcile"
 

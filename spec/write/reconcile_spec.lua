@@ -2,7 +2,7 @@
 -- Calls whose answers were lost: every operation that is not a read, executed and not executed.
 
 local purser = require "purser"
-local operations = require "purser.api.operations"
+local operations = require "purser.client.operations"
 local simulated = require "simulated"
 
 local TRON, TRON_ADDRESS = "Tron(TRC20)", "TQrY8tryqsYVCYS3MFbtffiPp2ccyn4STm"

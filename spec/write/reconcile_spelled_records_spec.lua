@@ -2,7 +2,7 @@
 -- Records that a service shows in another way than the document: they are not proof that the call was not executed.
 
 local listing_service = require "listing_service"
-local operations = require "purser.api.operations"
+local operations = require "purser.client.operations"
 local page_of = require "paged_list"
 local reconcile = require "purser.write.reconcile"
 

@@ -2,7 +2,7 @@
 -- Histories that show a record for a while, and not when it must be visible.
 
 local listing_service = require "listing_service"
-local operations = require "purser.api.operations"
+local operations = require "purser.client.operations"
 local page_of = require "paged_list"
 local reconcile = require "purser.write.reconcile"
 

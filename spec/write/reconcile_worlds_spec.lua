@@ -8,7 +8,7 @@ local copy_of = require "copy_of"
 local intents = require "purser.write.intent"
 local listing_service = require "listing_service"
 local memory = require "purser.write.journal.memory"
-local operations = require "purser.api.operations"
+local operations = require "purser.client.operations"
 local page_of = require "paged_list"
 local reconcile = require "purser.write.reconcile"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* purser.httpd: the simulator's HTTP front for Lua. See lua/purser/sim/serve.lua for the loop that uses it.
+/* purser.httpd: the simulator's HTTP front for Lua. See lua/purser/testing/sim/serve.lua for the loop that uses it.
  *
  *     server, message, cause = httpd.listen { host = "127.0.0.1", port = 0, max_body =, max_connections = }
  *     request = server:next([timeout_ms])   nil when the time is over; without a time it waits until one comes

@@ -5,9 +5,9 @@
 -- Classes that a source file declares itself (purser.Error, purser.Request ...) are not repeated here: an editor that
 -- has the module's folder as a library reads both.
 
-local operations = require "purser.api.operations"
-local parameters = require "purser.api.parameters"
-local shapes = require "purser.api.shapes"
+local operations = require "purser.client.operations"
+local parameters = require "purser.client.operations.parameters"
+local shapes = require "purser.client.operations.shapes"
 local declared = require "docs.declared"
 local pages = require "docs.pages"
 local types = require "docs.types"
@@ -165,12 +165,12 @@ end
 
 local read = dofile("tools/whole_files.lua").read
 
--- The methods of the groups that are more than one operation: group -> list of { name, field }, by workflow/init.lua.
+-- The methods of the groups that are more than one operation, by desk/workflow/init.lua: group -> { name, field }s.
 local function workflows(model)
-  local text, found = read "lua/purser/workflow/init.lua", {}
+  local text, found = read "lua/purser/desk/workflow/init.lua", {}
   for group, name, path, fn in text:gmatch '{ "([%l_]+)", "([%l_]+)", ([%l_]+), "([%l_]+)"[^}]* }' do
     found[group] = found[group] or {}
-    table.insert(found[group], { name, source_of(model, "workflow/" .. path, "M." .. fn) })
+    table.insert(found[group], { name, source_of(model, "desk/workflow/" .. path, "M." .. fn) })
   end
   return found
 end
@@ -235,7 +235,7 @@ local function write_module(lines, model)
   for _, name in ipairs { "run", "spawn", "join", "all", "sleep" } do
     write_copy(lines, "purser.", name, source_of(model, "schedule", "M." .. name))
   end
-  write_copy(lines, "purser.", "rate_limit", source_of(model, "call/rate_limit/init", "M.new"))
+  write_copy(lines, "purser.", "rate_limit", source_of(model, "client/call/rate_limit/init", "M.new"))
   lines[#lines + 1] = "\n---@class purser.Transports\nlocal Transports = {}"
   local modules = read("lua/purser/client/transports.lua"):match "\nlocal modules = (%b{})"
   for name, module in modules:gmatch '(%l+) = "purser%.([%l.]+)"' do
@@ -308,7 +308,7 @@ local function write_options(lines, class, options)
   end
 end
 
---- The text of lua/purser/util/meta.lua.
+--- The text of lua/purser/client/util/meta.lua.
 ---@return string
 function M.file()
   local lines, model = { head }, declared.sources()

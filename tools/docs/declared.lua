@@ -200,7 +200,7 @@ function M.sources()
   local model = M.new()
   local pipe = assert(io.popen "find lua -name '*.lua' | LC_ALL=C sort")
   for path in pipe:lines() do
-    if path ~= "lua/purser/util/meta.lua" then
+    if path ~= "lua/purser/client/util/meta.lua" then
       local file = assert(io.open(path, "rb"))
       M.read(model, path, file:read "*a")
       file:close()

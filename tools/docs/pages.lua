@@ -2,10 +2,10 @@
 -- The page of a group of operations, made from its rows, their shapes and kinds, and what is known of the codes.
 
 local codes = require "purser.codes"
-local operations = require "purser.api.operations"
-local parameters = require "purser.api.parameters"
-local profiles = require "purser.api.profiles"
-local shapes = require "purser.api.shapes"
+local operations = require "purser.client.operations"
+local parameters = require "purser.client.operations.parameters"
+local profiles = require "purser.client.operations.profiles"
+local shapes = require "purser.client.operations.shapes"
 local examples = require "docs.examples"
 local words = require "docs.words"
 
@@ -228,7 +228,7 @@ local function write_states(lines, rows)
 end
 
 local header = [[
-<!-- Made by tools/docs.lua from the rows in lua/purser/api/%s.lua; `make docs` makes it again. -->
+<!-- Made by tools/docs.lua from the rows in lua/purser/client/operations/%s.lua; `make docs` makes it again. -->
 
 # %s
 

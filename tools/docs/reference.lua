@@ -2,7 +2,7 @@
 -- The reference: every public function, option and result, made from the annotations.
 
 local declared = require "docs.declared"
-local operations = require "purser.api.operations"
+local operations = require "purser.client.operations"
 local pages = require "docs.pages"
 local types = require "docs.types"
 
@@ -26,7 +26,7 @@ local plan = {
     { "purser.RateLimit", "rate_limit:", "A rate limit", "limits" },
     { "purser.RestrictedClient", "restricted:", "A restricted client", "sandboxes" },
     { "purser.Error", "err.", "An error", "errors" },
-    { "purser.modules.errors", "errors.", "purser.call.errors", "errors" },
+    { "purser.modules.errors", "errors.", "purser.client.call.errors", "errors" },
   } },
   { "reference-payments", "Reference: journals, payouts, fleets, monitoring", {
     { "purser.modules.journal", "purser.journal.", "purser.journal", "journal" },
@@ -71,10 +71,10 @@ local plan = {
     { "purser.transport.recorder", "record:", "A recording transport", "recordings" },
     { "purser.transport.replayer", "replay:", "A replaying transport", "recordings" },
     { "purser.modules.schedule", "schedule.", "purser.schedule", "hosts" },
-    { "purser.modules.http1", "http1.", "purser.transport.http1", "transports" },
+    { "purser.modules.http1", "http1.", "purser.client.transport.http1", "transports" },
     { "purser.transport.http1.reader", "reader:", "A reader of an answer", "transports" },
-    { "purser.modules.exchange", "exchange.", "purser.transport.exchange", "transports" },
-    { "purser.modules.drift", "drift.", "purser.recording.drift", "recordings" },
+    { "purser.modules.exchange", "exchange.", "purser.client.transport.exchange", "transports" },
+    { "purser.modules.drift", "drift.", "purser.testing.recording.drift", "recordings" },
   } },
   { "reference-simulator", "Reference: the simulator", {
     { "purser.modules.sim", "purser.sim.", "purser.sim", "simulator" },
@@ -401,11 +401,11 @@ Editors read the same from the annotations: [editors](editors.md).]] }
 end
 
 --- The pages: path -> text.
----@param meta string  the text of lua/purser/util/meta.lua
+---@param meta string  the text of lua/purser/client/util/meta.lua
 ---@return table<string, string>
 function M.files(meta)
   local model = declared.sources()
-  declared.read(model, "lua/purser/util/meta.lua", meta)
+  declared.read(model, "lua/purser/client/util/meta.lua", meta)
   local book = setmetatable({ model = model, places = {}, walks = {} }, Book)
   for _, row in ipairs(operations.list) do
     if row.paging then book.walks[row.group .. ".each_" .. row.paging.iterator] = row end

@@ -68,7 +68,7 @@ function M.furnish(service)
   assert(client.broker:create_sub_account { subAccount = "tradingdesk1", note = "first desk" })
   local key = assert(client.broker:create_api_key {
     subAccount = "tradingdesk1", note = "desk",
-    permissions = require("purser.api.parameters").choices.broker_permissions,
+    permissions = require("purser.client.operations.parameters").choices.broker_permissions,
   })
   local desk = client_of { api_key = key.apiKey, secret_key = key.secretKey }
   assert(client.broker:transfer {

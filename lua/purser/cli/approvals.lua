@@ -3,9 +3,9 @@
 
 local connection = require "purser.cli.connection"
 local core = require "purser.core"
-local files = require "purser.util.files"
+local files = require "purser.client.util.files"
 local json = require "purser.json"
-local lazy = require "purser.util.lazy"
+local lazy = require "purser.client.util.lazy"
 local report = require "purser.cli.report"
 local purser = lazy "purser"
 

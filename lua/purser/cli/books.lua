@@ -3,8 +3,8 @@
 
 local connection = require "purser.cli.connection"
 local credentials = require "purser.cli.credentials"
-local lazy = require "purser.util.lazy"
-local limits = lazy "purser.limits"
+local lazy = require "purser.client.util.lazy"
+local limits = lazy "purser.hosts.limits"
 local output = require "purser.cli.output"
 local purser = lazy "purser"
 local report = require "purser.cli.report"

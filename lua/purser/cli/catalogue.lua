@@ -2,9 +2,9 @@
 -- The operations as `purser.operations` shows them, read once, when the first one is asked for: `list` has those of
 -- the interface document, `every` those of the live service, too, `groups` and `by_name` have all.
 
-local lazy = require "purser.util.lazy"
+local lazy = require "purser.client.util.lazy"
 local purser = lazy "purser"
-local suggest = lazy "purser.util.suggest"
+local suggest = lazy "purser.client.util.suggest"
 
 local M = {}
 

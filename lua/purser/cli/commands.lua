@@ -2,7 +2,7 @@
 -- The commands. Each has its file: `purser payouts` is purser.cli.payouts, which has grammar(), a table of grammar.lua,
 -- and start(options), which returns the exit code, or none for 0. An operation's grammar is made from its row.
 
-local lazy = require "purser.util.lazy"
+local lazy = require "purser.client.util.lazy"
 local catalogue = lazy "purser.cli.catalogue"
 local connection = lazy "purser.cli.connection"
 local grammar = lazy "purser.cli.grammar"

@@ -3,13 +3,13 @@
 
 local activity = require "purser.cli.activity"
 local credentials = require "purser.cli.credentials"
-local files = require "purser.util.files"
-local lazy = require "purser.util.lazy"
+local files = require "purser.client.util.files"
+local lazy = require "purser.client.util.lazy"
 local terminal = require "purser.cli.terminal"
 local values = require "purser.cli.values"
 local report = lazy "purser.cli.report"
 local purser = lazy "purser"
-local limits = lazy "purser.limits"
+local limits = lazy "purser.hosts.limits"
 
 local M = {}
 

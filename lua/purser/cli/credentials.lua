@@ -3,8 +3,8 @@
 -- every process of the machine can see. A secret key goes from there to the signer in C: no Lua string ever holds it.
 
 local core = require "purser.core"
-local key_file = require "purser.util.key_file"
-local suggest = require "purser.util.suggest"
+local key_file = require "purser.client.util.key_file"
+local suggest = require "purser.client.util.suggest"
 local values = require "purser.cli.values"
 
 local M = {}

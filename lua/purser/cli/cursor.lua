@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- The file of --cursor, which keeps how far a run came.
 
-local files = require "purser.util.files"
+local files = require "purser.client.util.files"
 local report = require "purser.cli.report"
 
 local M = {}

@@ -5,14 +5,14 @@
 local activity = require "purser.cli.activity"
 local connection = require "purser.cli.connection"
 local core = require "purser.core"
-local files = require "purser.util.files"
-local lazy = require "purser.util.lazy"
-local option_schema = require "purser.util.option_schema"
+local files = require "purser.client.util.files"
+local lazy = require "purser.client.util.lazy"
+local option_schema = require "purser.client.util.option_schema"
 local output = require "purser.cli.output"
 local report = require "purser.cli.report"
 local terminal = require "purser.cli.terminal"
-local fleets = lazy "purser.fleet"
-local vaults = lazy "purser.fleet.vault"
+local fleets = lazy "purser.desk.fleet"
+local vaults = lazy "purser.desk.fleet.vault"
 
 local M = {}
 

@@ -15,8 +15,8 @@
 --   many       a list of all that are given; optional: an argument that may be missing
 -- Names are taken as --withdrawOrderId, --withdraw-order-id or --withdraw_order_id.
 
-local lazy = require "purser.util.lazy"
-local suggest = lazy "purser.util.suggest"
+local lazy = require "purser.client.util.lazy"
+local suggest = lazy "purser.client.util.suggest"
 local values = lazy "purser.cli.values"
 
 local M = {}

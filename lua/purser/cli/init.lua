@@ -1,13 +1,13 @@
 -- SPDX-License-Identifier: MIT
 --- The command line: `purser COMMAND ...`. commands.lua has the commands; see docs/command-line.md.
 
-local lazy = require "purser.util.lazy"
+local lazy = require "purser.client.util.lazy"
 local core = lazy "purser.core"
 local commands = lazy "purser.cli.commands"
 local completion = lazy "purser.cli.completion"
 local connection = lazy "purser.cli.connection"
 local credentials = lazy "purser.cli.credentials"
-local files = lazy "purser.util.files"
+local files = lazy "purser.client.util.files"
 local grammar = lazy "purser.cli.grammar"
 local help = lazy "purser.cli.help"
 local operation = lazy "purser.cli.operation"

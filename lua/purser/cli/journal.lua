@@ -2,7 +2,7 @@
 -- `purser journal list|show|recover --journal FILE`: what was recorded, and what became of it; see docs/journal.md.
 
 local connection = require "purser.cli.connection"
-local lazy = require "purser.util.lazy"
+local lazy = require "purser.client.util.lazy"
 local output = require "purser.cli.output"
 local report = require "purser.cli.report"
 local values = require "purser.cli.values"

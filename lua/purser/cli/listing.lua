@@ -2,7 +2,7 @@
 -- Long listings: every page of a list, or a window of time that is longer than the service answers at once. A walk does
 -- the reading; here a history is put in order, newest first.
 
-local errors = require "purser.call.errors"
+local errors = require "purser.client.call.errors"
 local terminal = require "purser.cli.terminal"
 local values = require "purser.cli.values"
 

@@ -3,7 +3,7 @@
 
 local core = require "purser.core"
 local credentials = require "purser.cli.credentials"
-local key_file = require "purser.util.key_file"
+local key_file = require "purser.client.util.key_file"
 local report = require "purser.cli.report"
 local terminal = require "purser.cli.terminal"
 local values = require "purser.cli.values"

@@ -9,7 +9,7 @@ local core = require "purser.core"
 local help = require "purser.cli.help"
 local output = require "purser.cli.output"
 local report = require "purser.cli.report"
-local suggest = require "purser.util.suggest"
+local suggest = require "purser.client.util.suggest"
 
 local M = {}
 

@@ -2,12 +2,12 @@
 -- Results as text: an aligned table for people, JSON and CSV for programs. Amounts and ids are never touched. A command
 -- prints records of its own (`rows`), an operation those of its answer (`render`).
 
-local csv = require "purser.util.csv"
+local csv = require "purser.client.util.csv"
 local json = require "purser.json"
-local lazy = require "purser.util.lazy"
+local lazy = require "purser.client.util.lazy"
 local report = lazy "purser.cli.report"
-local suggest = require "purser.util.suggest"
-local plain_text = require "purser.util.plain_text"
+local suggest = require "purser.client.util.suggest"
+local plain_text = require "purser.client.util.plain_text"
 local tables = require "purser.cli.tables"
 local terminal = require "purser.cli.terminal"
 local values = require "purser.cli.values"

@@ -3,7 +3,7 @@
 -- And as records for programs.
 
 local decimal = require "purser.decimal"
-local plain_text = require "purser.util.plain_text"
+local plain_text = require "purser.client.util.plain_text"
 local tables = require "purser.cli.tables"
 local terminal = require "purser.cli.terminal"
 

@@ -2,7 +2,7 @@
 -- The end of a command: its exit code, and what it says on standard error.
 
 local catalogue = require "purser.cli.catalogue"
-local errors = require "purser.call.errors"
+local errors = require "purser.client.call.errors"
 local json = require "purser.json"
 local terminal = require "purser.cli.terminal"
 local values = require "purser.cli.values"

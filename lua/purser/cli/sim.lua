@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 --- `purser sim`: the simulator behind HTTP on a loopback port, until it is stopped.
 
-local files = require "purser.util.files"
+local files = require "purser.client.util.files"
 local purser = require "purser"
 local report = require "purser.cli.report"
 local terminal = require "purser.cli.terminal"

@@ -5,12 +5,12 @@ local books_command = require "purser.cli.books"
 local connection = require "purser.cli.connection"
 local core = require "purser.core"
 local json = require "purser.json"
-local lazy = require "purser.util.lazy"
+local lazy = require "purser.client.util.lazy"
 local output = require "purser.cli.output"
 local report = require "purser.cli.report"
 local terminal = require "purser.cli.terminal"
 local purser = lazy "purser"
-local vaults = lazy "purser.fleet.vault"
+local vaults = lazy "purser.desk.fleet.vault"
 
 local M = {}
 

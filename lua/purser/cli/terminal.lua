@@ -2,10 +2,10 @@
 -- All that the command prints passes here, and nothing else writes to the standard streams. What strangers choose (the
 -- service, a proxy, a depositor) moves no cursor, reverses no text and forges no line: see purser.plain_text.
 
-local lazy = require "purser.util.lazy"
+local lazy = require "purser.client.util.lazy"
 local core = lazy "purser.core"
 local json = lazy "purser.json"
-local plain_text = lazy "purser.util.plain_text"
+local plain_text = lazy "purser.client.util.plain_text"
 
 local M = { settings = {} } -- quiet, no_input, is_table, color: of the command line
 

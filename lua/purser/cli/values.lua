@@ -1,11 +1,11 @@
 -- SPDX-License-Identifier: MIT
 -- Values as people type them: times, durations, sources of a password.
 
-local lazy = require "purser.util.lazy"
+local lazy = require "purser.client.util.lazy"
 local core = lazy "purser.core"
-local limits = lazy "purser.limits"
-local states = require "purser.api.states"
-local utc = require "purser.util.utc"
+local limits = lazy "purser.hosts.limits"
+local states = require "purser.client.operations.states"
+local utc = require "purser.client.util.utc"
 
 local M = {}
 

@@ -32,18 +32,18 @@
 ---@field _layouts table                by row, made at their first use
 ---@field _closed boolean
 
-local call_options = require "purser.call.call_options"
-local lazy = require "purser.util.lazy"
+local call_options = require "purser.client.call.call_options"
+local lazy = require "purser.client.util.lazy"
 local options_ = require "purser.client.options"
-local pipeline = require "purser.call.pipeline"
-local rate_limit = require "purser.call.rate_limit"
-local profile_rules = require "purser.api.profile_rules"
-local service_clock = require "purser.call.clock"
+local pipeline = require "purser.client.call.pipeline"
+local rate_limit = require "purser.client.call.rate_limit"
+local profile_rules = require "purser.client.operations.profile_rules"
+local service_clock = require "purser.client.call.clock"
 local version = require "purser.version"
-local curl = lazy "purser.transport.curl"
+local curl = lazy "purser.client.transport.curl"
 local guard = lazy "purser.write.guard"
-local retry = lazy "purser.call.retry"
-local secrets = lazy "purser.util.secrets"
+local retry = lazy "purser.client.call.retry"
+local secrets = lazy "purser.client.util.secrets"
 
 local M = {}
 

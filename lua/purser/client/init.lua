@@ -5,18 +5,18 @@
 -- state, which private.lua finds by it.
 
 local build = require "purser.client.build"
-local lazy = require "purser.util.lazy"
-local operations = require "purser.api.operations"
+local lazy = require "purser.client.util.lazy"
+local operations = require "purser.client.operations"
 local options_ = require "purser.client.options"
-local pipeline = require "purser.call.pipeline"
-local private = require "purser.util.private"
+local pipeline = require "purser.client.call.pipeline"
+local private = require "purser.client.util.private"
 local call = lazy "purser.write.call"
-local errors = lazy "purser.call.errors"
-local views = lazy "purser.util.views"
+local errors = lazy "purser.client.call.errors"
+local views = lazy "purser.client.util.views"
 local methods_ = lazy "purser.client.methods"
-local names_of = lazy "purser.util.names_of"
+local names_of = lazy "purser.client.util.names_of"
 local state = lazy "purser.client.state"
-local suggest = lazy "purser.util.suggest"
+local suggest = lazy "purser.client.util.suggest"
 
 local states = private.states
 

@@ -2,10 +2,10 @@
 -- The walks of a client's groups, client.wallet:each_deposit{...} and the like: by group and name a function(client,
 -- params, opts) for every row that says how it is paged.
 
-local operations = require "purser.api.operations"
-local views = require "purser.util.views"
-local lazy = require "purser.util.lazy"
-local history = lazy "purser.history"
+local operations = require "purser.client.operations"
+local views = require "purser.client.util.views"
+local lazy = require "purser.client.util.lazy"
+local history = lazy "purser.client.history"
 
 local M = { broker = {}, sub_account = {}, wallet = {}, live = {} }
 

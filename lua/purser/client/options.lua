@@ -1,11 +1,11 @@
 -- SPDX-License-Identifier: MIT
--- The options of purser.new, checked before anything is made of them. Those of a call are in call/call_options.lua.
+-- The options of purser.new, checked before anything is made of them. Those of a call: client/call/call_options.lua.
 
-local call_options = require "purser.call.call_options"
+local call_options = require "purser.client.call.call_options"
 local core = require "purser.core"
-local lazy = require "purser.util.lazy"
-local option_schema = require "purser.util.option_schema"
-local loopback = lazy "purser.util.loopback"
+local lazy = require "purser.client.util.lazy"
+local option_schema = require "purser.client.util.option_schema"
+local loopback = lazy "purser.client.util.loopback"
 
 local M = {}
 

@@ -7,13 +7,13 @@
 -- A script gets and gives plain data: parameters are copied on the way in, results and errors on the way out.
 -- Nothing it holds leads to the client, and a method takes no options of a call.
 
-local errors = require "purser.call.errors"
-local lazy = require "purser.util.lazy"
-local operations = require "purser.api.operations"
-local private = require "purser.util.private"
-local suggest = require "purser.util.suggest"
-local views = require "purser.util.views"
-local history = lazy "purser.history"
+local errors = require "purser.client.call.errors"
+local lazy = require "purser.client.util.lazy"
+local operations = require "purser.client.operations"
+local private = require "purser.client.util.private"
+local suggest = require "purser.client.util.suggest"
+local views = require "purser.client.util.views"
+local history = lazy "purser.client.history"
 
 ---@class purser.RestrictedClient
 ---@field broker purser.Broker           the operations that were granted; each of the others is an error

@@ -11,7 +11,7 @@
 -- newproxy and no coroutine, whose `running` is the host's. What shares a state with the host (the numbers of
 -- math.random) is left out as well.
 
-local errors = require "purser.call.errors"
+local errors = require "purser.client.call.errors"
 local restricted = require "purser.client.restricted"
 
 local M = {}

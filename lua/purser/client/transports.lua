@@ -1,14 +1,14 @@
 -- SPDX-License-Identifier: MIT
 -- `purser.transport`: the functions that make transports, by name.
 
-local lazy = require "purser.util.lazy"
-local names_of = lazy "purser.util.names_of"
-local suggest = lazy "purser.util.suggest"
+local lazy = require "purser.client.util.lazy"
+local names_of = lazy "purser.client.util.names_of"
+local suggest = lazy "purser.client.util.suggest"
 
 local modules = {
-  curl = "purser.transport.curl", multi = "purser.transport.multi",
-  openresty = "purser.nginx.openresty", cosocket = "purser.nginx.cosocket",
-  record = "purser.recording.record", replay = "purser.recording.replay",
+  curl = "purser.client.transport.curl", multi = "purser.client.transport.multi",
+  openresty = "purser.hosts.nginx.openresty", cosocket = "purser.hosts.nginx.cosocket",
+  record = "purser.testing.recording.record", replay = "purser.testing.recording.replay",
 }
 
 local function no_transport(name)

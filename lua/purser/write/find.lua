@@ -6,7 +6,7 @@
 
 local compare = require "purser.write.evidence.compare"
 local find_content = require "purser.write.find_content"
-local operations = require "purser.api.operations"
+local operations = require "purser.client.operations"
 local reading = require "purser.write.evidence.reading"
 
 local M = {}

@@ -6,7 +6,7 @@
 
 local compare = require "purser.write.evidence.compare"
 local intents = require "purser.write.intent"
-local operations = require "purser.api.operations"
+local operations = require "purser.client.operations"
 local reading = require "purser.write.evidence.reading"
 
 local M = {}

@@ -3,13 +3,13 @@
 -- unknown outcome is reconciled by. Here stands, too, what every journal knows of calls, in memory or in a database.
 
 local core = require "purser.core"
-local digest = require "purser.util.digest"
-local errors = require "purser.call.errors"
+local digest = require "purser.client.util.digest"
+local errors = require "purser.client.call.errors"
 local json = require "purser.json"
-local operations = require "purser.api.operations"
-local option_schema = require "purser.util.option_schema"
-local suggest = require "purser.util.suggest"
-local validate = require "purser.call.validate"
+local operations = require "purser.client.operations"
+local option_schema = require "purser.client.util.option_schema"
+local suggest = require "purser.client.util.suggest"
+local validate = require "purser.client.call.validate"
 
 local M = {}
 

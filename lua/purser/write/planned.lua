@@ -8,15 +8,15 @@
 local call = require "purser.write.call"
 local calls = require "purser.write.journal.calls"
 local core = require "purser.core"
-local errors = require "purser.call.errors"
-local hooks = require "purser.call.hooks"
+local errors = require "purser.client.call.errors"
+local hooks = require "purser.client.call.hooks"
 local intents = require "purser.write.intent"
-local operations = require "purser.api.operations"
-local private = require "purser.util.private"
+local operations = require "purser.client.operations"
+local private = require "purser.client.util.private"
 local reading = require "purser.write.evidence.reading"
-local service_clock = require "purser.call.clock"
-local setbacks = require "purser.call.setbacks"
-local validate = require "purser.call.validate"
+local service_clock = require "purser.client.call.clock"
+local setbacks = require "purser.client.call.setbacks"
+local validate = require "purser.client.call.validate"
 
 ---@class purser.modules.planned
 local M = {}

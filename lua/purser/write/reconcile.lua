@@ -13,14 +13,14 @@
 -- be the call's, was nothing done.
 
 local claims = require "purser.write.evidence.claims"
-local errors = require "purser.call.errors"
+local errors = require "purser.client.call.errors"
 local find = require "purser.write.find"
 local find_content = require "purser.write.find_content"
 local intents = require "purser.write.intent"
-local operations = require "purser.api.operations"
-local option_schema = require "purser.util.option_schema"
+local operations = require "purser.client.operations"
+local option_schema = require "purser.client.util.option_schema"
 local reading = require "purser.write.evidence.reading"
-local window_reader = require "purser.history.window"
+local window_reader = require "purser.client.history.window"
 
 local undecided = find_content.undecided
 

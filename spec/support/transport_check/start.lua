@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- Starts what transport_check needs next to the transport: the hostile service, and three servers of TLS.
 
-local curl = require "purser.transport.curl"
+local curl = require "purser.client.transport.curl"
 
 local M = {}
 

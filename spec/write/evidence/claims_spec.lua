@@ -4,7 +4,7 @@
 local claims = require "purser.write.evidence.claims"
 local compare = require "purser.write.evidence.compare"
 local copy_of = require "copy_of"
-local operations = require "purser.api.operations"
+local operations = require "purser.client.operations"
 local own_calls = require "own_calls"
 
 local NOW = 1700000000000

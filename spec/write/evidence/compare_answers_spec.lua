@@ -3,7 +3,7 @@
 
 local core = require "purser.core"
 local compare = require "purser.write.evidence.compare"
-local operations = require "purser.api.operations"
+local operations = require "purser.client.operations"
 
 local HISTORY = operations.by_name["wallet.withdrawal_history"]
 

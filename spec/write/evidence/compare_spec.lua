@@ -4,7 +4,7 @@
 local claims = require "purser.write.evidence.claims"
 local compare = require "purser.write.evidence.compare"
 local copy_of = require "copy_of"
-local operations = require "purser.api.operations"
+local operations = require "purser.client.operations"
 
 local NONE = claims.NONE
 local sent = { coin = "USDT", netWork = "TRX", address = "TQrYMsPBuKq", amount = "20", withdrawOrderId = "Ab3Zz9" }

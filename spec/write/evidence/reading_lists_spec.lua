@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: MIT
 -- Every record of a list, for who concludes from one that is missing: all of them, each once, or the reason why not.
 
-local errors = require "purser.call.errors"
+local errors = require "purser.client.call.errors"
 local reading = require "purser.write.evidence.reading"
-local operations = require "purser.api.operations"
+local operations = require "purser.client.operations"
 local page_of = require "paged_list"
 
 local NOW, HOUR = 1700000000000, 3600000

@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: MIT
 -- A reading asks the service for little or much, and finds out how the service spells a sub-account.
 
-local errors = require "purser.call.errors"
+local errors = require "purser.client.call.errors"
 local listing_service = require "listing_service"
-local operations = require "purser.api.operations"
+local operations = require "purser.client.operations"
 local reading = require "purser.write.evidence.reading"
 
 local ID = ("Ab3"):rep(10) .. "Zz"

@@ -2,8 +2,8 @@
 -- Readings of a history that several looks share: which may serve which look, and what each asks for.
 
 local core = require "purser.core"
-local errors = require "purser.call.errors"
-local operations = require "purser.api.operations"
+local errors = require "purser.client.call.errors"
+local operations = require "purser.client.operations"
 local reading = require "purser.write.evidence.reading"
 local own_calls = require "own_calls"
 local reconcile = require "purser.write.reconcile"

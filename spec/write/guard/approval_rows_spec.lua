@@ -5,8 +5,8 @@ local approval_rows = require "purser.write.guard.approval_rows"
 local decimal = require "purser.decimal"
 local json = require "purser.json"
 local own = require "own_journal"
-local rules = require "purser.signed.rules"
-local utc = require "purser.util.utc"
+local rules = require "purser.desk.approvals.rules"
+local utc = require "purser.client.util.utc"
 
 local HOUR, NOON = 3600000, 1795348800000
 

@@ -4,7 +4,7 @@
 
 local approval_rows = require "purser.write.guard.approval_rows"
 local own_journal = require "own_journal"
-local plan_text = require "purser.signed.plan_text"
+local plan_text = require "purser.desk.approvals.plan_text"
 local policies = require "policies"
 local recorder = require "recorder"
 local setting = require "approvals_setting"

@@ -5,9 +5,9 @@
 local copy_of = require "copy_of"
 local intents = require "purser.write.intent"
 local memory = require "purser.write.journal.memory"
-local operations = require "purser.api.operations"
+local operations = require "purser.client.operations"
 local own = require "own_journal"
-local prng = require "purser.sim.prng"
+local prng = require "purser.testing.sim.prng"
 
 local SEQUENCES, STEPS, T0 = 100, 14, 1700000000000
 

@@ -4,7 +4,7 @@
 
 local intents = require "purser.write.intent"
 local memory = require "purser.write.journal.memory"
-local operations = require "purser.api.operations"
+local operations = require "purser.client.operations"
 local own = require "own_journal"
 
 local ROW = operations.by_name["wallet.withdraw"]

@@ -17,7 +17,7 @@
 
 local compare = require "purser.write.evidence.compare"
 local intents = require "purser.write.intent"
-local operations = require "purser.api.operations"
+local operations = require "purser.client.operations"
 
 local M = {}
 

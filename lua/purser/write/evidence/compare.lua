@@ -7,9 +7,9 @@
 
 local core = require "purser.core"
 local decimal = require "purser.decimal"
-local errors = require "purser.call.errors"
-local shapes = require "purser.api.shapes"
-local unwrap = require "purser.call.unwrap"
+local errors = require "purser.client.call.errors"
+local shapes = require "purser.client.operations.shapes"
+local unwrap = require "purser.client.call.unwrap"
 
 local M = {}
 

@@ -10,12 +10,12 @@
 --     client:reconcile(intent, options, readings)    -- of each of them
 
 local core = require "purser.core"
-local cursors = require "purser.history.cursor"
-local history = require "purser.history"
+local cursors = require "purser.client.history.cursor"
+local history = require "purser.client.history"
 local intents = require "purser.write.intent"
-local operations = require "purser.api.operations"
+local operations = require "purser.client.operations"
 local schedule = require "purser.schedule"
-local window_reader = require "purser.history.window"
+local window_reader = require "purser.client.history.window"
 
 local M = {}
 

@@ -6,9 +6,9 @@
 local core = require "purser.core"
 local decimal = require "purser.decimal"
 local intents = require "purser.write.intent"
-local plan_text = require "purser.signed.plan_text"
-local rules = require "purser.signed.rules"
-local utc = require "purser.util.utc"
+local plan_text = require "purser.desk.approvals.plan_text"
+local rules = require "purser.desk.approvals.rules"
+local utc = require "purser.client.util.utc"
 
 local M = {}
 

@@ -8,13 +8,13 @@
 
 local approval_rows = require "purser.write.guard.approval_rows"
 local core = require "purser.core"
-local history = require "purser.history"
-local names_of = require "purser.util.names_of"
-local operations = require "purser.api.operations"
-local plan_text = require "purser.signed.plan_text"
-local policy_chain = require "purser.signed.policy_chain"
-local rules = require "purser.signed.rules"
-local signers = require "purser.signed.signers"
+local history = require "purser.client.history"
+local names_of = require "purser.client.util.names_of"
+local operations = require "purser.client.operations"
+local plan_text = require "purser.desk.approvals.plan_text"
+local policy_chain = require "purser.desk.approvals.policy_chain"
+local rules = require "purser.desk.approvals.rules"
+local signers = require "purser.desk.approvals.signers"
 
 ---@class purser.Approved: purser.PlansKept, purser.PlanPayer  what checks the calls of a client under a policy
 ---@field folder string

@@ -9,7 +9,7 @@
 
 local approved = require "purser.write.guard.approved"
 local decimal = require "purser.decimal"
-local errors = require "purser.call.errors"
+local errors = require "purser.client.call.errors"
 local options_ = require "purser.write.guard.options"
 local spending = require "purser.write.guard.spending"
 

@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: MIT
 -- The options of guard rails, read into tables of their own: what becomes of the user's tables changes no rule.
 
-local option_schema = require "purser.util.option_schema"
+local option_schema = require "purser.client.util.option_schema"
 local decimal = require "purser.decimal"
-local parameters = require "purser.api.parameters"
+local parameters = require "purser.client.operations.parameters"
 
 local M = {}
 

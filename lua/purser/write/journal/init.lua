@@ -9,14 +9,14 @@
 -- Nothing is sent that cannot be recorded. Passwords and secret keys are never written.
 
 local calls = require "purser.write.journal.calls"
-local views = require "purser.util.views"
+local views = require "purser.client.util.views"
 local core = require "purser.core"
-local database = require "purser.util.database"
-local errors = require "purser.call.errors"
+local database = require "purser.client.util.database"
+local errors = require "purser.client.call.errors"
 local intents = require "purser.write.intent"
-local option_schema = require "purser.util.option_schema"
-local postgresql = require "purser.util.database.postgresql"
-local private = require "purser.util.private"
+local option_schema = require "purser.client.util.option_schema"
+local postgresql = require "purser.client.util.database.postgresql"
+local private = require "purser.client.util.private"
 local schema = require "purser.write.journal.schema"
 
 local time_text = intents.time_text

@@ -5,7 +5,7 @@
 
 local core = require "purser.core"
 local intents = require "purser.write.intent"
-local operations = require "purser.api.operations"
+local operations = require "purser.client.operations"
 
 local M = { KEPT_MS = 3600000, MAX_CALLS = 10000 }
 

@@ -6,7 +6,7 @@
 local approval_rows = require "purser.write.guard.approval_rows"
 local core = require "purser.core"
 local intents = require "purser.write.intent"
-local option_schema = require "purser.util.option_schema"
+local option_schema = require "purser.client.util.option_schema"
 
 local M = { version = 3 }
 

@@ -1,0 +1,124 @@
+-- SPDX-License-Identifier: MIT
+-- The decoders of answers: which members an answer may have, in whatever envelope, and of which type. They are made of
+-- the shapes of the rows.
+
+local core = require "purser.core"
+local shapes = require "purser.client.operations.shapes"
+local unpack = table.unpack or unpack -- luacheck: ignore
+
+local M = {}
+
+local envelope = {
+  { name = "code", type = "string" }, { name = "msg", type = "string" }, { name = "message", type = "string" },
+}
+
+local compile_fields
+
+local function compile_type(type_)
+  if type(type_) == "string" then return type_ end
+  if type_.list then return { list = compile_type(type_.list) } end
+  return { record = { name = type_.record, fields = compile_fields(type_.record) } }
+end
+
+function compile_fields(name)
+  local fields = {}
+  for i, field in ipairs(shapes[name]) do
+    fields[i] = {
+      name = field[1], type = compile_type(field[2]), aliases = field.aliases, prefix = field.prefix,
+    }
+  end
+  return fields
+end
+
+-- Returns `fields` and, after them, those of `more` whose names they lack.
+local function extend(fields, more)
+  local result, seen = {}, {}
+  for _, list in ipairs { fields, more } do
+    for _, field in ipairs(list) do
+      if not seen[field.name] then
+        seen[field.name] = true
+        result[#result + 1] = field
+      end
+    end
+  end
+  return result
+end
+
+--- Returns which form a result has: the part of the row that names its shape.
+function M.form_of(result)
+  return result.list and "list" or result.record and "record" or result.page and "page" or "rows"
+end
+
+--- Returns the members of a wrapper that may be the list, in the order in which they are looked for.
+function M.carriers_of(result)
+  return { "data", "result", unpack(result.wrappers or {}) }
+end
+
+-- Returns the members beside the records that count something.
+local function count_fields(result)
+  local fields = {}
+  for name in pairs(result.counts or {}) do
+    fields[#fields + 1] = { name = name, type = "integer", aliases = name == "totalPageNum" and { "totalPage" } or nil }
+  end
+  return fields
+end
+
+local forms = {}
+
+-- A list: an array of records, or an object one of whose members (data, result, ...) is that array. `data` may in turn
+-- be an object with such a member.
+function forms.list(result)
+  local record = { name = result.list, fields = compile_fields(result.list) }
+  local carriers = {}
+  for i, name in ipairs(M.carriers_of(result)) do
+    carriers[i] = { name = name, type = { list = { record = record } } }
+  end
+  local counts = count_fields(result)
+  if result.wrappers then
+    local wrapped = extend(record.fields, extend({ carriers[3] }, counts))
+    carriers[1] = { name = "data", type = { one_or_many = { name = result.list, fields = wrapped } } }
+  end
+  return { list = { record = record }, record = { name = "list", fields = extend(extend(carriers, counts), envelope) } }
+end
+
+local function one(name, fields)
+  local bare = { name = name, fields = fields }
+  local wrapped = extend(fields, { { name = "data", type = { one_or_many = bare } } })
+  return { list = { record = bare }, record = { name = name, fields = extend(wrapped, envelope) } }
+end
+
+function forms.record(result)
+  return one(result.record, compile_fields(result.record))
+end
+
+function forms.page(result)
+  return one("page", extend({
+    { name = "data", type = { list = { record = { name = result.page, fields = compile_fields(result.page) } } } },
+    { name = "page", type = "integer" },
+  }, count_fields(result)))
+end
+
+function forms.rows(result)
+  return one("rows", extend({
+    { name = "rows", type = { list = { record = { name = result.rows, fields = compile_fields(result.rows) } } } },
+  }, count_fields(result)))
+end
+
+local made = setmetatable({}, { __mode = "k" })
+
+--- Returns the decoder of a row's answers, made at its first use.
+function M.of(row)
+  local decoder = made[row]
+  if not decoder then
+    decoder = core.decoder(forms[M.form_of(row.result)](row.result), row.effect == "read")
+    made[row] = decoder
+  end
+  return decoder
+end
+
+--- Makes what decodes an error alone.
+function M.of_errors()
+  return core.decoder { record = { name = "error", fields = envelope } }
+end
+
+return M

@@ -1,0 +1,258 @@
+-- SPDX-License-Identifier: MIT
+-- Errors for answers without a result: a rejection, or an outcome that is unknown.
+--
+--   2xx with an error code      rejected (api)
+--   2xx that shows no result    unknown (decode): the service may well have done it
+--   4xx                         rejected (api); 408 is unknown
+--   4xx without a service code  http: a proxy or firewall answered, before or after the service did, so it is unknown
+--                               for all but reads
+--   418, 429                    rejected (throttled); unknown where the body shows a result of a write call
+--   403 with a page of HTML     throttled: the firewall's "too often"; unknown for all but reads
+--   3xx, 5xx and the rest       unknown (http, or api when the body is the service's)
+--
+-- Whatever the status: a code that proves nothing (the profile's `unknown_codes`), and for a write call a code next to
+-- the id of a result, are unknown (api). Every text of an answer that ends up in an error is made plain first.
+
+local decoders = require "purser.client.call.decoders"
+local errors = require "purser.client.call.errors"
+local lazy = require "purser.client.util.lazy"
+local plain_text = require "purser.client.util.plain_text"
+local records = require "purser.client.call.record"
+local unwrap = require "purser.client.call.unwrap"
+local codes = lazy "purser.codes"
+
+local clean = plain_text.clean
+
+local error_decoder = decoders.of_errors()
+
+local M = {}
+
+local function header(headers, name)
+  return headers and unwrap.headers(headers)[name]
+end
+
+-- An error holds so much of the service's texts.
+local MESSAGE_BYTES, CODE_BYTES = 500, 60
+
+-- Returns a text of the answer for an error. Who repeats the request in it repeats its signature: that is left out.
+local function filled(text, max_bytes)
+  if type(text) ~= "string" or text == "" then return nil end
+  return clean(text:gsub("([Ss]ignature[\"']?%s*[=:]%s*[\"']?)[%w%%+/=_-]+", "%1***"), max_bytes)
+end
+
+local function message_of(value)
+  return filled(value.msg, MESSAGE_BYTES) or filled(value.message, MESSAGE_BYTES)
+end
+
+-- Returns the service's own words in an error body: code and message, or nil when the body is not the service's. An
+-- empty code is none, and an empty text says nothing.
+local function code_and_message(body)
+  local value = body ~= "" and error_decoder:decode(body)
+  if not value or not (value.code or value.msg or value.message) then return nil end
+  return filled(value.code, CODE_BYTES), message_of(value) or ""
+end
+
+local PAGE_BYTES = 200
+
+-- Returns the words of a page of HTML, or the beginning of what is no JSON: who answered says there what is wrong. Nil
+-- for what begins as JSON does: it may hold a result.
+local function words_of(body)
+  local first = body:match "^%s*(.)"
+  if not first or first == "{" or first == "[" then return nil end
+  local text = body:sub(1, 20000)
+  if first == "<" then
+    text = text:gsub("<[sS][cCtT][rRyY][iIlL].-</[sS][^>]*>", " "):gsub("<[^>]*>", " ")
+  end
+  text = text:gsub("&nbsp;", " "):gsub("&amp;", "&"):gsub("%s+", " "):match "^ ?(.-) ?$"
+  return filled(text, PAGE_BYTES), first == "<"
+end
+
+local function is_pause(status)
+  return status == 429 or status == 418
+end
+
+-- The service's code for too many requests, in the body of an answer with another status.
+local TOO_MANY = "429"
+
+-- Tells the page of the service's firewall, which it shows to callers that ask too often.
+local function is_firewall(status, body, headers)
+  if status ~= 403 then return false end
+  return body:find "^%s*<" ~= nil or tostring(header(headers, "content-type")):find("text/html", 1, true) ~= nil
+end
+
+-- Tells whether the body of a rejection shows what a write call would have made. One that has a member twice may.
+local function shows_record(row, body)
+  if row.effect == "read" then return false end
+  local value, _, _, is_repeated = decoders.of(row):decode(body)
+  return is_repeated or type(value) == "table" and records.shows(row, value)
+end
+
+local WITH_RESULT = " (the answer holds the id of a result as well, so it proves nothing)"
+local NO_ERROR = " (this code means success, and the HTTP status does not, so the answer proves nothing)"
+
+local NOT_ITS_CODE = " (the service has no such code: a machine in between answered, perhaps after the service had)"
+
+-- Tells a code that repeats the HTTP status, as gateways write it, and is none of the service's. A pause is a rejection
+-- whoever asks for it.
+local function is_gateway_code(status, code)
+  return code == tostring(status) and not is_pause(status) and not codes.get(code)
+end
+
+-- Returns what an answer with a code proves of a call, and where that is not the code's own meaning, why. A code
+-- that proves nothing does so whatever else is there.
+local function outcome_of(row, profile, status, code, body)
+  if profile.unknown_codes[code] then return "unknown", "" end
+  if shows_record(row, body) then return "unknown", WITH_RESULT end
+  if status >= 200 and status <= 299 then return "rejected", "" end
+  if status < 400 or status > 499 or status == 408 then return "unknown", "" end
+  if row.effect ~= "read" and is_gateway_code(status, code) then return "unknown", NOT_ITS_CODE end
+  if row.effect ~= "read" and profile.success_codes[code] then return "unknown", NO_ERROR end
+  return "rejected", ""
+end
+
+-- Tells whether the body of an answer says, next to no code, that the call succeeded.
+local function claims_success(row, body)
+  return shows_record(row, body) or body:lower():find '"success"%s*:%s*"?true' ~= nil
+end
+
+-- Returns what an answer without a code proves: one of a proxy or a firewall.
+local function outcome_without_code(row, status, body)
+  if status < 400 or status > 499 or status == 408 then return "unknown" end
+  if row.effect == "read" then return "rejected" end
+  return is_pause(status) and not claims_success(row, body) and "rejected" or "unknown"
+end
+
+local PARAMETER_WRONG = "33333"
+local hint_of_status = {
+  [404] = "base_url may end in a path that is not the service's",
+  [451] = "the service does not serve the place that this comes from",
+}
+
+-- Returns what to do about the service's code, or nil. A write call of unknown outcome has its advice.
+local function hint_of(row, outcome, code)
+  if outcome == "unknown" then return row.effect == "read" and "it only reads: call it again later" or nil end
+  local known = codes.get(code)
+  local cure = known and known.cure
+  local max_days = row.window and row.window.max_window_days
+  if code == PARAMETER_WRONG and max_days and row.paging then
+    return ("%sa window is at most %d days here: `each_%s` walks longer ones"):format(cure and cure .. "; " or "",
+      max_days, row.paging.iterator)
+  end
+  return cure
+end
+
+-- Makes the error of an answer that carries the service's code.
+local function rejection(row, profile, status, code, message, body)
+  local outcome, why = outcome_of(row, profile, status, code, body)
+  return {
+    kind = code == TOO_MANY and "throttled" or "api", outcome = outcome, code = code, http_status = status,
+    operation = row.full_name, phase = "receive",
+    message = (message or "the service gave no reason") .. why,
+    hint = hint_of(row, outcome, code) or hint_of_status[status],
+    retryable = row.effect == "read" and (status >= 500 or code == TOO_MANY or profile.unknown_codes[code] == true),
+  }
+end
+
+-- The longest pause that is believed (s): the service's bans last three days at most, and whoever stands in between may
+-- write what it likes.
+local MAX_PAUSE_S = 7 * 86400
+
+local function retry_after_of(headers)
+  local seconds = tostring(header(headers, "retry-after") or ""):match("^(%d+)[ \t]*$")
+  return seconds and math.min(#seconds < 10 and tonumber(seconds) or MAX_PAUSE_S, MAX_PAUSE_S)
+end
+
+--- Makes the error of an answer whose status is none of success.
+---@return purser.Error
+function M.of_status(row, profile, status, body, headers)
+  local code, message = code_and_message(body)
+  local err
+  if code then
+    err = rejection(row, profile, status, code, filled(message, MESSAGE_BYTES), body)
+  else
+    err = { kind = "http", outcome = outcome_without_code(row, status, body), http_status = status,
+      operation = row.full_name, phase = "receive", retryable = status >= 500 and row.effect == "read",
+      message = filled(message, MESSAGE_BYTES) }
+  end
+  err.retry_after = retry_after_of(headers)
+  if not code and is_firewall(status, body, headers) then
+    err.kind = "throttled" -- and not retryable: a firewall that is asked again stays closed
+    err.message = err.message or ("the firewall answered (HTTP %d with a page of %d bytes), as it does when requests "
+      .. "come too often"):format(status, #body)
+    err.hint = "stop calling for some minutes"
+  end
+  if is_pause(status) then
+    err.kind, err.retryable = "throttled", err.outcome == "rejected" or row.effect == "read"
+    err.message = err.message or message == nil and "the service asks for a pause"
+      .. (err.outcome == "unknown" and row.effect ~= "read" and not code and WITH_RESULT or "") or nil
+    err.hint = err.outcome == "rejected" and "wait before the next call: one within the pause makes it longer" or nil
+  end
+  if not err.message and status >= 300 and status < 400 then
+    err.message = ("the service answered with a redirect (HTTP %d), which is never followed"):format(status)
+    err.hint = "check base_url"
+  elseif not err.message then
+    local words = words_of(body)
+    err.message = ("HTTP %d with %d bytes that are not the service's (%s)%s"):format(status, #body,
+      clean(tostring(header(headers, "content-type") or "no content type"), 100), words and ': "' .. words .. '"' or "")
+    err.hint = hint_of_status[status] or row.effect == "read" and (status == 503 and words and "try again later"
+      or "a firewall or proxy may stand in between") or nil
+  end
+  return errors.new(err)
+end
+
+--- Makes the error of an answer that shows no result.
+---@param message string  why not
+---@param offset integer|nil
+---@return purser.Error
+function M.undecodable(row, status, message, offset)
+  return errors.new {
+    kind = "decode", outcome = "unknown", http_status = status, operation = row.full_name, phase = "decode",
+    message = clean(message, MESSAGE_BYTES), offset = offset, retryable = row.effect == "read",
+  }
+end
+
+--- A transport that the user brought gave what no HTTP answer can be. Something was sent, so nothing is certain.
+---@return purser.Error
+function M.no_answer(row)
+  return errors.new {
+    kind = "transport", outcome = "unknown", operation = row.full_name, phase = "receive",
+    message = "the transport's response lacks an HTTP status or a body",
+  }
+end
+
+--- Makes the error of an answer whose envelope holds an error code.
+---@param value table  the decoded body
+---@return purser.Error
+function M.of_code(row, profile, status, value, body)
+  return errors.new(rejection(row, profile, status, filled(value.code, CODE_BYTES), message_of(value), body))
+end
+
+--- Makes the error of an answer that denies its success without a code.
+---@param value table    the decoded body
+---@param denied string  what it says
+---@param state string|nil
+---@return purser.Error
+function M.denied(row, status, value, denied, state)
+  return M.undecodable(row, status, ("the answer says %s%s without an error code: "):format(denied,
+    state and clean(state, 20) or "") .. (message_of(value) or "the service gave no reason"))
+end
+
+--- Makes the error of an answer whose body does not fit the row: an error whose members do not fit is still an error.
+---@param message string|nil  why it does not
+---@param offset integer|nil
+---@return purser.Error
+function M.of_body(row, profile, status, body, message, offset)
+  local code, text = code_and_message(body)
+  if code and not profile.success_codes[code] then
+    return errors.new(rejection(row, profile, status, code, filled(text, MESSAGE_BYTES), body))
+  end
+  local words, is_page = words_of(body)
+  if is_page then
+    message = ('it is a web page, as a network that wants a login or a proxy shows: "%s"'):format(words or "")
+  elseif words and words ~= "null" then
+    message = ('%s; it begins "%s"'):format(message and message:find " was found" and message or "it is no JSON", words)
+  end
+  return M.undecodable(row, status, "the answer cannot be read: " .. (message or "it is null"), offset)
+end
+
+return M

@@ -1,0 +1,87 @@
+-- SPDX-License-Identifier: MIT
+-- Turns an answer into a result, or an error; failure.lua says which.
+
+local decoders = require "purser.client.call.decoders"
+local lazy = require "purser.client.util.lazy"
+local failure = lazy "purser.client.call.failure"
+local unwrap = lazy "purser.client.call.unwrap"
+
+local M = {}
+
+-- Returns nil and the error that a function of failure.lua makes.
+local function fail(how, ...)
+  return nil, failure[how](...)
+end
+
+--- Returns whether a transport's response can be an answer of HTTP.
+function M.is_answer(status, body)
+  return (status == 200 or type(status) == "number" and status >= 100 and status <= 999 and status % 1 == 0)
+    and type(body) == "string"
+end
+
+local function is_no(value)
+  value = tostring(value):lower()
+  return value == "false" or value == "0" or value == "no"
+end
+
+local function is_something(value)
+  return value ~= nil and value ~= "" and not is_no(value) and not (type(value) == "table" and next(value) == nil)
+end
+
+-- Returns the member of an answer that denies the success that the rest shows, whether it stands in the envelope or in
+-- the record: `success` for every operation; for a write call, whose records have no status, `error` and a status of
+-- failure, too. Also the status.
+local function denial_in(row, value)
+  local data = type(value.data) == "table" and value.data or {}
+  for _, part in ipairs { value, data, type(data[1]) == "table" and data[1] or {} } do
+    if part.success ~= nil and is_no(part.success) then return "success = false" end
+    if row.effect ~= "read" then
+      if is_something(part.error) then return "that there was an error" end
+      local state = tostring(part.status or ""):upper()
+      local failed = state:find "^FAIL" or state:find "^ERROR" or state:find "^REJECT"
+      if failed then return "status = ", state end
+    end
+  end
+end
+
+-- Returns nil and the error of a decoded body that says that something is wrong; nothing where it may hold a result.
+local function error_in(row, profile, status, value, body)
+  local in_array = value[1] ~= nil
+  if in_array and row.effect == "read" then return end
+  local code = not in_array and value.code
+  if code and code ~= "" and not profile.success_codes[code] then
+    return fail("of_code", row, profile, status, value, body)
+  end
+  local denied, state = denial_in(row, in_array and value[1] or value)
+  if denied then return fail("denied", row, status, value, denied, state) end
+end
+
+--- Turns an answer into `result | nil, err`.
+---@param row table       the operation
+---@param profile table   success_codes: what an envelope may carry without being an error; unknown_codes: what proves
+---                       nothing
+---@param status integer  HTTP status
+---@param body string
+---@param headers string|table|nil  raw header block, or a map
+---@param values table<string, any>|nil  what was sent, by name
+function M.answer(row, profile, status, body, headers, values)
+  if not M.is_answer(status, body) then return fail("no_answer", row) end
+  if status < 200 or status > 299 then return fail("of_status", row, profile, status, body, headers) end
+  if body == "" then
+    return fail("undecodable", row, status, ("HTTP %d with an empty body"):format(status), 0)
+  end
+
+  local value, message, offset, is_repeated = decoders.of(row):decode(body)
+  if is_repeated then
+    return fail("undecodable", row, status, "the answer contradicts itself: " .. message, offset)
+  end
+  if value == nil then return fail("of_body", row, profile, status, body, message, offset) end
+  local _, err = error_in(row, profile, status, value, body)
+  if err then return nil, err end
+  if status == 200 and row.result.list and (value[1] ~= nil or body == "[]") then return value end -- all that came
+  local taken, missing = unwrap.take(row, value, body, values, profile, status)
+  if not taken then return fail("undecodable", row, status, missing) end
+  return taken
+end
+
+return M

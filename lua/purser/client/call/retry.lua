@@ -1,0 +1,56 @@
+-- SPDX-License-Identifier: MIT
+-- When a read is retried, and after how long: exponential backoff with jitter, within a total deadline.
+-- Nothing that moves money, creates or changes anything ever comes here; nor does an answer that cannot be read, which
+-- would look the same the next time.
+
+local core = require "purser.core"
+local option_schema = require "purser.client.util.option_schema"
+
+local M = {}
+
+---@class purser.RetryOptions
+---@field attempts integer|nil     how often in all (default 3)
+---@field base_ms integer|nil      first pause (default 250), doubled each time
+---@field max_ms integer|nil       longest pause (default 8000)
+---@field deadline_ms integer|nil  for the whole call, pauses included (default 30000)
+
+local defaults = { attempts = 3, base_ms = 250, max_ms = 8000, deadline_ms = 30000 }
+local rules = { attempts = { 1 }, base_ms = { 1 }, max_ms = { 1 }, deadline_ms = { 1 } }
+
+--- Returns the policy for these options; `false` means one attempt only. Returns nil, a message and
+--- what to do when they make no sense.
+---@param options purser.RetryOptions|false|nil
+function M.policy(options)
+  if options == false then return { attempts = 1, base_ms = 1, max_ms = 1, deadline_ms = 0 } end
+  local policy = {}
+  for name, value in pairs(defaults) do policy[name] = value end
+  if options == nil then return policy end
+  if type(options) ~= "table" then
+    return nil, ('option "retry" is a %s'):format(type(options)), "give a table or false"
+  end
+  local message, _, hint = option_schema.check(options, rules, "retry option")
+  if message then return nil, message, hint end
+  for name, value in pairs(options) do policy[name] = value end
+  return policy
+end
+
+-- Returns a pause between half of `ms` and `ms`, so that many clients do not come back together.
+local function jitter(ms)
+  return math.floor(ms / 2 + (core.random_integer(1000) / 1000) * ms / 2)
+end
+
+--- Returns the pause before the next attempt in milliseconds, or nil when there must be none.
+---@param policy table|false from policy(); false: that of no options
+---@param attempt integer    how many attempts have been made
+---@param elapsed_ms integer since the call began
+---@param err purser.Error   what the last attempt ended with
+function M.pause(policy, attempt, elapsed_ms, err)
+  policy = policy or defaults
+  if attempt >= policy.attempts or not err.retryable or err.kind == "decode" then return nil end
+  local pause = jitter(math.min(policy.max_ms, policy.base_ms * 2 ^ (attempt - 1)))
+  if err.retry_after then pause = math.max(pause, err.retry_after * 1000) end
+  if elapsed_ms + pause > policy.deadline_ms then return nil end
+  return pause
+end
+
+return M

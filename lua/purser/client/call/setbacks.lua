@@ -1,0 +1,140 @@
+-- SPDX-License-Identifier: MIT
+-- A call that does not simply go: it waits for the rate limit, sets a wrong clock right, and ends by an error
+-- of one of its stages. Loaded with the first such call.
+
+local core = require "purser.core"
+local errors = require "purser.client.call.errors"
+local lazy = require "purser.client.util.lazy"
+local plain_text = require "purser.client.util.plain_text"
+local service_clock = require "purser.client.call.clock"
+local hooks = lazy "purser.client.call.hooks"
+local schedule = lazy "purser.schedule"
+local unsigned = lazy "purser.client.call.unsigned"
+
+local M = {}
+
+------------------------------------------------------------------------------------------------ errors of the stages
+
+--- Makes the error of a call of a client that was closed.
+function M.closed(row)
+  return errors.new { kind = "closed", outcome = "not_sent", message = "the client is closed", hint = "make another",
+    operation = row.full_name }
+end
+
+local transport_kinds = { transport = true, decode = true, argument = true, closed = true }
+
+--- Makes the error of a transport, which may be the user's own: whatever it says besides a plain `not_sent`, the
+--- outcome is unknown.
+function M.transport(row, failure)
+  if type(failure) ~= "table" then failure = { message = failure } end
+  local kind = transport_kinds[failure.kind] and failure.kind or "transport"
+  local not_sent = failure.outcome == "not_sent"
+  return errors.new {
+    kind = kind, outcome = not_sent and "not_sent" or "unknown", phase = failure.phase,
+    code = failure.code and plain_text.clean(tostring(failure.code), 60), operation = row.full_name,
+    message = failure.message and plain_text.clean(tostring(failure.message), 500) or "the transport failed",
+    retryable = kind == "transport" and (row.effect == "read" or not_sent),
+  }
+end
+
+--- Tells an answer that may be one to another request, or not the service's: only its own rejections are sure to be.
+function M.is_doubtful(err)
+  return err.outcome == "unknown" or err.kind ~= "api" and (err.kind ~= "throttled" or err.http_status == 403)
+end
+
+--- Makes the error of a write call in a child that was forked off by its hook: both processes have the request.
+function M.forked(row)
+  return errors.new { kind = "transport", outcome = "unknown", phase = "send", operation = row.full_name,
+    message = "this process was forked off during the call, which is left to its parent" }
+end
+
+--- Makes the error of a call that the rate limit does not let go, and why; after `ms` it may be repeated. 0: no pause
+--- helps, because the store cannot be used.
+function M.no_room(row, why, ms)
+  return errors.new { kind = "throttled", outcome = "not_sent", operation = row.full_name, retryable = true,
+    retry_after = ms > 0 and math.ceil(ms / 1000) or nil, message = why,
+    hint = ms > 0 and "call it again after the pause" or nil }
+end
+
+------------------------------------------------------------------------------------------------ waits and the clock
+
+--- Sleeps for `ms` milliseconds as the client's transport does.
+function M.pause(self, ms)
+  if self._transport.sleep then return self._transport:sleep(math.ceil(ms)) end
+  schedule.sleep(math.ceil(ms))
+end
+
+--- Waits until the rate limit has room for a call. The hook `wait` reports it, and meanwhile room_ms.
+function M.wait_for_room(self, ms, row, info)
+  local entry = { ends = self._rate_limit.now() + ms }
+  self._waits = self._waits or setmetatable({}, { __mode = "k" })
+  self._waits[entry] = true
+  if self._hooks then hooks.report_wait(self._hooks, row, ms, info) end
+  M.pause(self, ms)
+  self._waits[entry] = nil
+end
+
+--- Returns in how many milliseconds the rate limit has room for the next call that waits for it; nil where none does.
+---@return integer|nil ms
+function M.room_ms(self)
+  local first, now = nil, self._waits and self._rate_limit.now()
+  for entry in pairs(self._waits or {}) do
+    local left = entry.ends - now
+    if left > 0 then first = math.min(first or left, left) end -- a task that died in its wait may have left an old one
+  end
+  return first
+end
+
+--- Gives back what a request took of the rate limit: it was certainly not sent.
+function M.give_back(self, request)
+  if request.takes then self._rate_limit:give_back(request.takes, request.taken_at) end
+  request.takes = nil
+end
+
+-- Learns the service's time: from its own answer, else from the Date header of a rejection. Whether that worked; the
+-- rejection says why it did not.
+local function correct_clock(self, run, err)
+  local correction, problem = self._clock:learn(function()
+    return run(self, unsigned.rows.server_time)
+  end)
+  if correction or self._clock:learn_date(err and err.service_date) then return true end
+  if err then
+    err.message = ("%s; the clock was not corrected: %s"):format(err.message:gsub("%.$", ""), problem.message)
+  end
+  return false
+end
+
+-- A burst of calls finds out together that the clock is wrong: one asks, the others wait for it. A request that was
+-- stamped before the clock was last set right says nothing about it.
+local function correct_clock_once(self, run, err, request)
+  local clock, ends = self._clock, core.monotonic_ms() + self._timeout_ms
+  while clock.asking and core.monotonic_ms() < ends do M.pause(self, 5) end
+  if clock.corrections ~= request.corrections then return true end
+  clock.asking = true
+  local ok, corrected = schedule.protect(correct_clock, self, run, err)
+  clock.asking = false
+  if not ok then error(corrected, 0) end
+  return corrected
+end
+
+--- Learns from a failure before anything else is done: how long the service wants to be left alone, and that the clock
+--- is wrong, which is set right once a call: `run` asks the service for its time. Returns whether it was.
+function M.learn(self, run, err, request, corrected)
+  if self._rate_limit then
+    local ms = self._rate_limit:learn(err)
+    err.retry_after = err.retry_after or ms and math.ceil(ms / 1000)
+    if err.outcome == "not_sent" then M.give_back(self, request) end
+  end
+  if err.code ~= service_clock.OUTSIDE_WINDOW or not self._correct_clock or corrected then return false end
+  if not request.corrections then return false end -- not signed: it has no timestamp that could be wrong
+  err.clock_corrected = correct_clock_once(self, run, err, request)
+  if err.clock_corrected then err.hint = "nothing was done, and the clock is corrected now: call it again" end
+  return err.clock_corrected
+end
+
+--- Sets the clock right before a signed call where it was set meanwhile.
+function M.attend_clock(self, run, row)
+  if not row.unsigned and self._correct_clock and self._clock:jumped() then correct_clock(self, run) end
+end
+
+return M

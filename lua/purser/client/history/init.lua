@@ -1,0 +1,414 @@
+-- SPDX-License-Identifier: MIT
+--- Histories and lists, complete: an iterator that turns the pages, walks the windows and delivers each record once.
+--
+--     for deposit in client.wallet:each_deposit { coin = "USDT", from = start } do ... end
+--
+-- In a `for` a failure raises, because an iterator that ended early would look like one that is done. Where that does
+-- not suit:
+--
+--     local walk = client.wallet:each_deposit { from = start, cursor = saved }
+--     local record, err = walk:next()   -- nil without err: the end. After an error, next() retries where it was.
+--     save(walk:cursor())               -- another walk goes on from there
+
+local names_of = require "purser.client.util.names_of"
+local option_schema = require "purser.client.util.option_schema"
+local cursors = require "purser.client.history.cursor"
+local errors = require "purser.client.call.errors"
+local suggest = require "purser.client.util.suggest"
+local operations = require "purser.client.operations"
+local pages = require "purser.client.history.pages"
+local turn = require "purser.client.history.turn"
+local window_reader = require "purser.client.history.window"
+
+local M = {}
+
+local DEFAULT_LATE_ARRIVAL_MS = 60000
+-- After a window with little in it the next may be this many times as long, and after one with too much as short.
+local STRIDE = 16
+
+---@class purser.Walk
+---@overload fun(): any
+---@field from integer|nil  epoch ms of the first record that is asked for
+---@field to integer|nil    and of the last
+local Walk = { __name = "purser.walk" }
+Walk.__index = Walk
+
+-------------------------------------------------------------------------------------------------- windows of time
+
+-- Takes the next window, cut to the width that was learned; nil at the end. (The queue's front is at its end.)
+local function take_window(self)
+  local queue = self.queue
+  local window = table.remove(queue)
+  if not window or window.last - window.first + 1 <= self.width then return window end
+  local edge = window_reader.edge(window.first, window.last, window.first + self.width - 1)
+  queue[#queue + 1] = { first = edge + 1, last = window.last, expected = window.expected }
+  return { first = window.first, last = edge, expected = window.expected }
+end
+
+-- Learns the width of the next window from the answer of one.
+local function learn_width(self, window, found)
+  if found.suspected then return end
+  if found.cut then self.goal = math.max(1, math.min(self.goal, math.floor(found.count * 0.75))) end
+  local span, goal = window.last - window.first + 1, self.goal
+  local width
+  if found.records then
+    width = math.floor(span * math.min(STRIDE, goal / math.max(1, found.count)))
+    if width < self.width and span < self.width / 2 then return end
+  else
+    -- The records that came show how dense it is; a total shows it better.
+    width = found.total and span * goal / found.total or found.span * goal / math.max(1, found.count)
+    width = math.min(math.floor(math.max(width, span / STRIDE)), span - 1)
+  end
+  self.width = math.max(1000, math.min(width, self.max_window))
+end
+
+local READINGS = 3 -- at most, of a window during which the clock was set back
+
+-- Reads a window, and notes when it did. A clock that a rejection (700003) sets back while the window is read was ahead
+-- when the reading began: what the service shows up to that time is not complete.
+local function read_window(self, window)
+  local found, err
+  for _ = 1, READINGS do
+    window.read_at = self.source.now()
+    found, err = window_reader.read(self.source, window, self.earliest)
+    local now = self.source.now()
+    if err or now >= window.read_at then break end
+    window.read_at = now
+  end
+  return found, err
+end
+
+-- Puts a window that holds too much back, in two parts.
+local function divide(self, window, found)
+  for _, part in ipairs { { found.at + 1, window.last }, { window.first, found.at } } do
+    self.queue[#self.queue + 1] = { first = part[1], last = part[2], expected = found.expected,
+      is_part = found.is_part }
+  end
+end
+
+-- A window is delivered. What was read less than `late_arrival_ms` after its time may lack records that show up late,
+-- so the cursor stays before it, whatever is read later.
+local function mark_complete(self, window)
+  if self.through <= self.complete_to then self.complete_to = window.read_at - self.late_arrival_ms end
+  self.through = window.last
+end
+
+-- When a history of a client was last found not to count in days, by client and operation: math.huge where a record
+-- showed it, else the time when there was none to show it.
+local fine = setmetatable({}, { __mode = "k" })
+local DAY = 86400000
+
+-- Finds out, once of each history of a client, whether it counts in days. Returns an error, or nil.
+local function check_unit(self)
+  local source = self.source
+  local client, name, now = source.client, source.row.full_name, source.now()
+  local known = client and fine[client] or {}
+  if not client or (known[name] or 0) > now - (self.sample and 0 or DAY) then return nil end
+  local err, is_shown = window_reader.check_unit(self)
+  if err then return err end
+  known[name] = is_shown and math.huge or now
+  fine[client] = known
+end
+
+-- Reads on. Returns true when there is something to deliver or to go on with; nil at the end; nil and an error.
+local function read_on(self)
+  local window = take_window(self)
+  if not window then
+    local err = check_unit(self)
+    if err then return nil, err end
+    self.tail:finish(math.min(self.to, self.complete_to))
+    return nil
+  end
+  local found, err = read_window(self, window)
+  self.records, self.at = found and found.records or {}, 0
+  if not found then
+    self.queue[#self.queue + 1] = window
+    return nil, err
+  end
+  learn_width(self, window, found)
+  if found.records then mark_complete(self, window) else divide(self, window, found) end
+  for _, record in ipairs(self.records) do
+    local time = record[self.source.time]
+    if window_reader.is_sample(time) then self.sample = time end
+  end
+  return true
+end
+
+-- Returns the next record after the cursor the walk began with.
+local function next_in_time(self)
+  while true do
+    self.at = self.at + 1
+    local record = self.records[self.at]
+    if record then
+      local key = self.source.key(record)
+      local fresh = self.tail:pass(key)
+      self.tail:add(record[self.source.time], key, self.complete_to)
+      if fresh then return record end
+    else
+      local ok, err = read_on(self)
+      if not ok then return nil, err end
+    end
+  end
+end
+
+-- Returns the next record of a list, which is read whole before the first. What it shows that makes it no list stays an
+-- error.
+local function next_in_list(self)
+  if not self.is_read then
+    local records, err = turn.list(self.source, self.from, self.to)
+    if not records then
+      self.problem = err.phase == "history" and err or nil
+      return nil, err
+    end
+    self.is_read, self.records = true, records
+  end
+  repeat self.at = self.at + 1 until not self.records[self.at] or self.source.keep(self.records[self.at])
+  return self.records[self.at]
+end
+
+---------------------------------------------------------------------------------------------------- what users call
+
+--- Returns the next record; nil at the end; nil and an error. Called again after an error it retries.
+---@return any record, purser.Error|nil err
+function Walk:next()
+  if self.problem then return nil, self.problem end
+  if self.source.paging.time_member then return next_in_time(self) end
+  return next_in_list(self)
+end
+
+Walk.__call = errors.iterate
+
+--- Returns everything that is left, as a list; or nil and an error.
+---@return any[]|nil records, purser.Error|nil err
+function Walk:collect()
+  local list = {}
+  while true do
+    local record, err = self:next()
+    if err then return nil, err end
+    if not record then return list end
+    list[#list + 1] = record
+  end
+end
+
+-- Returns why a walk that is filtered by what changes has no cursor.
+local function no_cursor(row, name)
+  local instead = row.result.list == "deposit" and "use watch_deposits, which shows each change"
+    or "walk without it, and look at each record"
+  return ('has no meaning together with `%s`: a record that comes into that state later would never be delivered; %s')
+    :format(name, instead)
+end
+
+--- Returns where the walk stands, as a plain string for the parameter `cursor` of another. Only histories by time have
+--- one: a list returns nil and says so, and so does a walk that is filtered by what changes (`status`).
+---@return string|nil cursor, string|nil message
+function Walk:cursor()
+  if self.filtered then return nil, no_cursor(self.source.row, self.filtered) end
+  if not self.tail then return nil, "a list without times has no cursor" end
+  return self.tail:text()
+end
+
+function Walk:__tostring()
+  local name = self.source and self.source.row.full_name or "nothing"
+  local from, to = self.from and (" from %d"):format(self.from) or "", self.to and (" to %d"):format(self.to) or ""
+  return ("purser.walk (%s%s%s)"):format(name, from, to)
+end
+
+---@class purser.WalkParams  what a walk takes besides the parameters of its operation
+---@field from integer|nil     epoch ms of the first record. Default: what the operation shows without times
+---@field to integer|nil       and of the last. Default: now
+---@field cursor string|nil    walk:cursor() of an earlier walk: continues after it
+---@field late_arrival_ms integer|nil  how late a record may show up. Default: 60000
+---@field shows_at_least integer|nil   how many records the service is known to show at once
+
+local own_rules = {
+  from = option_schema.TIME, to = option_schema.TIME, cursor = "any",
+  late_arrival_ms = { 0, option_schema.EXACT }, shows_at_least = { 1, option_schema.EXACT },
+}
+
+-- The names that the command has for the times of a walk.
+local shell_names = { since = "from", ["until"] = "to" }
+
+-- Parameters of every request: the check of the call has its own message for it.
+local travels_along = { timestamp = true, signature = true, recvWindow = true }
+
+-- Returns the operation's parameters that the walk sets.
+local function set_by_walk(row)
+  local names = { "startTime", "endTime" }
+  names[#names + 1] = row.paging.page
+  names[#names + 1] = row.paging.size
+  return names
+end
+
+-- Returns those that it does not set.
+local function filters_of(row)
+  local filters = {}
+  for name, param in pairs(row.by_name) do filters[name] = param end
+  for _, name in ipairs(set_by_walk(row)) do filters[name] = nil end
+  return filters
+end
+
+-- Returns the walk's own parameters taken apart from the operation's. Returns both, or nil and an error.
+local function take_words(row, params)
+  local own, rest = {}, {}
+  if type(params) ~= "table" then
+    return nil, errors.parameter(row, nil, ("the parameters are a %s"):format(type(params)), "give a table")
+  end
+  for name, value in pairs(params) do
+    if own_rules[name] then own[name] = value else rest[name] = value end
+    if not own_rules[name] and not row.by_name[name] and not travels_along[name] then
+      local known = names_of(own_rules, filters_of(row))
+      local meant = shell_names[name] or suggest.find(tostring(name), known)
+      return nil, errors.parameter(row, name, meant and ('is not known (did you mean "%s"?)'):format(meant)
+        or "is not known", not meant and "there are " .. table.concat(known, ", ") or nil)
+    end
+  end
+  local message, wrong, hint = option_schema.check(own, own_rules, "parameter")
+  if message then
+    local err = errors.argument(wrong, message, hint)
+    err.operation = row.full_name
+    return nil, err
+  end
+  for _, number in ipairs { "from", "to", "late_arrival_ms", "shows_at_least" } do
+    own[number] = own[number] and math.floor(own[number])
+  end
+  if own.from and own.to and own.from > own.to then
+    return nil, errors.parameter(row, "from", "is later than `to`", "exchange them")
+  end
+  for _, name in ipairs(set_by_walk(row)) do
+    if rest[name] ~= nil then
+      return nil, errors.parameter(row, name, "is set by the walk", "give `from` and `to` for the times")
+    end
+  end
+  return own, rest
+end
+
+-- Sets a walk from `from` to `to` up.
+---@param known table|nil  what an earlier walk delivered
+local function begin(self, from, to, known)
+  self.from, self.to = from, to
+  self.max_window = window_reader.max_window(self.source.row.window) or math.max(1, to - from + 1)
+  self.width, self.goal = self.max_window, window_reader.goal(self.source)
+  self.complete_to, self.through = from - 1, from - 1
+  self.queue = { from <= to and { first = from, last = to } or nil }
+  self.tail = cursors.new(self.source.row.full_name, from - 1, known, self.late_arrival_ms)
+end
+
+local BEHIND_MS = 1000 -- what lies further ahead shows that the clock is behind
+
+-- Sets a walk through time up as the user's parameters say. Returns nil, or an error.
+local function set_up(self, own)
+  local row, now = self.source.row, self.source.now()
+  local earliest = window_reader.earliest(row.window, now)
+  local from, known = own.from, nil
+  if own.cursor ~= nil then
+    if self.filtered then return errors.parameter(row, "cursor", no_cursor(row, self.filtered)) end
+    local time, detail = cursors.read(own.cursor, row.full_name)
+    if not time then return errors.parameter(row, "cursor", detail) end
+    from, known = math.max(from or 0, time + 1), detail
+  end
+  if not from and not earliest then
+    return errors.parameter(row, "from",
+      "is required: how far this history reaches back is documented nowhere")
+  end
+  if from and earliest and from < earliest then
+    return errors.parameter(row, own.cursor and "cursor" or "from",
+      ("is %d, beyond the reach of this history (%s); the earliest time it shows is now %d"):format(from,
+        window_reader.words(row.window), earliest))
+  end
+  self.earliest = earliest
+  self.late_arrival_ms = own.late_arrival_ms or DEFAULT_LATE_ARRIVAL_MS
+  from = from or window_reader.default(row.window, now)
+  -- where the walk begins ahead of the clock, one moment is asked for: the service's rejection sets the clock right
+  local to = from > now + BEHIND_MS and from or now
+  begin(self, from, math.min(own.to or to, to), known)
+end
+
+local function new_walk(source)
+  source.key, source.time = cursors.key_of(source.paging), source.paging.time_member or source.time
+  return setmetatable({ source = source, records = {}, at = 0 }, Walk)
+end
+
+--- Makes a walk over every record of the operation `row`.
+---@param client purser.Client
+---@param row table
+---@param params table|nil  purser.WalkParams, and the operation's own
+---@param opts table|nil    the options of each call
+---@return purser.Walk
+function M.walk(client, row, params, opts)
+  local self = new_walk { client = client, row = row, paging = row.paging, now = function() return client:now() end,
+    run = function(of, sent) return client:call(of.full_name, sent, opts) end }
+  local own, rest = take_words(row, params or {})
+  if not own then
+    self.problem = rest
+    return self
+  end
+  local wrong, hint
+  self.source.shown = own.shows_at_least
+  self.source.params, self.source.keep, self.filtered, hint = pages.split(row, rest)
+  if not self.source.params then
+    wrong, self.filtered = self.filtered, nil
+    self.problem = errors.parameter(row, wrong, self.source.keep, hint)
+  elseif row.paging.time_member then
+    self.problem = set_up(self, own)
+  elseif own.cursor then
+    self.problem = errors.parameter(row, "cursor", "is only for histories by time", "leave it out")
+  else
+    self.from, self.to = own.from, own.to
+    if (own.from or own.to) and not row.by_name.startTime then
+      self.problem = errors.parameter(row, own.from and "from" or "to", "is only for histories by time",
+        "leave it out")
+    end
+  end
+  return self
+end
+
+-- The lists without pages are of API keys and of addresses.
+local NO_PAGES = { page_size = math.huge, id = "apiKey" }
+
+--- Makes a whole reading: a walk for who concludes from a record that is missing (purser.write). Besides all that a
+--- walk does:
+---   * whatever stands beside a list, its records are delivered; where a total, a number of pages or the pages
+---     themselves do not show that these are all, `walk.source.incomplete` says why once the walk has ended (nil: they
+---     are all). purser.call.unwrap.beside has the other members that stood beside one answer, and its status
+---   * an answer that makes no sense is an error: a record without a sensible time, an empty first page whose total
+---     names records
+---   * records that come while pages are turned may be missing, so a busy history can be read all the same
+---   * records from another time than was asked for are delivered, and times that lie ahead may be asked for
+---   * an operation that shows all it has in one answer can be walked, too
+---@param run fun(row: table, params: table): any, purser.Error|nil
+---@param row table
+---@param params table      the operation's own parameters
+---@param first integer     epoch ms, for a history by time
+---@param last integer
+---@param time string|nil   the member that holds a record's time
+---@return purser.Walk
+function M.strict(run, row, params, first, last, time)
+  local paging = row.paging or NO_PAGES
+  local self = new_walk { row = row, paging = paging, run = run, strict = true, time = time,
+    now = function() return last end }
+  self.source.params, self.source.keep = pages.split(row, params)
+  self.late_arrival_ms = 0
+  if paging.time_member then begin(self, first, last) end
+  return self
+end
+
+--- Makes a walk by the operation's full name, such as "wallet.deposit_history".
+---@param client purser.Client
+---@param name string
+---@param params table|nil
+---@param opts table|nil
+---@return purser.Walk
+function M.each(client, name, params, opts)
+  local row = operations.by_name[name]
+  if row and row.paging then return M.walk(client, row, params, opts) end
+  local names = {}
+  for _, known in ipairs(operations.list) do
+    if known.paging then names[#names + 1] = known.full_name end
+  end
+  local walk = setmetatable({}, Walk)
+  walk.problem = errors.argument(nil, ('"%s" is no history or list%s'):format(tostring(name),
+    suggest.hint(tostring(name), names)), "there are " .. table.concat(names, ", "))
+  return walk
+end
+
+return M

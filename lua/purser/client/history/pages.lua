@@ -1,0 +1,133 @@
+-- SPDX-License-Identifier: MIT
+-- One page of a history or list, as the records that are requested of it and what the service says of the whole.
+
+local errors = require "purser.client.call.errors"
+local parameters = require "purser.client.operations.parameters"
+local unwrap = require "purser.client.call.unwrap"
+
+local M = {}
+
+-- No service shows fewer records at once than this.
+M.FEWEST_SHOWN = 10
+
+---@class purser.history.source
+---@field run fun(row: table, params: table): any, purser.Error|nil
+---@field now fun(): integer
+---@field row table
+---@field paging table
+---@field params table          what every request carries
+---@field keep fun(record: table): boolean   filters that are applied here
+---@field key fun(record: table): string, boolean
+---@field size integer|nil       how many records the service shows at once, once it showed fewer than it was asked for
+---@field shown integer|nil      the most records that one answer has shown
+---@field strict boolean|nil    for who concludes from a record that is missing: see history.strict
+---@field incomplete string|nil strict: why nothing shows that the records are all there are
+---@field time string|nil       the member that holds a record's time; strict: also where there are no windows
+
+-- Returns what a filter that is applied here compares: a state is a number or its name, in parameters and in records.
+local function plain(param, value)
+  local states = param and param.choices and parameters.choices[param.choices]
+  for number, name in ipairs(states or {}) do
+    if name == value then return tostring(number) end
+  end
+  return tostring(value)
+end
+
+--- Splits the user's parameters: what every request carries, and a filter for what is better applied here. A filter by
+--- something that changes moves records from page to page while they are turned, and one would be missed. Returns both
+--- and the name of a parameter that is applied here; or nil, a message, the name of the parameter and what to do.
+function M.split(row, params)
+  local sent, requested, here = {}, {}, nil
+  for name, value in pairs(params) do sent[name] = value end
+  for _, name in ipairs(row.paging and row.paging.unstable_filters or {}) do
+    if sent[name] ~= nil then
+      local param = row.by_name[name]
+      local value, message, hint = parameters.kinds[param[2]].check(sent[name], param)
+      if not value then return nil, message, name, hint end
+      requested[name], sent[name], here = plain(param, value), nil, name
+    end
+  end
+  return sent, function(record)
+    for name, text in pairs(requested) do
+      if plain(row.by_name[name], record[name]) ~= text then return false end
+    end
+    return true
+  end, here
+end
+
+-- Returns the records of an answer; the total, the number of pages, and whether the total may count pages.
+local function open(source, answer, size)
+  local form = source.row.result
+  local total, page_count, either = unwrap.counts(source.row, answer)
+  if form.rows and type(total) == "number" then page_count = math.ceil(total / size) end
+  return form.page and answer.data or form.rows and answer.rows or answer, total or either, page_count, either ~= nil
+end
+
+--- Makes the error of a history that cannot be read to its end.
+---@param source purser.history.source
+---@param message string
+function M.failed(source, message)
+  return errors.new { kind = "workflow", outcome = "unknown", operation = source.row.full_name, phase = "history",
+    message = message }
+end
+
+--- Makes the error of an answer that makes no sense, so that it does not pass for one that lacks a record.
+---@param source purser.history.source
+function M.senseless(source)
+  return errors.undecodable(source.row.full_name, "the answer has records or pages that make no sense")
+end
+
+-- Returns whether this can be a record's time in epoch milliseconds. Of a list without windows it may be missing.
+local function is_time(source, time)
+  if time == nil then return not source.row.by_name.startTime end
+  return type(time) == "number" and time >= 1e12 and time < 1e13
+end
+
+-- Returns an error where records make no sense. A strict source's is that of an answer, which is asked for again.
+local function senseless_among(source, records)
+  for _, record in ipairs(records) do
+    local time = source.time and type(record) == "table" and record[source.time]
+    if source.strict then
+      if type(record) ~= "table" or source.time and not is_time(source, time) then return M.senseless(source) end
+    elseif source.time and type(time) ~= "number" then
+      return M.failed(source, ("a record came without its %s, so it has no place in the history"):format(source.time))
+    end
+  end
+end
+
+-- A count that is no number says nothing, and who concludes from what is missing hears that.
+local function number(source, value)
+  if value == nil or type(value) == "number" then return value end
+  source.incomplete = source.strict and "a count beside the list is no number" or nil
+end
+
+-- Returns whether answers as long as this one are complete. A service may show fewer records at once than it was asked
+-- for, and not say so; but what it showed once it shows again, so that a shorter answer was not cut.
+local function is_short(source, count, size)
+  return count < size and (count < M.FEWEST_SHOWN or count < (source.shown or 0))
+end
+
+--- Asks for a page. Returns all its records, the total and the number of pages where the service gives them, whether
+--- the answer is too short to have been cut, and whether the total may count pages; or nil and an error.
+---@param source purser.history.source
+---@param size integer|nil  how many records are asked for
+function M.ask(source, first, last, page, size)
+  local paging, params = source.paging, {}
+  size = size or paging.page_size
+  for name, value in pairs(source.params) do params[name] = value end
+  if paging.size then params[paging.size] = size end
+  if paging.page then params[paging.page] = page end
+  params.startTime, params.endTime = first, last
+  local answer, err = source.run(source.row, params)
+  if not answer then return nil, err end
+  if unwrap.is_lone(answer) then source.incomplete = "one record came where a list belongs, so there may be others" end
+  local records, total, page_count, either = open(source, answer, size)
+  local claims_more = source.strict and #records == 0 and (page or 1) == 1 and total ~= nil and total ~= 0
+  local senseless = claims_more and M.senseless(source) or senseless_among(source, records)
+  if senseless then return nil, senseless end
+  local short = is_short(source, #records, size)
+  source.shown = math.max(source.shown or 0, #records)
+  return records, number(source, total), number(source, page_count), short, either
+end
+
+return M

@@ -1,0 +1,288 @@
+-- SPDX-License-Identifier: MIT
+-- Turning the pages of a list or of one window, until all that is on them was seen, or it is known that they cannot
+-- show it.
+--
+-- Pages are believed as follows:
+--   * A page that is not full is not the last one. The last is followed by an empty one, or agrees with a total and is
+--     shorter than another page was. A total alone ends nothing, and throws away no record: where more came than it
+--     says, it counts something else. Where it says more than came, the list is not whole.
+--   * A service that shows fewer records than it was asked for may turn its pages by what was asked for, or by what it
+--     shows. So the pages after the first are asked for with the size that the first one had: then both are the same.
+--   * A record with an id that comes again on a later page says that pages moved, so one may have been passed over:
+--     they are turned again. Records without ids that come again may be one, or look the same: they are turned again
+--     with another size, so that the edges of the pages lie elsewhere, and have to be as many of each.
+--   * A page that repeats the one before, or the first, brings nothing, whatever a total says.
+--
+-- A strict source (history.strict) wants every record that was there when the reading began, and no more. A list that
+-- grows while its pages are turned moves records to later pages, where they are met again, and never past them. So
+-- growth is no reason to turn the pages again. Without a total, records that are met again prove growth when they are
+-- the last of one page and the first of the next; otherwise the service may not turn its pages. What nothing shows to
+-- be whole is read all the same, and `source.incomplete` says why.
+
+local pages = require "purser.client.history.pages"
+
+local failed = pages.failed
+
+local M = {}
+
+local MAX_ATTEMPTS = 6
+-- A service that gives pages without end, and nothing new on them, is given up after so many in a row.
+local MAX_BARREN = 20
+
+-- Turning pages, this is known of the list:
+--   source, page = its number, size = how many records are asked for, records, seen = key -> page
+--   first, before = the first page, the one before; barren = how many pages in a row held nothing new
+--   held = how many records came, but for those of an overlap
+--   total, first_total, either = the total, and whether it may count pages
+--   reached = whether all that the total names was shown and the end is not yet proven
+--   own_counts = whether the total of each page so far was how many records the page itself held
+--   again, ids_again = how many records came again on a later page, and how many of these have an id
+--   overlap = how many of the last records of the page before this page begins with: see M.overlap
+
+-- Notes the records of a page. The overlap with the page before is no doubt, and none of its records is one more.
+local function note(turn, list)
+  local seen, fresh = turn.seen, false
+  for i, record in ipairs(list) do
+    local key, is_id = turn.source.key(record)
+    local came = seen[key]
+    if i > turn.overlap then
+      turn.held = turn.held + 1
+      if came and came < turn.page then
+        turn.again, turn.ids_again = turn.again + 1, turn.ids_again + (is_id and 1 or 0)
+      end
+      if not (came and is_id) then turn.records[#turn.records + 1] = record end
+    end
+    if not came then seen[key], fresh = turn.page, true end
+  end
+  turn.barren, turn.before, turn.first = fresh and 0 or (turn.barren or 0) + 1, list, turn.first or list
+end
+
+-- Returns whether a page begins with what another holds from a place on.
+local function begins_with(source, list, other, at)
+  for i = at, #other do
+    local record = list[i - at + 1]
+    if not record or source.key(record) ~= source.key(other[i]) then return false end
+  end
+  return true
+end
+
+--- Returns how many records at the front of a page are the last of the page before, in the same order. A list that
+--- grows at its front while its pages are turned moves them there: then they prove that pages are turned, and that none
+--- was passed over. 0 where the page shows the one before from its head, as a service does that turns no pages.
+---@param source purser.history.source
+---@param before table[]  the page before
+---@param list table[]
+---@return integer
+function M.overlap(source, before, list)
+  local has_ids = list[1] and select(2, source.key(list[1]))
+  for at = has_ids and #before or 0, 2, -1 do
+    if begins_with(source, list, before, at) then return #before - at + 1 end
+  end
+  return 0
+end
+
+-- Returns the overlap of a page with the one before, of a strict source whose list has no total: that would tell its
+-- growth.
+local function overlap_of(turn, list)
+  return turn.source.strict and not turn.total and turn.before and M.overlap(turn.source, turn.before, list) or 0
+end
+
+-- Returns by how many records the total has grown.
+local function growth(turn)
+  return turn.total and turn.total - turn.first_total or 0
+end
+
+local function is_copy(source, list, other)
+  return other ~= nil and #list == #other and begins_with(source, list, other, 1)
+end
+
+-- Returns whether the page repeats what earlier ones held, and nothing else. A service that does not turn pages does
+-- that; a list that moved may do it.
+local function is_repetition(turn, list)
+  local source = turn.source
+  if turn.overlap == #list or growth(turn) > 0 then return false end
+  if is_copy(source, list, turn.before) or is_copy(source, list, turn.first) then return true end
+  for _, record in ipairs(list) do
+    local key, is_id = source.key(record)
+    if not turn.seen[key] or not (is_id or source.strict) then return false end
+  end
+  return source.strict or #list >= #turn.before
+end
+
+-- Returns whether a changed total means that the pages have to be turned again.
+local function has_moved(turn, total)
+  if turn.page == 1 then turn.first_total = total end
+  if turn.page == 1 or total == turn.total then return false end
+  return not (turn.source.strict and total and turn.total and total > turn.total)
+end
+
+-- Returns the total of a page; nil where each page names how many records it holds itself, and not how many the list
+-- has. The first page alone cannot tell; a later one can, where it holds none or one that no page before it had.
+local function total_of(turn, list, total)
+  turn.own_counts = turn.own_counts ~= false and total == #list
+  if turn.page == 1 or not turn.own_counts then return total end
+  local has_new = #list == 0
+  for _, record in ipairs(list) do has_new = has_new or not turn.seen[(turn.source.key(record))] end
+  if not has_new then return total end
+  turn.total, turn.first_total, turn.reached = nil, nil, nil
+end
+
+-- Notes that a list ended with a page that repeats earlier ones: it may be all, or the service may turn no pages.
+local function note_repetition(source)
+  source.incomplete = "the list seems not to turn its pages, so what it does not show may exist all the same"
+end
+
+-- Returns how the reading ends that met no further page: "whole", "lacking" or "repeated".
+local function ending(turn)
+  local source, total, shown_pages = turn.source, turn.total, turn.page - (#turn.before == 0 and 1 or 0)
+  if turn.again > 0 and not source.strict then return "repeated" end
+  local is_of_pages = turn.either and total and total <= shown_pages
+  if total and total > turn.held and not is_of_pages then return "lacking" end
+  if source.strict and total and total ~= turn.held and not is_of_pages then
+    source.incomplete = "the list shows more records than it says that there are"
+  end
+  if turn.again == 0 then return "whole" end
+  if total and not turn.either then return turn.again <= growth(turn) and "whole" or "repeated" end
+  if turn.again > turn.ids_again then return "repeated" end
+  note_repetition(source)
+  return "whole"
+end
+
+-- Returns what the page says of those that it belongs to: a state that ends the reading, nil when there is more to
+-- read.
+local function judge(turn, count, page_count, short)
+  local strict, further = turn.source.strict, turn.page < (page_count or 0)
+  turn.reached = turn.held == turn.total and not (strict and further)
+  if count == 0 then
+    if not further then return ending(turn) end
+    if not strict then return turn.reached and ending(turn) or nil end
+    turn.source.incomplete = "a page is empty, and the list says that there are further ones"
+    return ending(turn)
+  end
+  return turn.reached and short and ending(turn) or nil
+end
+
+local function stuck(turn)
+  return failed(turn.source, ("page %d repeats what earlier pages held; the service seems not to turn pages")
+    :format(turn.page))
+end
+
+-- Returns the end of a turn whose last page was a repetition. Where a page was full there must be more. A short one may
+-- be all there is: a strict source takes it, and notes that without a total nothing shows that.
+local function end_repetition(turn, list)
+  if turn.reached then return "unproven" end
+  if not turn.source.strict then return "stuck", stuck(turn) end
+  if #list == turn.source.paging.page_size then return nil, stuck(turn) end
+  if not turn.total then note_repetition(turn.source) end
+  return ending(turn)
+end
+
+-- The pages after the first are asked for with the size that it had. Where there are such, that is what the service
+-- shows at once.
+local function learn_size(turn, count)
+  if turn.page == 1 and count > 0 and count < turn.size then
+    turn.size, turn.was_short = count, true
+  elseif turn.page == 2 and turn.was_short and count == turn.size and count >= pages.FEWEST_SHOWN then
+    turn.source.size = count
+  end
+end
+
+-- A service may reject a page that lies after the last.
+local function is_rejection(err)
+  return err.outcome == "rejected" and err.kind ~= "throttled"
+end
+
+-- Reads the next page. Returns how the reading ended, with "stuck" also what to say of it; nil where it goes on; or nil
+-- and an error.
+local function turn_page(turn, first, last, max_pages)
+  turn.page = turn.page + 1
+  local list, total, page_count, short, either = pages.ask(turn.source, first, last, turn.page, turn.size)
+  if not list and turn.reached and is_rejection(total) then return "unproven" end
+  if not list then return nil, total end
+  total, turn.either = total_of(turn, list, total), either
+  if has_moved(turn, total) then return "moved" end
+  turn.total, turn.overlap = total, overlap_of(turn, list)
+  if is_repetition(turn, list) then return end_repetition(turn, list) end
+  note(turn, list)
+  local state = judge(turn, #list, page_count, short)
+  if state then return state end
+  learn_size(turn, #list)
+  if turn.barren > MAX_BARREN then
+    return nil, failed(turn.source, ("%d pages in a row hold nothing new; the service names pages that it does not "
+      .. "have"):format(turn.barren))
+  end
+  if turn.page >= max_pages or (total and not either and total > max_pages * turn.size) then return "crowded" end
+end
+
+-- Returns how many there are of each record, as a text.
+local function count_text(source, records)
+  local keys = {}
+  for i, record in ipairs(records) do keys[i] = source.key(record) end
+  table.sort(keys)
+  return table.concat(keys, "\29")
+end
+
+local final = { whole = true, crowded = true, unproven = true, lacking = true }
+
+local REPEATED = "records come again on later pages: their order changes, or the pages move faster than they can be "
+  .. "read; let `to` lie further back"
+local reasons = {
+  moved = "the pages move faster than they can be read; let `to` lie further back", repeated = REPEATED,
+  stuck = REPEATED,
+}
+
+--- Turns the pages until they have not moved. Returns the records, how it ended and the total, where the state is
+---   whole      these are all
+---   crowded    there are too many pages
+---   unproven   they agree with the total, but nothing shows that the total counts all
+---   lacking    the service shows fewer than it says that there are
+---   repeated   the same records come on more than one page, each time
+--- or nil and an error.
+function M.read(source, first, last, max_pages)
+  local before, was_stuck, why
+  local size = source.size or source.paging.page_size
+  for _ = 1, MAX_ATTEMPTS do
+    local turn = { source = source, records = {}, seen = {}, page = 0, again = 0, ids_again = 0, held = 0, size = size }
+    local state, problem
+    repeat state, problem = turn_page(turn, first, last, max_pages) until state or problem
+    if not state then return nil, problem end
+    if final[state] then return turn.records, state, turn.total end
+    if state == "stuck" and was_stuck then return nil, problem end
+    was_stuck, why = state == "stuck", state
+    if state == "repeated" then
+      local counts = count_text(source, turn.records)
+      if counts == before then return turn.records, turn.ids_again > 0 and "repeated" or "whole", turn.total end
+      before, size = counts, turn.ids_again > 0 and size or math.max(1, math.min(size, #turn.first) - 1)
+    end
+  end
+  return nil, failed(source, reasons[why])
+end
+
+-- Returns the only answer of a list without pages.
+local function read_answer(source, first, last)
+  local list, total, _, _, either = pages.ask(source, first, last)
+  if not list then return nil, total end
+  local turn = { source = source, records = {}, seen = {}, page = 1, again = 0, ids_again = 0, held = 0, overlap = 0,
+    total = total, either = either }
+  note(turn, list)
+  return turn.records, ending(turn), total
+end
+
+--- Reads a list that has pages alone, or one answer. Returns all its records, each id once, in the service's order; or
+--- nil and an error.
+---@param source purser.history.source
+---@return table[]|nil records, purser.Error|nil err
+function M.list(source, first, last)
+  local read = source.paging.page and M.read or read_answer
+  local records, state, total = read(source, first, last, math.huge)
+  if not records then return nil, state end
+  local message = state == "repeated" and REPEATED
+    or state == "lacking" and ("the service says that there are %d records, and shows %d"):format(total, #records)
+    or state == "unproven" and source.strict and "nothing but its total shows that the list is whole"
+  if not message then return records end
+  if not source.strict then return nil, failed(source, message) end
+  source.incomplete = message
+  return records
+end
+
+return M

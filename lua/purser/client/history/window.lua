@@ -1,0 +1,348 @@
+-- SPDX-License-Identifier: MIT
+-- One window of time of a history, read completely or found to hold too much.
+--
+-- Nothing is assumed that an answer does not prove:
+--   * An answer that is full proves nothing, so its window is divided, in the middle of the records that it shows.
+--   * A service may show fewer records at once than it was asked for, and not say so. An answer that is shorter than
+--     another was is complete; one that is as long as the longest may have been cut, so its window is divided: its
+--     parts are shorter, or show what was cut off. client/history/turn.lua says how pages are turned.
+--   * Whether the bounds of a window belong to it is documented nowhere, nor whether they are counted in whole seconds.
+--     So a whole second more is asked for on both sides, and what lies outside is dropped: a neighbour has it.
+--   * Windows are divided between seconds. One second is not divided where there are pages: they are turned to their
+--     end. Without pages it is, by milliseconds. A service that counts in seconds shows that then, and ends the walk.
+--   * A record that was shown for a window must be shown for the part of it that has the record's time.
+
+local pages = require "purser.client.history.pages"
+local turn = require "purser.client.history.turn"
+local utc = require "purser.client.util.utc"
+
+local failed = pages.failed
+
+local M = {}
+
+---------------------------------------------------------------------------- the reach of a history: a row's `window`
+
+local DAY = 86400000
+
+-- A walk that begins as early as possible begins this much later, so that it is not too late when it gets there.
+local MARGIN_MS = 60000
+
+-- Returns the time `count` calendar months before; a day that the month lacks becomes the first of the next, which is
+-- never too early.
+local function months_before(ms, count)
+  local date = utc.civil(ms)
+  local index = date.year * 12 + date.month - 1 - count
+  local year, month = math.floor(index / 12), index % 12 + 1
+  local day = math.min(date.day, utc.days_in(year, month) + 1)
+  return utc.days(year, month, day) * DAY + ms % DAY
+end
+
+--- Returns the earliest time the history shows at `now`, or nil when no limit is documented. A history that begins at a
+--- midnight is not documented to say whose: this is the latest that midnight can be anywhere.
+---@param window table|nil
+---@param now integer
+---@return integer|nil
+function M.earliest(window, now)
+  if not window then return nil end
+  if window.retention_months then return math.floor(months_before(now, window.retention_months)) end
+  return window.retention_days and now - window.retention_days * DAY
+end
+
+--- Returns where a walk begins that was not given a beginning; nil when no limit is documented. Time goes on while it
+--- does, so at the very edge it would be beyond it when its turn comes. A month may be 30 days to the service.
+---@param window table|nil
+---@param now integer
+---@return integer|nil
+function M.default(window, now)
+  local days = window and (window.retention_days or window.retention_months and window.retention_months * 30)
+  return days and now - days * DAY + MARGIN_MS
+end
+
+--- Returns the reach in words.
+function M.words(window)
+  if window.retention_months then return ("the last %d months"):format(window.retention_months) end
+  return ("the last %d days"):format(window.retention_days)
+end
+
+--- Returns the longest window that may be asked for at once, less the seconds at its edges; nil: no limit is
+--- documented.
+function M.max_window(window)
+  if not window or not window.max_window_days then return nil end
+  return window.max_window_days * DAY - 3000
+end
+
+---------------------------------------------------------------------------------------------------------- one window
+
+-- A window of more pages is divided. One second is not, so it may have any number.
+local MAX_PAGES = 10
+-- A record may lie this far outside of what was asked: a service that counts in seconds is distinguished from one that
+-- filters by another time than the one it shows.
+local TOLERANCE_MS = 2000
+
+-- Returns the records that lie between two times.
+local function between(source, records, first, last)
+  local found = {}
+  for _, record in ipairs(records) do
+    local time = record[source.time]
+    if time >= first and time <= last then found[#found + 1] = record end
+  end
+  return found
+end
+
+-- Tells an answer that may have been cut from one that was not, where all records have one time, so that the window
+-- cannot be divided: what every answer shows at most is a round number.
+local function may_be_cut(source, records)
+  local time = records[1] and records[1][source.time]
+  return #records % 10 == 0 or #between(source, records, time, time) < #records
+end
+
+-- Asks for all of a window. Returns the records, whether they are "whole" (see turn.read for what else), and the total;
+-- or nil and an error.
+local function ask(source, first, last, max_pages)
+  if source.paging.page then return turn.read(source, first, last, max_pages) end
+  local records, err, _, short = pages.ask(source, first, last)
+  if not records then return nil, err end
+  if #records >= source.paging.page_size then return records, "crowded" end
+  return records, not short and may_be_cut(source, records) and "unproven" or "whole"
+end
+
+-- Returns the records within the window that the filters keep, each id once. One that lies far outside shows that the
+-- service does not filter by the time it shows. A strict source takes it: that it is there is proof enough.
+local function select_records(source, records, first, last)
+  local kept, ids = {}, {}
+  for _, record in ipairs(records) do
+    local time, key, is_id = record[source.time], source.key(record)
+    local is_stray = time < first - TOLERANCE_MS or time > last + TOLERANCE_MS
+    if is_stray and not source.strict then
+      return nil, failed(source, ("a record of the time %d came for the window from %d to %d")
+        :format(time, first, last))
+    end
+    local is_requested = is_stray or time >= first and time <= last
+    if is_requested and not (is_id and ids[key]) and source.keep(record) then
+      kept[#kept + 1], ids[key] = record, true
+    end
+  end
+  return kept
+end
+
+-- Sorts records, the oldest first; those of one millisecond in the order of their keys, which is the same whenever they
+-- are read.
+local function sort(source, records)
+  local time_of, keys = source.time, {}
+  for _, record in ipairs(records) do keys[record] = source.key(record) end
+  table.sort(records, function(a, b)
+    if a[time_of] ~= b[time_of] then return a[time_of] < b[time_of] end
+    return keys[a] < keys[b]
+  end)
+  return records
+end
+
+local function is_second(first, last)
+  return math.floor(first / 1000) == math.floor(last / 1000)
+end
+
+--- Returns the end of a whole second nearest to `at` that divides the window; within one second `at` itself, as far as
+--- it does.
+function M.edge(first, last, at)
+  if is_second(first, last) then return math.max(first, math.min(last - 1, at)) end
+  local lowest, highest = math.floor(first / 1000) * 1000 + 999, math.floor(last / 1000) * 1000 - 1
+  return math.max(lowest, math.min(highest, math.floor((at + 1) / 1000) * 1000 - 1))
+end
+
+-- Returns where to divide a window: in the middle of its records, so that each part has clearly fewer, and some that
+-- have to be shown again; and the time that they span. Those of the seconds beside the window lie at its ends.
+local function middle(source, records, first, last)
+  local times, beside = {}, is_second(first, last) and 0 or TOLERANCE_MS
+  for i, record in ipairs(between(source, records, first - beside, last + beside)) do
+    times[i] = math.max(first, math.min(last, record[source.time]))
+  end
+  table.sort(times)
+  local at, count = times[math.ceil(#times / 2)] or math.floor((first + last) / 2), #times
+  return M.edge(first, last, at == times[count] and at - 1 or at), count > 0 and times[count] - times[1] or 0
+end
+
+-- Returns the records that must be shown again for the parts of a window: those that were shown for it, and of those
+-- that an earlier answer showed the rest.
+local function expectation(source, records, window)
+  local expected, seen = {}, {}
+  for i, record in ipairs(records) do expected[i], seen[source.key(record)] = record, true end
+  for _, record in ipairs(window.expected or {}) do
+    if not seen[source.key(record)] then expected[#expected + 1] = record end
+  end
+  return between(source, expected, window.first, window.last)
+end
+
+-- Returns whether all is there that must be. Of records that look the same one will do where pages may have shown it
+-- twice.
+local function has_all(source, records, window)
+  if not window.expected then return true end
+  local there = {}
+  for _, record in ipairs(records) do
+    local key = source.key(record)
+    there[key] = (there[key] or 0) + 1
+  end
+  for _, record in ipairs(between(source, window.expected, window.first, window.last)) do
+    local key = source.key(record)
+    if (there[key] or 0) == 0 then return false end
+    if not source.paging.page then there[key] = there[key] - 1 end
+  end
+  return true
+end
+
+-- Returns what is asked for so that nothing of the window is missed.
+local function bounds(window, earliest)
+  local from, to = window.first - 1, window.last + 1
+  if not window.is_part then
+    from, to = math.floor(window.first / 1000) * 1000 - 1000, math.floor(window.last / 1000) * 1000 + 1000
+  end
+  return math.max(from, math.min(window.first, earliest or 0)), to
+end
+
+local problems = {
+  crowded = "more than %d records have the time %d, and the service gives no more than that of one %s; narrow it down "
+    .. "by other parameters",
+  unproven = "%d records have the time %d, and nothing shows that the service would show more of one %s; where you "
+    .. "know that it does, say so with `shows_at_least`",
+  lacking = "the service shows %d records for the time %d, and says that there are more in this %s",
+  repeated = "of %d records with the time %d some come again on later pages, so others of this %s may be missing",
+}
+
+-- Makes the error of a millisecond, or of a second that cannot be divided, that is not shown whole.
+local function too_many(source, window, count, state)
+  local unit = (window.first == window.last and not source.paging.page) and "millisecond" or "second"
+  if state == "crowded" then count = source.paging.page_size - 1 end -- the most that can be shown to be all
+  local err = failed(source, problems[state]:format(count, window.first, unit))
+  err.details = { crowded = true }
+  return nil, err
+end
+
+-- Reads one millisecond: its neighbours may be what crowds it; but where bounds do not belong to a window, asking for
+-- it alone shows nothing.
+local function ask_alone(source, time, records, state)
+  local alone, state_alone = ask(source, time, time, math.huge)
+  local shown = #between(source, records, time, time)
+  if alone and #between(source, alone, time, time) < shown then return records, state end
+  return alone, state_alone
+end
+
+-- Returns whether records came from outside of these times.
+local function has_others(source, records, first, last) return #between(source, records, first, last) < #records end
+
+-- Returns whether records came from another time than was asked for: dividing such a window leads nowhere.
+local function has_strays(source, records, window)
+  return has_others(source, records, window.first - TOLERANCE_MS, window.last + TOLERANCE_MS)
+end
+
+-- Returns the complete window, as it is delivered.
+local function whole(source, records, window)
+  if not has_all(source, records, window) then
+    local count = #window.expected
+    local state = count < source.paging.page_size - 1 and "unproven" or "crowded"
+    if window.is_part then return too_many(source, window, count, state) end
+    return nil, failed(source, ("a record that was shown before is missing between %d and %d; the service may count "
+      .. "time in whole seconds, with more records in one than it shows"):format(window.first, window.last))
+  end
+  local kept, err = select_records(source, records, window.first, window.last)
+  if not kept then return nil, err end
+  return { records = sort(source, kept), count = #records }
+end
+
+-- Returns how a window is divided, and what it teaches: of a cut answer its length, of one that is only suspected
+-- nothing.
+local function division(source, records, window, state, total, max_shown)
+  local at, span = middle(source, records, window.first, window.last)
+  return { at = at, is_part = is_second(window.first, window.last), span = span, count = #records,
+    total = state == "crowded" and total or nil, suspected = state ~= "crowded" and #records ~= max_shown,
+    expected = expectation(source, records, window),
+    cut = state == "unproven" and #records == max_shown and not source.paging.page }
+end
+
+-- Returns whether a strict source takes what is not whole, and notes why it is not: dividing shows no more where a
+-- total says that there is more, nor where the service does not keep to the time.
+local function take_incomplete(source, records, window, state)
+  if not source.strict then return false end
+  if state == "lacking" then
+    source.incomplete = "the service says that there are more records than it shows"
+  elseif state ~= "crowded" and has_strays(source, records, window) then
+    source.incomplete = "the history does not keep to the time it is asked for, so nothing shows that these are all"
+  else
+    return false
+  end
+  return true
+end
+
+--- Reads a window: { first, last, expected = records that have to be in it, is_part = whether it is a part of a second
+--- that was divided }; both bounds belong to it. Returns one of
+---   { records = {...} }                    complete, oldest first
+---   { at =, count =, span =, total = }     too much: divide after `at`; `count` records lay within `span` ms.
+---                                          `expected` and `is_part` belong to both parts; `suspected` says that it may
+---                                          not be too much, `cut` that `count` is all that an answer shows
+--- or nil and an error.
+---@param source purser.history.source
+---@param window table
+---@param earliest integer|nil  no request asks for what lies before
+function M.read(source, window, earliest)
+  local first, last, paged = window.first, window.last, source.paging.page ~= nil
+  local is_least = first == last or paged and is_second(first, last)
+  local from, to = bounds(window, earliest)
+  local max_shown = source.shown
+  local records, state, total = ask(source, from, to, is_least and math.huge or MAX_PAGES)
+  if records and state ~= "whole" and window.is_part and is_least then
+    records, state = ask_alone(source, first, records, state)
+  end
+  if not records then return nil, state end
+  if state == "whole" or take_incomplete(source, records, window, state) then return whole(source, records, window) end
+  -- a part with records from outside of what was asked for shows that the service counts coarser than that
+  if is_least and (paged or window.is_part) or window.is_part and has_others(source, records, from, to)
+    or source.strict and has_strays(source, records, window) then
+    return too_many(source, window, #records, state)
+  end
+  if is_least then
+    local found, err = M.read(source, { first = first, last = last, is_part = true,
+      expected = expectation(source, records, window) }, earliest)
+    -- a service that counts in seconds, without their bounds, shows nothing of a millisecond
+    if found and found.count == 0 then return too_many(source, window, #records, "unproven") end
+    return found, err
+  end
+  return division(source, records, window, state, total, max_shown)
+end
+
+local QUARTER = 900000
+
+--- Returns whether a record of this time can show how finely the service counts: midnight, in whatever zone, is not
+--- near it.
+function M.is_sample(time)
+  return time % QUARTER > TOLERANCE_MS and time % QUARTER < QUARTER - TOLERANCE_MS
+end
+
+--- Finds out whether a service counts its bounds in days: without the first or the last, records at the ends of each
+--- window would be missing. It asks for the second of a time at which a record was shown, and a second on both sides;
+--- where none was, for a day more than the walk on both sides. Returns nil and whether a record shows that the
+--- service counts finer, or an error.
+---@param walk purser.Walk  its `sample` is the time of a record that was shown, or nil
+---@return purser.Error|nil err, boolean|nil is_shown
+function M.check_unit(walk)
+  local source, time, earliest = walk.source, walk.sample, walk.earliest or 0
+  if not time then
+    local longest = M.max_window(source.row.window) or math.huge
+    local from = math.max(walk.from - DAY, walk.to + 2 * DAY - longest, earliest)
+    local records, err = pages.ask(source, from, math.max(from, walk.to + DAY), 1)
+    if not records then return err end
+    for _, record in ipairs(records) do
+      if M.is_sample(record[source.time]) then time = record[source.time] end
+    end
+    if not time then return nil end
+  end
+  local records, err = pages.ask(source, bounds({ first = time, last = time }, earliest), time + 1000, 1)
+  if not records then return err end
+  if records[1] then return nil, true end
+  return failed(source, ("a record of the time %d was shown, but not when its second was asked for: the service may "
+    .. "count its bounds in days, so records at the ends of windows may be missing"):format(time))
+end
+
+--- Returns how many records a window should hold, so that it is read in one go and few requests are made.
+function M.goal(source)
+  return math.floor(source.paging.page_size * (source.paging.page and MAX_PAGES or 1) * 0.75)
+end
+
+return M

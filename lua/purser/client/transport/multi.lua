@@ -1,0 +1,407 @@
+-- SPDX-License-Identifier: MIT
+--- The transport for many requests at once. `send` waits: in a task of purser.schedule, or in a coroutine of a host
+-- that says how its coroutines wait (`wait`, `wake`), the others go on. Without coroutines: `submit`, `step`, `take`.
+-- It is turned by a loop of the program, `attach` for a loop with callbacks, or a coroutine of the host (`start`).
+
+local core = require "purser.core"
+local libcurl = require "purser.client.util.libcurl"
+local schedule = require "purser.schedule"
+local option_schema = require "purser.client.util.option_schema"
+
+---@class purser.transport.multi: purser.Transport
+---@field multi userdata
+---@field private calls table<integer, table> by id: whether it is done, and how; the task that waits for it
+---@field private host table|nil  `wait`, `wake` and `start`; the sleepers: { at_ms, done, waits }; the pump
+---@field private outside_tasks "block"|"reject"
+local methods = {}
+local meta = { __name = "purser.transport.multi", __index = methods }
+local isyieldable = rawget(coroutine, "isyieldable")
+
+function meta:__tostring()
+  return (tostring(self.multi):gsub("^purser%.http_multi", meta.__name))
+end
+
+local function closed()
+  return { kind = "closed", outcome = "not_sent", message = "the transport is closed", sends = 0 }
+end
+
+-- The place of an answer is made before its request is sent: there may be no memory for it later.
+local function submit(self, request)
+  if self.closed then return nil, closed() end
+  local call = { done = false, response = false, failure = false, task = false, hosted = false }
+  local id, message = self.multi:submit(request)
+  if not id then return nil, { kind = "transport", outcome = "not_sent", message = message, sends = 0 } end
+  self.calls[id] = call
+  return id, call
+end
+
+--- Takes a request on; it is sent when it is its turn.
+---@param request purser.transport.request
+---@return integer|nil id
+---@return purser.transport.failure|nil
+function methods:submit(request)
+  local id, failure = submit(self, request)
+  return id, not id and failure or nil
+end
+
+-- Keeps what the host raises for the end of the step.
+local function wake_hosted(host, waiter)
+  local ok, problem = pcall(host.wake, waiter)
+  if not ok then host.problem = host.problem or { problem } end
+end
+
+-- Ends a call that a task or a coroutine of the host waits for.
+local function wake(self, id, call)
+  self.calls[id] = nil
+  if not call.task then return wake_hosted(self.host, call) end
+  schedule.watch(self, -1)
+  schedule.wake(call.task)
+end
+
+local NO_MEMORY = { kind = "transport", outcome = "unknown", phase = "receive", sends = 1,
+  message = "there is not enough memory to take the answer" }
+
+-- Puts the answers that have come where `take` or whoever waits finds them; with `max_bytes`, no further one once so
+-- many bytes of bodies were taken in.
+local function distribute(self, max_bytes)
+  local bytes = 0
+  local id, response, failure = self.multi:next()
+  while id do
+    local call = self.calls[id]
+    if call then
+      call.done, call.response, call.failure = true, response, failure or not response and NO_MEMORY or nil
+      if call.task or call.hosted then wake(self, id, call) end
+    end
+    bytes = bytes + (response and #response.body or 0)
+    if max_bytes and bytes >= max_bytes then return end
+    id, response, failure = self.multi:next()
+  end
+end
+
+-- Wakes the host's coroutines whose sleep is over. Returns how many still sleep, and when the next one is over.
+local function wake_sleepers(self)
+  local now, left, next_ms = core.monotonic_ms(), 0, nil
+  for sleeper in pairs(self.host.sleepers) do
+    if sleeper.at_ms <= now then
+      sleeper.done, self.host.sleepers[sleeper] = true, nil
+      if sleeper.waits then wake_hosted(self.host, sleeper) end
+    else
+      left, next_ms = left + 1, math.min(next_ms or sleeper.at_ms, sleeper.at_ms)
+    end
+  end
+  return left, next_ms
+end
+
+--- Does what can be done without waiting, and returns how many requests and sleepers are unfinished. What the host's
+-- `wake` raised is raised at its end. After each step the descriptors of `fds` that are watched must be brought up to
+-- date: one that is no longer listed is closed by the next step.
+---@param max_bytes? integer  of the bodies of answers; what is beyond waits for the next step
+---@return integer
+function methods:step(max_bytes)
+  if self.closed then return 0 end
+  local unfinished = self.multi:step()
+  distribute(self, max_bytes)
+  local host = self.host
+  if not host then return unfinished end
+  local sleeping = next(host.sleepers) and wake_sleepers(self) or 0
+  local problem = host.problem
+  host.problem = nil
+  if problem then error(problem[1], 0) end
+  return unfinished + sleeping
+end
+
+--- Waits until something can be done, at most `ms` milliseconds, and does it.
+---@param ms integer
+---@return integer unfinished
+function methods:wait(ms)
+  if self.closed then return 0 end
+  self.multi:wait(ms)
+  return self:step()
+end
+
+--- Returns the answer to the request `id`, once: whether it has come, then response or nil and failure.
+---@param id integer
+---@return boolean done
+---@return purser.transport.response|nil
+---@return purser.transport.failure|nil
+function methods:take(id)
+  local call = self.calls[id]
+  if not call or not call.done then return false end
+  self.calls[id] = nil
+  return true, call.response, call.failure
+end
+
+--- Ends a request. The failure says whether it had been sent; nil when its answer has come already.
+---@param id integer
+---@return purser.transport.failure|nil
+function methods:cancel(id)
+  if self.closed then return nil end
+  local failure = self.multi:cancel(id)
+  local call = failure and self.calls[id]
+  if not call then return failure end
+  call.done, call.response, call.failure = true, nil, failure
+  if call.task or call.hosted then wake(self, id, call) else self.calls[id] = nil end
+  return failure
+end
+
+local MAX_WAIT_MS = 1000 -- of the pump, where nothing is due before a descriptor is ready
+
+local function not_sent(message)
+  return { kind = "argument", outcome = "not_sent", message = message, sends = 0 }
+end
+
+local CANNOT_WAIT = "the %s cannot wait here: Lua suspends none inside a callback of a function in C"
+
+local function is_in_coroutine()
+  local co, is_main = coroutine.running()
+  return co ~= nil and not is_main
+end
+
+-- Returns how the caller waits: its task, "host" or "block"; or nil and a failure where it cannot, before anything is
+-- sent.
+local function way_to_wait(self)
+  local task = schedule.current()
+  if task then
+    if schedule.can_wait() then return task end
+    return nil, not_sent(CANNOT_WAIT:format "task" .. ", and Lua 5.1 none inside pcall; call outside of it, or by "
+      .. "purser.schedule's `protect`")
+  end
+  if self.host and is_in_coroutine() then
+    if not isyieldable or isyieldable() then return "host" end
+    return nil, not_sent(CANNOT_WAIT:format "coroutine")
+  end
+  if self.outside_tasks == "block" then return "block" end
+  return nil, not_sent(("the call was made outside of %s, where it would block; use purser.spawn or purser.run, or "
+    .. 'make the transport with outside_tasks = "block"'):format(self.host and "a coroutine" or "a task"))
+end
+
+-- Steps as long as anything is unfinished, in a coroutine that the host's `start` made. One that ends by an error has a
+-- successor, for the calls of others still wait.
+local function pump(self)
+  local host, waiter = self.host, {}
+  while true do
+    local ok, unfinished = pcall(self.step, self)
+    if not ok then
+      host.start(function() return pump(self) end)
+      error(unfinished, 0)
+    end
+    if unfinished == 0 then break end
+    host.pump_waiter = waiter
+    host.wait(waiter, self:timeout() or MAX_WAIT_MS, (self:fds()))
+    host.pump_waiter = nil
+  end
+  host.is_pumped = false
+  if self.closed then self.multi:close() end
+end
+
+-- Something was added for which the host's pump has to step.
+local function notify_pump(self)
+  local host = self.host
+  if not host.start then return end
+  if host.pump_waiter then return host.wake(host.pump_waiter) end
+  if host.is_pumped then return end
+  host.is_pumped = true
+  host.start(function() return pump(self) end)
+end
+
+-- Waits as the coroutines of the host do.
+local function wait_hosted(self, id, call)
+  notify_pump(self)
+  if call.done then
+    self.calls[id] = nil
+  else
+    call.hosted = true -- it is woken only when it surely waits
+    repeat self.host.wait(call) until call.done
+  end
+  return call.response, call.failure
+end
+
+--- Sends one request and returns its answer. In a task, or in a coroutine of the host, the others continue meanwhile.
+---@param request purser.transport.request
+---@return purser.transport.response|nil
+---@return purser.transport.failure|nil
+function methods:send(request)
+  local way, failure = way_to_wait(self)
+  if not way then return nil, failure end
+  local id, call = submit(self, request)
+  if not id then return nil, call end
+  if way == "host" then
+    return wait_hosted(self, id, call)
+  elseif way ~= "block" then
+    schedule.watch(self, 1)
+    call.task = way -- it is woken only when it surely waits
+    schedule.suspend()
+    return call.response, call.failure
+  end
+  while not call.done do self:wait(1000) end
+  self.calls[id] = nil
+  return call.response, call.failure
+end
+
+--- The answer was not believed: no later request goes out on its connection.
+---@param response purser.transport.response
+function methods:discard(response)
+  if response.connection then self.multi:discard(response.connection) end
+end
+
+--- Returns what the loop of a host watches: a list of `{ fd =, read =, write =, events = "r"|"w"|"rw" }`, and a number
+-- that changes with it. When one is ready, or `timeout()` milliseconds have passed, call `step`, or `schedule.step`
+-- where there are tasks.
+---@return table
+---@return integer
+function methods:fds()
+  if self.closed then return {}, 0 end
+  return self.multi:fds()
+end
+
+---@return integer|nil milliseconds nil: no need to step before a descriptor is ready
+function methods:timeout()
+  if self.closed then return nil end
+  local ms, at_ms = self.multi:timeout(), nil
+  if not self.host then return ms end
+  for sleeper in pairs(self.host.sleepers) do at_ms = math.min(at_ms or sleeper.at_ms, sleeper.at_ms) end
+  local left = at_ms and math.max(0, at_ms - core.monotonic_ms())
+  return ms and left and math.min(ms, left) or ms or left
+end
+
+--- Turns Purser's tasks in an event loop with callbacks. Returns the function that makes a turn: the loop calls it when
+-- a descriptor is ready or the alarm strikes, the program once after it spawned a task from outside of one.
+---@param host purser.EventLoop
+---@param on_error? fun(problem: any)  gets what a task raised; without it `turn` raises that at its end
+---@return fun() turn
+function methods:attach(host, on_error)
+  local watches, seen = {}, nil
+  local function turn()
+    local ok, problem = pcall(schedule.step)
+    local list, version = self:fds()
+    if version ~= seen then
+      while watches[1] do host.unwatch(table.remove(watches)) end
+      for i, one in ipairs(list) do watches[i] = host.watch(one.fd, one.events, turn) end
+      seen = version
+    end
+    host.alarm(schedule.timeout(), turn)
+    if not ok then (on_error or error)(problem, 0) end
+  end
+  return turn
+end
+
+--- Sleeps for `ms` milliseconds; in a task, or in a coroutine of the host, the others continue. Purser sleeps this
+-- way between attempts.
+---@param ms number
+function methods:sleep(ms)
+  ms = math.ceil(ms)
+  if not self.host or schedule.current() or not is_in_coroutine() then return schedule.sleep(ms) end
+  local sleeper = { at_ms = core.monotonic_ms() + ms, done = false, waits = false }
+  self.host.sleepers[sleeper] = true
+  notify_pump(self)
+  while not sleeper.done and not self.closed do
+    sleeper.waits = true
+    self.host.wait(sleeper)
+  end
+end
+
+-- Cannot be met unless a finaliser closes the transport while it hands out an answer.
+local UNFINISHED = { kind = "closed", outcome = "unknown", phase = "receive", sends = 1,
+  message = "the transport was closed: the request may have been executed" }
+
+local function unfinished_calls(self)
+  local ids = {}
+  for id, call in pairs(self.calls) do
+    if not call.done then ids[#ids + 1] = id end
+  end
+  return ids
+end
+
+--- Ends everything. Whoever waits gets the answer that has come, or a failure; its outcome is unknown if the request
+-- had been sent.
+function methods:close()
+  if self.closed then return end
+  distribute(self)
+  for _, id in ipairs(unfinished_calls(self)) do self:cancel(id) end
+  distribute(self) -- what ended meanwhile
+  for _, id in ipairs(unfinished_calls(self)) do
+    local call = self.calls[id]
+    call.done, call.failure = true, UNFINISHED
+    if call.task or call.hosted then wake(self, id, call) end
+  end
+  self.closed = true
+  local host = self.host or {}
+  for sleeper in pairs(host.sleepers or {}) do pcall(host.wake, sleeper) end
+  if host.pump_waiter then
+    pcall(host.wake, host.pump_waiter) -- it closes the descriptors, once the host watches none of them
+  else
+    self.multi:close()
+  end
+end
+
+meta.__close = methods.close
+
+---@class purser.MultiOptions: purser.CurlOptions
+---@field max_in_flight integer|nil  default 64
+---@field outside_tasks "block"|"reject"|nil  what a call outside of a task does. Default: "block"
+---@field wait (fun(call: table, ms: integer|nil, fds: table|nil))|nil  suspends the running coroutine of the host until
+--- `wake(call)`, or sooner; where there are `ms` and `fds`, also until one of `fds` is ready or `ms` have passed
+---@field wake (fun(call: table))|nil  with `wait`
+---@field start (fun(fn: function))|nil  runs `fn` in a coroutine of the host. With it the transport steps by itself
+
+---@class purser.EventLoop
+---@field watch fun(fd: integer, events: "r"|"w"|"rw", turn: fun()): any  calls `turn` whenever `fd` is ready
+---@field unwatch fun(watch: any)  ends what `watch` returned
+---@field alarm fun(ms: integer|nil, turn: fun())  calls `turn` once in `ms`, in place of the alarm before; nil: never
+
+local M = {}
+
+local host_rules = { wait = "function", wake = "function", start = "function", outside_tasks = { "block", "reject" } }
+
+-- Splits the options: those of libcurl, those of the host; or nil and a message.
+local function split_options(options)
+  local of_libcurl, of_host = {}, {}
+  for name, value in pairs(options) do
+    local part = host_rules[name] and of_host or of_libcurl
+    part[name] = value
+  end
+  local message = option_schema.text(of_host, host_rules, "transport option")
+  if not message and (not of_host.wait ~= not of_host.wake or of_host.start and not of_host.wait) then
+    message = 'transport options "wait" and "wake" belong together, "start" needs both, and one is missing'
+  end
+  if message then return nil, message end
+  return of_libcurl, of_host
+end
+
+--- Makes a multi handle of libcurl. Without `http_version` it is HTTP/2 over TLS, where libcurl has it and the service
+-- knows it: requests then share a connection.
+---@private
+---@param options table
+---@return userdata|nil
+---@return string|nil message
+function M.handle(options)
+  if options.http_version ~= nil then return libcurl.multi(options) end
+  options.http_version = "2"
+  local multi, message = libcurl.multi(options)
+  if multi then return multi end
+  options.http_version = "1.1"
+  multi = libcurl.multi(options)
+  return multi, not multi and message or nil
+end
+
+--- Makes the transport for many requests at once.
+--
+-- `wait` and `wake` say how a coroutine of the host waits. `wait(call)` suspends the running coroutine until
+-- `wake(call)`, or sooner; `call` is a table to which the host may add members. The host calls `step`; or `start` runs
+-- a function in one of its coroutines, where the transport steps by itself and waits by `wait(call, ms, fds)`.
+---@param options? purser.MultiOptions
+---@return purser.transport.multi|nil
+---@return string|nil message
+function M.new(options)
+  if type(options or {}) ~= "table" then return nil, ("the options are a %s; give a table"):format(type(options)) end
+  local of_libcurl, of_host = split_options(options or {})
+  if not of_libcurl then return nil, of_host end
+  local multi, message = M.handle(of_libcurl)
+  if not multi then return nil, (message:gsub("there are ", "%0outside_tasks, start, wait, wake, ")) end
+  local host = of_host.wait and { wait = of_host.wait, wake = of_host.wake, start = of_host.start, sleepers = {},
+    problem = nil, is_pumped = false, pump_waiter = nil } or nil
+  return setmetatable({ multi = multi, calls = {}, closed = false, host = host,
+    outside_tasks = of_host.outside_tasks or "block" }, meta)
+end
+
+return M

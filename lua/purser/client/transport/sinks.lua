@@ -1,0 +1,104 @@
+-- SPDX-License-Identifier: MIT
+--- Where events go: a command of the shell, or a signed webhook. Both may get an event more than once, and none less.
+--
+--   command   gets the event on its standard input; exit status 0 means that it has it
+--   webhook   gets it by POST; an answer of 2xx within ten seconds means that it has it. `Purser-Signature` in its head
+--             is `t=SECONDS,v1=HEX`: HMAC-SHA256 of "SECONDS.BODY"; M.verify checks it.
+
+local core = require "purser.core"
+local curl = require "purser.client.transport.curl"
+local loopback = require "purser.client.util.loopback"
+
+local M = {}
+
+local TIMEOUT_MS, TOLERANCE_S = 10000, 300
+
+---@class purser.SinkOptions
+---@field command string|nil         of the shell
+---@field webhook string|nil         an https:// URL, or http:// to this machine
+---@field secret string|userdata|nil with webhook: the key of its signatures
+
+---@class purser.Sink
+---@field deliver fun(self: purser.Sink, text: string): true|nil, string|nil
+
+-- Runs the command with the text as its standard input. A file holds the text: a pipe whose reader ends early would end
+-- this process by a signal, and Lua 5.1 does not say how the reader of a pipe ended.
+local function run(self, text)
+  local path = os.tmpname()
+  local file, message = io.open(path, "wb")
+  if not file then return nil, message end
+  file:write(text, "\n")
+  file:close()
+  local first, _, status = os.execute(("( %s\n) <'%s'"):format(self.command, path))
+  os.remove(path)
+  if first == true or first == 0 then return true end
+  return nil, ("the command ended with status %s"):format(tostring(status or first))
+end
+
+-- Returns the text of a signature's head for a body that is sent at a time (epoch s).
+local function signature(signer, seconds, body)
+  return ("t=%d,v1=%s"):format(seconds, signer:sign(("%d.%s"):format(seconds, body)))
+end
+
+local function post(self, text)
+  local head = { ["Content-Type"] = "application/json",
+    ["Purser-Signature"] = signature(self.signer, math.floor(core.now_ms() / 1000), text) }
+  local response, failure = self.transport:send { method = "POST", target = self.target, body = text, headers = head,
+    timeout_ms = TIMEOUT_MS }
+  if not response then return nil, failure.message end
+  if response.status >= 200 and response.status < 300 then return true end
+  return nil, ("the webhook answered %d"):format(response.status)
+end
+
+local function new_webhook(options)
+  local base, target = options.webhook:match "^(https?://[^/%s]+)(/?[^%s#]*)$"
+  local host = base and (base:match "//(%[[^%]]*%])" or base:match "//([^:]*)")
+  if not host or base:sub(1, 5) ~= "https" and not loopback.is(host) then
+    return nil, "the webhook is no https:// URL, nor http:// to this machine"
+  end
+  if not options.secret then return nil, "a webhook needs a secret, by which its receiver knows the sender" end
+  local signer, message = core.signer("hmac-sha256", options.secret)
+  if not signer then return nil, message end
+  local transport
+  transport, message = curl.new { base_url = base, timeout_ms = TIMEOUT_MS }
+  if not transport then return nil, message end
+  return { deliver = post, signer = signer, transport = transport, target = target == "" and "/" or target }
+end
+
+--- Makes what delivers events. `deliver` returns true where the receiver has the event; or nil and a message.
+---@param options purser.SinkOptions  either `command` or `webhook`
+---@return purser.Sink|nil sink, string|nil message
+function M.new(options)
+  if (options.command == nil) == (options.webhook == nil) then return nil, "give either a command or a webhook" end
+  if options.webhook then return new_webhook(options) end
+  return { deliver = run, command = options.command }
+end
+
+-- Compares two texts without telling by the time it takes where they differ.
+local function is_equal(a, b)
+  if #a ~= #b then return false end
+  local differs = 0
+  for i = 1, #a do differs = differs + (a:byte(i) == b:byte(i) and 0 or 1) end
+  return differs == 0
+end
+
+--- Returns whether an event that a webhook got is from who has the secret, and was sent at most five minutes ago.
+---@param secret string|userdata
+---@param head string  the member Purser-Signature of the request's head
+---@param body string
+---@param now integer|nil  epoch s; default: this machine's clock
+---@return boolean is_genuine
+function M.verify(secret, head, body, now)
+  if type(head) ~= "string" or type(body) ~= "string" then return false end -- a request may lack it
+  local seconds = tonumber(head:match "^t=(%d+),")
+  now = now or math.floor(core.now_ms() / 1000)
+  local signer = seconds and math.abs(now - seconds) <= TOLERANCE_S and core.signer("hmac-sha256", secret)
+  if not signer then return false end
+  local expected = signature(signer, seconds, body):match "v1=(%x+)$"
+  for shown in head:gmatch "v1=(%x+)" do
+    if is_equal(shown, expected) then return true end
+  end
+  return false
+end
+
+return M

@@ -1,0 +1,109 @@
+-- SPDX-License-Identifier: MIT
+--- Lines of CSV. A spreadsheet runs a cell that begins with `=`, `+`, `-` or `@`, and strangers choose memos: such a
+--- cell is marked as text by a `'` before it, and what hides becomes a visible escape.
+--
+--     csv.line({ "2026-01-31", "-5", "=1+1" }, { is_number = { [2] = true } })   -- 2026-01-31,-5,'=1+1
+
+local plain_text = require "purser.client.util.plain_text"
+
+---@class purser.modules.csv
+local M = {}
+
+-- The same four signs as East Asian text has them: spreadsheets take them, too.
+local WIDE_SIGN = "^\239\188[\139\141\157\160]"
+
+local function harmless(text, is_number)
+  text = plain_text.clean(text)
+  if is_number and text:find "^%-?%d+%.?%d*$" then return text end
+  local begin = text:match "^ *(.*)$"
+  if begin:find "^[=+@-]" or begin:find(WIDE_SIGN) then return "'" .. text end
+  return text
+end
+
+-- A line that begins with # is a comment to M.parse, and a cell does not know where in its line it is.
+local function quoted(text)
+  if text:find '[",;\t\r\n]' or text:find "^#" or text:find "^%s" or text:find "%s$" then
+    return '"' .. text:gsub('"', '""') .. '"'
+  end
+  return text
+end
+
+---@class purser.CsvRecord
+---@field line integer  the number of the line it begins on
+---@field [integer] string
+
+---@class purser.CsvOptions
+---@field is_number table<integer, boolean>|nil  the columns in which `-5` is a number and stays one
+---@field raw boolean|nil  the exact texts, for programs: no spreadsheet and no terminal should see them
+
+--- Returns one line, with its line end. nil stands for an empty cell.
+---@param values table  texts, numbers or booleans, from 1 to `values.n` or to the last
+---@param options purser.CsvOptions|nil
+---@return string
+function M.line(values, options)
+  local cells, is_number = {}, options and options.is_number or {}
+  for i = 1, values.n or #values do
+    local text = values[i] == nil and "" or tostring(values[i])
+    if not text:find "^[A-Za-z0-9._:/()]*$" then -- most need no escape, no mark and no quotes
+      if not (options and options.raw) then text = harmless(text, is_number[i] or type(values[i]) == "number") end
+      text = quoted(text)
+    end
+    cells[i] = text
+  end
+  return table.concat(cells, ",") .. "\n"
+end
+
+-- Reads one cell from byte `at`. Returns its text and where it ends (separator, line end, or end of the text); or nil.
+local function cell_at(text, at, separator)
+  local ends = "[" .. separator .. "\r\n]"
+  if text:sub(at, at) ~= '"' then
+    local stop = text:find(ends, at) or #text + 1
+    return text:sub(at, stop - 1), stop
+  end
+  local parts, from = {}, at + 1
+  while true do
+    local quote = text:find('"', from, true)
+    if not quote then return nil end
+    parts[#parts + 1] = text:sub(from, quote - 1)
+    if text:sub(quote + 1, quote + 1) ~= '"' then
+      if not text:find("^" .. ends, quote + 1) and quote < #text then return nil end
+      return table.concat(parts), quote + 1
+    end
+    parts[#parts + 1], from = '"', quote + 2
+  end
+end
+
+--- Reads CSV: a list of records, each a list of texts with `line`, the number of the line it begins on. A mark of the
+--- byte order is left out, empty lines are, and so are lines that begin with #. Nil and a message for what is no CSV.
+---@param text string
+---@param separator string|nil  between cells: a comma, a semicolon or a tab. Default: ","
+---@return purser.CsvRecord[]|nil records, string|nil message, integer|nil comments  how many lines begin with #
+function M.parse(text, separator)
+  separator = separator or ","
+  if type(text) ~= "string" then return nil, ("the text is a %s; give a string"):format(type(text)) end
+  if separator ~= "," and separator ~= ";" and separator ~= "\t" then
+    return nil, "the separator is none; give a comma, a semicolon or a tab"
+  end
+  local records, comments, at, line = {}, 0, text:find "^\239\187\191" and 4 or 1, 1
+  while at <= #text do
+    local record = { line = line }
+    if text:sub(at, at) == "#" then
+      at, comments = text:find("[\r\n]", at) or #text + 1, comments + 1
+    else
+      repeat
+        local cell, stop = cell_at(text, at, separator)
+        if not cell then return nil, ("line %d: a quoted cell does not end, or more follows it"):format(line) end
+        record[#record + 1] = cell
+        local _, breaks = cell:gsub("\n", "")
+        line, at = line + breaks, stop + 1
+      until text:sub(stop, stop) ~= separator
+      at = at - 1
+      if record[1] ~= "" or record[2] then records[#records + 1] = record end
+    end
+    local _, ends = text:find("^\r?\n", at)
+    at, line = (ends or at) + 1, line + 1
+  end
+  return records, nil, comments
+end
+
+return M

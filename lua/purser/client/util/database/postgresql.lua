@@ -1,0 +1,159 @@
+-- SPDX-License-Identifier: MIT
+-- A database on a server, by PostgreSQL: how it is reached. A server that is not this machine must prove by
+-- its certificate that it is the one that was named: it is given the password, and a journal keeps who is paid what.
+
+local core = require "purser.core"
+local loopback = require "purser.client.util.loopback"
+
+local M = {
+  name = "postgresql", package = "lua-dbi-postgresql", driver = "PostgreSQL",
+  -- The level is named, since a database, a role or a server may have another default. Under a snapshot that is older
+  -- than a lock, what others wrote before they gave the lock up is not seen.
+  begin = "BEGIN ISOLATION LEVEL READ COMMITTED",
+  begin_reading = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
+}
+
+---@class purser.PostgresqlOptions  what is not given is libpq's: its environment variables and defaults
+---@field database string|nil
+---@field user string|nil
+---@field password string|nil
+---@field host string|nil
+---@field port integer|nil
+---@field sslmode "verify-full"|"verify-ca"|"require"|"prefer"|"allow"|"disable"|nil  default "verify-full"
+---@field sslrootcert string|nil      a file of certificates to trust
+---@field allow_insecure boolean|nil  permits a server that does not show by a certificate that it is the one named
+
+M.rules = {
+  database = "string", user = "string", password = "string", host = "string", port = { 1, 65535 },
+  sslmode = { "verify-full", "verify-ca", "require", "prefer", "allow", "disable" }, sslrootcert = "string",
+  allow_insecure = "boolean",
+}
+
+local function environment(name)
+  return os.getenv(name) or ""
+end
+
+-- Returns what libpq takes for an option: an empty one is none, so the environment's variable stands in for it.
+local function setting(value, variable)
+  return value ~= nil and value ~= "" and value or environment(variable)
+end
+
+-- Tells if the connection cannot leave this machine. Without a host libpq takes that of its environment, or a socket of
+-- this machine. An address or a service in the environment may lead elsewhere. For libpq a comma begins another host,
+-- which it tries when the one before does not answer.
+local function is_local(options)
+  if environment "PGHOSTADDR" ~= "" or environment "PGSERVICE" ~= "" then return false end
+  for host in (setting(options.host, "PGHOST") .. ","):gmatch "([^,]*)," do
+    if not (host == "" or host:find "^[/@]" or loopback.is(host)) then return false end
+  end
+  return true
+end
+
+--- Returns what is wrong with options that fit their rules, and what to do; or nil.
+function M.message(options)
+  for name, value in pairs(options) do
+    if type(value) == "string" and value:find("\0", 1, true) then
+      return ("postgresql option %s holds a zero byte"):format(name), "remove it"
+    end
+  end
+  local mode = options.sslmode or "verify-full"
+  if mode ~= "verify-full" and not options.allow_insecure and not is_local(options) then
+    return ('postgresql option sslmode = "%s" does not show that the server is the one that was named'):format(mode),
+      "leave it out, or set allow_insecure = true"
+  end
+end
+
+-- Quotes a value as libpq reads it: in quotes, with a backslash before quotes and backslashes.
+local function quoted(value)
+  return "'" .. tostring(value):gsub("[\\']", "\\%0") .. "'"
+end
+
+--- A host that is gone is noticed within half a minute: the system by itself waits for a quarter of an hour, or for
+--- ever where it waits for an answer alone. (Seconds; the last is in milliseconds.)
+M.PATIENCE = "connect_timeout='10' keepalives_idle='10' keepalives_interval='5' keepalives_count='4' "
+  .. "tcp_user_timeout='30000'"
+
+--- Returns the connection string for libpq. It holds the password.
+function M.conninfo(options)
+  local parts = {}
+  local function put(name, value)
+    if value ~= nil and value ~= "" then parts[#parts + 1] = name .. "=" .. quoted(value) end
+  end
+  put("dbname", options.database)
+  for _, name in ipairs { "user", "password", "host", "sslrootcert" } do put(name, options[name]) end
+  put("port", options.port and ("%d"):format(options.port))
+  local mode = options.sslmode or not is_local(options) and "verify-full" or nil
+  put("sslmode", mode)
+  -- encryption by Kerberos would take the place of TLS, whatever sslmode says
+  if mode == "verify-full" or mode == "verify-ca" then put("gssencmode", "disable") end
+  parts[#parts + 1] = M.PATIENCE
+  return table.concat(parts, " ")
+end
+
+local function is_readable(path)
+  local file = io.open(path, "rb")
+  if file then file:close() end
+  return file ~= nil
+end
+
+-- Returns the file with the certificates of authorities: libpq's default is in the user's folder.
+local function authorities_of(options)
+  local path = setting(options.sslrootcert, "PGSSLROOTCERT")
+  return path ~= "" and path or environment "HOME" .. "/.postgresql/root.crt"
+end
+
+-- Tells whether the server has to show a certificate.
+local function is_verified(options)
+  return not is_local(options) and (options.sslmode or "verify-full"):find "^verify" ~= nil
+end
+
+-- LuaDBI loses libpq's reason, so what can be wrong is named.
+local function explained(message, options)
+  if not message:find "no connection to the server" then return message end
+  local host = setting(options.host, "PGHOST")
+  local needs = is_verified(options) and ('; it needs TLS, and a certificate with that name from an authority in "%s"')
+    :format(authorities_of(options)) or ""
+  return ("no connection to the server %s%s; psql with the same settings says why"):format(
+    host ~= "" and ('"%s"'):format(host) or is_local(options) and "of this machine" or "of the environment", needs)
+end
+
+--- Connects. Returns a handle of LuaDBI; or nil and a message.
+function M.connect(driver, options)
+  local given = options.postgresql
+  local authorities = is_verified(given) and authorities_of(given)
+  if authorities and authorities ~= "system" and not is_readable(authorities) then
+    return nil, ('the authorities\' file "%s" cannot be read; name the one that signed the server\'s certificate in '
+      .. "the postgresql option sslrootcert"):format(authorities)
+  end
+  local handle, message = driver.Connect("PostgreSQL", M.conninfo(given))
+  if handle then return handle end
+  return nil, explained(tostring(message), given)
+end
+
+--- The column of a statement that shows on which session it runs.
+M.session = "current_setting('purser.session', true) AS session"
+
+M.POOLED = "the connection leads to a session of the server that is shared with other connections, as a pooler's in "
+  .. "transaction mode does: prepared statements and settings of another program may take effect; connect to the "
+  .. "server itself, or use a pooler in session mode"
+
+--- Prepares a new connection; raises when it cannot be used. A name marks its session on the server: statements are
+--- prepared there, and a pooler that gives each transaction another session would run other connections' statements.
+function M.greet(db)
+  db.session = assert(core.random_token(20))
+  assert(db:rows("SET purser.session = '" .. db.session .. "'"))
+  assert(db:rows("SET lock_timeout = " .. math.max(1, db.lock_timeout_ms))) -- 0 would wait for ever
+  assert(db:rows "SET synchronous_commit = on")
+end
+
+--- Returns what keeps the open connection from being used, or nil.
+function M.connection_error() end
+
+--- Returns the time by which all users of this database agree, epoch ms; or nil and a message.
+function M.now(db)
+  local rows, message = db:rows "SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint::text AS now"
+  if not rows then return nil, message end
+  return tonumber(rows[1].now) or core.now_ms()
+end
+
+return M

@@ -1,0 +1,72 @@
+-- SPDX-License-Identifier: MIT
+-- "Did you mean ...": the known name nearest to an unknown one.
+
+local names_of = require "purser.client.util.names_of"
+
+local M = {}
+
+-- Edits (insert, delete, replace, exchange two neighbours) that turn `a` into `b`. An exchange counts as one: USTD is
+-- USDT before it is USDC.
+local function distance(a, b)
+  local last, row = nil, {}
+  for j = 0, #b do row[j] = j end
+  for i = 1, #a do
+    local before = last
+    last, row = row, { [0] = i }
+    for j = 1, #b do
+      local same = a:byte(i) == b:byte(j)
+      row[j] = math.min(last[j - 1] + (same and 0 or 1), last[j] + 1, row[j - 1] + 1)
+      if before and j > 1 and a:byte(i) == b:byte(j - 1) and a:byte(i - 1) == b:byte(j) then
+        row[j] = math.min(row[j], before[j - 2] + 1)
+      end
+    end
+  end
+  return row[#b]
+end
+
+local NEAR = 2 -- so many letters are a slip of the fingers; more may be another word
+
+-- Returns the shortest name that begins with an unknown one without its plural: "deposit_history" for "deposits"; or
+-- nil.
+local function longer(unknown, names)
+  local stem, found = unknown:gsub("s$", ""), nil
+  for _, name in ipairs(names) do
+    if #stem > 4 and name:sub(1, #stem) == stem and (not found or #name < #found) then found = name end
+  end
+  return found
+end
+
+--- Returns the name of `names` (a list) that `unknown` was probably meant to be, or nil when none is near.
+---@param unknown string
+---@param names string[]
+---@param max_distance number|nil  how many letters may differ; by default a third of them, or two
+---@return string|nil
+function M.find(unknown, names, max_distance)
+  local requested = unknown:sub(1, 64):lower():gsub("[_%-]", "")
+  local best, best_distance = nil, max_distance or math.max(2, math.floor(#requested / 3))
+  for _, name in ipairs(names) do
+    local plain = name:lower():gsub("[_%-]", "")
+    local d = distance(requested, plain)
+    local is_alike = d < math.max(#requested, #plain) -- they share a letter
+    if is_alike and (d < best_distance or not best and d == best_distance) then best, best_distance = name, d end
+  end
+  return (not best or best_distance > NEAR) and longer(unknown, names) or best
+end
+
+--- Returns ` (did you mean "x"?)`, or an empty string.
+---@param unknown string
+---@param names string[]
+---@return string
+function M.hint(unknown, names)
+  local name = M.find(unknown, names)
+  return name and (' (did you mean "%s"?)'):format(name) or ""
+end
+
+--- Returns the hint for a word that is none of the keys of these maps.
+---@param unknown any
+---@return string
+function M.among(unknown, ...)
+  return M.hint(tostring(unknown), names_of(...))
+end
+
+return M

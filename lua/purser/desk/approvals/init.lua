@@ -1,0 +1,162 @@
+-- SPDX-License-Identifier: MIT
+--- Approvals: plans that persons sign, and the policy that says who has to. See docs/approvals.md.
+---
+---     local text = assert(purser.approvals.plan { client = client, policy = folder, queue = "june",
+---       journal_id = assert(journal:id()), payments = list, maker = "carol" })
+---     print(purser.approvals.show(text)) -- what the signers read
+---     assert(purser.approvals.add { client = payer, plan = text, signatures = { alice, bob } })
+---
+--- The payer's client has the option `policy`. It checks each call right before it is sent.
+
+local check = require "purser.desk.approvals.check"
+local errors = require "purser.client.call.errors"
+local option_schema = require "purser.client.util.option_schema"
+local payouts = require "purser.desk.payouts"
+local plan_text = require "purser.desk.approvals.plan_text"
+local policy_chain = require "purser.desk.approvals.policy_chain"
+local review = require "purser.desk.approvals.review"
+local signers = require "purser.desk.approvals.signers"
+local try = require "purser.desk.approvals.try"
+
+---@class purser.modules.approvals
+local M = {}
+
+-- Returns the client among these options; or nil and an error.
+local function client_of(options, known, name)
+  local message, option, hint = option_schema.check(options, known, "option of approvals." .. name)
+  local client = not message and options.client
+  if not message and not (client and client.settings) then
+    message, option = ("approvals.%s has no client"):format(name), "client"
+  end
+  if message then return nil, errors.option(message, option, hint) end
+  return client
+end
+
+-- Returns the plans that a payer's client has; or nil and an error.
+local function plans_of(options, known, name)
+  local client, err = client_of(options, known, name)
+  local plans = client and client:plans()
+  if plans or err then return plans, err end
+  return nil, errors.option("the client of approvals." .. name .. " has no policy", "client",
+    'give it the options journal, account and policy = "FOLDER"')
+end
+
+----------------------------------------------------------------------------------------------------------- the plan
+
+---@class purser.PlanOptions
+---@field client purser.Client     whose account and service the plan is for
+---@field payments { key: string, operation: string, params: table, payee: string|nil }[]
+---@field maker string             who makes it; the maker does not approve it
+---@field queue string|nil         Default: "default"
+---@field policy string            its folder
+---@field journal_id string        of the payer's journal: journal:id()
+---@field until_day string|nil     the last day, such as 2026-11-30. Default: today and the policy's plan_days
+
+local plan_rules = { client = "table", payments = "table", maker = "string", queue = "string", policy = "string",
+  journal_id = "string", until_day = "string" }
+
+--- Writes the plan of a list of payments. Returns its text; or nil and an error.
+---@param options purser.PlanOptions
+---@return string|nil text, purser.Error|nil err
+function M.plan(options)
+  local client, err = client_of(options, plan_rules, "plan")
+  if not client then return nil, err end
+  local settings, queue = client:settings(), options.queue or "default"
+  local account = settings.account
+  local chain, problem = policy_chain.open(options.policy or "", account)
+  if not chain then return signers.refuse("policy", problem) end
+  if not options.journal_id then
+    return signers.refuse("journal", "the plan needs the id of the payer's journal (journal:id())")
+  end
+  local rows = {}
+  for i, each in ipairs(options.payments or {}) do
+    if type(each) ~= "table" then
+      return nil, errors.argument("payments", ("payment %d of the list is a %s"):format(i, type(each)))
+    end
+    local params
+    params, err = payouts.params(account, queue, each.key, each.operation, each.params)
+    if not params then return nil, err end
+    rows[i] = { key = each.key, operation = each.operation, params = params, payee = each.payee }
+  end
+  local text
+  text, problem = signers.write({ account = account, journal_id = options.journal_id, chain = chain,
+    base_url = settings.base_url }, queue, options.maker or "", rows, client:now(), options.until_day)
+  if not text then return signers.refuse("changed", "the plan cannot be written: " .. problem) end
+  return text
+end
+
+--- Returns the review of a plan, what is odd first; or nil and an error.
+---@param text string
+---@param options purser.ReviewOptions|nil
+---@return string|nil review, purser.Error|nil err
+function M.show(text, options) return review.show(text, options) end
+
+------------------------------------------------------------------------------------------------------ the signatures
+
+--- Returns who signed a plan, and what that is worth under a policy; or nil and an error.
+---@param text string
+---@param signatures string[]  as `ssh-keygen -Y sign` writes them
+---@param folder string        of the policy
+---@return purser.Verified|nil verified, purser.Error|nil err
+function M.verify(text, signatures, folder)
+  if not option_schema.matches(signatures, option_schema.TEXTS) then
+    return nil, errors.argument("signatures", "the signatures are no plain list of texts")
+  end
+  local plan, message = plan_text.read(text)
+  if not plan then return signers.refuse("changed", message) end
+  local chain
+  chain, message = policy_chain.open(folder, plan.head.account)
+  if not chain or not signers.names_policy(plan, chain) then return signers.refuse("policy", message) end
+  return signers.verified(plan, chain, signatures)
+end
+
+----------------------------------------------------------------------------------------------------------- the payer
+
+---@class purser.PayerOptions
+---@field client purser.Client    the payer's, with a policy
+
+---@class purser.AddOptions: purser.PayerOptions
+---@field plan string             the text
+---@field signatures string[]|nil
+
+--- Gives a payer a plan and signatures on it, also withdrawals; what it had already stays. Returns what is known of the
+--- plan then; or nil and an error, and then no plan is added.
+---@param options purser.AddOptions
+---@return purser.Verified|nil verified, purser.Error|nil err
+function M.add(options)
+  local plans, err = plans_of(options, { client = "table", plan = "string", signatures = option_schema.TEXTS }, "add")
+  if not plans then return nil, err end
+  return plans:add(options.plan or "", options.signatures or {}, options.client:now(), function(plan)
+    local queue, problem = payouts.new { client = options.client, journal = plans:journal(), queue = plan.head.queue,
+      worker = "approvals" }
+    if not queue then return nil, problem end
+    return queue:add_all(plan.rows) -- what the queue has already stays
+  end)
+end
+
+--- Returns the plans of an account, newest first: who signed each, and what it lacks; or nil and an error.
+---@param options purser.PayerOptions
+---@return purser.PlanStatus[]|nil plans, purser.Error|nil err
+function M.status(options)
+  local plans, err = plans_of(options, { client = "table" }, "status")
+  if not plans then return nil, err end
+  local list, message = plans:stored(options.client:now())
+  if not list then return signers.refuse("journal", tostring(message)) end
+  return list
+end
+
+---------------------------------------------------------------------------------------------------------- the policy
+
+--- Returns what is odd about a policy (rules that never match, places nobody can fill) and what it loosens against
+--- another; or nil and an error.
+---@param text string      of the policy
+---@param against string|nil  of another one
+---@return purser.PolicyFindings|nil findings, purser.Error|nil err
+function M.check(text, against) return check.check(text, against) end
+
+--- Runs a policy over what was really paid. Returns the figures; or nil and an error.
+---@param options purser.TryOptions
+---@return purser.Trial|nil trial, purser.Error|nil err
+function M.try(options) return try.run(options) end
+
+return M

@@ -1,0 +1,315 @@
+-- SPDX-License-Identifier: MIT
+-- A policy: who may approve what, as one file of JSON that persons sign. Its vocabulary is closed: any other word is an
+-- error, so that no rule is dropped for a slip of the pen. Reading it decides nothing; rules.lua does.
+
+local decimal = require "purser.decimal"
+local files = require "purser.client.util.files"
+local names_of = require "purser.client.util.names_of"
+local operations = require "purser.client.operations"
+local plan_text = require "purser.desk.approvals.plan_text"
+local sshsig = require "purser.desk.approvals.sshsig"
+local suggest = require "purser.client.util.suggest"
+
+local M = {}
+
+local find, format, gsub, match, upper = string.find, string.format, string.gsub, string.match, string.upper
+
+local wrong = plan_text.wrong
+
+local MAX_HOURS = 31 * 24
+local DIGEST = "^" .. string.rep("%x", 64) .. "$"
+
+------------------------------------------------------------------------------------------------------ kinds of values
+
+-- A reader takes a value (nil where the file has none), its place in words, and the policy as far as it was read. It
+-- returns what is kept of the value, or ends the reading.
+
+local function text_of(value, name)
+  if type(value) ~= "string" or value == "" then wrong("%s is no text", name) end
+  return value
+end
+
+local function name_of(value, name)
+  if type(value) ~= "string" or not find(value, "^%w[%w._@-]*$") then
+    wrong("%s is no name of letters, digits, dots, hyphens and underscores", name)
+  end
+  return value
+end
+
+local function whole(least, most, default)
+  return function(value, name)
+    if value == nil and default then return default end
+    if type(value) ~= "number" or value % 1 ~= 0 or value < 0 or value > most then
+      wrong("%s is no whole number up to %d", name, most)
+    end
+    if value < least then wrong("%s is %d", name, value) end
+    return value
+  end
+end
+
+local function amount_of(value, name)
+  local amount = type(value) == "string" and decimal(value) or nil
+  if not amount or amount:sign() < 0 then wrong("%s is no amount in quotes", name) end
+  return amount
+end
+
+local function is_true(value, name) return value == true or wrong("%s is not true", name) end
+
+-- One of these words; it becomes what stands at it.
+local function one_of(words, name_of_words)
+  return function(value, name)
+    return words[value] or wrong('%s: "%s" is none of %s', name, tostring(value), name_of_words)
+  end
+end
+
+local function list_of(read)
+  return function(value, name, policy)
+    if type(value) ~= "table" or value[1] == nil and next(value) ~= nil then wrong("%s is no list", name) end
+    local list = {}
+    for i, each in ipairs(value) do list[i] = read(each, format("%s[%d]", name, i), policy) end
+    return list
+  end
+end
+
+-- A value, or a list of values, as a set.
+local function set_of(read)
+  local read_list = list_of(read)
+  return function(value, name, policy)
+    local set = {}
+    for _, member in ipairs(read_list(type(value) == "table" and value or { value }, name, policy)) do
+      set[member] = true
+    end
+    if next(set) == nil then wrong("%s is empty", name) end
+    return set
+  end
+end
+
+-- Calls fn(member) for the members of an object, in order, but for `note`, which may stand anywhere.
+local function each_member(value, name, fn)
+  if type(value) ~= "table" or value[1] ~= nil then wrong("%s is no object", name) end
+  for _, member in ipairs(names_of(value)) do
+    if member ~= "note" then fn(member) end
+  end
+end
+
+-- An object whose members have names of the file's.
+local function map_of(read)
+  return function(value, name, policy)
+    local map = {}
+    each_member(value or {}, name, function(member)
+      name_of(member, "a name of " .. name)
+      map[member] = read(value[member], name .. "." .. member, policy, member)
+    end)
+    return map
+  end
+end
+
+-- An object whose members are these: a list of { name, reader }, read in this order. The readers get the policy; those
+-- of the policy itself get what was read of it so far.
+local function object_of(members)
+  local known = {}
+  for _, member in ipairs(members) do known[member[1]] = true end
+  return function(value, name, policy)
+    each_member(value, name, function(member)
+      if not known[member] then wrong('%s has no member "%s"%s', name, member, suggest.among(member, known)) end
+    end)
+    local read = {}
+    for _, member in ipairs(members) do
+      local place = policy and name .. "." .. member[1] or member[1]
+      read[member[1]] = member[2](value[member[1]], place, policy or read)
+    end
+    return read
+  end
+end
+
+-- The name of something that the policy has under `part`.
+local function known_in(part)
+  return function(value, name, policy)
+    if policy[part][value or ""] then return value end
+    wrong('%s: "%s" has no "%s"', name, part, tostring(value))
+  end
+end
+
+------------------------------------------------------------------------------------------------------ conditions
+
+local function operation_of(word, name)
+  local row = operations.by_name[text_of(word, name)]
+  if word ~= "withdrawals" and not (row and row.effect ~= "read") then wrong('%s: "%s" writes nothing', name, word) end
+  return word
+end
+
+local function upper_of(word, name) return upper(text_of(word, name)) end
+
+local function minutes_of(hours, minutes, name)
+  local count = tonumber(hours) * 60 + tonumber(minutes)
+  return count <= 1440 and tonumber(minutes) < 60 and count or wrong("%s is no time", name)
+end
+
+local function hours_of(value, name)
+  local h1, m1, h2, m2 = match(text_of(value, name), "^(%d%d):(%d%d)%-(%d%d):(%d%d)$")
+  if not h1 then wrong("%s is not such as 08:00-18:00", name) end
+  local from, to = minutes_of(h1, m1, name), minutes_of(h2, m2, name)
+  if from >= to then wrong("%s ends before it begins; write two rules", name) end
+  return { from = from, to = to }
+end
+
+local conditions = {
+  operation = set_of(operation_of), coin = set_of(upper_of), network = set_of(upper_of), queue = set_of(text_of),
+  to = set_of(known_in "addresses"), known_days = whole(0, 3650), saved = is_true,
+  amount_over = amount_of, amount_up_to = amount_of,
+  sum_over = object_of { { "amount", amount_of }, { "hours", whole(1, MAX_HOURS) },
+    { "per", one_of({ account = "account", destination = "destination" }, "account and destination") } },
+  days = set_of(one_of({ mon = 1, tue = 2, wed = 3, thu = 4, fri = 5, sat = 6, sun = 7 }, "mon to sun")),
+  hours = hours_of, made_by = known_in "groups",
+}
+
+-- Reads the conditions of a rule; `outer` are those that hold next to them. Amounts are by coin: without one coin
+-- beside it a sum would be of apples and pears.
+local function conditions_of(value, name, policy, outer)
+  local read = {}
+  each_member(value or {}, name, function(word)
+    if not conditions[word] then wrong('%s has no member "%s"%s', name, word, suggest.among(word, conditions)) end
+    read[word] = conditions[word](value[word], name .. "." .. word, policy)
+  end)
+  local coins = read.coin or outer and outer.coin or {}
+  local coin = next(coins)
+  if coin and next(coins, coin) ~= nil then coin = nil end
+  for _, word in ipairs { "amount_over", "amount_up_to", "sum_over" } do
+    if read[word] and not coin then wrong("%s has %s, and not one coin beside it", name, word) end
+  end
+  if read.sum_over then
+    read.sum_over.coin, read.sum_over.operation = coin, read.operation or outer and outer.operation
+  end
+  policy.asks_sums, policy.asks_book = policy.asks_sums or read.sum_over ~= nil, policy.asks_book or read.saved
+  return read
+end
+
+----------------------------------------------------------------------------------------------------------- the file
+
+-- Reads the keys of a person: one, and the next while it is rotated. No two persons share one.
+local function keys_of(value, name, policy, person)
+  if type(value) ~= "table" or #value < 1 or #value > 2 then wrong("%s has not one or two keys", name) end
+  policy.by_key = policy.by_key or {}
+  local keys = {}
+  for i, line in ipairs(value) do
+    local key, message = sshsig.key(text_of(line, name))
+    if not key then wrong("%s: %s", name, message) end
+    local other = policy.by_key[key.key]
+    if other then wrong("one key is %s's and %s's, or there twice", other, person) end
+    keys[i], policy.by_key[key.key] = key, person
+  end
+  return keys
+end
+
+local places_of = list_of(object_of { { "group", known_in "groups" }, { "count", whole(1, 20) } })
+
+local function address_member(value, name) return value and text_of(value, name) end
+
+local read_rule = object_of { { "name", name_of },
+  { "effect", one_of({ allow = "allow", require = "require", forbid = "forbid" }, "allow, require and forbid") },
+  { "when", conditions_of }, { "unless", function(value) return value or {} end },
+  { "approvals", function(value, name, policy) return value and places_of(value, name, policy) end },
+  { "wait_hours", function(value, name) return value and whole(0, MAX_HOURS)(value, name) end } }
+
+local function rule_of(given, at, policy)
+  if type(given) == "table" and type(given.name) == "string" then at = 'rule "' .. given.name .. '"' end
+  local rule = read_rule(given, at, policy)
+  rule.unless = list_of(function(each, name)
+    local read = conditions_of(each, name, policy, rule.when)
+    return next(read) and read or wrong("%s is empty, so the rule never matches", name)
+  end)(rule.unless, at .. ".unless")
+  if rule.effect == "forbid" and (rule.approvals or rule.wait_hours) then
+    wrong("%s forbids, and no approval or wait undoes that", at)
+  end
+  if rule.effect == "allow" and not rule.approvals then
+    wrong("%s allows without a word on approvals; write []", at)
+  end
+  rule.approvals, rule.wait_hours = rule.approvals or {}, rule.wait_hours or 0
+  if rule.effect == "require" and not rule.approvals[1] and rule.wait_hours == 0 then
+    wrong("%s requires nothing", at)
+  end
+  return rule
+end
+
+local function zone_of(value, name)
+  if value == nil or value == "UTC" then return 0 end
+  local sign, hours, minutes = match(text_of(value, name), "^([+-])(%d%d):(%d%d)$")
+  if not sign or tonumber(hours) > 14 or tonumber(minutes) > 59 then wrong("zone is not such as +02:00") end
+  return (sign == "-" and -1 or 1) * (tonumber(hours) * 60 + tonumber(minutes))
+end
+
+-- Reads the rules. They are sorted, so that no order of the file can matter.
+local function rules_of(value, name, policy)
+  local rules, seen = list_of(rule_of)(value or {}, name, policy), {}
+  if not rules[1] then wrong("there are no rules, so nothing could be sent") end
+  table.sort(rules, function(a, b) return a.name < b.name end)
+  for _, rule in ipairs(rules) do
+    if seen[rule.name] then wrong('two rules are named "%s"', rule.name) end
+    seen[rule.name] = true
+  end
+  return rules
+end
+
+local function replaces_of(value, _, policy)
+  if find(tostring(value or ""), policy.version > 1 and DIGEST or "^$") then return value end
+  wrong("replaces is the digest of the version before, and version 1 has none")
+end
+
+local function change_of(value, name, policy)
+  local change = object_of { { "approvals", places_of } }(value, name, policy)
+  if not change.approvals[1] then wrong("change.approvals is empty, so anybody could change the policy") end
+  return change.approvals
+end
+
+local read_file = object_of {
+  { "purser", one_of({ ["policy 1"] = "policy 1" }, "the kinds of policies") }, { "account", text_of },
+  { "version", whole(1, 1000000) }, { "replaces", replaces_of }, { "zone", zone_of },
+  { "people", map_of(keys_of) },
+  { "groups", map_of(set_of(known_in "people")) },
+  { "addresses", map_of(list_of(object_of { { "address", text_of }, { "network", address_member },
+    { "memo", address_member }, { "contractAddress", address_member } })) },
+  { "plan_days", whole(0, 366, 7) }, { "change", change_of }, { "rules", rules_of },
+}
+
+---@class purser.Policy
+---@field version integer
+---@field digest string        SHA-256 of the file
+---@field text string
+---@field account string
+---@field people table<string, table[]>  keys by name
+---@field by_key table<string, string>   the name by the 32 bytes of a key
+---@field groups table<string, table<string, boolean>>
+---@field zone integer         minutes
+---@field plan_days integer
+---@field change table[]       who changes it: { group, count }
+---@field rules table[]        sorted by name
+---@field asks_sums boolean|nil  a rule asks what was sent in some hours
+---@field asks_book boolean|nil  a rule asks for the service's book of withdrawal addresses
+
+local function read(text)
+  if type(text) ~= "string" then wrong("it is a %s, and no text", type(text)) end
+  local given, message = files.rules_of("the policy", text)
+  if not given then wrong("%s", (gsub(message, "^the policy: ", ""))) end
+  local policy = read_file(given, "the policy")
+  policy.text, policy.digest, policy.by_key = text, plan_text.digest(text), policy.by_key or {}
+  return policy
+end
+
+--- Reads a policy. Returns nil and a message for anything that it cannot be sure to understand.
+---@param text string
+---@return purser.Policy|nil policy, string|nil message
+function M.read(text) return plan_text.protected(read, text) end
+
+--- Returns the lines of an `allowed_signers` file, with which `ssh-keygen -Y verify` checks signatures without Purser.
+---@param policy purser.Policy
+---@return string
+function M.signers(policy)
+  local lines = {}
+  for name, keys in pairs(policy.people) do
+    for _, key in ipairs(keys) do lines[#lines + 1] = name .. " " .. key.text .. "\n" end
+  end
+  table.sort(lines)
+  return table.concat(lines)
+end
+
+return M

@@ -1,0 +1,103 @@
+-- SPDX-License-Identifier: MIT
+-- The folder of an account's policy: 1.json, 2.json, ... and their signatures in 1.sigs, 2.sigs. It is walked from 1:
+-- each version names the digest of the one before, and is signed by the approvers of both.
+
+local core = require "purser.core"
+local files = require "purser.client.util.files"
+local policy = require "purser.desk.approvals.policy"
+local rules = require "purser.desk.approvals.rules"
+local sshsig = require "purser.desk.approvals.sshsig"
+
+local M = { NAMESPACE = "purser-policy-1" }
+
+local floor, format = math.floor, string.format
+
+---@class purser.PolicyChain
+---@field folder string
+---@field latest purser.Policy
+---@field versions purser.Policy[]      by version
+---@field ever table<string, string>    who had a key in any version, by the key
+
+-- Returns the persons of a policy who signed a text as a policy, by name: of several signatures each counts once.
+local function persons_of(each, text, signatures)
+  local persons = {}
+  for _, armoured in ipairs(signatures) do
+    local signature = sshsig.read(armoured)
+    local person = signature and sshsig.verify(signature, M.NAMESPACE, text) and each.by_key[signature.public.key]
+    if person then persons[person] = true end
+  end
+  return persons
+end
+
+-- Returns why a version does not follow another; nil where it does. The first follows nil.
+---@param new purser.Policy
+---@param old purser.Policy|nil
+---@param signatures string  armoured, one behind the other
+---@param account string
+---@return string|nil message
+local function problem(new, old, signatures, account)
+  local list = sshsig.split(signatures)
+  if not list then return "its signatures are not as `ssh-keygen -Y sign` writes them" end
+  local due = (old and old.version or 0) + 1
+  if new.version ~= due then return format("it is version %d, and version %d is due", new.version, due) end
+  if old and new.replaces ~= old.digest then return "it replaces another policy than the version before it" end
+  if new.account ~= account then return format('it is of the account "%s"', new.account) end
+  for _, each in ipairs { old or new, new } do
+    if not rules.filled(each, each.change, persons_of(each, new.text, list)) then
+      return format("not all have signed whom the `change` of version %d names", each.version)
+    end
+  end
+end
+
+-- Returns why a folder is not believed: who can take files out of it brings back an older policy.
+local function distrust(folder)
+  local mode, is_own = core.file_mode(folder)
+  local can_others = mode and (floor(mode / 16) % 2 == 1 or floor(mode / 2) % 2 == 1) -- its group, and all
+  if can_others or is_own == false then
+    return format("the policy's folder %s can be changed by others; let it be yours or root's: chmod go-w", folder)
+  end
+end
+
+--- Reads a folder. Returns nil and a message where any version of it is not as it should be.
+---@param folder string
+---@param account string
+---@return purser.PolicyChain|nil chain, string|nil message
+function M.open(folder, account)
+  local chain, wrong = { folder = folder, versions = {}, ever = {} }, distrust(folder)
+  if wrong then return nil, wrong end
+  while true do
+    local at = format("%s/%d", folder, #chain.versions + 1)
+    local text, message, is_missing = files.read_trusted(at .. ".json")
+    if not text and is_missing and chain.latest then return chain end
+    if not text then return nil, message end
+    local new, signatures
+    new, message = policy.read(text)
+    if new then signatures, message = files.read_trusted(at .. ".sigs") end
+    message = message or problem(new, chain.latest, signatures, account)
+    if message then return nil, format("the policy %s.json cannot be used: %s", at, message) end
+    for key, person in pairs(new.by_key) do chain.ever[key] = person end
+    chain.latest, chain.versions[new.version] = new, new
+  end
+end
+
+--- Installs a version of a policy in its folder, if all have signed whom it and the version before name. Returns its
+--- number; or nil and a message.
+---@param text string
+---@param signatures string  armoured, one behind the other
+---@return integer|nil version, string|nil message
+function M.install(folder, account, text, signatures)
+  local new, message = policy.read(text)
+  if not new then return nil, message end
+  local at, chain = format("%s/%d", folder, new.version), {}
+  if files.read(at .. ".json") then return nil, at .. ".json is there already" end
+  if new.version > 1 then chain, message = M.open(folder, account) end
+  message = message or problem(new, chain.latest, signatures, account)
+  if message then return nil, message end
+  local ok
+  ok, message = files.replace(at .. ".sigs", signatures)
+  if ok then ok, message = files.replace(at .. ".json", text) end
+  if ok then return new.version end
+  return nil, format("the folder %s cannot be written (`mkdir -m 700` makes it): %s", folder, tostring(message))
+end
+
+return M

@@ -1,0 +1,327 @@
+-- SPDX-License-Identifier: MIT
+-- The page that the signers of a plan read: totals, then what is odd, worst first, then every row, with whole
+-- addresses. The payments of before come from the reader's own records, and never from who made the plan.
+
+local decimal = require "purser.decimal"
+local errors = require "purser.client.call.errors"
+local names_of = require "purser.client.util.names_of"
+local option_schema = require "purser.client.util.option_schema"
+local plain_text = require "purser.client.util.plain_text"
+local plan_text = require "purser.desk.approvals.plan_text"
+local policy_chain = require "purser.desk.approvals.policy_chain"
+local signers = require "purser.desk.approvals.signers"
+
+local M = {}
+
+local WIDTH, DAY, RECENT_DAYS, SHOWN = 80, 86400000, 35, 8
+
+-- Returns a text of the maker's as one that cannot be taken for the page's own: in quotes where it has blanks.
+local function clean(text)
+  text = plain_text.clean(text):gsub("  +", " ")
+  return text:find '[ "]' and '"' .. text:gsub('"', "'") .. '"' or text
+end
+
+---@class purser.KnownPayment  one that the reader knows of: a row of an earlier plan
+---@field operation string
+---@field params table<string, string>
+---@field payee string|nil
+---@field at integer       epoch ms
+
+---@class purser.ReviewOptions
+---@field known purser.KnownPayment[]|nil  the reader's own records
+---@field journal purser.Journal|nil       also what a journal holds as made is known. Without either all is new
+---@field now integer|nil                  epoch ms, for what was paid lately
+---@field policy string|nil                its folder, for amounts that stay just below a limit
+---@field html boolean|nil
+
+-- Returns what a row pays, or has paid, in one form for all operations.
+local function fact_of(row)
+  local params = row.params
+  return { key = clean(row.key or ""), payee = clean(row.payee or ""), at = row.at, memo = clean(params.memo or ""),
+    coin = clean((params.coin or params.asset or "?"):upper()), network = clean(params.netWork or params.network or ""),
+    amount = decimal(params.amount or "0"),
+    address = params.address or params.toAccount or params.toAccountType or params.subAccount or "",
+    operation = row.operation, contract = params.contractAddress, params = params }
+end
+
+-- Parameters that a row shows anyway, and ids, which pay nobody. All others are listed by name.
+local SAID = { coin = true, asset = true, amount = true, netWork = true, network = true, memo = true, address = true,
+  contractAddress = true, withdrawOrderId = true, clientTranId = true }
+
+-- Text in groups of four, as people compare addresses.
+local function grouped(text) return (plain_text.clean(text):gsub("....", "%0 "):gsub(" $", "")) end
+
+-- Marks below what differs from another text.
+local function carets(text, other)
+  local marks = {}
+  for i = 1, #text do
+    marks[#marks + 1] = text:sub(i, i) == other:sub(i, i) and " " or "^"
+    if i % 4 == 0 then marks[#marks + 1] = " " end
+  end
+  return (table.concat(marks):gsub("%s+$", ""))
+end
+
+local function fold_key(key) return (key:lower():gsub("[^%w]", ""):gsub("o", "0"):gsub("[il]", "1")) end
+
+local function ends_of(address) return (address:sub(1, 4) .. address:sub(-4)):lower() end
+
+local function payment_text(fact)
+  return ("%s\n%s\n%s\n%s"):format(fact.address, fact.memo, fact.coin, tostring(fact.amount))
+end
+
+------------------------------------------------------------------------------------------------------ what is odd
+
+local function add_to(map, name, value)
+  map[name] = map[name] or {}
+  table.insert(map[name], value)
+end
+
+-- Returns the first of a list that is another one.
+local function other_of(list, own)
+  for _, each in ipairs(list) do
+    if each ~= own then return each end
+  end
+end
+
+-- The flags, worst first. Each gets a fact, what is known of its address (nil: nothing) and what was found of the plan;
+-- it returns a text, and lines that follow it.
+local flags = {}
+
+flags[1] = function(fact, known, at) -- address poisoning
+  if known or #fact.address < 12 then return nil end
+  local other = other_of(at.ends[ends_of(fact.address)], fact.address)
+  if not other or #other < 12 then return nil end
+  return "ONLY THE ENDS are those of another address" .. (at.by_address[other] and " that you know" or ""),
+    { grouped(fact.address), carets(fact.address, other), grouped(other) }
+end
+
+flags[2] = function(fact, _, at)
+  local addresses = fact.payee ~= "" and at.by_payee[fact.payee]
+  if not addresses or addresses[fact.address] then return nil end
+  return fact.payee .. " was paid at another address", { grouped(fact.address) }
+end
+
+flags[3] = function(fact, known)
+  for _, payment in ipairs(known or {}) do
+    if payment.memo == fact.memo and payment.network == fact.network then return nil end
+  end
+  return known and ("another memo or network than before: %s on %s"):format(fact.memo ~= "" and fact.memo or "none",
+    fact.network)
+end
+
+flags[4] = function(fact, _, at)
+  local other = other_of(at.keys[fold_key(fact.key)], fact.key)
+  return other and "its key is almost that of " .. other
+end
+
+flags[5] = function(fact, known, at)
+  local other = other_of(at.equal[payment_text(fact)], fact.key)
+  if other then return "the same amount to the same address as " .. other end
+  for _, payment in ipairs(known or {}) do
+    if payment.coin == fact.coin and fact.amount:eq(payment.amount)
+      and (not at.now or at.now - payment.at < RECENT_DAYS * DAY) then
+      return ("you paid the same amount there less than %d days ago"):format(RECENT_DAYS)
+    end
+  end
+end
+
+flags[6] = function(fact, known)
+  for _, payment in ipairs(known or {}) do
+    for _, times in ipairs { 10, 100, 1000 } do
+      if payment.coin == fact.coin and fact.amount:eq(payment.amount * times) then
+        return ("exactly %d times what was paid there before"):format(times)
+      end
+    end
+  end
+end
+
+flags[7] = function(fact, _, at)
+  for _, limit in ipairs(at.limits[fact.coin] or {}) do
+    if fact.amount:compare(limit) <= 0 and fact.amount:compare(limit * "0.98") >= 0 then
+      return ("just below the limit of %s"):format(tostring(limit))
+    end
+  end
+end
+
+flags[8] = function(fact, _, at)
+  local sum = at.sums[fact.coin .. " " .. fact.network]
+  return sum.count > 2 and (fact.amount * 2):compare(sum.amount) >= 0 and "half the sum or more in one row"
+end
+
+-- Returns the amounts that rules of a policy draw a line at, by coin.
+local function limits_of(policy)
+  local limits = {}
+  for _, rule in ipairs(policy and policy.rules or {}) do
+    for _, name in ipairs { "amount_over", "amount_up_to" } do
+      if rule.when[name] then add_to(limits, next(rule.when.coin), rule.when[name]) end
+    end
+  end
+  return limits
+end
+
+-- Adds the amount of a row to a total of this name.
+local function add_up(totals, name, fact)
+  local sum = totals[name] or { name = name, count = 0, amount = decimal "0", largest = decimal "0", fact = fact }
+  if sum.count == 0 then totals[name], totals[#totals + 1] = sum, sum end
+  sum.count, sum.amount = sum.count + 1, sum.amount + fact.amount
+  if fact.amount:compare(sum.largest) > 0 then sum.largest = fact.amount end
+end
+
+local function survey(plan, known, policy, now)
+  local at = { facts = {}, by_address = {}, by_payee = {}, ends = {}, keys = {}, equal = {}, sums = {}, places = {},
+    new = 0, now = now, limits = limits_of(policy), has_records = known[1] ~= nil }
+  local seen = {}
+  local function remember(address)
+    if not seen[address] then add_to(at.ends, ends_of(address), address) end
+    seen[address] = true
+  end
+  for _, row in ipairs(known) do
+    local payment = fact_of(row)
+    add_to(at.by_address, payment.address, payment)
+    remember(payment.address)
+    at.by_payee[payment.payee] = at.by_payee[payment.payee] or {}
+    at.by_payee[payment.payee][payment.address] = true
+  end
+  for i, row in ipairs(plan.rows) do
+    local fact = fact_of(row)
+    at.facts[i] = fact
+    at.new = at.new + (at.by_address[fact.address] and 0 or 1)
+    remember(fact.address)
+    add_to(at.keys, fold_key(fact.key), fact.key)
+    add_to(at.equal, payment_text(fact), fact.key)
+    add_up(at.sums, fact.coin .. " " .. fact.network, fact)
+    add_up(at.places, fact.address .. "\n" .. fact.memo .. "\n" .. fact.coin, fact)
+  end
+  table.sort(at.sums, function(a, b) return a.name < b.name end)
+  table.sort(at.places, function(a, b)
+    local order = a.amount:compare(b.amount)
+    return order > 0 or order == 0 and a.name < b.name
+  end)
+  return at
+end
+
+------------------------------------------------------------------------------------------------------------ the page
+
+-- Adds text to a page in lines of 80 letters.
+local function put(out, indent, text)
+  while #text > WIDTH do
+    local cut = text:sub(1, WIDTH):find " [^ ]*$"
+    if not cut or cut <= #indent + 1 then cut = WIDTH end
+    out[#out + 1] = text:sub(1, cut - 1)
+    text = indent .. text:sub(cut):gsub("^ ", "")
+  end
+  out[#out + 1] = text
+end
+
+local sections = {}
+
+sections[1] = { "PLAN", function(out, _, plan)
+  local head = plan.head
+  local function say(...) put(out, "  ", (...):format(select(2, ...))) end
+  say("account %s, queue %s, %s rows, until the end of %s (UTC)", clean(head.account), head.queue ~= ""
+    and clean(head.queue) or "(one call)", head.rows, head.not_after)
+  say("sha256 %s", plan.digest)
+  say("service %s, journal %s", clean(head.base_url), clean(head.journal))
+  say("policy %s, made by %s (as the plan says; nothing proves it)", head.policy:match "^%d+", clean(head.maker))
+end }
+
+sections[2] = { "SUMS", function(out, at)
+  for _, sum in ipairs(at.sums) do
+    local share = sum.amount:sign() > 0 and (sum.largest * 100):div(sum.amount, 1) or decimal "0"
+    put(out, "  ", ("%-14s %s in %d rows; the largest is %s (%s %%)"):format(sum.name, tostring(sum.amount),
+      sum.count, tostring(sum.largest), tostring(share)))
+  end
+end }
+
+sections[3] = { "LOOK AT THESE", function(out, at)
+  for _, flag in ipairs(flags) do
+    local count = 0
+    for _, fact in ipairs(at.facts) do
+      local text, lines = flag(fact, at.by_address[fact.address], at)
+      if text then count = count + 1 end
+      if text and count <= SHOWN then
+        put(out, "    ", ("%s  %s"):format(fact.key, text))
+        for _, line in ipairs(lines or {}) do put(out, "    ", "    " .. line) end
+      end
+    end
+    if count > SHOWN then out[#out + 1] = ("... and %d more like the last"):format(count - SHOWN) end
+  end
+  if not at.has_records then out[#out + 1] = "all are new to you: no records of yours were given"
+  elseif at.new > 0 then out[#out + 1] = ("%d rows go to addresses that you never paid"):format(at.new) end
+end }
+
+sections[4] = { "DESTINATIONS of several rows", function(out, at)
+  for _, sum in ipairs(at.places) do
+    if sum.count > 1 then
+      put(out, "    ", ("%s %s in %d rows to %s"):format(tostring(sum.amount), sum.fact.coin, sum.count,
+        grouped(sum.fact.address)))
+    end
+  end
+end }
+
+sections[5] = { "ALL ROWS", function(out, at)
+  for _, fact in ipairs(at.facts) do
+    put(out, "    ", ("%s  %s %s %s  %s"):format(fact.key, tostring(fact.amount), fact.coin, fact.network, fact.payee))
+    put(out, "    ", ("    to %s%s%s"):format(grouped(fact.address), fact.memo ~= "" and "  memo " .. fact.memo or "",
+      at.has_records and not at.by_address[fact.address] and "  NEW" or ""))
+    if fact.contract then put(out, "    ", "    contract " .. grouped(fact.contract)) end
+    local more = {}
+    for _, name in ipairs(names_of(fact.params)) do
+      local value = fact.params[name]
+      if not SAID[name] and value ~= fact.address then more[#more + 1] = name .. " " .. clean(value) end
+    end
+    if fact.operation ~= "wallet.withdraw" or more[1] then
+      put(out, "    ", "    by " .. fact.operation .. (more[1] and ": " or "") .. table.concat(more, ", "))
+    end
+  end
+end }
+
+local ENTITIES = { ["&"] = "&amp;", ["<"] = "&lt;", [">"] = "&gt;", ['"'] = "&quot;", ["'"] = "&#39;" }
+
+local HTML = "<!DOCTYPE html><html lang=\"en\"><meta charset=\"utf-8\"><title>Plan</title><style>body{font:14px "
+  .. "monospace;max-width:90ch;margin:2em auto}pre{white-space:pre-wrap}h2{font-size:1em}</style>\n"
+
+local function page_of(at, plan, options)
+  local pages = {}
+  for _, section in ipairs(sections) do
+    local out = {}
+    section[2](out, at, plan)
+    local lines = table.concat(out, "\n")
+    if options.html then
+      pages[#pages + 1] = ("<h2>%s</h2><pre>%s</pre>\n"):format(section[1], (lines:gsub("[&<>\"']", ENTITIES)))
+    elseif out[1] then
+      pages[#pages + 1] = ("%s\n%s\n"):format(section[1], lines)
+    end
+  end
+  return (options.html and HTML or "") .. table.concat(pages)
+end
+
+-- Adds the payments that a journal holds as made to records of the reader's.
+local function known_of(journal, account, records)
+  local known = {}
+  for i, payment in ipairs(records) do known[i] = payment end
+  for entry in journal:each_entry { account = account, state = "done" } do
+    known[#known + 1] = { at = entry.intent.sent_at, params = entry.intent.params, operation = entry.intent.operation }
+  end
+  return known
+end
+
+local review_rules = { known = "table", journal = "table", now = "any", policy = "string", html = "boolean" }
+
+--- Returns the review of a plan; see purser.approvals.
+function M.show(text, options)
+  options = options or {}
+  local wrong, name, hint = option_schema.check(options, review_rules, "option of approvals.show")
+  if wrong then return nil, errors.option(wrong, name, hint) end
+  local plan, message = plan_text.read(text)
+  if not plan then return signers.refuse("changed", message) end
+  local chain, known = nil, options.known or {}
+  if options.policy then
+    chain, message = policy_chain.open(options.policy, plan.head.account)
+    if not chain then return signers.refuse("policy", message) end
+  end
+  if options.journal then known = known_of(options.journal, plan.head.account, known) end
+  return page_of(survey(plan, known, chain and chain.latest, options.now), plan, options)
+end
+
+return M

@@ -1,0 +1,312 @@
+-- SPDX-License-Identifier: MIT
+-- Decides by a policy. A call is sent if no matching `forbid` is there, one matching `allow` is met, and every matching
+-- `require` is met. Rules have no order.
+--
+-- A condition holds (true), does not (false), or cannot be judged (nil). What cannot be judged fails an `allow`, and
+-- meets a `require` or a `forbid`: nothing unknown loosens.
+
+local decimal = require "purser.decimal"
+local operations = require "purser.client.operations"
+local plan_text = require "purser.desk.approvals.plan_text"
+
+local M = {}
+
+local find, floor, format, gmatch, upper = string.find, math.floor, string.format, string.gmatch, string.upper
+
+local MINUTE, HOUR, DAY = 60000, 3600000, 86400000
+
+----------------------------------------------------------------------------------------------------- what is judged
+
+-- Which coins a call moves; false for one that moves none. Nil where a service may read the text as another coin.
+local function coins_of(row, params)
+  if not row.moves then return false end
+  local text, coins = params[row.moves.asset], {}
+  if type(text) ~= "string" or find(text, "[^%w_,.-]") then return nil end
+  for coin in gmatch(upper(text), "[^,]+") do coins[#coins + 1] = coin end
+  return coins[1] and coins or nil
+end
+
+-- Returns two names of a destination, "" where a call has none. Two calls with the same first one pay the same. Two
+-- that may pay the same have the same second one: on most networks a memo means nothing, and a service has several
+-- names for a network, so it is of the address or the account alone.
+local function destination_of(row, params)
+  local moves, parts = row.moves or {}, {}
+  if moves.to == "address" then
+    parts = { params[moves.address], params[moves.memo] or "", upper(params[moves.network] or ""),
+      params[moves.contract] or "" }
+  elseif moves.to == "user" then
+    parts = { params[moves.account], params[moves.account_type], params[moves.area_code] or "" }
+  elseif moves.to == "sub_account" then
+    parts = { params.toAccount or "" }
+  end
+  if not parts[1] then return "", "" end
+  local anyhow = plan_text.digest(moves.to .. upper(parts[1]))
+  for i, part in ipairs(parts) do parts[i] = format("%d:%s", #part, part) end
+  return plan_text.digest(moves.to .. table.concat(parts)), anyhow
+end
+
+--- Returns a record of the service's book as an entry of a policy's `addresses` is.
+---@param saved table  of wallet.withdrawal_addresses
+---@param network string|nil  its name as withdrawals want it; nil: as the book has it, the long one
+---@return { address: string, memo: string|nil, network: string } entry
+function M.saved(saved, network)
+  local memo = saved.memo ~= "" and saved.memo or saved.addressTag
+  return { address = tostring(saved.address), memo = memo ~= "" and memo or nil,
+    network = network or tostring(saved.network) }
+end
+
+--- Returns what rules judge of a call. The caller adds what it knows of it: `now`, `queue`, `known_since` (false: never
+--- paid), `book` (the service's own: a list of M.saved), `sum`, `signed`, `maker`, `waited_ms`.
+---@param operation string
+---@param params table<string, string>
+---@return table|nil call  nil where there is no such operation
+function M.call(operation, params)
+  local row = operations.by_name[operation]
+  if not row then return nil end
+  local amount = row.moves and row.moves.amount and params[row.moves.amount]
+  local destination, place = destination_of(row, params)
+  return { operation = operation, row = row, params = params, coins = coins_of(row, params),
+    amount = amount and decimal(amount) or nil, destination = destination, place = place, queue = "", signed = {} }
+end
+
+local judge = {}
+
+function judge.operation(set, call)
+  return set[call.operation] or set.withdrawals and call.row.moves ~= nil and call.row.moves.to == "address" or false
+end
+
+function judge.coin(set, call)
+  if not call.coins then return call.coins end
+  local count = 0
+  for _, coin in ipairs(call.coins) do count = count + (set[coin] and 1 or 0) end
+  if count > 0 and count < #call.coins then return nil end
+  return count > 0
+end
+
+function judge.network(set, call)
+  local name = call.row.moves and call.row.moves.network
+  local network = name and call.params[name]
+  if name and not network then return nil end
+  return network ~= nil and network ~= false and set[upper(network)] or false
+end
+
+local function is_entry(entry, call)
+  local moves, params = call.row.moves, call.params
+  local network = params[moves.network]
+  return params[moves.memo] == entry.memo and params[moves.contract] == entry.contractAddress
+    and (entry.network == nil or network ~= nil and upper(network) == upper(entry.network))
+end
+
+-- Returns whether a call pays an address of these lists. Nil where a list is not known, or has the address in other
+-- letters or with something else beside it: a service may take them for one.
+local function pays_one_of(lists, call)
+  local moves, found = call.row.moves, false
+  if not moves or moves.to ~= "address" then return false end
+  if not lists[1] then return nil end
+  local address = call.params[moves.address]
+  for _, list in ipairs(lists) do
+    for _, entry in ipairs(list) do
+      if entry.address == address and is_entry(entry, call) then return true end
+      if upper(entry.address) == upper(address) then found = nil end
+    end
+  end
+  return found
+end
+
+function judge.to(names, call, policy)
+  local lists = {}
+  for name in pairs(names) do lists[#lists + 1] = policy.addresses[name] end
+  return pays_one_of(lists, call)
+end
+
+function judge.saved(_, call) return pays_one_of({ call.book }, call) end
+
+function judge.known_days(days, call)
+  if call.destination == "" or call.known_since == nil then return nil end
+  return call.known_since ~= false and call.now - call.known_since >= days * DAY
+end
+
+-- A call that moves no coin has no amount; of one whose amount does not travel nobody knows it.
+function judge.amount_over(limit, call)
+  if not call.amount then return nil end
+  return call.amount:compare(limit) > 0
+end
+
+function judge.amount_up_to(limit, call)
+  if not call.amount then return nil end
+  return call.amount:compare(limit) <= 0
+end
+
+-- The sum holds this call.
+function judge.sum_over(limit, call)
+  if not call.amount or not call.sum or limit.per == "destination" and call.place == "" then return nil end
+  local sum = call.sum(limit)
+  if not sum then return nil end
+  return (sum + call.amount):compare(limit.amount) > 0
+end
+
+--- Returns the coin of the sums that a call counts in, and the places of these: "" is the whole account. Nil for
+--- a call that counts in none.
+---@return string|nil coin, string[]|nil places
+function M.counted(call)
+  if not call.amount or not call.coins or #call.coins ~= 1 then return nil end
+  return call.coins[1], { "", call.place ~= "" and call.place or nil }
+end
+
+--- Returns whether a sum over the operations of a rule holds what this operation moved.
+---@param limit table  a `sum_over` that was read
+function M.counts(limit, operation)
+  return not limit.operation or judge.operation(limit.operation, { operation = operation,
+    row = operations.by_name[operation] or {} })
+end
+
+local function local_ms(call, policy) return call.now + policy.zone * MINUTE end
+
+function judge.days(set, call, policy)
+  return set[(floor(local_ms(call, policy) / DAY) + 3) % 7 + 1] or false -- the first day was a Thursday
+end
+
+function judge.hours(range, call, policy)
+  local minute = floor(local_ms(call, policy) / MINUTE) % 1440
+  return minute >= range.from and minute < range.to
+end
+
+function judge.queue(set, call) return set[call.queue] or false end
+
+function judge.made_by(group, call, policy)
+  if call.maker == nil and call.maker_unknown then return nil end
+  return call.maker ~= nil and policy.groups[group][call.maker] or false
+end
+
+-- Returns whether all conditions hold. A sum is asked of the journal, so it comes last.
+local function all(conditions, call, policy)
+  local result = true
+  for name, value in pairs(conditions) do
+    local one = true
+    if name ~= "sum_over" then one = judge[name](value, call, policy) end
+    if one == false then return false end
+    if one == nil then result = nil end
+  end
+  if not conditions.sum_over then return result end
+  local one = judge.sum_over(conditions.sum_over, call)
+  if one then return result end
+  return one
+end
+
+--- Returns whether a rule is about a call: true, false, or nil where that cannot be judged.
+---@return boolean|nil
+function M.matches(rule, call, policy)
+  local result = all(rule.when, call, policy)
+  if result == false then return false end
+  for _, conditions in ipairs(rule.unless) do
+    local except = all(conditions, call, policy)
+    if except then return false end
+    if except == nil then result = nil end
+  end
+  return result
+end
+
+------------------------------------------------------------------------------------------------------------- persons
+
+-- Gives place `i` a person, moving others to further places where need be.
+local function give_place(i, groups, signed, holder, tried)
+  for person in pairs(signed) do
+    if groups[i][person] and not tried[person] then
+      tried[person] = true
+      if not holder[person] or give_place(holder[person], groups, signed, holder, tried) then
+        holder[person] = i
+        return true
+      end
+    end
+  end
+  return false
+end
+
+--- Returns whether these persons fill all places of a list { group, count }, each person one.
+---@param policy purser.Policy
+---@param approvals { group: string, count: integer }[]
+---@param signed table<string, boolean>
+---@return boolean
+function M.filled(policy, approvals, signed)
+  local groups, holder = {}, {}
+  for _, place in ipairs(approvals) do
+    for _ = 1, place.count do groups[#groups + 1] = policy.groups[place.group] end
+  end
+  for i = 1, #groups do
+    if not give_place(i, groups, signed, holder, {}) then return false end
+  end
+  return true
+end
+
+local function is_met(rule, call, policy)
+  if not M.filled(policy, rule.approvals, call.signed) then return false end
+  return rule.wait_hours == 0 or call.waited_ms ~= nil and call.waited_ms >= rule.wait_hours * HOUR
+end
+
+local RETRY_MS = 600000
+
+-- Returns whether conditions may be judged otherwise later: by the time, or by a book that could not be read.
+local function turns(conditions, call)
+  return conditions.days or conditions.hours or conditions.saved and not call.book
+end
+
+-- When a rule that stands in the way may do so no longer, only because time goes by; nil where it will not.
+local function due_in(rule, call, policy)
+  if rule.effect == "forbid" then
+    local moves_on = rule.when.sum_over or turns(rule.when, call)
+    for _, conditions in ipairs(rule.unless) do moves_on = moves_on or turns(conditions, call) end
+    return moves_on and RETRY_MS or nil
+  end
+  if not call.waited_ms or not M.filled(policy, rule.approvals, call.signed) then return nil end
+  return math.max(1000, rule.wait_hours * HOUR - call.waited_ms)
+end
+
+--- Returns the rules of a policy that apply to a call, in their order, and whether a rule could not be judged: such an
+--- `allow` does not apply, any other rule does.
+---@return table[] applying, boolean is_unsure
+function M.applying(policy, call)
+  local list, is_unsure = {}, false
+  for _, rule in ipairs(policy.rules) do
+    local matched = M.matches(rule, call, policy)
+    if matched or matched == nil and rule.effect ~= "allow" then list[#list + 1] = rule end
+    is_unsure = is_unsure or matched == nil
+  end
+  return list, is_unsure
+end
+
+---@class purser.Decision
+---@field ok boolean
+---@field forbidden string[]   rules that forbid
+---@field unmet string[]       matching rules whose approvals or wait lack
+---@field allowed string[]     matching `allow` that are met
+---@field asked table[]        the places of `unmet`
+---@field due_in integer|nil   ms: only time is in the way
+
+--- Decides about a call.
+---@param policy purser.Policy
+---@param call table            of M.call
+---@param applying table[]|nil  the rules that apply, where they are known
+---@return purser.Decision
+function M.decide(policy, call, applying)
+  local decision = { forbidden = {}, unmet = {}, allowed = {}, asked = {} }
+  local due, first_allow, stops = 0, math.huge, false -- ms until nothing is in the way, and until a rule allows it
+  for _, rule in ipairs(applying or M.applying(policy, call)) do
+    local is_allow = rule.effect == "allow"
+    if rule.effect ~= "forbid" and is_met(rule, call, policy) then
+      if is_allow then decision.allowed[#decision.allowed + 1] = rule.name end
+    else
+      local ms = due_in(rule, call, policy) or math.huge
+      if is_allow then first_allow = math.min(first_allow, ms) else due, stops = math.max(due, ms), true end
+      local names = rule.effect == "forbid" and decision.forbidden or decision.unmet
+      names[#names + 1] = rule.name
+      if names == decision.unmet then decision.asked[#names] = rule.approvals end
+    end
+  end
+  local is_allowed = decision.allowed[1] ~= nil
+  decision.ok = is_allowed and not stops
+  if not is_allowed then due = math.max(due, first_allow) end
+  if not decision.ok and due < math.huge then decision.due_in = due end
+  return decision
+end
+
+return M

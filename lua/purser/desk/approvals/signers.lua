@@ -1,0 +1,176 @@
+-- SPDX-License-Identifier: MIT
+-- Who says what of a plan: its signatures, by a policy. Persons count, not keys or signatures.
+
+local errors = require "purser.client.call.errors"
+local names_of = require "purser.client.util.names_of"
+local plan_text = require "purser.desk.approvals.plan_text"
+local sshsig = require "purser.desk.approvals.sshsig"
+local utc = require "purser.client.util.utc"
+
+local M = {}
+
+local concat, format, match, sub = table.concat, string.format, string.match, string.sub
+
+local DAY = 86400000
+
+--- The namespace of each purpose for which a plan is signed.
+---@type table<string, string>
+M.NAMESPACES = { approve = "purser-plan-1", withdraw = "purser-plan-withdraw-1", made = "purser-plan-made-1" }
+
+local messages = {
+  missing = "it waits for approval",
+  expired = "its plan has expired; make it again with the same keys, and have it signed",
+  withdrawn = "the approval of its plan was withdrawn", changed = "it is not as its plan says",
+  account = "its plan is for another account", queue = "its plan is for another queue",
+  journal = "its plan is for another journal", service = "its plan is for another service",
+  policy = "its plan names a policy that this one did not replace", signature = "a signature is not over this plan",
+  rollback = "the account was under a newer policy than the folder holds",
+  clock = "this machine's clock is behind the newest call in the journal", rule = "the policy forbids it",
+  stranger = "a signature is by a key that the policy does not name",
+  repeated = "it was sent under this plan, and a person said that it was not made; that needs another plan",
+  maker = "the maker of a plan does not approve it", same_person = "one person signed twice, and counts once",
+}
+
+--- Returns the error of what approvals do not let through.
+---@param code string      missing, expired, withdrawn, changed, ...
+---@param more string|nil  what there is to add
+---@param details table|nil
+---@return purser.Error
+function M.error(code, more, details)
+  local err = errors.argument(nil, messages[code] .. (more and ": " .. more or ""))
+  err.code, err.details = "approval." .. code, details
+  return err
+end
+
+--- Returns nil and the error of a code, with this message in place of its own.
+---@param code string
+---@param message string|nil
+---@return nil, purser.Error
+function M.refuse(code, message)
+  local err = M.error(code)
+  err.message = message or err.message
+  return nil, err
+end
+
+---@class purser.PlanPayer
+---@field account string
+---@field journal_id string
+---@field base_url string
+---@field chain purser.PolicyChain
+
+--- Writes a plan for a payer, which ends with a day: the last of the policy's `plan_days`, unless `until_day` names
+--- another. Returns its text; or nil and a message.
+---@param payer purser.PlanPayer
+---@param queue string  "" for the plan of one call
+---@param maker string
+---@param rows table[]  of plan_text.write
+---@param now integer   epoch ms
+---@param until_day string|nil
+---@return string|nil text, string|nil message
+function M.write(payer, queue, maker, rows, now, until_day)
+  local latest = payer.chain.latest
+  return plan_text.write({ account = payer.account, queue = queue, journal = payer.journal_id, maker = maker,
+    base_url = payer.base_url, policy = format("%d %s", latest.version, latest.digest),
+    not_after = until_day or sub(utc.text(now + latest.plan_days * DAY), 1, 10) }, rows)
+end
+
+--- Returns whether a plan names a policy of the chain.
+---@return boolean
+function M.names_policy(plan, chain)
+  local version, digest = match(plan.head.policy, "^(%d+) (%x+)$")
+  local named = chain.versions[tonumber(version)]
+  return named ~= nil and named.digest == digest
+end
+
+--- Returns the code of why a plan does not belong to a payer at this time; nil where it does.
+---@param plan { head: table, ends: integer }
+---@param payer purser.PlanPayer
+---@param queue string|nil  nil: any
+---@return string|nil code
+function M.misfit(plan, payer, queue, now)
+  local head = plan.head
+  return head.account ~= payer.account and "account" or queue and head.queue ~= queue and "queue"
+    or head.journal ~= payer.journal_id and "journal" or head.base_url ~= payer.base_url and "service"
+    or now >= plan.ends and "expired" or not M.names_policy(plan, payer.chain) and "policy" or nil
+end
+
+---@class purser.Statement
+---@field kind string|nil     "approve", "withdraw" or "made"; nil where it is none on this plan
+---@field key string|nil      the 32 bytes of the key
+---@field message string|nil  why the text is no signature at all
+
+--- Reads a signature on the text of a plan.
+---@return purser.Statement
+function M.statement(text, armoured)
+  local signature, message = sshsig.read(armoured)
+  for kind, namespace in pairs(signature and M.NAMESPACES or {}) do
+    if sshsig.verify(signature, namespace, text) then return { kind = kind, key = signature.public.key } end
+  end
+  return { message = message }
+end
+
+---@class purser.UselessSignature
+---@field code string         signature, stranger, maker or same_person
+---@field number integer      which of the signatures it is
+---@field person string|nil
+---@field message string|nil  why the text is no signature at all
+
+---@class purser.Signers
+---@field signed table<string, boolean>  who approves
+---@field withdrawn string|nil           who withdrew
+---@field maker string|nil               the maker, where the signature says so
+---@field problems purser.UselessSignature[]  what counts for nothing
+
+--- Returns who says what of a plan, by a policy. The maker's own approval is none.
+---@param head table   the plan's
+---@param chain purser.PolicyChain
+---@param statements purser.Statement[]
+---@return purser.Signers
+function M.of(head, chain, statements)
+  local found = { signed = {}, problems = {} }
+  for i, statement in ipairs(statements) do
+    local kind, person, code = statement.kind, chain.latest.by_key[statement.key or ""], nil
+    if kind == "withdraw" then person = person or chain.ever[statement.key] end
+    if not kind then code = "signature"
+    elseif not person then code = "stranger"
+    elseif kind == "withdraw" then found.withdrawn = person
+    elseif kind == "made" and person == head.maker then found.maker = person
+    elseif kind == "made" or person == head.maker then code = "maker"
+    elseif found.signed[person] then code = "same_person"
+    else found.signed[person] = true end
+    if code then
+      found.problems[#found.problems + 1] = { code = code, person = person, number = i, message = statement.message }
+    end
+  end
+  return found
+end
+
+---@class purser.Verified
+---@field plan purser.SignedPlan
+---@field signed string[]        persons whose approval counts
+---@field withdrawn string|nil   who withdrew it
+---@field made_by string|nil     the maker, where the signature says so
+---@field problems purser.UselessSignature[]  signatures that count for nothing
+
+--- Returns what signatures on a plan are worth under a policy.
+---@param plan purser.SignedPlan
+---@param chain purser.PolicyChain
+---@param armoured string[]
+---@return purser.Verified
+function M.verified(plan, chain, armoured)
+  local statements = {}
+  for i, each in ipairs(armoured) do statements[i] = M.statement(plan.text, each) end
+  local found = M.of(plan.head, chain, statements)
+  return { plan = plan, signed = names_of(found.signed), withdrawn = found.withdrawn, made_by = found.maker,
+    problems = found.problems }
+end
+
+--- Returns what a list of places asks for, as text: "treasury 2, finance 1".
+---@return string
+function M.places_text(approvals)
+  local parts = {}
+  for i, place in ipairs(approvals) do parts[i] = format("%s %d", place.group, place.count) end
+  return concat(parts, ", ")
+end
+
+return M

@@ -1,0 +1,286 @@
+-- SPDX-License-Identifier: MIT
+--- The books: a copy of an account's histories in SQLite or PostgreSQL that never loses a change, and statements that
+--- add up. See docs/sync.md and docs/statement.md.
+---
+---     local books = assert(purser.books.open { sqlite = "books.db", client = parent, keys = { desk1 = sub_client } })
+---     local report = assert(books:sync())
+---     print(assert(books:statement { from = "2026-10-01", to = "2026-11-01", format = "hledger" }))
+
+local core = require "purser.core"
+local errors = require "purser.client.call.errors"
+local model = require "purser.desk.books.model"
+local option_schema = require "purser.client.util.option_schema"
+local outbox = require "purser.desk.books.outbox"
+local owners = require "purser.desk.books.owners"
+local record = require "purser.desk.books.record"
+local sinks = require "purser.client.transport.sinks"
+local sources = require "purser.desk.books.sources"
+local stores = require "purser.desk.books.store"
+local sync = require "purser.desk.books.sync"
+local utc = require "purser.client.util.utc"
+local writers = require "purser.desk.books.writers"
+
+---@class purser.modules.books
+local M = {}
+
+---@class purser.Books
+local Books = { __name = "purser.books" }
+Books.__index = Books
+
+---@class purser.BooksOptions
+---@field sqlite string|nil                  a file; made when it is missing
+---@field postgresql purser.PostgresqlOptions|nil
+---@field client purser.Client|nil           the account's own key; needed by `sync` alone
+---@field keys table<string, purser.Client>|nil  a client of each sub-account, by its name
+---@field journal purser.Journal|nil         of the calls that are made here: their owners are read soon
+---@field account string|nil                 the account's name in the books. Default: "Account"
+---@field pairs string[][]|nil               { from, to }: sub-accounts between which transfers are looked for
+---@field identities table<string, string>|nil  what other users call an owner (UID, e-mail): "Main" or a sub-account
+---@field addresses table<string, string>|nil  deposit address (or address:memo) -> "Main" or a sub-account
+---@field address_coins string[]|nil         coins of which each owner's deposit addresses are read, once a day
+---@field since_ms integer|nil               how far back the first reading goes. Default: 180 days
+---@field every_ms integer|nil               how often an owner is read of whom something is new. Default: 60000
+---@field sinks purser.SinkOptions[]|nil     where each change goes as an event: { command } or { webhook, secret }
+---@field fee "on_top"|"inside"|nil          where the fee of a withdrawal stands when nothing shows it
+
+local rules = { sqlite = "string", postgresql = "table", client = "any", keys = "table", account = "string",
+  journal = "table", pairs = "table", identities = "table", addresses = "table",
+  address_coins = { is_list = true }, since_ms = { 0, option_schema.EXACT }, every_ms = { 1000, 86400000 },
+  fee = { "on_top", "inside" }, sinks = "table" }
+
+local function owner_of(name) return name == "Main" and name or sources.owner_name(name) end
+
+--- Opens the books. Returns them; or nil and an error of kind "config".
+---@param options purser.BooksOptions
+---@return purser.Books|nil books, purser.Error|nil err
+function M.open(options)
+  local message, name, hint = option_schema.check(options, rules, "option")
+  if message then return nil, errors.config(message, hint, name) end
+  if (options.sqlite == nil) == (options.postgresql == nil) then
+    message, name = "give sqlite = FILE or postgresql = {...}, one of them", "sqlite"
+  end
+  local account = options.account or "Account"
+  if not message and not account:find "^[A-Z][A-Za-z0-9-]*$" then
+    message, name = "option account is no name of letters, digits and hyphens that begins with a capital", "account"
+  end
+  if message then return nil, errors.config(message, hint, name) end
+  local store
+  store, message = stores.open(options)
+  if not store then return nil, errors.config("the books cannot be opened: " .. message) end
+  local self = setmetatable({ store = store, account = account, journal = options.journal,
+    pairs = {}, unreached = 0, address_coins = options.address_coins or {},
+    since = options.since_ms or 180 * sources.DAY, every = options.every_ms or 60000, fee = options.fee,
+    keys = options.keys or {}, identities = {}, addresses = options.addresses or {},
+    main = { name = "Main", is_main = true, client = options.client } }, Books)
+  for _, pair in ipairs(options.pairs or {}) do self.pairs[table.concat(pair, " ", 1, 2)] = pair end
+  for text, owner in pairs(options.identities or {}) do self.identities[text] = owner_of(owner) end
+  self.clock = options.client and function() return options.client:now() end or core.now_ms
+  self.is_own = function(text) return text and self.identities[tostring(text)] or "" end
+  self.asset = function(coin) return owners.asset_of(self, coin) end
+  self.by_address = function(deposit)
+    local owner = self.addresses[("%s:%s"):format(tostring(deposit.address), tostring(deposit.memo))]
+      or self.addresses[tostring(deposit.address)]
+    return owner and owner_of(owner) or ""
+  end
+  local went
+  went, self.senders, message = pcall(outbox.open, store, options.sinks or {})
+  if not went or not self.senders then return nil, errors.config(message or self.senders, nil, "sinks") end
+  return self
+end
+
+-- The methods raise what they fail with; the end of this file makes of that nil and an error.
+local function fail(name, ...) error(errors.argument(name, ...), 0) end
+
+---@class purser.BooksReport
+---@field owners integer      how many were read
+---@field changes integer     records that are new or changed
+---@field problems table[]    { owner, list, message, is_rejected }: what could not be read
+---@field next_due integer    epoch ms: when an owner is due again
+
+---@class purser.BooksSyncParams
+---@field due boolean|nil     only owners that are due
+---@field progress (fun(owner: string, at: integer, of: integer))|nil
+
+--- Reads what the keys may read. What could not be read is in `problems`, and in the gaps of each statement.
+---@param params purser.BooksSyncParams|nil
+---@return purser.BooksReport|nil report, purser.Error|nil err
+function Books:sync(params)
+  params = params or {}
+  if not self.main.client then error(errors.config("the books were opened without a client", nil, "client"), 0) end
+  local now = self.main.client:now()
+  local report = { owners = 0, changes = 0, problems = {} }
+  self.problems, self.unreached = report.problems, 0
+  owners.note_calls(self, now)
+  if not self.owners or now - self.owners_at >= sources.DAY or not params.due then
+    self.owners, self.owners_at = owners.list(self), now
+  end
+  for i, owner in ipairs(self.owners) do
+    if not params.due or owners.take_due(self, owner, now) then
+      if params.progress then params.progress(owner.name, i, #self.owners) end
+      report.owners, report.changes = report.owners + 1, report.changes + sync.owner(self, owner)
+    end
+  end
+  local due = self.store:rows("SELECT min(due) AS due FROM purser_books_owner WHERE account = $1", self.account)[1]
+  report.next_due = math.floor(tonumber(due.due) or now)
+  return report
+end
+
+-------------------------------------------------------------------------------------------------------- statements
+
+---@class purser.StatementParams
+---@field from string|integer   a date, a time or epoch ms; counts
+---@field to string|integer     does not count
+---@field rev integer|nil       the books as they were at this revision. Default: the newest
+---@field write fun(text: string)|nil  gets the text, part by part; what it raises ends the statement
+---@field format "hledger"|"beancount"|"csv"|"jsonl"|"html"|nil  default "hledger", which ledger reads, too
+
+local function time_of(name, value)
+  local ms, message = value, nil
+  if type(value) == "string" then ms, message = utc.ms(value) end
+  if type(ms) == "number" and ms >= 1e12 and ms < 1e13 then return record.time_text(math.floor(ms)) end
+  fail(name, ('"%s" is no time: %s'):format(name, message and message:gsub("^utc%.ms: ", "")
+    or "give 2026-10-31 or epoch ms"))
+end
+
+local PIECES = 1000 -- of a text that are written at once
+
+--- Writes a statement. Returns its text, empty where `write` got it, and the data it was made of; or nil and an
+--- error.
+---@param params purser.StatementParams
+---@return string|nil text, table|purser.Error made
+function Books:statement(params)
+  local from, to = time_of("from", params.from), time_of("to", params.to)
+  if to <= from then fail("to", 'the span is empty: "to" is not later than "from"') end
+  local write = writers[params.format or "hledger"]
+  if not write then fail("format", "format is none of hledger, beancount, csv, jsonl, html") end
+  local made = model.statement(self, from, to, params.rev and ("%012d"):format(params.rev) or self.store:rev())
+  local pieces, texts = {}, {}
+  local take = params.write or function(text) texts[#texts + 1] = text end
+  local function flush()
+    take(table.concat(pieces))
+    pieces = {}
+  end
+  write(made, function(piece)
+    pieces[#pieces + 1] = piece
+    if #pieces == PIECES then flush() end
+  end)
+  flush()
+  return table.concat(texts), made
+end
+
+--- Each record of the books in the order of its time, as a table of texts by column; `raw` is the service's.
+---@param entity string|nil  of this kind alone: deposit, withdrawal, transfer ...
+---@return fun(): table|nil
+function Books:each(entity) return self.store:each(self.account, entity or "") end
+
+-------------------------------------------------------------------------------------------------------- words
+
+-- Returns the one record whose id begins so.
+local function record_of(self, id, entity)
+  local rows = type(id) == "string" and id:find "^%x+$" and #id >= 6 and self.store:rows(
+    "SELECT rid, entity, class FROM purser_books_record WHERE account = $1 AND rid >= $2 AND rid < $3 LIMIT 2",
+    self.account, id, id .. "g") or {}
+  if #rows ~= 1 then
+    fail("id", ("%s records begin with the id %s"):format(#rows == 0 and "no" or "several", tostring(id)))
+  end
+  if entity and rows[1].entity ~= entity then fail("id", ("%s is a %s, no %s"):format(id, rows[1].entity, entity)) end
+  return rows[1]
+end
+
+local function say(self, verb, rid, value)
+  self.store:write(function(tx, rev)
+    tx:rows("INSERT INTO purser_books_word (account, rev, at, verb, rid, value) VALUES ($1, $2, $3, $4, $5, $6)",
+      self.account, rev(), record.time_text(math.floor(tx:now())), verb, rid, value)
+  end)
+  return true
+end
+
+--- Says how a record ended that the service shows no more.
+---@param id string               or as much of its beginning as no other has
+---@param how "success"|"failed"
+---@return true|nil done, purser.Error|nil err
+function Books:settle(id, how)
+  if how ~= "success" and how ~= "failed" then fail("how", "how a record ended is neither success nor failed") end
+  local found = record_of(self, id)
+  if record.is_final(found.class) then fail("id", "the record is final by itself") end
+  return say(self, "settle", found.rid, how)
+end
+
+--- Says that a deposit is the other side of a withdrawal.
+---@param withdrawal string
+---@param deposit string
+---@return true|nil done, purser.Error|nil err
+function Books:match(withdrawal, deposit)
+  return say(self, "match", record_of(self, withdrawal, "withdrawal").rid, record_of(self, deposit, "deposit").rid)
+end
+
+--- Says that a withdrawal went to somebody else, whatever its address.
+---@param withdrawal string
+---@return true|nil done, purser.Error|nil err
+function Books:outside(withdrawal) return say(self, "outside", record_of(self, withdrawal, "withdrawal").rid, "") end
+
+--- Closes what lies before a day: its statements keep their bytes, and what is learned later is a correction on that
+--- day.
+---@param ends string|integer  the first open day
+---@return true|nil done, purser.Error|nil err
+function Books:close_before(ends)
+  local time = time_of("ends", ends)
+  if tonumber(time) > self.clock() then fail("ends", "what lies before that day is not over") end
+  local last = self.store:rows("SELECT max(ends) AS ends FROM purser_books_period WHERE account = $1", self.account)[1]
+  if last.ends and last.ends >= time then fail("ends", ("it is closed up to %s"):format(model.date(last.ends))) end
+  self.store:write(function(tx, rev)
+    tx:rows("INSERT INTO purser_books_period (account, ends, rev) VALUES ($1, $2, $3)", self.account, time, rev())
+  end)
+  return true
+end
+
+--- Returns what could not be read and still is not: a list of { owner, list, starts, ends, why }.
+---@return table[]|nil gaps, purser.Error|nil err
+function Books:gaps()
+  return self.store:rows("SELECT owner, list, starts, ends, why FROM purser_books_gap WHERE account = $1 AND "
+    .. "closed_rev = '' ORDER BY owner, list, starts", self.account)
+end
+
+-------------------------------------------------------------------------------------------------------- events
+
+--- Sends the events that are due to the sinks that the books were opened with.
+---@return integer|nil delivered, integer|purser.Error failed  how many, and how many failed and are sent again
+function Books:deliver()
+  return outbox.deliver(self.store, self.senders, self.clock)
+end
+
+--- Returns what waits for each sink: a list of { sink, waiting, parked, oldest, error }.
+---@param params? { retry?: boolean, forget?: string }  retry: parked events go, too; forget: a sink and its events
+---@return table[]|nil sinks, purser.Error|nil err
+function Books:events(params)
+  if params and params.retry then outbox.retry(self.store) end
+  if params and params.forget and not outbox.forget(self.store, params.forget) then
+    fail("forget", "there is no receiver " .. params.forget)
+  end
+  return outbox.waiting(self.store)
+end
+
+for name, method in pairs(Books) do
+  if type(method) == "function" then
+    Books[name] = function(...)
+      local went, first, second = pcall(method, ...)
+      if went then return first, second end
+      if type(first) == "table" and not errors.is(first) then error(first, 0) end -- of a caller's function
+      return nil, errors.is(first) and first or errors.new { kind = "workflow", outcome = "not_sent",
+        message = tostring(first) }
+    end
+  end
+end
+
+--- Returns whether an event that a webhook got is from who has the secret, and was sent at most five minutes ago.
+---@param secret string|userdata
+---@param head string  Purser-Signature of the request's head
+---@param body string
+---@param now integer|nil  epoch s; default: this machine's clock
+---@return boolean is_genuine
+function M.verify(secret, head, body, now) return sinks.verify(secret, head, body, now) end
+
+--- Closes the database.
+function Books:close() self.store:close() end
+
+return M

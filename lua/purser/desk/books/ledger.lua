@@ -1,0 +1,173 @@
+-- SPDX-License-Identifier: MIT
+-- The books at a revision: every record's versions as entries, matched, with the fees where the balances say they
+-- stand, and what the balances show beyond them. Nothing of it is stored, so a better reading restates it.
+
+local core = require "purser.core"
+local decimal = require "purser.decimal"
+local match = require "purser.desk.books.match"
+local postings = require "purser.desk.books.postings"
+local reconcile = require "purser.desk.books.reconcile"
+
+local M = {}
+
+local COLUMNS = "rid, entity, owner, sid, client_id, time, booked, seen, rev, state, class, asset, amount, fee, got, "
+  .. "got_asset, from_owner, from_place, to_owner, to_place, address, memo, tx, batch, missing_since"
+local PAGE = 1000
+
+-- Returns the versions of a record as they were up to a revision, oldest first. A change has what was other before it:
+-- all else is as in the version that came next.
+local function versions_of(row, changes, rev)
+  local versions, version = {}, row
+  for i = #changes, 0, -1 do
+    if version.rev <= rev then table.insert(versions, 1, version) end
+    version = i > 0 and setmetatable(core.decode(changes[i].body), { __index = version })
+  end
+  return versions
+end
+
+-- Returns the versions of a record and one more where a person said how it ended.
+local function with_word(versions, word)
+  local last = versions[#versions]
+  versions[#versions + 1] = word and setmetatable({ booked = word.at, seen = word.at, rev = word.rev,
+    said = word.value == "success" and (last.entity == "withdrawal" and "sent" or "done") or "void" },
+    { __index = last }) or nil
+  return versions
+end
+
+-- Returns the records that stand in statements, in the order of their ids: { versions, row = the last one, fact }; and
+-- the same by id.
+local function records_of(books, rev, settled)
+  local records, by_rid, last = {}, {}, ""
+  repeat
+    local rows = books.store:rows("SELECT " .. COLUMNS .. " FROM purser_books_record WHERE account = $1 AND "
+      .. "first_rev <= $2 AND rid > $3 ORDER BY rid LIMIT " .. PAGE, books.account, rev, last)
+    local changes, first = {}, last
+    last = #rows > 0 and rows[#rows].rid or last
+    for _, change in ipairs(books.store:rows("SELECT rid, body FROM purser_books_change WHERE rid > $1 AND rid <= $2 "
+      .. "ORDER BY rid, rev", first, last)) do
+      changes[change.rid] = changes[change.rid] or {}
+      table.insert(changes[change.rid], change)
+    end
+    for _, row in ipairs(rows) do
+      if postings.moves(row.entity) then
+        local versions = with_word(versions_of(row, changes[row.rid] or {}, rev), settled[row.rid])
+        by_rid[row.rid] = { versions = versions, row = versions[#versions], fact = {} }
+        records[#records + 1] = by_rid[row.rid]
+      end
+    end
+  until #rows < PAGE
+  return records, by_rid
+end
+
+-- Returns what people said up to a revision, the last word of each kind about each record.
+local function words_of(books, rev)
+  local said = { settle = {}, match = {}, outside = {} }
+  for _, row in ipairs(books.store:rows("SELECT at, rev, verb, rid, value FROM purser_books_word WHERE account = $1 "
+    .. "AND rev <= $2 ORDER BY rev", books.account, rev)) do
+    said[row.verb][row.rid] = row
+  end
+  return said
+end
+
+-- Returns the addresses of the account's own deposits, those that the service showed, and those that were named.
+local function own_places(books, deposits, rev)
+  local own = {}
+  local shown = books.store:rows("SELECT address, memo, to_owner FROM purser_books_address WHERE account = $1 AND "
+    .. "first_rev <= $2", books.account, rev)
+  for _, list in ipairs { deposits, shown } do
+    for _, row in ipairs(list) do own[match.place(row)] = own[match.place(row)] or row.to_owner ~= "" end
+  end
+  for address in pairs(books.addresses) do
+    own[address:lower() .. (address:find(":", 1, true) and "" or ":")] = true
+  end
+  return own
+end
+
+-- Matches both sides, and says of each record where its counterpart stands. Returns the withdrawals: { row, fact }.
+local function match_sides(books, records, by_rid, said, rev)
+  local sides, sent = { withdrawal = {}, deposit = {} }, {}
+  for _, record in ipairs(records) do
+    local row = record.row
+    local side, class = sides[row.entity], postings.class_of(row)
+    if side and class ~= "unreadable" and class ~= "void" then side[#side + 1] = row end
+  end
+  local pair_of, candidates = match.pairs(sides.withdrawal, sides.deposit, said.match, said.outside)
+  local own = own_places(books, sides.deposit, rev)
+  for _, side in pairs(sides) do
+    for _, row in ipairs(side) do
+      local fact, pair = by_rid[row.rid].fact, pair_of[row.rid]
+      fact.pair, fact.candidates, fact.transit = pair and pair.rid, candidates[row.rid], pair ~= nil
+    end
+  end
+  for i, row in ipairs(sides.withdrawal) do
+    local fact, fee = by_rid[row.rid].fact, decimal(row.fee)
+    fact.transit = not said.outside[row.rid] and (fact.transit or own[match.place(row)] == true)
+    if not fee or fee:is_zero() then fact.inside = false
+    elseif fact.pair then fact.inside, fact.is_measured = not decimal(row.amount):eq(pair_of[row.rid].amount), true end
+    sent[i] = by_rid[row.rid]
+  end
+  return sent
+end
+
+local function entries_of(records)
+  local entries = {}
+  for _, record in ipairs(records) do
+    for _, entry in ipairs(record.entries) do entries[#entries + 1] = entry end
+  end
+  return entries
+end
+
+-- Makes the entries. Where nothing shows yet where a fee stands, it is taken as inside the amount, and measured by the
+-- balances; where these do not say it, it stands as all measured ones do, else as the user says, else on top.
+local function book(books, records, withdrawals, readings, chart)
+  local unknown, counts = {}, { [true] = 0, [false] = 0 }
+  for _, withdrawal in ipairs(withdrawals) do
+    local fact = withdrawal.fact
+    fact.is_unknown = fact.inside == nil
+    if fact.is_unknown then fact.inside, unknown[#unknown + 1] = true, withdrawal end
+  end
+  for _, record in ipairs(records) do record.entries = postings.entries(record.versions, record.fact, chart) end
+  if unknown[1] then reconcile.measure_fees(entries_of(records), readings, chart) end
+  for _, withdrawal in ipairs(withdrawals) do
+    local fact = withdrawal.fact
+    if fact.is_unknown then fact.inside = fact.measured end
+    if fact.is_measured then counts[fact.inside] = counts[fact.inside] + 1 end
+  end
+  for _, withdrawal in ipairs(unknown) do
+    local fact = withdrawal.fact
+    if fact.inside == nil then
+      fact.is_assumed = (counts[true] == 0) == (counts[false] == 0)
+      if fact.is_assumed then fact.inside = books.fee == "inside" else fact.inside = counts[true] > 0 end
+    end
+    if not fact.inside then withdrawal.entries = postings.entries(withdrawal.versions, fact, chart) end
+  end
+  return entries_of(records)
+end
+
+local function readings_of(books, rev)
+  local by_owner = {}
+  for _, row in ipairs(books.store:rows("SELECT owner, began, at, rev, body FROM purser_books_reading WHERE "
+    .. "account = $1 AND rev <= $2 ORDER BY owner, at, rev", books.account, rev)) do
+    by_owner[row.owner] = by_owner[row.owner] or {}
+    row.totals = {}
+    for asset, parts in pairs((core.decode(row.body))) do row.totals[asset] = decimal(parts[1]) + parts[2] end
+    table.insert(by_owner[row.owner], row)
+  end
+  return by_owner
+end
+
+--- Returns the books at a revision: entries in order, readings by owner, checks, and the records: { row, fact }.
+---@param books purser.Books
+---@param rev string
+function M.at(books, rev)
+  local chart, said, readings = postings.chart(books.account), words_of(books, rev), readings_of(books, rev)
+  local records, by_rid = records_of(books, rev, said.settle)
+  local withdrawals = match_sides(books, records, by_rid, said, rev)
+  local entries = book(books, records, withdrawals, readings, chart)
+  local lines, checks = reconcile.lines(entries, readings, chart)
+  for _, line in ipairs(lines) do entries[#entries + 1] = line end
+  table.sort(entries, match.before)
+  return { entries = entries, readings = readings, checks = checks, records = records, chart = chart }
+end
+
+return M

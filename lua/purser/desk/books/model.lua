@@ -1,0 +1,180 @@
+-- SPDX-License-Identifier: MIT
+-- A statement as data: what an account held, what happened, what it holds, what adds up and what needs a person. It
+-- depends on a revision, a span and nothing else, so the same question has the same bytes for ever.
+
+local decimal = require "purser.decimal"
+local ledger = require "purser.desk.books.ledger"
+local match = require "purser.desk.books.match"
+local postings = require "purser.desk.books.postings"
+local names_of = require "purser.client.util.names_of"
+local states = require "purser.client.operations.states"
+local utc = require "purser.client.util.utc"
+
+local M = {}
+
+local ZERO = decimal(0)
+
+local dates = {} -- by day
+
+--- Returns the date of a time that is kept as text; of one that could not be read, a word for that.
+function M.date(time)
+  if time == "" then return "no date" end
+  local day = math.floor(tonumber(time) / 86400000)
+  dates[day] = dates[day] or utc.text(day * 86400000):sub(1, 10)
+  return dates[day]
+end
+
+-- Adds a leg to balances. Returns its key, and what stands there.
+local function add(balances, leg, prefix)
+  local key = (prefix or "") .. leg[1] .. "\30" .. leg[2]
+  balances[key] = (balances[key] or ZERO) + leg[3]
+  return key, balances[key]
+end
+
+local function add_all(balances, legs, prefix)
+  for _, leg in ipairs(legs) do add(balances, leg, prefix) end
+end
+
+-- Returns what the books now say of closed days beyond what they said before: an entry a record, on the first open day.
+local function corrections(now, before, start)
+  local new, old, by_rid, list, first = {}, {}, {}, {}, {}
+  for _, side in ipairs { { new, now.entries }, { old, before.entries } } do
+    for _, entry in ipairs(side[2]) do
+      if entry.time < start then add_all(side[1], entry.legs, entry.rid .. "\30") end
+    end
+  end
+  for _, entry in ipairs(now.entries) do first[entry.rid] = first[entry.rid] or entry end
+  for _, key in ipairs(names_of(new, old)) do
+    local left = (new[key] or ZERO) - (old[key] or ZERO)
+    if not left:is_zero() then
+      local rid, account, asset = key:match "^(.-)\30(.-)\30(.*)$"
+      local known = first[rid] or { time = start }
+      if not by_rid[rid] then
+        by_rid[rid] = { time = start, rid = rid, legs = {}, row = known.row, fact = known.fact,
+          corrects = M.date(known.time):sub(1, 7), text = "correction" }
+        list[#list + 1] = by_rid[rid]
+      end
+      table.insert(by_rid[rid].legs, { account, asset, tostring(left) })
+    end
+  end
+  return list
+end
+
+-- Returns the entries of a span as they stand, what all accounts held before it, and the books that say so: closed days
+-- as they were closed, and what came to light later on the first open day. Of what lies before the span it needs the
+-- books of one revision: with its corrections a period holds what the next one takes as closed.
+local function composed(books, rev, from, to)
+  local periods = books.store:rows("SELECT ends, rev FROM purser_books_period WHERE account = $1 AND rev <= $2 "
+    .. "AND ends >= $3 ORDER BY ends", books.account, rev, from)
+  periods[#periods + 1] = { ends = "9", rev = rev }
+  local entries, balances, before, start = {}, {}, nil, from
+  for _, period in ipairs(periods) do
+    local now = ledger.at(books, period.rev)
+    for _, entry in ipairs(before and corrections(now, before, start) or {}) do entries[#entries + 1] = entry end
+    for _, entry in ipairs(now.entries) do
+      if not before and entry.time < from then add_all(balances, entry.legs) end
+      if entry.time >= start and entry.time < period.ends and entry.time < to then entries[#entries + 1] = entry end
+    end
+    before, start = now, period.ends
+    if period.ends >= to then return entries, balances, now, period.rev end
+  end
+end
+
+local function is_asset(account) return account:find "^Assets:" ~= nil end
+
+-- Balances of accounts, in order: a list of { account, asset, amount }.
+local function legs_of(balances, keep)
+  local legs = {}
+  for _, key in ipairs(names_of(balances)) do
+    local account, asset = key:match "^(.-)\30(.*)$"
+    if keep(account, balances[key]) then legs[#legs + 1] = { account, asset, tostring(balances[key]) } end
+  end
+  return legs
+end
+
+-- Returns the entry that a span begins with: what the accounts held, against the opening account.
+local function opening_of(balances, chart, from)
+  local against = {}
+  local legs = legs_of(balances, function(account, amount) return is_asset(account) and not amount:is_zero() end)
+  for _, leg in ipairs(legs) do add(against, { chart.opening, leg[2], tostring(-decimal(leg[3])) }) end
+  for _, leg in ipairs(legs_of(against, function(_, amount) return not amount:is_zero() end)) do
+    legs[#legs + 1] = leg
+  end
+  return { time = from, rid = "", text = "brought forward", legs = legs }
+end
+
+-- Returns the accounts for which no balance was ever read, of those that hold something or moved.
+local function unread(now, closing)
+  local list, read = {}, {}
+  for owner in pairs(now.readings) do
+    read[now.chart.owner(owner, "Spot")], read[now.chart.owner(owner, "Leaving")] = true, true
+  end
+  for _, leg in ipairs(closing) do
+    local is_owners = leg[1]:find "^Assets:[^:]+:[^:]+:"
+    if is_owners and not read[leg[1]] and list[#list] ~= leg[1] then list[#list + 1] = leg[1] end
+  end
+  return list
+end
+
+-- Returns what is open of the records that existed by the end of the span.
+local function open_of(now, to)
+  local open, shown = {}, {}
+  for _, record in ipairs(now.records) do -- a rebate, for one, has another's id there
+    local entity = record.row.entity
+    if entity == "withdrawal" or entity == "transfer" then shown[record.row.client_id] = true end
+  end
+  for _, record in ipairs(now.records) do
+    local row, fact, class = record.row, record.fact, postings.class_of(record.row)
+    local why = class == "unreadable" and "an amount or a time of it cannot be read"
+      or row.class == "lost_sight" and not row.said and "out of sight: the service shows it no more"
+      or fact.candidates and ("%d deposits may be its other side"):format(#fact.candidates)
+      or row.entity == "internal_transfer" and row.from_owner == "" and row.to_owner == "" and "which side is the "
+        .. "account's is not known: name the identities"
+      or row.entity == "deposit" and row.to_owner == "" and "whose it is is not known: name the address"
+      or fact.transit and not fact.pair and class ~= "pending" and row.entity == "withdrawal" and "on its way to an "
+        .. "own address: no deposit of it is seen yet"
+      or row.entity == "call" and row.missing_since == "" and (row.client_id == "" or not shown[row.client_id]) and
+        ("the journal has its call of %s (%s), and no record shows it yet"):format(row.batch, row.state)
+      or (class == "pending" or class == "sent" or class == "early") and "not final: " .. row.entity .. " in state "
+        .. (states.name(row.entity, row.state) or row.state)
+    if why and row.time < to then
+      open[#open + 1] = { rid = row.rid, time = row.time, why = why, row = row }
+    end
+  end
+  table.sort(open, match.before)
+  return open
+end
+
+--- Returns the statement of a span, `from` and `to` as the tables keep times: `from` counts, `to` does not.
+---@param books purser.Books
+---@param from string
+---@param to string
+---@param rev string
+function M.statement(books, from, to, rev)
+  local entries, balances, now, effective = composed(books, rev, from, to)
+  local opening, lines, lowest, assumed = opening_of(balances, now.chart, from), {}, {}, 0
+  balances = {}
+  add_all(balances, opening.legs)
+  for _, entry in ipairs(entries) do
+    for _, leg in ipairs(entry.legs) do
+      local key, held = add(balances, leg)
+      if held:sign() < 0 and is_asset(leg[1]) and not lowest[key] then
+        lowest[key] = { account = leg[1], asset = leg[2], amount = held, entry = entry }
+      end
+    end
+    if entry.is_unexplained then lines[#lines + 1] = entry end
+    if entry.fact and entry.fact.is_assumed and not entry.is_pending then assumed = assumed + 1 end
+  end
+  if #opening.legs > 0 then table.insert(entries, 1, opening) end
+  local closing = legs_of(balances, is_asset)
+  local negative = {}
+  for _, key in ipairs(names_of(lowest)) do negative[#negative + 1] = lowest[key] end
+  local gaps = books.store:rows("SELECT owner, list, starts, ends, why FROM purser_books_gap WHERE account = $1 AND "
+    .. "rev <= $2 AND (closed_rev = '' OR closed_rev > $3) AND starts < $4 AND (ends = '' OR ends > $5) "
+    .. "ORDER BY owner, list, starts", books.account, effective, effective, to, from)
+  return { account = books.account, from = from, to = to, rev = effective, entries = entries, closing = closing,
+    all = legs_of(balances, function() return true end), open = open_of(now, to), unexplained = lines, gaps = gaps,
+    unread = unread(now, closing), checks = now.checks, negative = negative, assumed = assumed }
+end
+
+return M

@@ -1,0 +1,98 @@
+-- SPDX-License-Identifier: MIT
+-- Whose books they are: the parent, its sub-accounts, and what others call them.
+
+local names_of = require "purser.client.util.names_of"
+local record = require "purser.desk.books.record"
+local sources = require "purser.desk.books.sources"
+local sync = require "purser.desk.books.sync"
+
+local M = {}
+
+--- Returns the asset that a coin of a history is: live ones carry their network, as USDT-TRX. What the service lists as
+--- a coin stays whole. Raises the error of a call that fails.
+function M.asset_of(self, coin)
+  local name = tostring(coin)
+  if not name:find("-", 1, true) then return name end
+  if not self.coins then
+    local list, err = self.main.client:call "wallet.coins"
+    if not list then error(err, 0) end
+    self.coins = {}
+    for _, one in ipairs(list) do self.coins[one.coin] = true end
+  end
+  return self.coins[name] and name or name:match "^(.+)%-[^-]*$" or name
+end
+
+-- Returns the sub-accounts of which the service told last, by the newest list or an earlier one.
+local function known_subs(self)
+  return self.store:rows("SELECT sid, client_id FROM purser_books_sub_account WHERE account = $1 AND "
+    .. "missing_since = '' ORDER BY sid", self.account)
+end
+
+--- Returns the owners there are; what cannot be listed is a problem of the run.
+function M.list(self)
+  local owners, by_name = { self.main }, {}
+  local list = sources.sub_accounts(self)
+  if sync.read_list(self, self.main, list, { changes = 0 }) then self.group = list.operation:match "^[^.]+" end
+  for _, sub in ipairs(known_subs(self)) do
+    by_name[sub.sid] = { name = sources.owner_name(sub.sid), sub = sub.sid }
+    self.identities[sub.sid] = self.identities[sub.sid] or by_name[sub.sid].name
+    if sub.client_id ~= "" then self.identities[sub.client_id] = by_name[sub.sid].name end
+  end
+  for name, client in pairs(self.keys) do
+    by_name[name] = by_name[name] or { name = sources.owner_name(name), sub = name }
+    by_name[name].client = client
+  end
+  for _, name in ipairs(names_of(by_name)) do owners[#owners + 1] = by_name[name] end
+  local uid = not self.uid and self.main.client:call "live.uid"
+  if uid then self.uid, self.identities[tostring(uid.uid)] = true, "Main" end
+  return owners
+end
+
+-- Returns the payments of the journal that have no known end.
+local function open_payments(journal)
+  local open = {}
+  for _, state in ipairs { "open", "unknown", "undecided" } do
+    for entry in journal:each_entry { state = state } do
+      open[#open + 1] = entry.intent.params.amount and entry or nil
+    end
+  end
+  return open
+end
+
+--- Takes from the journal which payments have no known end, and what was called since it was asked last: whose books
+--- the calls change is read soon, and transfers between two sub-accounts are looked for.
+function M.note_calls(self, now)
+  if not self.journal then return end
+  self.identities[self.main.client:account()] = "Main"
+  for name, client in pairs(self.keys) do self.identities[client:account()] = sources.owner_name(name) end
+  local id, err = self.journal:id() -- another machine's journal does not show these
+  if not id then error(err, 0) end
+  sync.read_list(self, self.main, { list = "calls " .. id:sub(1, 8), entity = "call", is_state = true,
+    client = self.main.client, records = function() return open_payments(self.journal) end }, { changes = 0 })
+  for entry in self.journal:each_entry { after = self.last_call } do
+    self.last_call = entry
+    local params, names = entry.intent.params, { self.identities[entry.intent.account] or "Main" }
+    if params.fromAccount and params.toAccount then
+      self.pairs[params.fromAccount .. " " .. params.toAccount] = { params.fromAccount, params.toAccount }
+    end
+    for _, member in ipairs { "fromAccount", "toAccount", "subAccount" } do
+      names[#names + 1] = params[member] and sources.owner_name(params[member])
+    end
+    for _, name in ipairs(now - entry.intent.sent_at < sources.DAY and names or {}) do
+      self.store:rows("UPDATE purser_books_owner SET due = $1, every = $2, hot_until = $3 WHERE account = $4 AND "
+        .. "owner = $5", record.time_text(now), record.time_text(self.every), record.time_text(now + sources.DAY),
+        self.account, name)
+    end
+  end
+end
+
+--- Tells whether an owner is due, and takes it: another run that asks meanwhile finds it taken.
+function M.take_due(self, owner, now)
+  local _, changed = self.store:rows("UPDATE purser_books_owner SET due = $1 WHERE account = $2 AND owner = $3 "
+    .. "AND due <= $4", record.time_text(now + self.every), self.account, owner.name, record.time_text(now))
+  if changed == 1 then return true end
+  return not self.store:rows("SELECT due FROM purser_books_owner WHERE account = $1 AND owner = $2", self.account,
+    owner.name)[1]
+end
+
+return M

@@ -1,0 +1,256 @@
+-- SPDX-License-Identifier: MIT
+-- Records of the service as rows of the books: the same columns for each kind, an id that is the same in every run, and
+-- a class for each state.
+
+local core = require "purser.core"
+local decimal = require "purser.decimal"
+local digest = require "purser.client.util.digest"
+local json = require "purser.json"
+local names_of = require "purser.client.util.names_of"
+local schema = require "purser.desk.books.schema"
+local states = require "purser.client.operations.states"
+local utc = require "purser.client.util.utc"
+
+local M = {}
+
+--- Returns a time as the tables keep it.
+function M.time_text(ms) return ("%013d"):format(ms) end
+
+-- Returns a copy of a value in which an empty table is an object.
+local function marked(value)
+  if type(value) ~= "table" or value == json.null then return value end
+  local copy = {}
+  for name, member in pairs(value) do copy[name] = marked(member) end
+  return next(copy) == nil and json.object {} or copy
+end
+
+local layouts = {} -- by kind: the names of all members that its values had so far, and what writes them in order
+
+-- Returns the JSON of a value that holds no other; nil for one that does, or whose names no layout takes.
+local function flat(value, kind)
+  local known = layouts[kind] or { names = {} }
+  for name, member in pairs(value) do
+    if type(member) == "table" then return nil end
+    if not known.names[name] then known.names[name], known.layout = true, nil end
+  end
+  if not known.layout then
+    local went, layout = pcall(core.layout, {}, names_of(known.names), "object")
+    layouts[kind] = went and known or nil
+    if not went then return nil end
+    known.layout = layout
+  end
+  return known.layout:body(value)
+end
+
+--- Returns the JSON of a plain value, the same for equal values. Values of one `kind` have mostly the same members.
+function M.json(value, kind)
+  return kind and flat(value, kind) or json.encode(marked(value))
+end
+
+-- Returns an amount without zeros at its end, also where it came with an exponent; "" for what is no number.
+function M.amount(value)
+  local text = tostring(value == nil and "" or value)
+  if #text < 100 and (text:find "^[1-9]%d*$" or text:find "^%d%.%d*[1-9]$" or text:find "^[1-9]%d*%.%d*[1-9]$") then
+    return text -- as it is kept
+  end
+  local digits, sign, power = text:match "^(-?[%d.]+)[eE]([+-]?)(%d%d?)$"
+  local amount = decimal(digits or text)
+  if amount and digits then
+    local tens = decimal("1" .. ("0"):rep(tonumber(power)))
+    amount = sign == "-" and amount:div(tens, 100) or amount * tens
+  end
+  return amount and tostring(amount) or ""
+end
+
+-- Neither database keeps a zero byte.
+local function text_of(value)
+  if type(value) == "string" and not value:find("\0", 1, true) then return value end
+  return value == nil and "" or (tostring(value):gsub("%z", "\\0"))
+end
+
+-- Returns a time as the tables keep it, "" for none. A record has epoch milliseconds, a date and time, or a day (a
+-- rebate: yyyymmdd).
+local function time_of(value)
+  if type(value) == "number" then return M.time_text(value) end
+  local text = text_of(value)
+  if text:find "^%d+$" and #text == 13 then return text end
+  local ms = utc.ms((text:gsub("^(%d%d%d%d)(%d%d)(%d%d)$", "%1-%2-%3"):sub(1, 10)))
+  return ms and M.time_text(ms) or ""
+end
+
+-- Returns the number of a state as text, whichever way it is shown.
+local function state_of(kind, status)
+  local number = status ~= nil and states.number(kind, status)
+  return number and ("%d"):format(number) or text_of(status)
+end
+
+-- Returns an address, and its memo where it stands behind it.
+local function address_of(record)
+  local address, memo = text_of(record.address), text_of(record.memo)
+  if memo == "" then memo = text_of(record.addressTag) end
+  if memo ~= "" and address:sub(-#memo - 1) == ":" .. memo then return address:sub(1, -#memo - 2), memo end
+  local front, behind = address:match "^([^:]+):([^:]+)$"
+  if memo == "" and front then return front, behind end
+  return address, memo
+end
+
+-- A column that a record says nothing of is empty.
+local blank = {}
+for _, name in ipairs(schema.columns) do blank[name] = "" end
+local BLANK = { __index = blank }
+
+-- The members of a record that no state changes: the service's id with its content, or that alone. The time is that by
+-- which its list is asked for.
+local identities = { deposit = "time asset amount network address memo tx",
+  withdrawal = "sid time asset amount address",
+  transfer = "sid time asset amount from_owner from_place to_owner to_place", rebate = "time client_id asset batch",
+  internal_transfer = "sid time asset amount batch address", conversion = "sid time asset amount", sub_account = "sid",
+  api_key = "sid", address = "from_owner to_owner asset network address memo", status = "to_owner", call = "sid" }
+for entity, names in pairs(identities) do
+  identities[entity] = {}
+  for name in names:gmatch "%S+" do table.insert(identities[entity], name) end
+end
+
+-- Each shape makes a row of a record; of a conversion, of each part.
+-- context: owner, asset (names a coin), is_own (names an owner), from and to (owners).
+local shapes = {}
+
+function shapes.deposit(record, context)
+  local address, memo = address_of(record)
+  return { time = time_of(record.insertTime), updated = record.updateTime and time_of(record.updateTime),
+    state = state_of("deposit", record.status), asset = context.asset(record.coin), amount = M.amount(record.amount),
+    network = text_of(record.network), address = address, memo = memo, tx = text_of(record.txId),
+    to_owner = context.owner, to_place = "Spot" }
+end
+
+function shapes.withdrawal(record, context)
+  local address, memo = address_of(record)
+  local asset, tx = context.asset(record.coin), text_of(record.transHash)
+  return { sid = text_of(record.id), time = time_of(record.applyTime),
+    updated = record.updateTime and time_of(record.updateTime), state = state_of("withdrawal", record.status),
+    asset = asset, amount = M.amount(record.amount), fee = M.amount(record.transactionFee), fee_asset = asset,
+    network = text_of(record.network), address = address, memo = memo, tx = tx ~= "" and tx or text_of(record.txId),
+    client_id = text_of(record.withdrawOrderId), from_owner = context.owner, from_place = "Spot" }
+end
+
+local places = { SPOT = "Spot", FUTURES = "Futures" }
+
+function shapes.transfer(record, context)
+  return { sid = text_of(record.tranId), time = time_of(record.timestamp), state = text_of(record.status):upper(),
+    asset = text_of(record.asset), amount = M.amount(record.amount), client_id = text_of(record.clientTranId),
+    from_owner = context.from, from_place = places[record.fromAccountType] or text_of(record.fromAccountType),
+    to_owner = context.to, to_place = places[record.toAccountType] or text_of(record.toAccountType) }
+end
+
+-- batch and address are what the service calls payer and payee.
+function shapes.internal_transfer(record, context)
+  return { sid = text_of(record.tranId), time = time_of(record.timestamp), state = text_of(record.status):upper(),
+    asset = text_of(record.asset), amount = M.amount(record.amount), batch = text_of(record.fromAccount),
+    address = text_of(record.toAccount), from_owner = context.is_own(record.fromAccount), from_place = "Spot",
+    to_owner = context.is_own(record.toAccount), to_place = "Spot" }
+end
+
+-- The platform's token, which no conversion names.
+local TOKEN = "MX"
+
+-- `convert` is before or after the fee, which the total shows.
+function shapes.conversion(record, _, part)
+  local sum = decimal(0)
+  for _, one in ipairs(record.convertDetails) do sum = sum + (decimal(M.amount(one.convert)) or 0) end
+  local got, fee = decimal(M.amount(part.convert)), decimal(M.amount(part.fee)) or decimal(0)
+  if got and M.amount(record.totalConvert) ~= tostring(sum) then got = got - fee end
+  return { sid = text_of(part.id), time = time_of(record.convertTime), state = "SUCCESS", asset = text_of(part.asset),
+    amount = got and M.amount(part.amount) or "", fee = tostring(fee), fee_asset = TOKEN,
+    got = got and tostring(got) or "", got_asset = TOKEN, batch = M.amount(record.totalConvert) }
+end
+
+function shapes.rebate(record)
+  return { time = time_of(record.time), state = "SUCCESS", asset = text_of(record.asset),
+    amount = M.amount(record.amount), client_id = text_of(record.uid), batch = text_of(record.type) }
+end
+
+function shapes.sub_account(record)
+  return { sid = text_of(record.subAccount), time = time_of(record.createTime or record.timestamp),
+    state = text_of(record.isFreeze), client_id = text_of(record.uid), address = text_of(record.note) }
+end
+
+function shapes.api_key(record, context)
+  return { sid = text_of(record.apiKey), time = time_of(record.createTime), state = text_of(record.permissions),
+    address = text_of(record.note), network = text_of(record.ip), to_owner = context.to }
+end
+
+function shapes.address(record, context)
+  local address, memo = address_of(record)
+  return { asset = context.asset(record.coin), network = text_of(record.network), address = address, memo = memo,
+    from_owner = context.from, to_owner = context.to }
+end
+
+function shapes.status(record, context) return { state = text_of(record.status), to_owner = context.to } end
+
+-- A call is an entry of the journal; batch is its operation.
+function shapes.call(entry, context)
+  local intent = entry.intent
+  local params = intent.params
+  return { sid = text_of(intent.id), time = time_of(intent.sent_at), state = entry.state, batch = intent.operation,
+    asset = text_of(params.asset or params.coin), amount = M.amount(params.amount),
+    address = text_of(params.address or params.toAccount), memo = text_of(params.memo),
+    client_id = text_of(params.withdrawOrderId or params.clientTranId), from_owner = context.is_own(intent.account) }
+end
+
+-- They show what is so now, and no payment.
+local of_states = { sub_account = true, api_key = true, address = true, status = true, call = true }
+
+local classes = {
+  deposit = { ["5"] = "done", ["7"] = "void", ["8"] = "void", ["9"] = "early", ["10"] = "void", ["12"] = "void" },
+  withdrawal = { ["6"] = "sent", ["7"] = "done", ["8"] = "void", ["9"] = "void" },
+  other = { SUCCESS = "done", FAILED = "void" } }
+
+--- Returns the class of a row's state.
+function M.class(row)
+  local entity = row.entity
+  if of_states[entity] then return "done" end
+  if row.amount == "" or row.time == "" then return "unreadable" end
+  return (classes[entity] or classes.other)[row.state] or "pending"
+end
+
+--- Tells whether nothing is expected to come after a class.
+function M.is_final(class) return class == "done" or class == "void" end
+
+-- A state changes this of a record: equal records are told apart by nothing else.
+local CHANGING = { "state", "tx", "fee", "amount", "network", "address" }
+
+local parts = {} -- of one text at a time
+
+local function join(row, names)
+  for i = 1, #names do parts[i] = row[names[i]] end
+  return table.concat(parts, "\30", 1, #names)
+end
+
+--- Returns the text of what may change about a row.
+function M.signature(row) return join(row, CHANGING) end
+
+--- Returns the id of a record: its account, its kind, its identity, and which of several equal ones it is.
+function M.rid(row, twin)
+  local text = row.account .. "\30" .. row.entity .. "\30" .. row.identity
+  return digest.of(twin == 1 and text or text .. "\30" .. ("%d"):format(twin))
+end
+
+--- Adds the rows of one record of the service to a list, without id, revision and class.
+---@param list table[]
+---@param entity string
+---@param record table
+---@param context table
+function M.add(list, entity, record, context)
+  local raw, details = M.json(record, entity), record.convertDetails
+  for i = 1, details and #details or entity ~= "conversion" and 1 or 0 do
+    local row = shapes[entity](record, context, details and details[i])
+    row.account, row.owner, row.entity, row.source = context.account, context.owner, entity, context.source
+    row.raw = raw
+    setmetatable(row, BLANK)
+    if row.from_owner ~= "" then row.owner = row.from_owner end
+    row.class, row.identity = M.class(row), join(row, identities[entity])
+    list[#list + 1] = row
+  end
+end
+
+return M

@@ -1,0 +1,281 @@
+-- SPDX-License-Identifier: MIT
+-- Reads what is due: each list from where it was read to, what may still change once more, and a balance before and
+-- after. Rows and how far a list was read are one transaction, so a run that was killed is continued by the next.
+
+local errors = require "purser.client.call.errors"
+local record = require "purser.desk.books.record"
+local schema = require "purser.desk.books.schema"
+local sources = require "purser.desk.books.sources"
+
+local M = {}
+
+local HOUR, DAY, WEEK = sources.HOUR, sources.DAY, sources.WEEK
+local MARGIN = 5 * 60000        -- of a reach: time goes on while lists are read
+local DEEP = 3 * HOUR           -- in each such part of a day more than the newest is read again, once
+local LONGEST = 6 * HOUR        -- between two readings of an owner of whom nothing is new
+local ROUNDS = 3                -- so often a list is read again because the balance moved meanwhile
+local BATCH = 1000              -- rows that are written at once, if they are not of more than a week
+local SMALLEST_PAGE = 10        -- of the service
+local PATIENCE = 3              -- lists in a row without a connection; then the service is not asked again in this run
+
+local time_text, floor = record.time_text, math.floor
+
+-------------------------------------------------------------------------------------------------------- one list
+
+-- Returns how far a list was read; `gap` where it cannot be, `earliest` where the service shows no more.
+local function state_of(books, owner, list, now)
+  local state = books.store:rows("SELECT read_to FROM purser_books_source WHERE account = $1 AND owner = $2 "
+    .. "AND list = $3", books.account, owner.name, list.list)[1] or { read_to = "" }
+  state.gap = books.store:rows("SELECT starts, why FROM purser_books_gap WHERE account = $1 AND owner = $2 AND "
+    .. "list = $3 AND ends = '' AND closed_rev = ''", books.account, owner.name, list.list)[1]
+  state.earliest = list.reach and now - list.reach + MARGIN
+  return state
+end
+
+local function open_gap(books, tx, owner, list, starts, ends, why, rev)
+  tx:rows([[INSERT INTO purser_books_gap (account, owner, list, starts, ends, why, rev, closed_rev) VALUES ($1, $2, $3,
+    $4, $5, $6, $7, '') ON CONFLICT DO NOTHING]], books.account, owner.name, list.list, starts, ends, why, rev())
+end
+
+-- Ends the gap of a list that is read again. What lies before the span that was read is another one from now on: older
+-- revisions keep theirs.
+local function end_gap(books, tx, owner, list, gap, from, rev)
+  tx:rows("UPDATE purser_books_gap SET closed_rev = $1 WHERE account = $2 AND owner = $3 AND list = $4 AND ends = '' "
+    .. "AND closed_rev = ''", rev(), books.account, owner.name, list.list)
+  if gap.starts < from then open_gap(books, tx, owner, list, gap.starts, from, gap.why, rev) end
+end
+
+-- Says in the run's report that a list cannot be read, and keeps it as a gap, once.
+local function note_gap(books, owner, list, state, from, err)
+  books.problems[#books.problems + 1] = { owner = owner.name, list = list.list, message = err.message or tostring(err),
+    is_rejected = err.outcome == "rejected" and err.kind == "api" }
+  if state.gap then return end
+  books.store:write(function(tx, rev)
+    open_gap(books, tx, owner, list, state.read_to ~= "" and state.read_to or time_text(from), "",
+      err.message or tostring(err), rev)
+  end)
+end
+
+-- Returns the spans that are due: older ones that hold a record which may still change, and from where the list was
+-- read to until now.
+local function spans_of(books, source, list, state, now)
+  if list.is_state then return { { to = now, is_newest = true } } end
+  local earliest = state.earliest or 0
+  local from, spans = math.max(earliest, now - books.since), {}
+  if state.read_to ~= "" then
+    local is_deep = floor(tonumber(state.read_to) / DEEP) < floor(now / DEEP)
+    local back = is_deep and math.max(list.back, WEEK) or list.back
+    from = floor(math.max(earliest, math.min(tonumber(state.read_to) - HOUR, now - back)))
+    for _, row in ipairs(is_deep and books.store:rows("SELECT time FROM purser_books_record WHERE source = $1 AND "
+      .. schema.OPEN .. " AND time < $2 ORDER BY time", source, time_text(from)) or {}) do
+      local time, last = floor(tonumber(row.time)), spans[#spans]
+      if time >= earliest and (not last or time > last.to) then
+        spans[#spans + 1] = { from = time, to = math.min(from - 1, time + list.back) }
+      end
+    end
+  end
+  spans[#spans + 1] = { from = floor(from), to = now, is_newest = true }
+  return spans
+end
+
+local function params_of(list, names)
+  local params = {}
+  for _, more in ipairs { list.params or {}, names } do
+    for name, value in pairs(more) do params[name] = value end
+  end
+  return params
+end
+
+-- Returns the records of one answer; nil where they may be but a part, or with an error.
+local function one_answer(list, params)
+  local answer, err = list.client:call(list.operation, params)
+  local records = answer and (answer.rows or answer.data or list.is_lone and { answer } or answer)
+  local total = answer and tonumber(answer.total or answer.totalRecords)
+  if not records or not list.is_one_answer and #records >= (list.whole_below or SMALLEST_PAGE)
+    or total and total > #records then
+    return nil, err
+  end
+  return records
+end
+
+-- Returns the records of a span where they are read at once. A list of a sub-account is asked in one request where its
+-- answer cannot be but a part: most are empty, and a walk asks once more whether the list counts in milliseconds. The
+-- parent's own lists, which are walks, find that out for all. Failures are raised.
+local function few_records(owner, list, span)
+  if list.records then return list.records() end
+  if list.is_one_answer then
+    local records, err = one_answer(list, params_of(list, {}))
+    return records or error(err, 0)
+  end
+  if owner.is_main or not list.quick or span.to - span.from > 7 * DAY then return nil end
+  local params = params_of(list, list.quick)
+  params.startTime, params.endTime = span.from, span.to
+  return (one_answer(list, params))
+end
+
+-- Returns a function that gives the records of a span, one a call; nil at the end. Failures are raised.
+local function records_of(owner, list, span)
+  local few, at, from, to = few_records(owner, list, span), 0, span.from, span.to
+  if few then
+    return function()
+      at = at + 1
+      return few[at]
+    end
+  end
+  if list.is_state then from, to = nil, nil end
+  -- records that show a day alone: whole days, wherever the service's begin
+  if list.shows_days then from = math.max(0, from - from % DAY - DAY) end
+  local walk = list.client:each(list.operation, params_of(list, { from = from, to = to }))
+  return function()
+    local found, err = walk:next()
+    if err then error(err, 0) end
+    return found
+  end
+end
+
+-- Writes rows of a span; of the newest with how far the list is read, so that a run that is killed goes on from there.
+local function keep(books, owner, list, state, batch, span)
+  local read_to = list.is_state and batch.asked_at or batch.to
+  books.store:write(function(tx, rev)
+    books.store:apply(tx, batch, rev)
+    if not span.is_newest then return end
+    if state.gap then -- a list that was never read misses nothing but what it no longer shows
+      end_gap(books, tx, owner, list, state.gap, state.read_to ~= "" and time_text(span.from or 0) or "", rev)
+    elseif state.earliest and state.read_to ~= "" and tonumber(state.read_to) < state.earliest - MARGIN then
+      open_gap(books, tx, owner, list, state.read_to, time_text(state.earliest), "older than the service shows", rev)
+    end
+    if state.earliest then books.store:lose(tx, batch, time_text(state.earliest + DAY), rev) end
+    tx:rows([[INSERT INTO purser_books_source (account, owner, list, read_to) VALUES ($1, $2, $3, $4)
+      ON CONFLICT (account, owner, list) DO UPDATE SET read_to = excluded.read_to]], books.account, owner.name,
+      list.list, read_to)
+  end)
+  if span.is_newest then state.gap, state.read_to = nil, read_to end
+end
+
+-- Reads a span and writes it, a batch at a time. Raises what a call fails with.
+local function read_span(books, owner, list, state, source, span, result)
+  local asked_at, next_record = time_text(list.client:now()), records_of(owner, list, span)
+  local context = { account = books.account, owner = owner.name, source = source, from = list.from, to = list.to,
+    asset = books.asset, is_own = books.is_own }
+  local rows, from, last = {}, span.from and time_text(span.from) or "", ""
+  if list.shows_days then from = nil end -- and no time of the day, so that nothing can be missing from a span
+  local function write(to)
+    local batch = { rows = rows, source = source, asked_at = asked_at, from = from, to = to }
+    keep(books, owner, list, state, batch, span)
+    result.changes, result.is_open = result.changes + batch.changes, result.is_open or batch.is_open
+    rows, from = {}, from and time_text(tonumber(to) + 1)
+  end
+  for found in next_record do
+    if list.list == "broker_deposits" then context.owner = books.by_address(found) end
+    local count = #rows
+    record.add(rows, list.entity, found, context)
+    local row = rows[count + 1]
+    local time = span.from and from and row and row.time > last and tonumber(row.time)
+    if time and (count >= BATCH or time - tonumber(from) > WEEK) then
+      local more = {}
+      for i = count + 1, #rows do more[#more + 1], rows[i] = rows[i], nil end
+      write(time_text(time - 1)) -- the oldest come first, so nothing before this one is missing
+      rows = more
+    end
+    if row and row.time > last then last = row.time end
+  end
+  write(span.from and time_text(span.to) or "9")
+end
+
+--- Reads what is due of a list. Adds what came to `result`: changes, is_open. Returns whether it could.
+function M.read_list(books, owner, list, result)
+  local now, source = list.client:now(), ("%s|%s|%s"):format(books.account, owner.name, list.list)
+  local state = state_of(books, owner, list, now)
+  if list.every and state.read_to ~= "" and now - tonumber(state.read_to) < list.every then return true end
+  for _, span in ipairs(spans_of(books, source, list, state, now)) do
+    local went, err = false, books.outage
+    if books.unreached < PATIENCE or list.records then
+      went, err = pcall(read_span, books, owner, list, state, source, span, result)
+    end
+    if not went and not errors.is(err) then error(err, 0) end
+    if not went and list.instead and err.outcome == "rejected" then
+      list.operation, list.instead, list.quick = list.instead, nil, nil
+      return M.read_list(books, owner, list, result)
+    end
+    if not list.records then books.unreached = not went and err.kind == "transport" and books.unreached + 1 or 0 end
+    if not went then
+      books.outage = err
+      note_gap(books, owner, list, state, span.from or now - books.since, err)
+      return false
+    end
+  end
+  return true
+end
+
+-------------------------------------------------------------------------------------------------------- balances
+
+-- Returns the spot balance of an owner as a text, its free and locked part by asset; nil where nothing shows it.
+local function balance_of(books, owner)
+  local list
+  if books.unreached >= PATIENCE then return nil end
+  if owner.sub and books.group then
+    list = books.main.client:call("sub_account.balances", { subAccount = owner.sub, accountType = "SPOT" })
+  elseif owner.client and not owner.has_no_balance then
+    local answer, err = owner.client:call "live.account"
+    owner.has_no_balance = err and (err.kind == "config" or err.outcome == "rejected")
+    list = answer and answer.balances
+  end
+  if not list then return nil end
+  local body = {}
+  for _, row in ipairs(list) do
+    local free, locked = record.amount(row.free), record.amount(row.locked)
+    if free ~= "0" or locked ~= "0" then body[row.asset] = { free, locked } end
+  end
+  return record.json(body)
+end
+
+-- Keeps a quiet balance where it says something new: it moved, records came, or a day began. Returns whether it moved.
+local function keep_reading(books, owner, began, at, body, changes)
+  local last = books.store:rows("SELECT at, body FROM purser_books_reading WHERE account = $1 AND owner = $2 "
+    .. "ORDER BY at DESC, rev DESC LIMIT 1", books.account, owner.name)[1]
+  local is_moved = not last or last.body ~= body
+  if not is_moved and changes == 0 and floor(tonumber(last.at) / DAY) == floor(at / DAY) then return false end
+  books.store:write(function(tx, rev)
+    tx:rows("INSERT INTO purser_books_reading (account, owner, began, at, rev, body) VALUES ($1, $2, $3, $4, $5, $6)",
+      books.account, owner.name, time_text(began), time_text(at), rev(), body)
+  end)
+  return is_moved and last ~= nil
+end
+
+-------------------------------------------------------------------------------------------------------- one owner
+
+local function set_due(books, owner, result, began)
+  local row = books.store:rows("SELECT every, hot_until FROM purser_books_owner WHERE account = $1 AND owner = $2",
+    books.account, owner.name)[1]
+  local hot_until = row and tonumber(row.hot_until) or 0
+  if result.changes > 0 or result.is_open or result.moved then hot_until = began + DAY end
+  local every = began < hot_until and books.every
+    or math.min(LONGEST, math.max(books.every, row and tonumber(row.every) * 2 or books.every))
+  books.store:rows([[INSERT INTO purser_books_owner (account, owner, due, every, hot_until) VALUES ($1, $2, $3, $4, $5)
+    ON CONFLICT (account, owner) DO UPDATE SET due = excluded.due, every = excluded.every,
+    hot_until = excluded.hot_until]], books.account, owner.name, time_text(began + every), time_text(every),
+    time_text(hot_until))
+end
+
+--- Reads everything of one owner, and its balance when nothing moved meanwhile. Returns how many records changed.
+function M.owner(books, owner)
+  local result = { changes = 0 }
+  local clock = owner.client or books.main.client
+  local started = clock:now()
+  for _ = 1, ROUNDS do
+    local began, before = clock:now(), balance_of(books, owner)
+    for _, list in ipairs(sources.of(books, owner)) do M.read_list(books, owner, list, result) end
+    local at = clock:now()
+    local after = before and balance_of(books, owner)
+    if after and after == before then
+      result.moved = keep_reading(books, owner, began, at, after, result.changes)
+      break
+    end
+    if not after then break end
+    result.moved = true
+  end
+  set_due(books, owner, result, started)
+  return result.changes
+end
+
+return M

@@ -1,0 +1,178 @@
+-- SPDX-License-Identifier: MIT
+-- A statement as a file for other programs: hledger and ledger read the same one, beancount its own; CSV and JSON Lines
+-- have a line a posting or an entry. Each writer gives its text to `put`, piece by piece.
+
+local csv = require "purser.client.util.csv"
+local digest = require "purser.client.util.digest"
+local html = require "purser.desk.books.html"
+local json = require "purser.json"
+local model = require "purser.desk.books.model"
+local names_of = require "purser.client.util.names_of"
+
+local M = {}
+
+-- Returns a text of the service in one line of a journal: without what would end a comment or begin a tag.
+local function plain(text)
+  return (tostring(text):gsub("%c", " "):gsub("[;:\"|]", " "):gsub("\\", " "))
+end
+
+local TAGS = { "id", "service-id", "client-id", "tx", "pair", "fee", "corrects", "since" }
+
+-- Returns the facts behind an entry as { name, value }.
+local function tags_of(entry)
+  local tags, row, fact = {}, entry.row or {}, entry.fact or {}
+  local values = { id = entry.row and entry.rid:sub(1, 16), ["service-id"] = row.sid, ["client-id"] = row.client_id,
+    tx = row.tx, pair = fact.pair and fact.pair:sub(1, 16),
+    fee = fact.is_assumed and not entry.is_pending and "assumed", corrects = entry.corrects,
+    since = entry.since and model.date(entry.since) }
+  for _, name in ipairs(TAGS) do
+    if values[name] and values[name] ~= "" then tags[#tags + 1] = { name, values[name] } end
+  end
+  return tags
+end
+
+-- Returns the lines of a head that say what the statement cannot show, for every format.
+function M.remarks(statement)
+  local lines, date = {}, model.date
+  local function add(form, ...) lines[#lines + 1] = form:format(...) end
+  add("statement of %s from %s to %s (not included), revision %d", statement.account, date(statement.from),
+    date(statement.to), tonumber(statement.rev))
+  for _, gap in ipairs(statement.gaps) do
+    add("not read: %s, %s, from %s to %s: %s", gap.owner, gap.list, date(gap.starts),
+      gap.ends == "" and "now" or date(gap.ends), gap.why)
+  end
+  for _, account in ipairs(statement.unread) do add("not reconciled: no balance shows %s", account) end
+  for _, line in ipairs(statement.unexplained) do
+    add("not explained: %s of %s by %s", tostring(line.amount), line.asset, date(line.time))
+  end
+  for _, one in ipairs(statement.open) do
+    add("open: %s of %s, %s %s: %s", one.rid:sub(1, 16), date(one.time), one.row.amount, one.row.asset, one.why)
+  end
+  for _, one in ipairs(statement.negative) do
+    add("negative: %s holds %s %s after %s", one.account, tostring(one.amount), one.asset, one.entry.rid:sub(1, 16))
+  end
+  if statement.assumed > 0 then add("assumed: where the fee of %d withdrawals stands", statement.assumed) end
+  return lines
+end
+
+-- Returns the accounts of a statement in order, and its assets with the most places of each.
+local function declared_by(statement)
+  local accounts, places = {}, {}
+  local function take(legs)
+    for _, leg in ipairs(legs) do
+      accounts[leg[1]] = true
+      places[leg[2]] = math.max(places[leg[2]] or 1, #(leg[3]:match "%.(%d+)" or ""))
+    end
+  end
+  for _, entry in ipairs(statement.entries) do take(entry.legs) end
+  take(statement.closing)
+  return names_of(accounts), names_of(places), places
+end
+
+-- Returns the name of an asset that beancount takes; others get one that is like it, and like no other.
+local function commodity(asset)
+  local is_word = asset == "TRUE" or asset == "FALSE" or asset == "NULL"
+  if asset:find "^[A-Z][A-Z0-9'._-]*[A-Z0-9]$" and #asset <= 24 and not is_word then return asset end
+  local like = asset:upper():gsub("[^A-Z0-9]", ""):sub(1, 12)
+  return ("X-%s-%s"):format(like, digest.of(asset):sub(1, 4):upper())
+end
+
+local function quoted(asset) return '"' .. plain(asset) .. '"' end
+
+-- Writes a journal's head, as comments, and its declarations; then every entry, with the tags and names of its program.
+local function write_journal(statement, put, declarations, head, tag, name)
+  for _, line in ipairs(M.remarks(statement)) do put("; " .. line:gsub("%c", " ") .. "\n") end
+  put(table.concat(declarations, "\n") .. "\n")
+  for _, entry in ipairs(statement.entries) do
+    put(head:format(model.date(entry.time), entry.is_pending and "!" or "*", entry.text))
+    for _, one in ipairs(tags_of(entry)) do put(tag:format(one[1], plain(one[2]))) end
+    for _, leg in ipairs(entry.legs) do put(("  %s  %s %s\n"):format(leg[1], leg[3], name(leg[2]))) end
+  end
+end
+
+--- Writes the journal that hledger and ledger read.
+function M.hledger(statement, put)
+  local accounts, assets, places = declared_by(statement)
+  local lines = { "tag " .. table.concat(TAGS, "\ntag ") }
+  for _, account in ipairs(accounts) do lines[#lines + 1] = "account " .. account end
+  for _, asset in ipairs(assets) do
+    local name = quoted(asset)
+    lines[#lines + 1] = ("commodity %s\n  format 1.%s %s"):format(name, ("0"):rep(places[asset]), name)
+  end
+  write_journal(statement, put, lines, "\n%s %s %s\n", "  ; %s: %s\n", quoted)
+  if #statement.closing > 0 then put(("\n%s * closing balances\n"):format(model.date(tonumber(statement.to) - 1))) end
+  for _, leg in ipairs(statement.closing) do
+    local asset = quoted(leg[2])
+    put(("  %s  0 %s = %s %s\n"):format(leg[1], asset, leg[3], asset))
+  end
+end
+
+local DIGITS = 28 -- of beancount's sums
+
+--- Writes the journal that beancount reads. Raises a text where it would round.
+function M.beancount(statement, put)
+  local accounts, assets, places = declared_by(statement)
+  for _, leg in ipairs(statement.all) do
+    if #leg[3]:match "%d+" + places[leg[2]] + 1 > DIGITS then
+      error(("the sums of %s need more than the %d digits of beancount"):format(leg[2], DIGITS), 0)
+    end
+  end
+  local first, lines = model.date(statement.from), { 'option "inferred_tolerance_multiplier" "0"' }
+  for _, account in ipairs(accounts) do lines[#lines + 1] = ("%s open %s"):format(first, account) end
+  for _, asset in ipairs(assets) do
+    lines[#lines + 1] = ("%s commodity %s\n  name: %s"):format(first, commodity(asset), quoted(asset))
+  end
+  write_journal(statement, put, lines, '\n%s %s "%s"\n', '  %s: "%s"\n', commodity)
+  local after = model.date(tonumber(statement.to) + 86399999)
+  put "\n"
+  for _, leg in ipairs(statement.closing) do
+    put(("%s balance %s  %s ~ 0 %s\n"):format(after, leg[1], leg[3], commodity(leg[2])))
+  end
+end
+
+local COLUMNS = { "date", "time", "id", "kind", "text", "state", "account", "asset", "amount", "service_id", "tx",
+  "address", "memo", "fee" }
+
+--- Writes a line a posting.
+function M.csv(statement, put)
+  put(csv.line(COLUMNS))
+  for _, entry in ipairs(statement.entries) do
+    local row = entry.row or {}
+    local front = csv.line { model.date(entry.time), entry.time, entry.rid, row.entity or "line", entry.text,
+      row.state or "" }
+    local back = csv.line { row.sid, row.tx, row.address, row.memo, entry.fact and entry.fact.is_assumed and "assumed"
+      or "", n = 5 }
+    for _, leg in ipairs(entry.legs) do
+      put(("%s,%s,%s,%s"):format(front:sub(1, -2), csv.line({ leg[1], leg[2] }):sub(1, -2), leg[3], back))
+    end
+  end
+end
+
+-- Writes an object as a line, its last member the legs.
+local function line_with(members, name, legs)
+  local list = {}
+  for i, leg in ipairs(legs) do
+    list[i] = ('{"account":%s,"asset":%s,"amount":"%s"}'):format(json.encode(leg[1]), json.encode(leg[2]), leg[3])
+  end
+  local line = json.encode(json.object(members)):sub(1, -2)
+  return ('%s%s"%s":[%s]}\n'):format(line, #members > 0 and "," or "", name, table.concat(list, ","))
+end
+
+--- Writes an object a line: the statement, each entry, and the closing balances.
+function M.jsonl(statement, put)
+  put(json.encode(json.object { { "account", statement.account }, { "from", model.date(statement.from) },
+    { "to", model.date(statement.to) }, { "rev", statement.rev }, { "remarks", json.list(M.remarks(statement)) } })
+    .. "\n")
+  for _, entry in ipairs(statement.entries) do
+    local members = { { "date", model.date(entry.time) }, { "time", entry.time }, { "rid", entry.rid },
+      { "text", entry.text }, { "pending", entry.is_pending or false } }
+    for _, tag in ipairs(tags_of(entry)) do members[#members + 1] = { tag[1], tag[2] } end
+    put(line_with(members, "postings", entry.legs))
+  end
+  put(line_with({}, "closing", statement.closing))
+end
+
+--- Writes the page for people.
+function M.html(statement, put) html.write(statement, M.remarks(statement), put) end
+
+return M

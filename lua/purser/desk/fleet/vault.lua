@@ -1,0 +1,201 @@
+-- SPDX-License-Identifier: MIT
+--- Keys in files that only this user can read (mode 0600): the vault of a fleet, with a line a key, and the keys of one
+--- account, as `purser login` keeps them. What is read has its secrets as purser.Secret: no Lua string holds them.
+--
+--     local vault = assert(purser.vault.open "desk.vault")
+--     local fleet = assert(purser.fleet.new { client = client, vault = vault, accounts = accounts })
+--     local bot = assert(purser.new(assert(vault:keys(api_key))))
+--     local main = assert(purser.new(assert(purser.vault.read_keys "main.keys")))
+
+local views = require "purser.client.util.views"
+local core = require "purser.core"
+local files = require "purser.client.util.files"
+local key_file = require "purser.client.util.key_file"
+local option_schema = require "purser.client.util.option_schema"
+local plain_text = require "purser.client.util.plain_text"
+
+---@class purser.modules.vault
+local M = {}
+
+local MAX_BYTES = 64 * 1024 * 1024 -- some 300,000 keys
+
+---@class purser.VaultOptions
+---@field base_url string|nil     written next to each key that is stored: the service it belongs to
+---@field read_only boolean|nil   nothing is stored, and a file that is missing is not made
+
+---@class purser.VaultKey
+---@field api_key string
+---@field account string|nil
+---@field note string|nil
+---@field base_url string|nil
+
+---@class purser.AccountKeyTexts
+---@field api_key string
+---@field secret_key string
+---@field base_url string|nil
+---@field profile string|nil
+
+--- The vault of a fleet in a file, as the option `vault` of purser.fleet.new. Each line is an API key, its secret, the
+--- account, the note and the address of the service, with tabs between them. A line that was cut off while it was
+--- written counts for nothing.
+---@class purser.VaultFile: purser.Vault
+---@field path string
+---@field store fun(secret: purser.FleetSecret): boolean|nil  writes a key; when it returns, the key is on the disk
+---@field holds fun(api_key: string): boolean  whether the file has the secret of a key
+local VaultFile = { __name = "purser.fleet.vault" }
+VaultFile.__index = VaultFile
+
+-- Returns what stands between tabs.
+local function cells_of(line)
+  local cells = {}
+  for cell in (line .. "\t"):gmatch "([^\t]*)\t" do cells[#cells + 1] = cell ~= "" and cell or false end
+  return cells
+end
+
+-- The keys of a file without their secrets, in its order, and by API key; nil, a message, and whether there is no file.
+local function read(path)
+  local text, message, is_missing = core.read_vault(path, MAX_BYTES)
+  if not text then return nil, message, is_missing end
+  local list, held = {}, {}
+  for line in text:gmatch "[^\n]+" do
+    local cells = cells_of(line)
+    local key = { api_key = cells[1], account = cells[2] or nil, note = cells[3] or nil, base_url = cells[4] or nil }
+    if not held[key.api_key] then list[#list + 1], held[key.api_key] = key, key end
+  end
+  return list, held
+end
+
+local function closed() error("purser.vault: the vault is closed", 0) end
+
+-- Writes a line, which is on the disk afterwards; raises where that fails. No message has the secret.
+local function write(self, secret)
+  if type(secret) ~= "table" then error("purser.vault: store takes a table of a key; give apiKey and secretKey", 0) end
+  local fields = { secret.apiKey, secret.secretKey, secret.account or "", secret.note or "", self.base_url or "" }
+  for i, name in ipairs { "apiKey", "secretKey" } do
+    local value = fields[i]
+    if type(value) ~= "string" or value == "" or value:find "[%c%s]" then
+      error(("purser.vault: %s is no text without blanks; give the one that the service returned"):format(name), 0)
+    end
+  end
+  for i = 3, 5 do fields[i] = plain_text.clean(tostring(fields[i])) end
+  self.file:seek "end"
+  assert(self.file:write(table.concat(fields, "\t") .. "\n"))
+  assert(core.sync_file(self.file, files.folder_of(self.path)))
+  self.held[fields[1]] = true
+end
+
+-- Opens the file to add to it; a line that was cut off is ended first.
+local function open_file(path)
+  if not core.file_mode(path) then
+    local made, reason = core.create_private(path)
+    if not made then return nil, ("%s cannot be made: %s"):format(path, tostring(reason)) end
+  end
+  local file, message = files.open_private(path, "a+b")
+  if not file then return nil, message end
+  file:setvbuf "no" -- a buffer would hold secrets
+  if file:seek "end" > 0 then
+    file:seek("end", -1)
+    if file:read(1) ~= "\n" then
+      file:seek "end"
+      assert(file:write "\n")
+    end
+  end
+  return file
+end
+
+--- Opens the vault of a fleet; a file that is missing is made with mode 0600. A file that others can use is rejected.
+---@param path string
+---@param options purser.VaultOptions|nil
+---@return purser.VaultFile|nil vault, string|nil message
+function M.open(path, options)
+  local message = type(path) ~= "string" and ("the path is a %s; give a text"):format(type(path))
+    or option_schema.text(options or {}, { base_url = "string", read_only = "boolean" }, "option")
+  if message then return nil, "purser.fleet.vault.open: " .. message end
+  options = options or {}
+  local file
+  if not options.read_only then
+    file, message = open_file(path)
+    if not file then return nil, message end
+  end
+  local list, held, is_missing = read(path)
+  if not list and not (options.read_only and is_missing) then
+    if file then file:close() end
+    return nil, held
+  end
+  local self = setmetatable({ path = path, file = file, base_url = options.base_url, held = list and held or {} },
+    VaultFile)
+  function self.store(secret)
+    if self.is_closed then closed() end
+    if not self.file then error("purser.vault: the vault is read_only; open it without that option", 0) end
+    write(self, secret)
+  end
+  function self.holds(api_key) return self.held[api_key] ~= nil end
+  return self
+end
+
+function VaultFile:__tostring() return ("purser.vault (%s)"):format(plain_text.clean(self.path)) end
+
+--- The keys of the file, without their secrets.
+---@return purser.VaultKey[]|nil keys, string|nil message
+function VaultFile:list()
+  local list, message, is_missing = read(self.path)
+  if list then return list end
+  if is_missing and not self.file then return {} end
+  return nil, message
+end
+
+--- One key with its secret, as options of purser.new.
+---@param api_key string
+---@return purser.Options|nil keys, string|nil message
+function VaultFile:keys(api_key)
+  local list, held = read(self.path)
+  if not list then return nil, held end
+  if not held[api_key] then
+    return nil, ("%s has no secret of the key %s; `list` returns the keys it has"):format(self.path,
+      plain_text.clean(tostring(api_key), 40))
+  end
+  local secret, message = core.read_vault(self.path, MAX_BYTES, api_key)
+  if not secret then return nil, message or self.path .. " changed while it was read; try again" end
+  return { api_key = api_key, secret_key = secret, base_url = held[api_key].base_url }
+end
+
+--- Closes the file. Nothing can be stored any more.
+function VaultFile:close()
+  if self.file then self.file:close() end
+  self.file, self.is_closed = nil, true
+end
+
+--- The keys of one account from a file as `purser login` writes it, with its lines `api_key = ...`, `secret_key = ...`,
+--- `base_url = ...` and `profile = ...`: options of purser.new. A file that others can use is rejected, and so is one
+--- without a key or a secret.
+---@param path string
+---@return purser.Options|nil keys, string|nil message  which quotes no secret
+function M.read_keys(path)
+  if type(path) ~= "string" then
+    return nil, ("purser.fleet.vault.read_keys: the path is a %s; give a text"):format(type(path))
+  end
+  local keys, message = key_file.read(path:find "^[|-]" and "./" .. path or path) -- never a command or standard input
+  if not keys then return nil, message end
+  return { api_key = keys.api_key, secret_key = keys.secret, base_url = keys.base_url, profile = keys.profile }
+end
+
+--- Writes the keys of one account to a new file of mode 0600, which is on the disk afterwards. A file that is there is
+--- an error, unless `replace = true`: then it is replaced in one step. The secret has to be a text.
+---@param path string
+---@param keys purser.AccountKeyTexts
+---@param options? { replace?: boolean }
+---@return true|nil written, string|nil message  which quotes no secret
+function M.write_keys(path, keys, options)
+  local where = "purser.fleet.vault.write_keys: "
+  if type(path) ~= "string" then return nil, ("%sthe path is a %s; give a text"):format(where, type(path)) end
+  local message = option_schema.text(keys, { api_key = "string", secret_key = "string", base_url = "string",
+    profile = "string" }, "key") or option_schema.text(options or {}, { replace = "boolean" }, "option")
+  if message then return nil, where .. message end
+  local ok, reason = key_file.write(path, keys, options and options.replace)
+  if ok then return true end
+  return nil, ("%s%s: %s"):format(where, path, tostring(reason))
+end
+
+views.check_colon(VaultFile, "vault")
+
+return M

@@ -1,0 +1,208 @@
+-- SPDX-License-Identifier: MIT
+--- Alerts: what changes of an account is told once, by a command or a signed webhook, across restarts.
+--
+--     local alerts = assert(purser.monitor.alerts(client, { networks = { "USDT/TRX" }, below = { USDT = "500" },
+--       journal = journal, state = "alerts.json", command = "mail -s purser ops@example.com" }))
+--     while true do alerts:check() client:sleep(60000) end
+--
+-- The state file is written after an event was delivered, so an event is told at least once; one that is told twice has
+-- the same id. At the first check only what is bad is told.
+
+local conditions = require "purser.desk.monitor.conditions"
+local digest = require "purser.client.util.digest"
+local errors = require "purser.client.call.errors"
+local files = require "purser.client.util.files"
+local json = require "purser.json"
+local names_of = require "purser.client.util.names_of"
+local option_schema = require "purser.client.util.option_schema"
+local sinks = require "purser.client.transport.sinks"
+
+local M = {}
+
+---@class purser.AlertOptions: purser.SinkOptions
+---@field networks string[]|nil              COIN/NETWORK: withdrawals or deposits close or open
+---@field below table<string, string>|nil    a free balance falls below: { USDT = "500", ["desk1/USDT"] = "20" }
+---@field key_days integer|nil               the key ends within so many days
+---@field permissions boolean|nil            the permissions or the IP list of the key change
+---@field journal purser.Journal|nil         a write call is undecided, or stuck
+---@field stuck_ms integer|nil               how long a call may have no known end. Default: 600000
+---@field state string|nil                   file that keeps what was told. Default: none, in memory
+
+---@class purser.AlertEvent
+---@field id string          the same whenever this event is told
+---@field at integer         epoch ms
+---@field account string
+---@field condition string   such as "withdrawals of USDT/TRX"
+---@field state string       such as "closed"
+---@field before string|nil  the state that was told last
+---@field is_bad boolean     a person should look
+---@field text string        a sentence with the figures of now
+
+---@class purser.Alerts
+local Alerts = { __name = "purser.alerts" }
+Alerts.__index = Alerts
+
+local rules = { networks = "table", below = "table", key_days = { 1 }, permissions = "boolean", journal = "table",
+  stuck_ms = { 1 }, state = "string", command = "string", webhook = "string", secret = "any" }
+
+-- So many readings of a source fail one after the other until that is told.
+local FAILURES = 2
+
+-- Returns the sources to read: { name, read }.
+local function sources_of(self, options)
+  local list, client = {}, self.client
+  local function add(name, wanted, read) list[#list + 1] = wanted and { name = name, read = read } or nil end
+  add("networks", options.networks, function() return conditions.networks(client, options.networks) end)
+  add("balances", options.below, function() return conditions.balances(client, options.below) end)
+  add("key", options.key_days or options.permissions, function() return conditions.key(client, options) end)
+  add("journal", options.journal, function()
+    return conditions.calls(client, options.journal, options.stuck_ms or 600000)
+  end)
+  return list
+end
+
+-- Returns what was told: { account, told = { [condition] = { state, count, source } }, failures = { [source] = n } };
+-- or nil and a message.
+local function read_state(path, account)
+  local fresh = { account = account, told = {}, failures = {} }
+  if not path then return fresh end
+  local kept, message, is_missing = files.read_object(path)
+  if is_missing then return fresh end
+  if not kept then return nil, message end
+  if kept.account ~= account or type(kept.told) ~= "table" or type(kept.failures) ~= "table" then
+    return nil, path .. " is not the state of alerts of this account; name another file"
+  end
+  return kept
+end
+
+-- Writes the file where it would differ from what was written last.
+local function keep(self)
+  if not self.path then return true end
+  local text = json.encode(json.object {
+    { "account", self.kept.account }, { "told", json.object(M.members(self.kept.told)) },
+    { "failures", json.object(M.members(self.kept.failures)) } }) .. "\n"
+  if text == self.written then return true end
+  local ok, message = files.replace(self.path, text)
+  self.written = ok and text or nil
+  return ok, message
+end
+
+--- Returns the members of a table in the order of their names, for json.object. (Public for its spec.)
+function M.members(object)
+  local list = {}
+  for i, name in ipairs(names_of(object)) do list[i] = { name, object[name] } end
+  return list
+end
+
+-- Returns the event of a condition, nil where its state was told, or where nothing bad is seen for the first time.
+local function event_of(self, condition)
+  local told = self.kept.told[condition.name]
+  if told and told.state == condition.state or not told and not condition.is_bad then return nil end
+  local count = (told and told.count or 0) + 1
+  local account = self.kept.account
+  return { id = ("al_%s_%d"):format(digest.of(account .. "\n" .. condition.name):sub(1, 16), count), at =
+    self.client:now(), account = account, condition = condition.name, state = condition.state,
+    before = told and told.state, is_bad = condition.is_bad, text = condition.text }, count
+end
+
+local ORDER = { "id", "at", "account", "condition", "state", "before", "is_bad", "text" }
+
+local function text_of(event)
+  local members = {}
+  for _, name in ipairs(ORDER) do
+    if event[name] ~= nil then members[#members + 1] = { name, event[name] } end
+  end
+  return json.encode(json.object(members))
+end
+
+-- Tells of a condition where it changed, and keeps that. Returns the event, nil where there is none; or nil and a
+-- message where it could not be told or kept.
+local function tell(self, condition, source)
+  local told = self.kept.told
+  local event, count = event_of(self, condition)
+  if not event then
+    told[condition.name] = told[condition.name] or { state = condition.state, count = 0, source = source }
+    return nil
+  end
+  if self.sink then
+    local ok, message = self.sink:deliver(text_of(event))
+    if not ok then return nil, ("%s was not told: %s"):format(condition.name, message) end
+  end
+  told[condition.name] = { state = condition.state, count = count, source = source }
+  local ok, message = keep(self)
+  if not ok then return nil, ("what was told could not be kept in %s: %s"):format(self.path, tostring(message)) end
+  return event
+end
+
+local SETTLED = "settled"
+
+-- Adds calls that were told of and are not in the list any more: they are settled.
+local function add_settled(self, list, source)
+  local shown = {}
+  for _, condition in ipairs(list) do shown[condition.name] = true end
+  for _, member in ipairs(M.members(self.kept.told)) do
+    local name, told = member[1], member[2]
+    if told.source == source and not shown[name] and name:find "^call " then
+      list[#list + 1] = { name = name, state = SETTLED, is_bad = false, text = name .. " has a known end now" }
+    end
+  end
+end
+
+-- Returns the conditions of a source, with whether it can be read; and a message where it could not.
+local function read(self, source)
+  local list, err = source.read()
+  local failures = list and 0 or (self.kept.failures[source.name] or 0) + 1
+  self.kept.failures[source.name] = failures > 0 and failures or nil
+  list = list or {}
+  if not err and source.name == "journal" then add_settled(self, list, source.name) end
+  if failures == 0 or failures >= FAILURES then
+    table.insert(list, 1, { name = "reading of " .. source.name, state = err and "failed" or "works",
+      is_bad = err ~= nil, text = err and tostring(err) or ("%s can be read"):format(source.name) })
+  end
+  return list, err and ("%s could not be read: %s"):format(source.name, tostring(err))
+end
+
+--- Reads what can have changed, and tells of it. Returns the events that were told, and messages of what could not be
+--- read, told or kept: the next check tries these again.
+---@return purser.AlertEvent[] events, string[] problems
+function Alerts:check()
+  local events, problems = {}, {}
+  for _, source in ipairs(self.sources) do
+    local list, problem = read(self, source)
+    problems[#problems + 1] = problem
+    for _, condition in ipairs(list) do
+      local event, message = tell(self, condition, source.name)
+      events[#events + 1] = event
+      problems[#problems + 1] = message
+      if event and event.state == SETTLED then self.kept.told[condition.name] = nil end
+    end
+  end
+  local ok, message = keep(self)
+  if not ok then problems[#problems + 1] = ("%s cannot be written: %s"):format(self.path, tostring(message)) end
+  return events, problems
+end
+
+--- Makes what tells of an account.
+---@param client purser.Client
+---@param options purser.AlertOptions
+---@return purser.Alerts|nil alerts, purser.Error|nil err
+function M.new(client, options)
+  local message, name, hint = option_schema.check(options, rules, "option of alerts")
+  if message then return nil, errors.option(message, name, hint) end
+  local err = errors.no_client(client, "monitor.alerts") or conditions.check(client, options)
+  if err then return nil, err end
+  local self = setmetatable({ client = client, path = options.state }, Alerts)
+  if options.command or options.webhook then
+    self.sink, message = sinks.new(options)
+    if not self.sink then return nil, errors.config("alerts: " .. message) end
+  end
+  self.kept, message = read_state(options.state, client:account())
+  if not self.kept then return nil, errors.config("alerts: " .. message) end
+  self.sources = sources_of(self, options)
+  if #self.sources == 0 then
+    return nil, errors.config "alerts: nothing is watched; give networks, below, key_days, permissions or journal"
+  end
+  return self
+end
+
+return M

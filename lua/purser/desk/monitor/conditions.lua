@@ -1,0 +1,156 @@
+-- SPDX-License-Identifier: MIT
+-- The conditions that alerts tell of: each function reads one source, and returns a list of conditions; or nil
+-- and an error.
+--
+-- A condition is { name, state, is_bad, text }. Its name stays the same; another state is a change. `text` says it in a
+-- sentence with the figures of now, which may differ while the state is the same.
+
+local decimal = require "purser.decimal"
+local errors = require "purser.client.call.errors"
+
+local M = {}
+
+local DAY_MS = 86400000
+
+------------------------------------------------------------------------------------------------------------ the service
+
+local function of_network(coin, network, shown)
+  local list, place = {}, coin .. "/" .. network
+  for _, way in ipairs { { "withdrawals of ", "withdrawEnable" }, { "deposits of ", "depositEnable" } } do
+    local enabled = shown and shown[way[2]]
+    local state = not shown and "not listed" or enabled and "open" or enabled == false and "closed" or "not shown"
+    list[#list + 1] = { name = way[1] .. place, state = state, is_bad = state ~= "open",
+      text = ("%s%s: %s"):format(way[1], place, state) }
+  end
+  return list
+end
+
+-- Returns what a list of coins says of a network, by either of its names; nil where it is not listed.
+local function network_of(coins, name, network)
+  for _, coin in ipairs(coins) do
+    for _, shown in ipairs(coin.coin == name and coin.networkList or {}) do
+      if shown.netWork == network or shown.network == network then return shown end
+    end
+  end
+end
+
+--- Returns the networks that are open: `names` are COIN/NETWORK.
+function M.networks(client, names)
+  local coins, err = client.wallet:coins()
+  if not coins then return nil, err end
+  local list = {}
+  for _, name in ipairs(names) do
+    local coin, network = name:match "^([^/]+)/(.+)$"
+    for _, condition in ipairs(of_network(coin, network, network_of(coins, coin, network))) do
+      list[#list + 1] = condition
+    end
+  end
+  return list
+end
+
+-- Returns the balances of the key's own account (""), or of a sub-account; or nil and an error.
+local function balances_of(client, owner)
+  if owner ~= "" then return client.sub_account:balances { subAccount = owner, accountType = "SPOT" } end
+  local account, err = client.live:account()
+  return account and account.balances, err
+end
+
+--- Returns the free balances that are below an amount: `bounds` = { [ASSET or SUB_ACCOUNT/ASSET] = amount }.
+function M.balances(client, bounds)
+  local list, read = {}, {}
+  for name, bound in pairs(bounds) do
+    local owner, asset = name:match "^(.*)/([^/]+)$"
+    owner, asset = owner or "", asset or name
+    local err
+    if not read[owner] then read[owner], err = balances_of(client, owner) end
+    if not read[owner] then return nil, err end
+    local free = "0" -- the service shows no balance that is zero
+    for _, balance in ipairs(read[owner]) do free = balance.asset == asset and balance.free or free end
+    local is_below = decimal(free) < decimal(bound)
+    list[#list + 1] = { name = "balance of " .. name, state = is_below and "below " .. bound or "enough",
+      is_bad = is_below, text = ("%s has %s free; the bound is %s"):format(name, free, bound) }
+  end
+  return list
+end
+
+local ENDLESS_DAYS = -999 -- what the service shows of a key that does not end
+
+-- Returns the state of a key that ends within `days`, or is not valid; and whether it is bad.
+local function validity_of(key, days)
+  if key.status and key.status ~= "VALID" then return key.status, true end
+  local left = key.remainingValidity
+  if left == ENDLESS_DAYS or type(left) == "number" and left > days then return "valid", false end
+  return type(left) == "number" and ("ends within %d days"):format(days) or "its end is not shown", true
+end
+
+--- Returns the client's key: when it ends, and what it may do. `options` = { key_days, permissions }.
+function M.key(client, options)
+  local request, err = client:prepare "wallet.convertible_balances"
+  if not request then return nil, err end
+  local key
+  key, err = client.live:api_key { accessKey = request.headers[client.profile.key_header] }
+  if not key then return nil, err end
+  local list = {}
+  if options.key_days then
+    local state, is_bad = validity_of(key, options.key_days)
+    list[1] = { name = "key", state = state, is_bad = is_bad,
+      text = ("the key is %s; days left: %s"):format(state, tostring(key.remainingValidity)) }
+  end
+  if options.permissions then
+    local words = {}
+    for word in (key.permissions or ""):gmatch "[^,%s]+" do words[#words + 1] = word end
+    table.sort(words)
+    local state = ("%s; from %s"):format(table.concat(words, " "), key.ipWhiteList or "")
+    list[#list + 1] = { name = "permissions", state = state, is_bad = false, text = "the key may do: " .. state }
+  end
+  return list
+end
+
+------------------------------------------------------------------------------------------------------------ the journal
+
+--- The states of a call whose end is not known.
+M.UNSETTLED = { "open", "unknown", "undecided" }
+
+--- Returns the calls of the client's account that are undecided, or have had no known end for `stuck_ms`. One that is
+--- settled is not in the list any more.
+function M.calls(client, journal, stuck_ms)
+  local list, now = {}, client:now()
+  for _, state in ipairs(M.UNSETTLED) do
+    local entries, err = journal:entries { state = state, account = client:account() }
+    if not entries then return nil, err end
+    for _, entry in ipairs(entries) do
+      local intent = entry.intent
+      if state == "undecided" or now - intent.sent_at >= stuck_ms then
+        local shown = state == "undecided" and state or "stuck"
+        local name = ("call %s attempt %d"):format(intent.id, intent.attempt or 1)
+        list[#list + 1] = { name = name, state = shown, is_bad = true,
+          text = ("%s%s is %s since %.1f hours"):format(intent.operation, entry.key and " " .. entry.key or "", shown,
+            (now - intent.sent_at) / (DAY_MS / 24)) }
+      end
+    end
+  end
+  return list
+end
+
+--- Makes the error of an option that is no bound or place of the kind that is asked for; nil where all are.
+function M.check(client, options)
+  for _, name in ipairs(options.networks or {}) do
+    if type(name) ~= "string" or not name:find "^[^/]+/." then
+      return errors.option(("the option `networks` holds %s, which is not COIN/NETWORK"):format(
+        type(name) == "string" and ('"%s"'):format(name) or "a " .. type(name)), "networks", "write USDT/TRX")
+    end
+  end
+  local needs_live = options.key_days or options.permissions
+  for name, bound in pairs(options.below or {}) do
+    if type(name) ~= "string" or type(bound) ~= "string" or not decimal(bound) then
+      return errors.option("the option `below` is not { [ASSET] = amount } with amounts as texts", "below",
+        'write { USDT = "500" }, or { ["desk1/USDT"] = "500" } for a sub-account')
+    end
+    needs_live = needs_live or not name:find("/", 1, true)
+  end
+  if needs_live and not (client.profile.live_operations and client.live) then
+    return errors.config("the client's profile cannot read its own balances and its key; only `profile = \"mexc\"` can")
+  end
+end
+
+return M

@@ -1,0 +1,164 @@
+-- SPDX-License-Identifier: MIT
+-- Adding payments: what a list must be, what a payment carries, and whether it is in the queue already.
+
+local digest = require "purser.client.util.digest"
+local errors = require "purser.client.call.errors"
+local plain_text = require "purser.client.util.plain_text"
+local planned = require "purser.write.planned"
+local queue = require "purser.desk.payouts.queue"
+
+local M = {}
+
+--- The text for a key that is not what it looks like.
+M.NO_NAME = "the key is empty or too long, begins or ends with a blank, or holds characters that cannot be seen; with "
+  .. "and without them it would be paid twice"
+
+local function argument_error(key, message, hint)
+  return nil, errors.argument("key", ('payment "%s": %s'):format(tostring(key), message), hint)
+end
+
+-- The id by which the service distinguishes a payment: always the same for one account, queue and key, so that what was
+-- paid is found by it even when the journal is lost. Its content is not part of it, so other content under a key that
+-- was paid is found as well.
+local function made_id(self, key) return digest.id("purser payment", self.account, self.queue, key) end
+
+-- Returns true where a payment can have this key; or nil and an error.
+local function check_key(key)
+  if type(key) ~= "string" then
+    return nil, errors.argument("key", ("the key of a payment is a %s"):format(type(key)),
+      "give a text, then the operation and the parameters: payouts:add(key, operation, params)")
+  elseif not plain_text.is_name(key) then
+    return argument_error(plain_text.clean(key), M.NO_NAME, "give a text of 1 to 200 characters without them")
+  end
+  return true
+end
+
+--- Returns a payment ready to be kept, its parameters checked and its id made; or nil and an error.
+---@param self { account: string, queue: string }
+function M.prepare(self, key, operation, params)
+  local ok, err = check_key(key)
+  if not ok then return nil, err end
+  local row = planned.operation(operation)
+  if not row or row.effect ~= "transfer" then
+    local given = type(operation) == "string" and ('"%s"'):format(operation) or "a " .. type(operation)
+    return argument_error(key, given .. " is no operation that moves funds",
+      "give one such as wallet.withdraw or broker.transfer")
+  end
+  local values
+  values, err = planned.check(operation, params)
+  if not values then
+    err.message = ('payment "%s": %s'):format(key, err.message)
+    return nil, err
+  end
+  for _, param in ipairs(row.params) do
+    if param[2] == "md5" and values[param[1]] then
+      return argument_error(key, "a password cannot be kept in the queue",
+        "use an operation without one, such as wallet.withdraw")
+    end
+  end
+  local client_id, is_given = row.reconcile.generated_id and row.reconcile.client_id, false
+  if client_id then
+    is_given = values[client_id] ~= nil and values[client_id] ~= made_id(self, key) -- as a plan has it
+    values[client_id] = values[client_id] or made_id(self, key)
+  end
+  return { key = key, operation = operation, params = values, id = client_id and values[client_id],
+    given_id = is_given and client_id or nil, content = planned.content(operation, values) }
+end
+
+-- Returns which parameters differ from those in the queue, as a text.
+local function difference(known, payment)
+  local parts, row = {}, planned.operation(payment.operation)
+  if known.operation ~= payment.operation then
+    parts[1] = ("operation was %s, is %s"):format(known.operation, payment.operation)
+  end
+  for _, param in ipairs(row.params) do
+    local before, now = known.params[param[1]], payment.params[param[1]]
+    if before ~= now and param[1] ~= row.reconcile.client_id then
+      parts[#parts + 1] = ("%s was %s, is %s"):format(param[1], tostring(before or "absent"), tostring(now or "absent"))
+    end
+  end
+  return #parts > 0 and ": " .. table.concat(parts, ", ") or ""
+end
+
+--- Ends the transaction where an id that the user gave is that of another payment, in whatever queue, or of a call: the
+--- record of that would pass for this payment's.
+function M.check_id(self, tx, payment)
+  local other = payment.given_id and queue.other_with_id(tx, self, payment)
+  if not other then return end
+  local whose = other.queue ~= "" and ('is that of payment "%s"'):format(other.payment) or "is that of a call"
+  tx:reject(select(2, argument_error(payment.key, ('its %s "%s" %s; give each its own'):format(payment.given_id,
+    payment.id, whose))))
+end
+
+-- Adds within a transaction. Returns whether it is new.
+local function add(self, tx, payment)
+  M.check_id(self, tx, payment)
+  if queue.insert(tx, self, payment) then return true end
+  local known = queue.find(tx, self, payment.key)
+  if not known then tx:reject(select(2, argument_error(payment.key, "its id is that of another call"))) end
+  if known.content ~= payment.content or known.operation ~= payment.operation
+    or payment.given_id and known.client_id ~= payment.id then
+    local _, err = argument_error(payment.key, "is in the queue with other content" .. difference(known, payment)
+      .. ((known.state == "failed" or known.state == "waiting") and "; to correct it, replace it "
+      .. "(payouts:replace, `purser payouts replace`)" or "") .. "; give a new payment a key of its own")
+    err.code, err.details = "payouts.other_content", { key = payment.key }
+    tx:reject(err)
+  end
+  return false
+end
+
+-- Returns whether a table has payments where a list has none, which would not be added: it is one payment itself, or a
+-- list with a gap or with a payment under a name.
+local function hides_payments(list)
+  local count = 0 -- not #list, which may be any end of a list with gaps
+  for i in ipairs(list) do count = i end
+  for place, value in pairs(list) do
+    if type(place) == "number" and place > count or place == "key" then return true end
+    if type(place) ~= "number" and type(value) == "table" then return true end
+  end
+  return false
+end
+
+-- Returns the payments of a list, prepared; or nil and an error.
+local function prepare_all(self, list)
+  if type(list) ~= "table" then
+    return nil, errors.argument(nil, ("the payments are a %s"):format(type(list)), "give a list of them")
+  elseif hides_payments(list) then
+    return nil, errors.argument(nil, "the payments are no list", "give a list without gaps: { { key =, operation =, "
+      .. "params = }, ... }")
+  end
+  local prepared = {}
+  for i, entry in ipairs(list) do
+    if type(entry) ~= "table" then
+      return nil, errors.argument(nil, ("payment %d of the list is a %s"):format(i, type(entry)),
+        "give { key =, operation =, params = }")
+    end
+    local payment, err = M.prepare(self, entry.key, entry.operation, entry.params)
+    if not payment then
+      err.details = { key = entry.key, index = i }
+      return nil, err
+    end
+    prepared[i] = payment
+  end
+  return prepared
+end
+
+M.LOCK = 7078803 -- held while payments are added or replaced: ids are given to one at a time
+
+--- Adds payments, all or none. Returns { added =, repeated = }; or nil and an error.
+function M.add_all(self, list)
+  local prepared, err = prepare_all(self, list)
+  if not prepared then return nil, err end
+  return planned.within(self.journal, function(tx)
+    tx:lock(M.LOCK)
+    queue.check_account(tx, self, false)
+    local counts = { added = 0, repeated = 0 }
+    for _, payment in ipairs(prepared) do
+      local word = add(self, tx, payment) and "added" or "repeated"
+      counts[word] = counts[word] + 1
+    end
+    return counts
+  end)
+end
+
+return M

@@ -1,0 +1,402 @@
+-- SPDX-License-Identifier: MIT
+-- Asks what the service already holds of a queue, for a journal that may lack its last commits: one that is new, that
+-- was restored, or whose connection was opened again. Before the first payment of a kind is sent, the history that
+-- would show it is read, after a pause that makes everything visible that could have been sent just before. Of
+-- each payment the question of client:reconcile is asked: which records of this reading may be of it?
+--
+-- A payment that is left undecided is asked about once more after those that can be paid: their records are witnesses
+-- of how this service shows what is sent, and prove what no record proved before.
+--
+-- The witness file is next to the journal: by it the journal shows that it is the newest. At the end of a run both get
+-- the same random mark; while a worker runs, the file says so. A journal whose mark is that of the file, while no
+-- worker runs, has all that any run wrote: a copy that was made before the last run has another mark. A journal that
+-- was not the newest once, or is new, may lack what was sent before, whatever is added to it later. So the file also
+-- keeps what each history held that was read, until the journal is found not to be the newest again. It is a database
+-- of its own, so that a mark is on disk before the first payment is sent. It must not be copied, kept or restored
+-- together with the journal.
+
+local core = require "purser.core"
+local database = require "purser.client.util.database"
+local digest = require "purser.client.util.digest"
+local errors = require "purser.client.call.errors"
+local json = require "purser.json"
+local planned = require "purser.write.planned"
+local queue = require "purser.desk.payouts.queue"
+local schedule = require "purser.schedule"
+
+local M = {}
+
+local DAY, HOUR = 86400000, 3600000
+local MAX_SLEEP_MS = 1000
+local REJECTIONS = 10          -- one after the other, until what was asked for is at fault
+
+--- Lets `ms` pass, by the clock of the client's transport, unless the run ends.
+function M.sleep(self, ms)
+  while ms > 0 and not self.stopping and not self.problem do
+    local slice = math.min(ms, MAX_SLEEP_MS)
+    self.client:sleep(slice)
+    schedule.sleep(0) -- a transport that blocks lets no other task work while it sleeps
+    ms = ms - slice
+  end
+end
+
+--- Returns how long after a request was stamped its record must be visible (ms).
+function M.visible_ms(self) return select(2, planned.times(self.client)) end
+
+local function reconcile_of(payment) return planned.operation(payment.operation).reconcile end
+
+-- Returns the earliest time that is looked at in the history that would show a payment.
+local function earliest(self, payment, now)
+  local lookup = reconcile_of(payment).lookup
+  return math.max(now - self.look_back_days * DAY, self.client:earliest(lookup, now) or 0)
+end
+
+--- Returns the window of all attempts of a payment: up to the question, where it carries an id; that the journal does
+--- not know, too, where no history check showed them.
+---@param as_of integer|nil  the time of the question, epoch ms; now
+---@return purser.reconcile.Window window
+function M.window_of(self, payment, as_of)
+  local now = as_of or self.client:now()
+  local since = math.min(payment.first_sent_at or now, payment.sent_at)
+  if payment.client_id and self.history_check == "never" then
+    -- a look does not begin where a history is about to end
+    since = math.min(since, math.max(payment.added_at, earliest(self, payment, now) + 2 * HOUR))
+  end
+  -- the service's own word: only what may be an attempt with this id contradicts it, not any record that nobody claims
+  return { since = math.floor(since), to = payment.client_id and now or nil, was_rejected = payment.rejection ~= nil }
+end
+
+--- Returns whether an error concerns all calls alike, so that retrying without a change is of no use.
+function M.ends_run(err) return err.kind == "config" or err.kind == "closed" end
+
+-- Returns whether a read was rejected for what it asks, or answered with no list, as far as one answer shows.
+local function is_rejection(err)
+  return err.kind == "argument" or err.kind == "decode" or err.kind == "api" and err.outcome == "rejected"
+end
+
+--- Asks until there is an answer, and tells the run what it waits for. Returns it; nil and an error where the service
+--- gives none for good; or nothing where the run ends.
+---@param ask fun(): purser.Reconciliation|nil, purser.Error|nil
+function M.ask(self, ask)
+  local tries, rejections, waiting_for = 0, 0, self.waiting_for
+  while not self.stopping and not self.problem do
+    local answer, err = ask()
+    self.waiting_for = waiting_for
+    if answer then return answer end
+    if M.ends_run(err) or err.phase == "journal" then
+      self.problem = err
+      return nil
+    end
+    tries, rejections = tries + 1, is_rejection(err) and rejections + 1 or 0
+    if rejections >= REJECTIONS then return nil, err end
+    self.waiting_for = "a history that cannot be read: " .. err.message
+    M.sleep(self, math.floor(math.min(30000, self.retry_ms * 2 ^ math.min(tries, 10))))
+  end
+end
+
+------------------------------------------------------------------------------------------------------ the witness file
+
+local tables = {
+  "CREATE TABLE IF NOT EXISTS purser_marks (scope TEXT PRIMARY KEY, mark TEXT NOT NULL)",
+  "CREATE TABLE IF NOT EXISTS purser_runs (scope TEXT NOT NULL, worker TEXT NOT NULL, PRIMARY KEY (scope, worker))",
+  "CREATE TABLE IF NOT EXISTS purser_histories (scope TEXT NOT NULL, history TEXT NOT NULL, content TEXT NOT NULL, "
+    .. "PRIMARY KEY (scope, history))",
+}
+
+local function witness_error(message) return planned.error("the witness file: " .. tostring(message)) end
+
+--- Opens it. Returns nil and a message when it cannot be.
+function M.open_witness(path)
+  local db, message = database.open { sqlite = path }
+  if not db then return nil, message end
+  local ok
+  ok, message = db:transaction(function(tx)
+    for _, sql in ipairs(tables) do tx:rows(sql) end
+    return true
+  end)
+  if ok then return db end
+  db:close()
+  return nil, message
+end
+
+--- Locks the worker's name where there is a witness: what was under way under it is over when a run of that name
+--- begins, and the system unlocks the file when the process ends. Returns a function that unlocks it; or nil and an
+--- error.
+function M.lock_worker(self)
+  if not self.witness_db then return function() end end
+  local unlock, message = database.lock_file(("%s-worker-%s"):format(self.witness_db.files[1].path,
+    digest.id("purser worker", self.worker)))
+  if unlock then return unlock end
+  if unlock == nil then return nil, witness_error(message) end
+  return nil, errors.new { kind = "workflow", outcome = "not_sent", code = "payouts.worker",
+    message = ('payouts: another run of worker "%s" is under way'):format(self.worker),
+    hint = "wait until it ends, or give this one a worker name of its own" }
+end
+
+-- Returns the name of the mark in the journal.
+local function mark_name(self) return "payouts mark " .. self.scope end
+
+-- Notes in the witness that a run begins. Returns whether the journal is the newest; or nil and an error.
+local function begin_run(self)
+  local journal_id, problem = self.journal:id()
+  if not journal_id then return nil, problem end
+  -- what is marked: one queue of one account in one journal
+  self.scope = digest.id("purser marks", journal_id, self.account, self.queue)
+  local rows, message = self.journal.db:rows("SELECT value FROM purser_meta WHERE name = $1", mark_name(self))
+  if not rows then return nil, message end
+  local mark = rows[1] and rows[1].value
+  local found
+  found, message = self.witness_db:transaction(function(tx)
+    local kept = tx:rows("SELECT mark FROM purser_marks WHERE scope = $1", self.scope)[1]
+    local running = tx:rows("SELECT worker FROM purser_runs WHERE scope = $1", self.scope)[1]
+    tx:rows("INSERT INTO purser_runs (scope, worker) VALUES ($1, $2) ON CONFLICT DO NOTHING", self.scope, self.worker)
+    return { newest = kept ~= nil and not running and kept.mark == mark }
+  end)
+  if not found then return nil, witness_error(message) end
+  return found.newest
+end
+
+-- Gives the journal a new mark. Returns it; or nil and a message.
+local function mark_journal(self)
+  local mark, message = core.random_token(24)
+  if not mark then return nil, message end
+  local ok
+  ok, message = self.journal.db:transaction(function(tx)
+    tx:rows("INSERT INTO purser_meta (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = $2",
+      mark_name(self), mark)
+    return true
+  end)
+  return ok and mark, message
+end
+
+-- Ends the run, for the witness cannot be used.
+local function fail(self, message) self.problem = self.problem or witness_error(message) end
+
+-- Changes the witness. A failure ends the run.
+local function write(self, change)
+  local ok, message = self.witness_db:transaction(function(tx)
+    change(tx)
+    return true
+  end)
+  if not ok then fail(self, message) end
+end
+
+------------------------------------------------------------------------------------------- what is known of histories
+
+local function new_state(self, newest)
+  local state = { connection = self.journal.db.handle, newest = newest, sent_at = self.client:now(), rejections = {},
+    renewed_at = 0, sleep_ms = newest and 0 or M.visible_ms(self) }
+  if newest then state.sent_at = state.sent_at - M.visible_ms(self) end
+  self.payouts.history = state
+  if self.scope and not newest then
+    write(self, function(tx) tx:rows("DELETE FROM purser_histories WHERE scope = $1", self.scope) end)
+  end
+  return state
+end
+
+-- Returns what is known of the histories, for the connection that the journal has now: another one may be to another
+-- journal.
+local function state_of(self)
+  local state = self.history
+  if state and state.connection == self.journal.db.handle then return state end
+  return new_state(self, false)
+end
+
+local function is_of_now(self, state)
+  return self.history == state and state.connection == self.journal.db.handle
+end
+
+-- Returns what of a record is a text, a number or a truth: the rest compares with nothing, and may be large.
+local function plain(record)
+  local kept = {}
+  for name, value in pairs(record) do
+    if type(value) ~= "table" and type(value) ~= "userdata" then kept[name] = value end
+  end
+  return kept
+end
+
+-- Returns the readings of the histories, which the witness keeps.
+local function readings_of(self, state)
+  local db, store = self.scope and self.witness_db, {}
+
+  function store.load(history)
+    if not (db and state.newest) then return nil end
+    local rows, message = db:rows("SELECT content FROM purser_histories WHERE scope = $1 AND history = $2", self.scope,
+      history)
+    if not rows then fail(self, message) end
+    local reading = rows and rows[1] and core.decode(rows[1].content) or nil
+    if not reading then return nil end
+    reading.by_id, reading.witnesses, reading.unclaimed, reading.is_kept = {}, {}, {}, true
+    return reading
+  end
+
+  function store.save(history, reading)
+    if not db then return end
+    local records = json.list {}
+    for i, record in ipairs(reading.records) do records[i] = plain(record) end
+    local text = json.encode { records = records, first = reading.first, last = reading.last, began = reading.began }
+    write(self, function(tx)
+      if not is_of_now(self, state) then return end -- asked last, when nothing else can be written any more
+      tx:rows([[INSERT INTO purser_histories (scope, history, content) VALUES ($1, $2, $3)
+        ON CONFLICT (scope, history) DO UPDATE SET content = $3]], self.scope, history, text)
+    end)
+  end
+
+  return planned.kept_readings(self.client:now(), self.client:now() - self.look_back_days * DAY, store)
+end
+
+--- Notes that a run begins. Returns nothing, or a problem.
+function M.begin(self)
+  if self.history then self.history.rejections = {} end
+  if not self.witness_db then return nil end
+  local newest, problem = begin_run(self)
+  if newest == nil then return problem end
+  self.began_newest = newest
+  if newest and not self.history then new_state(self, true) end
+end
+
+--- Notes that a run has ended well, with a mark; with none where it did not look, so that the next one must. Returns
+--- nothing, or a problem.
+function M.finish(self)
+  if not self.witness_db then return nil end
+  local mark = false
+  if self.history_check ~= "never" or self.began_newest then
+    local message
+    mark, message = mark_journal(self)
+    if not mark then return message end
+  end
+  write(self, function(tx)
+    if mark then
+      tx:rows("INSERT INTO purser_marks (scope, mark) VALUES ($1, $2) ON CONFLICT (scope) DO UPDATE SET mark = $2",
+        self.scope, mark)
+    else
+      tx:rows("DELETE FROM purser_marks WHERE scope = $1", self.scope)
+    end
+    tx:rows("DELETE FROM purser_runs WHERE scope = $1 AND worker = $2", self.scope, self.worker)
+  end)
+  return self.problem
+end
+
+-- Rests a while before the first reading: one task does, by the client's clock. The reason, which a terminal may cut at
+-- its width, begins with how long it takes.
+local function rest(self, state)
+  if self.is_sleeping then return schedule.sleep(self.idle_ms) end
+  self.waiting_for = ("%d s until earlier calls are visible; the journal cannot show that it is the newest")
+    :format(math.ceil(state.sleep_ms / 1000))
+  local slice = math.min(state.sleep_ms, MAX_SLEEP_MS)
+  self.is_sleeping = true
+  M.sleep(self, slice)
+  state.sleep_ms, self.is_sleeping = state.sleep_ms - slice, false
+end
+
+------------------------------------------------------------------------------------------------------- the question
+
+-- Returns what is equal for payments that one history shows.
+local function history_of(payment)
+  local parts = { payment.operation }
+  for _, name in ipairs(reconcile_of(payment).copy_params or {}) do
+    parts[#parts + 1] = tostring(payment.params[name])
+  end
+  return table.concat(parts, "\n")
+end
+
+local READABLE = "make the history readable, and run it again" -- never: to do without a look
+
+-- Returns the answer of the histories; nil and why they cannot be asked for this payment; or nothing where the run
+-- ends.
+local function answer_of(self, state, payment)
+  local key = history_of(payment)
+  if state.rejections[key] then return nil, state.rejections[key] end
+  local intent = { operation = payment.operation, params = payment.params, account = self.account,
+    sent_at = state.sent_at, recv_window = planned.times(self.client) }
+  local window = { readings = state.readings, is_planned = true, to = state.readings.as_of,
+    since = earliest(self, payment, self.client:now()) }
+  local answer, err = M.ask(self, function() return self.client:reconcile(intent, nil, window) end)
+  if err then state.rejections[key] = err.message:gsub("%.$", "") .. (err.hint and "; " .. err.hint or "") end
+  if not answer or not answer.incomplete then return answer, state.rejections[key] end
+  self.problem = errors.new { kind = "workflow", outcome = "not_sent", code = "payouts.history", message =
+    ("payouts: whether payments were made before cannot be looked for in %s: %s; they were not sent")
+    :format(reconcile_of(payment).lookup, answer.reason),
+    hint = READABLE }
+end
+
+local function describe(reconcile, records)
+  local words = {}
+  for i = 1, math.min(3, #records) do
+    words[i] = ("%s at %s"):format(tostring(planned.record_id(records[i]) or "no id"),
+      tostring(records[i][reconcile.time_member]))
+  end
+  local more = #records > 3 and (" and %d more"):format(#records - 3) or ""
+  return #records > 0 and (": %s shows %s%s"):format(reconcile.lookup, table.concat(words, ", "), more) or ""
+end
+
+-- Returns whether as many equal payments without an id stand undecided as there are records that may be of one of them:
+-- each record is of one at most, so this one was not made, whichever of them were.
+local function is_spared(self, payment, answer)
+  if payment.client_id then return false end
+  local number, err = planned.within(self.journal, function(tx)
+    return queue.undecided_equals(tx, self, payment)
+  end, true)
+  self.problem = self.problem or err
+  return number ~= nil and number >= #answer.candidates
+end
+
+-- Returns the change of a payment that the answer means; nil where nothing keeps it from being paid.
+local function judge(self, payment, answer, rejection)
+  local reconcile = reconcile_of(payment)
+  if answer and answer.outcome == "done" then
+    return { record = answer.record }
+  elseif payment.disowned or not answer and not rejection or answer and answer.outcome == "not_done" then
+    return nil
+  elseif not answer then
+    return { stage = "waiting", blocked = true, message = ("whether it was made before cannot be looked for in %s: %s; "
+      .. READABLE):format(reconcile.lookup, rejection) }
+  elseif answer.is_busy then
+    return { stage = "waiting", due_in = 500, message = "an equal payment is looked for" }
+  elseif not payment.put_off_at then
+    return { is_put_off = true }
+  elseif not is_spared(self, payment, answer) then
+    return { stage = "undecided", message = answer.reason .. describe(reconcile, answer.candidates) }
+  end
+end
+
+-- Lets the histories be read again where a payment was put off for want of a witness, and another was answered since.
+-- Waits until its record must be visible.
+local function renew(self, state, payment)
+  local since = payment.put_off_at
+  if not since or not state.readings or state.renewed_at >= since then return end
+  local witness_at, err = planned.within(self.journal, function(tx)
+    -- what an earlier run has kept may lack a witness of any time
+    return queue.answered_since(tx, self, payment.operation, state.newest and 0 or state.readings.as_of) or false
+  end, true)
+  self.problem = self.problem or err
+  if not witness_at then return end
+  local visible_ms = M.visible_ms(self)
+  M.sleep(self, math.min(visible_ms, witness_at + visible_ms - self.client:now()))
+  if state.renewed_at >= since then return end -- by another task
+  state.readings, state.newest, state.renewed_at = nil, false, self.client:now()
+end
+
+--- Returns what the histories say of a payment that this worker has taken: nil when nothing keeps it from being paid,
+--- its `record` when it was made, or a change for queue.move; `is_put_off` of one to be asked about later. To be asked
+--- before it is sent; the run may have ended by then (self.stopping, self.problem).
+function M.look(self, payment)
+  local reconcile = reconcile_of(payment)
+  -- a conversion pays nobody, and converts only what is left
+  if self.history_check == "never" or reconcile.strategy == "conversion" then return nil end
+  while not self.stopping and not self.problem do
+    local state = state_of(self)
+    if state.sleep_ms > 0 then
+      rest(self, state)
+    else
+      renew(self, state, payment)
+      state.readings = state.readings or readings_of(self, state)
+      self.waiting_for = reconcile.lookup .. " is read for payments that the journal may lack"
+      local answer, rejection = answer_of(self, state, payment)
+      self.waiting_for = nil
+      if is_of_now(self, state) then return judge(self, payment, answer, rejection) end
+    end
+  end
+end
+
+return M

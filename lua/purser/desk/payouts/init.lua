@@ -1,0 +1,305 @@
+-- SPDX-License-Identifier: MIT
+--- Payouts: a queue of payments, each made once.
+--
+--     local payouts = assert(purser.payouts.new { client = client, journal = journal, worker = "host-1" })
+--     assert(payouts:add("invoice-1017", "sub_account.transfer", { toAccount = "desk01", ... }))
+--     local report = assert(payouts:run())
+--
+-- A payment has a key of its own: the same key with the same content is one payment, with other content an error. The
+-- id by which the service distinguishes payments comes from account, queue and key, so every attempt carries the same.
+-- A payment is recorded before it is sent; one whose answer was lost is reconciled, and sent again only when
+-- reconciling says that it was not done; what cannot be decided is listed. A journal that cannot show that it is the
+-- newest is compared with the histories first. A run that was killed is continued by the next. Over PostgreSQL any
+-- number of workers share a queue.
+
+local add = require "purser.desk.payouts.add"
+local views = require "purser.client.util.views"
+local core = require "purser.core"
+local errors = require "purser.client.call.errors"
+local history_check = require "purser.desk.payouts.history_check"
+local lazy = require "purser.client.util.lazy"
+local option_schema = require "purser.client.util.option_schema"
+local planned = require "purser.write.planned"
+local queue = require "purser.desk.payouts.queue"
+local schedule = require "purser.schedule"
+local worker = require "purser.desk.payouts.worker"
+local names_of = lazy "purser.client.util.names_of"
+local plans = lazy "purser.desk.payouts.plan"
+local retry = lazy "purser.desk.payouts.retry"
+local suggest = lazy "purser.client.util.suggest"
+
+---@class purser.Payouts
+local Payouts = { __name = "purser.payouts" }
+Payouts.__index = Payouts
+
+---@class purser.modules.payouts
+local M = {}
+
+-------------------------------------------------------------------------------------------------------- adding
+
+--- Returns what will travel for a payment of a queue, with the id that the queue gives; or nil and an error.
+---@param account string     as of client:account()
+---@param queue_name string
+---@param key string         of the payment
+---@param operation string   full name
+---@param params table
+---@return table<string, string>|nil params, purser.Error|nil err
+function M.params(account, queue_name, key, operation, params)
+  local payment, err = add.prepare({ account = account, queue = queue_name }, key, operation, params)
+  return payment and payment.params, err
+end
+
+--- Adds payments, all or none: a list of { key =, operation =, params = }. Returns { added =, repeated = }; or nil and
+--- an error.
+---@param list { key: string, operation: string, params: table }[]
+---@return { added: integer, repeated: integer }|nil counts, purser.Error|nil err
+function Payouts:add_all(list) return add.add_all(self, list) end
+
+--- Adds one payment. Returns true when it is new, false when it was there; or nil and an error.
+---@param key string        yours; it names the payment for good
+---@param operation string  full name of an operation that moves funds
+---@param params table
+---@return boolean|nil is_new, purser.Error|nil err
+function Payouts:add(key, operation, params)
+  local counts, err = self:add_all { { key = key, operation = operation, params = params } }
+  if not counts then return nil, err end
+  return counts.added == 1
+end
+
+------------------------------------------------------------------------------------------------------- looking
+
+local states = { waiting = true, taken = true, sent = true, done = true, failed = true, undecided = true,
+  dropped = true }
+
+---@alias purser.payment_states "waiting"|"taken"|"sent"|"done"|"failed"|"undecided"|"dropped"
+
+---@class purser.QueueCounts  how many payments of a queue have each state
+---@field account string
+---@field queue string
+---@field total integer
+---@field waiting integer
+---@field taken integer      a worker has it, and has not sent it
+---@field sent integer       sent, and its end is not known yet, or rejected and looked for by its id
+---@field done integer
+---@field failed integer     rejected, and where it carries an id not found by it
+---@field undecided integer  a person must look
+---@field dropped integer    given up by a person
+---@field blocked integer    of those that wait: nothing can be done before a person has acted
+
+---@class purser.PayoutsReport: purser.QueueCounts
+---@field undecided_payments purser.Payment[]  those
+---@field blocked_payments purser.Payment[]  those
+---@field next_due_at integer|nil  epoch ms: none of those that wait, and are not blocked, is due before
+---@field other_accounts { account: string, payments: integer }[]  who else has payments in a queue of this name
+
+--- Returns how many payments are in each state, and those that need a person.
+---@return purser.PayoutsReport|nil report, purser.Error|nil err
+function Payouts:report()
+  return planned.within(self.journal, function(tx)
+    local report = queue.counts(tx, self)
+    report.undecided_payments = queue.list(tx, self, "undecided")
+    report.blocked_payments = queue.list(tx, self, "blocked")
+    report.other_accounts = queue.other_accounts(tx, self)
+    report.next_due_at = queue.next_due(tx, self).due_at
+    return report
+  end, true)
+end
+
+--- Returns the payments in a state, or all.
+---@param state purser.payment_states|nil
+---@return purser.Payment[]|nil payments, purser.Error|nil err
+function Payouts:list(state)
+  if state ~= nil and not states[state] then
+    return nil, errors.option(("payouts:list: there is no state %s%s"):format(type(state) == "string"
+      and ('"%s"'):format(state) or "that is a " .. type(state), suggest.among(state, states)), "state",
+      "give one of " .. table.concat(names_of(states), ", "))
+  end
+  return planned.within(self.journal, function(tx) return queue.list(tx, self, state) end, true)
+end
+
+--- Returns one payment, or false when no payment has this key; or nil and an error.
+---@param key string
+---@return purser.Payment|false|nil payment, purser.Error|nil err
+function Payouts:find(key)
+  return planned.within(self.journal, function(tx) return queue.find(tx, self, key) or false end, true)
+end
+
+--- Puts a payment back that failed or was left undecided, when another look shows that it was not made. Returns whether
+--- there was such a payment; or nil and an error, whose `code` is "payouts.done" (it was made, and is marked so; the
+--- record is in `record`), "payouts.undecided" (it is unknown; `candidates`) or "payouts.not_checked" (it cannot be
+--- looked for).
+---@param key string
+---@param options { force: boolean|nil }|nil  force = true: a person knows that it was not made; nothing is looked for
+---@return boolean|nil was_put_back, purser.Error|nil err
+function Payouts:retry(key, options) return retry.retry(self, key, options) end
+
+--- Gives a payment up that waits, failed or is undecided, when another look shows that it was not made. Its key stays
+--- used. Returns as `retry` does.
+---@param key string
+---@param options { force: boolean|nil }|nil
+---@return boolean|nil was_dropped, purser.Error|nil err
+function Payouts:drop(key, options) return retry.drop(self, key, options) end
+
+--- Gives such a payment another content, when another look shows that it was not made: the next run makes it. Returns
+--- as `retry` does.
+---@param key string
+---@param operation string  full name of an operation that moves funds
+---@param params table
+---@param options { force: boolean|nil }|nil
+---@return boolean|nil was_replaced, purser.Error|nil err
+function Payouts:replace(key, operation, params, options)
+  local made, err = add.prepare(self, key, operation, params)
+  if not made then return nil, err end
+  return retry.replace(self, key, made, options)
+end
+
+--- Puts many payments back, as `retry` does each: one reading of a history serves all that are looked for there.
+--- Returns the keys of those that were put back; and for every other key the error of `retry`, or false where no such
+--- payment had failed or was undecided.
+---@param keys string[]
+---@param options { force: boolean|nil }|nil
+---@return string[]|nil put_back, table<string, purser.Error|false>|purser.Error others  nil and an error for no list
+function Payouts:retry_all(keys, options)
+  if type(keys) ~= "table" then return nil, errors.argument("keys", "payouts:retry_all has no list of keys") end
+  return retry.retry_all(self, keys, options)
+end
+
+------------------------------------------------------------------------------------------------------- running
+
+---@class purser.PayoutsProgress
+---@field total integer
+---@field finished integer      done, failed, undecided or dropped
+---@field done integer
+---@field failed integer
+---@field undecided integer
+---@field blocked integer       of those that wait: nothing can be done before a person has acted
+---@field waiting_for string|nil  why nothing is sent now
+---@field rate integer          finished by all workers, per second of this run
+---@field seconds_left integer|nil
+
+--- Works until no payment is left to make, or all that are left are due in more than five minutes: takes, sends,
+--- reconciles. Returns the report; or nil and the error that kept it from continuing; then it may be run again.
+---@param ... any  none: options belong to payouts.new
+---@return purser.PayoutsReport|nil report, purser.Error|nil err
+function Payouts:run(...)
+  if select("#", ...) > 0 then
+    return nil, errors.argument(nil, "payouts:run takes no arguments", "give the options to payouts.new")
+  end
+  local unlock, problem = history_check.lock_worker(self)
+  if not unlock then return nil, problem end
+  local ok, report, err = schedule.protect(worker.run, self)
+  self.current = nil
+  unlock()
+  if not ok then error(report, 0) end
+  return report, err
+end
+
+--- Makes `run` end as soon as what it has begun has ended; to be called by the progress function, or by another task.
+function Payouts:stop()
+  if self.current then self.current.stopping = true end
+end
+
+--- One line that reports the progress, for a terminal.
+---@type fun(progress: purser.PayoutsProgress): string
+M.progress_line = worker.progress_line
+
+--- Returns the queues of a journal, of every account, with how many payments each state has.
+---@param journal purser.Journal
+---@return purser.QueueCounts[]|nil queues, purser.Error|nil err
+function M.queues(journal)
+  if type(journal) ~= "table" or not journal.db then
+    return nil, errors.argument(nil, "payouts.queues has no journal", "give one that purser.journal.open made")
+  end
+  return planned.within(journal, function(tx) return queue.queues(tx) end, true)
+end
+
+---@class purser.PayoutsOptions
+---@field client purser.Client
+---@field journal purser.Journal
+---@field queue string|nil        its name. Default: "default"
+---@field worker string|nil       belongs to one running process at a time. Default: a new name
+---@field concurrency integer|nil how many payments are under way at once. Default: 16
+---@field lease_ms integer|nil    how long a worker that is gone keeps what it took. Default: 60000
+---@field attempts integer|nil    how often a payment is sent. Default: 20
+---@field retry_ms integer|nil    the first pause between two attempts. Default: 250
+---@field idle_ms integer|nil     pause between two looks for work. Default: 100
+---@field progress fun(progress: purser.PayoutsProgress)|nil  called now and then
+---@field progress_ms integer|nil how often. Default: 500
+---@field history_check "unless_newest"|"never"|nil  whether a journal is compared with the histories first. Default:
+--- "unless_newest"
+---@field witness string|nil      a file that shows later whether the journal is the newest; needs `worker`
+---@field look_back_days integer|nil  how far back payments are looked for. Default: 90
+
+local whole = { 1, option_schema.EXACT }
+local DAYS = { 1, 36500 }
+local rules = {
+  client = "table", journal = "table", concurrency = whole,
+  queue = option_schema.NAME, worker = option_schema.NAME,
+  lease_ms = { 1, queue.MAX_LEASE_MS }, witness = "string", look_back_days = DAYS,
+  history_check = { "unless_newest", "never" },
+  attempts = whole, retry_ms = whole, idle_ms = whole, progress = "function", progress_ms = whole,
+}
+local defaults = {
+  queue = "default", concurrency = 16, lease_ms = 60000, attempts = 20, retry_ms = 250, idle_ms = 100,
+  progress_ms = 500, look_back_days = 90, history_check = "unless_newest",
+}
+
+--- Reads a list of payments from CSV: a header with the names of parameters and `key`, then a payment a line. Each has
+--- what is wrong with its line in `problems`. Nil and a message where it is no list of payments.
+---@param path string
+---@param operation? string  that of payments without a column `operation`
+---@return purser.PlannedPayment[]|nil payments, string|nil message
+function M.read(path, operation) return plans.read(path, operation) end
+
+--- Plans a list of payments before it is paid: checks each one, completes the names of networks, and finds what may be
+--- a mistake (equal ones, keys that differ only in case, what was paid in the last 7 days, an amount far above the
+--- others), the sums and the balances. Nothing is sent that moves funds.
+---@param client purser.Client
+---@param payments purser.PlannedPayment[]
+---@param options? purser.PaymentsPlanOptions
+---@return purser.PaymentsPlan|nil plan, purser.Error|nil err
+function M.plan(client, payments, options) return plans.plan(client, payments, options) end
+
+--- Opens a queue of payments, as one worker; see docs/payouts.md. A worker's name must belong to one running process at
+--- a time. One that is started again under its name continues at once with what it had; others wait until its leases
+--- end.
+---@param options purser.PayoutsOptions
+---@return purser.Payouts|nil payouts, purser.Error|nil err
+function M.new(options)
+  local problem, option, hint = option_schema.check(options, rules, "payouts option")
+  if problem then return nil, errors.config(problem, hint, option) end
+  local self = {}
+  for name, value in pairs(defaults) do self[name] = value end
+  for name, value in pairs(options) do self[name] = value end
+  if not self.client or not self.journal then
+    return nil, errors.config("payouts.new has no client, or no journal", "give both")
+  end
+  if not planned.has_journal(self.client, self.journal) then
+    return nil, errors.config("the client has another journal, so that it would send what is not recorded",
+      "give both the same journal")
+  end
+  if self.witness then
+    if not self.worker then
+      return nil, errors.config("a witness file has no worker of a name that stays the same", "give the option worker",
+        "worker")
+    end
+    local message
+    self.witness_db, message = history_check.open_witness(self.witness)
+    if not self.witness_db then
+      return nil, errors.config("the witness file cannot be opened: " .. message,
+        "name the file that was next to this journal, or one that does not exist yet", "witness")
+    end
+  end
+  if not self.worker then
+    local name, message = core.random_token(16)
+    if not name then return nil, errors.config("no name could be made for the worker: " .. message) end
+    self.worker = name
+  end
+  self.has_own_account = self.client:settings().account ~= nil -- otherwise it is that of its API key
+  self.account = self.client:account()
+  return setmetatable(self, Payouts)
+end
+
+views.check_colon(Payouts, "payouts")
+
+return M

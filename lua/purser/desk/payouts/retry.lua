@@ -1,0 +1,117 @@
+-- SPDX-License-Identifier: MIT
+-- Does what a person decides about a payment that stands: puts it back, drops or replaces it, once another look shows
+-- that it was not made.
+
+local add = require "purser.desk.payouts.add"
+local errors = require "purser.client.call.errors"
+local history_check = require "purser.desk.payouts.history_check"
+local option_schema = require "purser.client.util.option_schema"
+local planned = require "purser.write.planned"
+local queue = require "purser.desk.payouts.queue"
+
+local M = {}
+
+local rules = { force = "boolean" }
+
+local function reject(payment, code, message, details)
+  return nil, errors.new { kind = "workflow", outcome = "unknown", operation = payment.operation, code = code,
+    details = details, message = ('payment "%s" stays as it is: %s'):format(payment.key, message) }
+end
+
+local NOT_CHECKED = "; where a person knows that it was not made, the option force = true says so"
+
+-- Looks whether a payment was made that was sent; the journal writes what is found. Returns true when it certainly was
+-- not; or nil and an error. What failed was rejected by the service, whose word counts where the look shows no record
+-- that may be the payment's.
+local function look(self, payment, readings)
+  local window = history_check.window_of(self, payment, readings and readings.as_of)
+  window.readings = readings
+  local answer, err = self.client:reconcile(queue.intent_of(self, payment), nil, window)
+  if not answer then
+    if err.phase == "journal" then return nil, err end
+    if payment.state == "failed" and err.kind == "api" and err.outcome == "rejected" then return true end
+    return reject(payment, "payouts.not_checked", "it cannot be looked for: " .. err.message .. NOT_CHECKED)
+  end
+  if answer.outcome == "not_done" then return true end
+  if answer.outcome == "undecided" then
+    if payment.state == "failed" and #answer.candidates == 0 then return true end
+    return reject(payment, "payouts.undecided", "it is unknown whether it was made (" .. answer.reason .. ")"
+      .. NOT_CHECKED, { candidates = answer.candidates })
+  end
+  err = select(2, planned.within(self.journal, function(tx) return queue.unblock(tx, self) end))
+  if err then return nil, err end
+  return reject(payment, "payouts.done", "it was made, and is done now", { record = answer.record })
+end
+
+-- Ends by a person's word what was undecided: an equal call would be held up by it for ever. Returns true; or nil and
+-- an error.
+local function end_by_hand(self, payment)
+  if payment.call_state ~= "undecided" then return true end
+  local ok, problem = self.journal:reconciled(queue.intent_of(self, payment), { outcome = "not_done",
+    reason = "a person said that it was not executed" })
+  return ok and true, not ok and planned.error(problem) or nil
+end
+
+-- Changes a payment that stands in one of the stages `may` by change(tx, payment, disowned), when a look shows that it
+-- was not made, or a person says so. Returns whether there was such a payment; or nil and an error.
+local function act(self, key, options, may, change, readings)
+  local message, name, hint = option_schema.check(options or {}, rules, "payouts option")
+  if message then return nil, errors.option(message, name, hint) end
+  local payment, err = self:find(key)
+  if not payment or not may[payment.state] then return payment and false, err end
+  local disowned, ok = options ~= nil and options.force == true, true
+  if payment.attempt > 0 and payment.state ~= "waiting" then
+    if disowned then ok, err = end_by_hand(self, payment) else ok, err = look(self, payment, readings) end
+  elseif payment.state == "undecided" and not disowned then
+    -- a history holds a record that may be its: put back, it is looked for again; for the rest a person decides
+    if may == queue.IDLE then
+      return reject(payment, "payouts.not_checked", tostring(payment.message) .. NOT_CHECKED)
+    end
+    self.history = nil
+  end
+  if not ok then return nil, err end
+  return planned.within(self.journal, function(tx) return change(tx, payment, disowned) end)
+end
+
+--- Puts a payment back.
+---@param readings purser.evidence.Readings|nil  that several share
+function M.retry(self, key, options, readings)
+  return act(self, key, options, queue.STOPPED, function(tx, payment, disowned)
+    return queue.put_back(tx, self, payment, disowned)
+  end, readings)
+end
+
+--- Gives a payment up; the arguments and results are those of retry.
+function M.drop(self, key, options)
+  return act(self, key, options, queue.IDLE, function(tx, payment) return queue.drop(tx, self, payment) end)
+end
+
+--- Gives a payment other content.
+---@param made table  the payment as it shall be
+function M.replace(self, key, made, options)
+  return act(self, key, options, queue.IDLE, function(tx, payment, disowned)
+    tx:lock(add.LOCK)
+    add.check_id(self, tx, made)
+    return queue.replace(tx, self, payment, made, disowned)
+  end)
+end
+
+--- Puts payments back, of which those that must be looked for share one reading of each history. Returns the keys of
+--- those that were put back, and for every other key the error, false where there was no such payment.
+---@return string[] put_back, table<string, purser.Error|false> others
+function M.retry_all(self, keys, options)
+  local readings, done, others = planned.readings(self.client:now()), {}, {}
+  for _, key in ipairs(keys) do
+    local payment = self:find(key)
+    if payment and payment.attempt > 0 then
+      readings:expect(history_check.window_of(self, payment, readings.as_of).since)
+    end
+  end
+  for _, key in ipairs(keys) do
+    local ok, err = M.retry(self, key, options, readings)
+    if ok then done[#done + 1] = key else others[key] = err or false end
+  end
+  return done, others
+end
+
+return M

@@ -1,0 +1,67 @@
+-- SPDX-License-Identifier: MIT
+--- The balances of all sub-accounts, one after the other: B2, and B8 for each account.
+--
+--     for balance in client.sub_account:each_balance() do print(balance.subAccount, balance.asset, balance.free) end
+
+local errors = require "purser.client.call.errors"
+
+---@class purser.SubAccountBalance: purser.record.balance
+---@field subAccount string
+
+---@class purser.BalanceWalk
+---@field private client purser.Client
+---@field private accounts purser.Walk
+---@field private account string|nil   whose balances are read next
+---@field private name string           whose `balances` are
+---@field private balances purser.record.balance[]  that are left
+---@overload fun(): purser.SubAccountBalance
+local BalanceWalk = { __name = "purser.balance_walk" }
+BalanceWalk.__index = BalanceWalk
+
+local M = {}
+
+local LIST = "sub_account.list_sub_accounts"
+
+-- Reads the next account, then its balances (B8). Returns true; nil at the end; or nil and an error. A repetition
+-- continues where it failed.
+local function read_account(self)
+  if not self.account then
+    local account, err = self.accounts:next()
+    if not account then return nil, err end
+    if not account.subAccount then
+      return nil, errors.undecodable(LIST, "the list has a sub-account without a name")
+    end
+    self.account = account.subAccount
+  end
+  local list, err = self.client.sub_account:balances { subAccount = self.account, accountType = "SPOT" }
+  if not list then return nil, err end
+  for _, balance in ipairs(list) do
+    if not balance.asset then
+      return nil, errors.undecodable("sub_account.balances", "the list has a balance without an asset")
+    end
+  end
+  self.balances, self.name, self.account = list, self.account, nil
+  return true
+end
+
+--- The next balance; nil at the end; nil and an error. Called again after an error it retries.
+---@return purser.SubAccountBalance|nil balance, purser.Error|nil err
+function BalanceWalk:next()
+  while not self.balances[1] do
+    local ok, err = read_account(self)
+    if not ok then return nil, err end
+  end
+  local balance = table.remove(self.balances, 1)
+  return { subAccount = self.name, asset = balance.asset, free = balance.free, locked = balance.locked }
+end
+
+BalanceWalk.__call = errors.iterate
+
+--- The spot balances of all sub-accounts of this account, each with its `subAccount`.
+---@param params? purser.sub_account.each_sub_account.params  which accounts
+---@return purser.BalanceWalk
+function M.each(client, params)
+  return setmetatable({ client = client, balances = {}, accounts = client:each(LIST, params) }, BalanceWalk)
+end
+
+return M

@@ -1,0 +1,103 @@
+-- SPDX-License-Identifier: MIT
+-- The coin configuration (C1), remembered for a while, and the networks of a coin by whatever name people use for them.
+
+local errors = require "purser.client.call.errors"
+local suggest = require "purser.client.util.suggest"
+
+local M = {}
+
+-- client -> { coins, read_at }. C1 is over a megabyte, and changes seldom.
+local cache = setmetatable({}, { __mode = "k" })
+
+--- The configuration of every coin by its name, at most `max_age_ms` old. Also returns when it was read.
+---@param client purser.Client
+---@param max_age_ms integer
+---@return table<string, table>|nil coins, integer|purser.Error read_at_or_err
+function M.read(client, max_age_ms)
+  local known, now = cache[client], client:now()
+  if known and now - known.read_at <= max_age_ms and now >= known.read_at then return known.coins, known.read_at end
+  local list, err = client.wallet:coins()
+  if not list then return nil, err end
+  now = client:now() -- the call may have set the client's clock right
+  local coins = {}
+  for _, coin in ipairs(list) do
+    if coin.coin then coins[coin.coin] = coin end
+  end
+  cache[client] = { coins = coins, read_at = now }
+  return coins, now
+end
+
+--- The coin of that name, in capitals or not; or nil and a message.
+function M.find(coins, name)
+  local coin = coins[name] or type(name) == "string" and coins[name:upper()]
+  if coin then return coin end
+  return nil, ("the coin %s does not exist%s; see wallet.coins"):format(tostring(name), suggest.among(name, coins))
+end
+
+local function plain(text) return (text:lower():gsub("[^%w]", "")) end
+
+--- The names of a network, from the surest: short id, long name, the long name's parts ("Tron(TRC20)": tron, trc20).
+function M.names_of(network)
+  local short, long = network.netWork or "", network.network or ""
+  return { { short, long }, { plain(short), plain(long) },
+    { plain(long:match("%(([^()]*)%)%s*$") or ""), plain(long:match("^([^()]*)%(") or "") } }
+end
+
+local function listing(networks)
+  local names = {}
+  for i, network in ipairs(networks) do
+    names[i] = ("%s (%s)"):format(network.netWork or "?", network.network or "?")
+  end
+  return table.concat(names, ", ")
+end
+
+--- The network of a coin by its short id (`netWork`), its long name (`network`), or what people say ("trc20",
+--- "ERC-20"). Without a name the only network there is. Returns nil and a message when it is none or not one alone.
+---@param coin table
+---@param name string|nil
+---@return table|nil network, string|nil message
+function M.network(coin, name)
+  local networks = coin.networkList or {}
+  if name == nil then
+    if #networks == 1 then return networks[1] end
+    return nil, ("%s travels on %d networks; name one of %s"):format(coin.coin, #networks, listing(networks))
+  end
+  if type(name) ~= "string" or plain(name) == "" then return nil, "the network must be named by a text" end
+  for level = 1, 3 do
+    local found, requested = {}, level == 1 and name or plain(name)
+    for _, network in ipairs(networks) do
+      local names = M.names_of(network)[level]
+      if names[1] == requested or names[2] == requested then found[#found + 1] = network end
+    end
+    if #found == 1 then return found[1] end
+    if #found > 1 then return nil, ("the network %s may be %s; say which"):format(name, listing(found)) end
+  end
+  return nil, ("%s has no network %s; it has %s"):format(coin.coin, name, listing(networks))
+end
+
+---@class purser.NetworkQuery
+---@field coin string             in capitals or not
+---@field network string|nil      by any name people use; nil where the coin has one alone
+---@field max_age_ms integer|nil  how old the coin configuration may be. Default: 300000
+
+--- The network of a coin by whatever name people use for it ("TRX", "trc20", "Tron(TRC20)"), with the coin's own name.
+---@param client purser.Client
+---@param given purser.NetworkQuery
+---@return purser.record.network|nil network, purser.Error|nil err
+function M.find_network(client, given)
+  if type(given) ~= "table" then
+    return nil, errors.argument(nil, "find_network has no coin", 'give { coin = "USDT", network = "TRX" }')
+  end
+  local all, problem = M.read(client, given.max_age_ms or 300000)
+  if not all then return nil, problem end
+  local coin, unknown = M.find(all, given.coin)
+  if not coin then return nil, errors.argument("coin", unknown) end
+  local network, message = M.network(coin, given.network)
+  if not network then return nil, errors.argument("network", message) end
+  local found = {}
+  for name, value in pairs(network) do found[name] = value end
+  found.coin = coin.coin
+  return found
+end
+
+return M

@@ -1,0 +1,94 @@
+-- SPDX-License-Identifier: MIT
+--- Small balances into the platform token, all of them: C13 takes 15 at a time.
+--
+--     local report, err = client.wallet:convert_all { except = { "BTC" } }
+
+local option_schema = require "purser.client.util.option_schema"
+local decimal = require "purser.decimal"
+local errors = require "purser.client.call.errors"
+
+---@class purser.ConversionReport
+---@field converted string[]  the coins
+---@field failed purser.record.failed_conversion[]
+---@field skipped { asset: string, balance: string, code: string|nil, message: string }[]
+---@field totalConvert string
+---@field convertFee string
+---@field batches integer
+
+local M = {}
+
+local BATCH = 15
+local rules = { only = option_schema.TEXTS, except = option_schema.TEXTS }
+
+-- Returns the coins of a list as a set, in capitals as the service shows them; nil without a list.
+local function set_of(list)
+  local set = list and {}
+  for _, coin in ipairs(list or {}) do set[coin:upper()] = true end
+  return set
+end
+
+-- Sorts the balances into those that can be converted and those that cannot, with the reason; or nil and an error.
+local function sort_out(balances, only, except)
+  local requested, skipped = {}, {}
+  for _, entry in ipairs(balances) do
+    local code, reason = entry.code, nil
+    if not entry.asset then
+      return nil, errors.undecodable("wallet.convertible_balances", "the list has a balance without an asset")
+    end
+    if code ~= nil and code ~= "" and code ~= "0" and code ~= "200" then
+      reason = entry.message or "the service gave no reason"
+    elseif except and except[entry.asset:upper()] or only and not only[entry.asset:upper()] then
+      code, reason = nil, "not asked for"
+    end
+    if reason then
+      skipped[#skipped + 1] = { asset = entry.asset, balance = entry.balance, code = code, message = reason }
+    else
+      requested[#requested + 1] = entry.asset
+    end
+  end
+  table.sort(requested)
+  return requested, skipped
+end
+
+-- Adds what one batch answered to the report.
+local function add(report, answer)
+  for _, asset in ipairs(answer.successList or {}) do report.converted[#report.converted + 1] = asset end
+  for _, failed in ipairs(answer.failedList or {}) do report.failed[#report.failed + 1] = failed end
+  for _, member in ipairs { "totalConvert", "convertFee" } do
+    local value = decimal(answer[member] or "0")
+    if value then report[member] = tostring(decimal(report[member]) + value) end
+  end
+  report.batches = report.batches + 1
+end
+
+--- Converts every small balance that can be (C12, C13): `only` and `except` are lists of coins. When a batch fails it
+--- returns nil and its error, whose `details` hold the `report` so far and `assets`, the coins of that batch. With
+--- outcome "unknown" look in conversion_history for them before you convert them again. No batch after it is sent.
+---@param client purser.Client
+---@param params { only: string[]|nil, except: string[]|nil }|nil
+---@param opts purser.CallOptions|nil
+---@return purser.ConversionReport|nil report, purser.Error|nil err
+function M.convert_all(client, params, opts)
+  params = params or {}
+  local message, name, hint = option_schema.check(params, rules, "parameter")
+  if message then return nil, errors.argument(name, message, hint) end
+  local balances, err = client.wallet:convertible_balances()
+  if not balances then return nil, err end
+  local requested, skipped = sort_out(balances, set_of(params.only), set_of(params.except))
+  if not requested then return nil, skipped end
+  local report = { converted = {}, failed = {}, skipped = skipped, totalConvert = "0", convertFee = "0", batches = 0 }
+  for first = 1, #requested, BATCH do
+    local batch = {}
+    for i = first, math.min(#requested, first + BATCH - 1) do batch[#batch + 1] = requested[i] end
+    local answer
+    answer, err = client.wallet:convert({ asset = batch }, opts)
+    if not answer then
+      err.details = { report = report, assets = batch }
+      return nil, err
+    end
+    add(report, answer)
+  end
+  return report
+end
+
+return M

@@ -1,0 +1,392 @@
+-- SPDX-License-Identifier: MIT
+--- Plans: what a call would do, and every problem with it, before it is made.
+--
+--     local plan = assert(client.wallet:plan_withdraw { coin = "USDT", network = "trc20", address = a, amount = "20" })
+--     print(plan)
+--     if plan.ok then local result, err = plan:execute() end
+
+local views = require "purser.client.util.views"
+local option_schema = require "purser.client.util.option_schema"
+local addresses = require "purser.desk.workflow.address"
+local coins = require "purser.desk.workflow.coins"
+local decimal = require "purser.decimal"
+local errors = require "purser.client.call.errors"
+local plain_text = require "purser.client.util.plain_text"
+local rules = require "purser.desk.approvals.rules"
+
+local M = {}
+
+local MAX_AGE_MS = 300000
+
+---@class purser.WithdrawPlanParams  those of wallet.withdraw, and
+---@field coin string|nil          required, as are address and amount; the plan says what is missing
+---@field network string|nil       by any name people use
+---@field netWork string|nil       the same
+---@field address string|nil
+---@field amount purser.amount|nil
+---@field memo string|integer|nil
+---@field remark string|integer|nil
+---@field contractAddress string|nil
+---@field withdrawOrderId string|nil
+---@field includeFee boolean|nil   asks the service to take the fee out of the amount, a parameter that only the live
+--- service is known to have. Without it the fee is assumed to come on top. Default: false
+---@field require_saved_address boolean|nil  looks the address up among the saved ones. Default: false
+---@field unchecked_address boolean|nil  an address of another form, or with a wrong checksum, is only warned of.
+--- Default: false
+---@field max_age_ms integer|nil   how old the coin configuration and the plan may be. Default: 300000
+---@field password string|nil      of the operation that is named
+---@field funds_password string|nil
+
+---@class purser.AddressPlanParams
+---@field coin string
+---@field network string|nil      by any name people use
+---@field max_age_ms integer|nil  how old the coin configuration and the plan may be. Default: 300000
+
+---@class purser.Plan
+---@field ok boolean            no problem was found
+---@field problems string[]     why it would fail, all of them
+---@field warnings string[]     what to look at before
+---@field params table          what will be sent
+---@field operation string      the operation that execute() calls
+---@field title string          its first line
+---@field coin string|nil       as the service names it
+---@field network purser.record.network|nil  the network that was found
+---@field fee string|nil        a withdrawal's fee, as are the next two
+---@field total string|nil      what leaves the balance
+---@field arrives string|nil
+---@field arrives_at_least string|nil  if the service takes the fee out of the amount
+---@field has_doubtful_address boolean|nil  its form or checksum is wrong for this network
+---@field existing purser.record.deposit_address|nil  the deposit address that is there already
+local Plan = { __name = "purser.plan" }
+Plan.__index = Plan
+
+local function reject(plan, message)
+  return nil, errors.new { kind = "workflow", outcome = "not_sent", phase = "plan", operation = plan.operation,
+    message = message }
+end
+
+-- The options of the call, with the plan's own further parameters.
+local function with_extra(plan, opts)
+  if not plan.extra_params then return opts end
+  local all, extra = {}, {}
+  for name, value in pairs(opts or {}) do all[name] = value end
+  for name, value in pairs(all.extra_params or {}) do extra[name] = value end
+  for name, value in pairs(plan.extra_params) do extra[name] = value end
+  all.extra_params = extra
+  return all
+end
+
+--- Does it. A plan is executed once: again only when the service rejected it or nothing was sent. A plan with
+--- problems, or one that is older than its `max_age_ms`, is rejected, unless the call was made before with its key or
+--- id: then its result is returned.
+---@param opts purser.CallOptions|nil
+---@return any result, purser.Error|nil err
+function Plan:execute(opts)
+  local made, unknown = self.client:recall(self.operation, self.params, with_extra(self, opts))
+  if made or unknown then return made, unknown end
+  if not self.ok then return reject(self, "the plan has problems: " .. table.concat(self.problems, "; ")) end
+  if self.state == "done" then return reject(self, "the plan was executed already") end
+  if self.state == "unknown" then
+    return reject(self, "the plan was executed with an unknown outcome; reconcile that first")
+  end
+  local age = self.client:now() - self.made_at
+  if age > self.max_age_ms then
+    return reject(self, ("the plan is %d s old; plan again"):format(math.floor(age / 1000)))
+  end
+  if self.existing then return self.existing end
+  self.state = "unknown" -- until an answer says otherwise
+  local result, err = self.client:call(self.operation, self.params, with_extra(self, opts))
+  if result then
+    self.state, self.result = "done", result
+  elseif err.outcome ~= "unknown" then
+    self.state = "rejected"
+  end
+  return result, err
+end
+
+function Plan:__tostring()
+  local lines = {}
+  local function add(text) lines[#lines + 1] = plain_text.clean(text) end
+  add(self.title)
+  for _, line in ipairs(self.lines) do add(("  %-8s %s"):format(line[1], line[2])) end
+  for _, problem in ipairs(self.problems) do add("  error    " .. problem) end
+  for _, warning in ipairs(self.warnings) do add("  warning  " .. warning) end
+  if self.ok then
+    add("  ok       " .. (self.warnings[1] and "no error found; read the warnings first" or "no problem found"))
+  end
+  return table.concat(lines, "\n")
+end
+
+local function add(list, text, ...) list[#list + 1] = select("#", ...) > 0 and text:format(...) or text end
+
+local function problem(plan, ...) add(plan.problems, ...) end
+
+local function warn(plan, ...) add(plan.warnings, ...) end
+
+local function line(plan, name, text, ...) plan.lines[#plan.lines + 1] = { name, text:format(...) } end
+
+-- Finds the coin and its network, or notes why not.
+local function find_network(plan, all, given)
+  if type(given.coin) ~= "string" or given.coin == "" then
+    return problem(plan, "the coin is missing; give coin = \"USDT\" or another")
+  end
+  local coin, network, message
+  coin, message = coins.find(all, given.coin)
+  if coin then network, message = coins.network(coin, given.network or given.netWork) end
+  if not network then return problem(plan, message) end
+  plan.network, plan.coin = network, coin.coin
+  line(plan, "network", "%s (%s)", network.netWork or "?", network.network or "?")
+end
+
+-- Begins a plan: its network is found, or what is wrong is noted. Misspelt names end the planning: what was meant is
+-- not known. `title()` names the plan, once its parameters are known to be such. Returns it; or nil and an error.
+local function begin(client, operation, given, known, title)
+  local message, name, hint = option_schema.check(given, known, "parameter")
+  if message then return nil, errors.argument(name, message, hint) end
+  local max_age_ms = given.max_age_ms or MAX_AGE_MS
+  local all, read_at = coins.read(client, max_age_ms)
+  if not all then return nil, read_at end
+  local plan = setmetatable({ client = client, operation = operation, title = title(), problems = {}, warnings = {},
+    lines = {}, params = {}, made_at = read_at, max_age_ms = max_age_ms, ok = false, state = "new" }, Plan)
+  find_network(plan, all, given)
+  return plan
+end
+
+------------------------------------------------------------------------------------------------------- withdrawals
+
+local function limit(plan, network, member)
+  local text = network[member]
+  if text == nil or text == "" then return nil end
+  local value = decimal(text)
+  if not value then warn(plan, "%s is %s, which is no decimal; it was not checked", member, text) end
+  return value
+end
+
+local function check_amount(plan, network, amount, given)
+  local min, max = limit(plan, network, "withdrawMin"), limit(plan, network, "withdrawMax")
+  local step, fee = limit(plan, network, "withdrawIntegerMultiple"), limit(plan, network, "withdrawFee")
+  line(plan, "limits", "%s to %s%s", min and tostring(min) or "?", max and tostring(max) or "?",
+    step and step:sign() > 0 and (", in steps of " .. tostring(step)) or "")
+  if min and amount:compare(min) < 0 then
+    problem(plan, "the amount %s is below the minimum of %s", tostring(amount), tostring(min))
+  end
+  if max and amount:compare(max) > 0 then
+    problem(plan, "the amount %s is above the maximum of %s", tostring(amount), tostring(max))
+  end
+  if step and step:sign() > 0 then
+    local rounded = amount:round_down_to(step)
+    if rounded:compare(amount) ~= 0 then
+      problem(plan, "the amount %s is no multiple of %s; the next below is %s", tostring(amount), tostring(step),
+        tostring(rounded))
+    end
+  end
+  if fee and given.includeFee then
+    plan.fee, plan.total, plan.arrives = tostring(fee), tostring(amount), tostring(amount - fee)
+    line(plan, "fee", "%s %s, asked for inside the amount; %s arrives", plan.fee, network.coin or plan.coin,
+      plan.arrives)
+    if amount:compare(fee) <= 0 then problem(plan, "the amount does not cover the fee of %s", plan.fee) end
+  elseif fee then
+    plan.fee, plan.total, plan.arrives = tostring(fee), tostring(amount + fee), tostring(amount)
+    line(plan, "fee", "%s %s, assumed to come on top; with the amount %s", plan.fee, network.coin or plan.coin,
+      plan.total)
+    plan.arrives_at_least = tostring(amount - fee)
+    line(plan, "arrives", "%s %s; %s if the service takes the fee out of the amount, which it does not document",
+      tostring(amount), network.coin or plan.coin, plan.arrives_at_least)
+    if amount:compare(fee) <= 0 then warn(plan, "the fee of %s is not less than the amount", plan.fee) end
+  else
+    warn(plan, "the fee is not known")
+  end
+end
+
+local function check_destination(plan, client, network, given)
+  local address, memo = given.address, given.memo
+  line(plan, "to", "%s%s", tostring(address or "?"), memo and (" with memo " .. tostring(memo)) or "")
+  if type(address) ~= "string" or address == "" then
+    problem(plan, "the address is missing")
+    return
+  end
+  for _, name in ipairs { "address", "memo" } do
+    local fits, message = client:check_value(plan.operation, name, given[name])
+    if not fits then problem(plan, "the " .. name .. " " .. message) end
+  end
+  if not network then return end
+  local fits = client:check_value(plan.operation, "address", address)
+  local doubt = fits and addresses.problem(network, address)
+  plan.has_doubtful_address = doubt and true or false
+  if doubt then (given.unchecked_address and warn or problem)(plan, "%s", doubt) end
+  if network.sameAddress then
+    local front, back = address:match("^([^:]+):(.+)$")
+    if not memo and front then
+      problem(plan, "the address carries its memo after a colon; give address = %q and memo = %q", front, back)
+    elseif not memo then
+      problem(plan, "the network %s needs a memo: the address is shared, and funds sent without one are lost",
+        network.netWork or network.network)
+    end
+  elseif memo and network.sameAddress == false then
+    warn(plan, "a memo is given, though addresses of this network are not shared")
+  elseif network.sameAddress == nil then
+    warn(plan, "the service does not say whether this network needs a memo")
+  end
+end
+
+-- Looks the address up among those that were saved. Returns an error when they cannot be read.
+local function require_saved_address(plan, client, network, given)
+  local walk = client:each("wallet.withdrawal_addresses", { coin = plan.coin })
+  while true do
+    local saved, err = walk:next()
+    if err then return err end
+    if not saved then break end
+    local entry = rules.saved(saved)
+    if entry.address == given.address and (entry.memo or "") == (given.memo or "")
+      and (entry.network == network.network or entry.network == network.netWork) then
+      line(plan, "saved", "the address is in the address book")
+      return nil
+    end
+  end
+  problem(plan, "the address is not among the saved addresses of %s on this network", plan.coin)
+end
+
+-- Compares the sum with the balance, where the profile has an operation that shows it.
+local function check_balance(plan, client)
+  if not client.profile.live_operations or not plan.total then return end
+  local account, err = client:call "live.account"
+  if not account or not account.balances then
+    warn(plan, "the balance cannot be read: %s", err and err.message or "the answer does not show it")
+    return
+  end
+  local free = decimal "0"
+  for _, balance in ipairs(account.balances) do
+    if balance.asset == plan.coin then free = decimal(balance.free or "") end
+  end
+  if not free then
+    warn(plan, "the balance is no decimal; it was not checked")
+  elseif free:compare(decimal(plan.total)) < 0 then
+    problem(plan, "the balance of %s %s is less than %s", tostring(free), plan.coin, plan.total)
+  else
+    line(plan, "balance", "%s %s", tostring(free), plan.coin)
+  end
+end
+
+local withdraw_rules = {
+  coin = "any", network = "any", netWork = "any", address = "any", amount = "any", memo = "any", remark = "any",
+  contractAddress = "string", includeFee = "boolean", withdrawOrderId = "any",
+  require_saved_address = "boolean", unchecked_address = "boolean", max_age_ms = { 0 }, password = "any",
+  funds_password = "any",
+}
+
+-- The operations that withdraw, with the parameter by which each names the network, and whether it is the short id.
+local withdrawals = {
+  ["wallet.withdraw"] = { "netWork", is_short = true }, ["wallet.withdraw_legacy"] = { "network" },
+  ["broker.withdraw"] = { "network" },
+}
+
+local function take_amount(plan, given)
+  local amount, message = decimal(given.amount)
+  if type(given.amount) == "number" and math.floor(given.amount) ~= given.amount or not amount then
+    problem(plan, given.amount == nil and "the amount is missing"
+      or message and "the amount is no exact decimal: " .. message
+      or ("the amount %s is no exact decimal; pass a text"):format(tostring(given.amount)))
+  elseif amount:sign() <= 0 then
+    problem(plan, "the amount %s is not positive", tostring(amount))
+  else
+    return amount
+  end
+end
+
+-- Checks what a withdrawal names against its network. Returns the amount; or nil and an error when something could not
+-- be read.
+local function check_withdrawal(plan, client, network, given, with_balance)
+  if given.network and given.netWork and given.network ~= given.netWork then
+    problem(plan, "network and netWork are both given; give one")
+  end
+  check_destination(plan, client, network, given)
+  local amount = take_amount(plan, given)
+  if not network then return amount end
+  if network.withdrawEnable == false then
+    problem(plan, "withdrawals of %s on %s are suspended%s", plan.coin, network.netWork or network.network,
+      network.withdrawTips and ": " .. network.withdrawTips or "")
+  end
+  if given.contractAddress and given.contractAddress:lower() ~= (network.contract or ""):lower() then
+    problem(plan, "contractAddress is not that of %s on this network", plan.coin)
+  end
+  if amount then check_amount(plan, network, amount, given) end
+  local err = given.require_saved_address and require_saved_address(plan, client, network, given) or nil
+  if not err and with_balance then check_balance(plan, client) end
+  return amount, err
+end
+
+-- Parameters that are not sent under their names: the network is named as the operation does, and includeFee is an
+-- extra parameter.
+local of_the_plan = { network = true, netWork = true, includeFee = true, require_saved_address = true,
+  unchecked_address = true, max_age_ms = true }
+
+-- Returns what is sent: the parameters of the operation, with the names that the service has for coin and network.
+local function withdraw_params(plan, given, network, amount)
+  local form, params = withdrawals[plan.operation], {}
+  for name, value in pairs(given) do
+    if not of_the_plan[name] then params[name] = value end
+  end
+  params.coin, params.amount = plan.coin or given.coin, amount and tostring(amount)
+  params[form[1]] = network and (form.is_short and network.netWork or network.network or network.netWork)
+  return params
+end
+
+--- Plans a withdrawal: wallet.withdraw (C2), or the operation that is named. Returns a plan, with its problems; nil and
+--- an error only when none could be made.
+---@param client purser.Client
+---@param given purser.WithdrawPlanParams
+---@param operation string|nil  "wallet.withdraw" unless given
+---@param without_balance boolean|nil  the balance is not compared: who plans many compares it with their sum
+---@return purser.Plan|nil plan, purser.Error|nil err
+function M.withdraw(client, given, operation, without_balance)
+  if operation ~= nil and not withdrawals[operation] then
+    return nil, errors.argument("operation", ("%s is no withdrawal"):format(tostring(operation)), "leave it out")
+  end
+  local plan, err = begin(client, operation or "wallet.withdraw", given, withdraw_rules, function()
+    return ("Withdrawal of %s %s"):format(tostring(given.amount or "?"), tostring(given.coin or "?"))
+  end)
+  if not plan then return nil, err end
+  local network = plan.network
+  local amount
+  amount, err = check_withdrawal(plan, client, network, given, not without_balance)
+  if err then return nil, err end
+  plan.params = withdraw_params(plan, given, network, amount)
+  if given.includeFee then plan.extra_params = { includeFee = true } end
+  plan.ok = #plan.problems == 0
+  return plan
+end
+
+------------------------------------------------------------------------------------------------- deposit addresses
+
+--- Plans wallet.create_deposit_address (C6): the coin and its network by any name. An address that exists already is
+--- returned by execute() and none is made.
+---@param client purser.Client
+---@param given purser.AddressPlanParams
+---@return purser.Plan|nil plan, purser.Error|nil err
+function M.create_deposit_address(client, given)
+  local plan, err = begin(client, "wallet.create_deposit_address", given, { coin = "any", network = "any",
+    max_age_ms = { 0 } }, function() return "Deposit address for " .. tostring(given.coin) end)
+  if not plan then return nil, err end
+  local network = plan.network
+  if network then
+    plan.params = { coin = plan.coin, network = network.network }
+    local list
+    list, err = client.wallet:deposit_addresses(plan.params)
+    if not list then return nil, err end
+    plan.existing = list[1]
+    if plan.existing then
+      line(plan, "exists", "%s%s", plan.existing.address, plan.existing.memo and plan.existing.memo ~= ""
+        and (" with memo " .. plan.existing.memo) or "")
+    elseif network.depositEnable == false then
+      problem(plan, "deposits of %s on %s are suspended%s", plan.coin, network.network,
+        network.depositTips and ": " .. network.depositTips or "")
+    end
+    if network.sameAddress then line(plan, "memo", "senders must give the memo as well as the address") end
+  end
+  plan.ok = #plan.problems == 0
+  return plan
+end
+
+views.check_colon(Plan, "plan")
+
+return M

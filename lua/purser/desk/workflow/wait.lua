@@ -1,0 +1,354 @@
+-- SPDX-License-Identifier: MIT
+--- Waiting for what the service does in its own time: a withdrawal, a deposit, a transfer, anything that can be read.
+--
+--     local withdrawal, err = client.wallet:wait_withdrawal(id, { deadline_ms = 30 * 60000 })
+--
+-- A wait reads now and then, less and less often. It ends with the record when the goal is reached; with an error when
+-- the goal can no longer be reached (outcome "rejected") or the time is over (outcome "unknown"). Both errors hold the
+-- last record that was seen, as `details.record`. A read that fails for a reason that passes is read again; any other
+-- failure ends it.
+
+local coins = require "purser.desk.workflow.coins"
+local errors = require "purser.client.call.errors"
+local lazy = require "purser.client.util.lazy"
+local names_of = require "purser.client.util.names_of"
+local option_schema = require "purser.client.util.option_schema"
+local states = require "purser.client.operations.states"
+local decimal = lazy "purser.decimal"
+
+---@class purser.WaitTimes
+---@field deadline_ms integer|nil  ends the wait. Default: 600000
+---@field first_ms integer|nil     the first pause. Default: 1000
+---@field max_ms integer|nil       the longest pause. Default: 30000
+---@field progress fun(at: purser.WaitProgress)|nil  called after each read that ends nothing
+
+---@class purser.WaitProgress
+---@field what string             what is waited for
+---@field state string|nil        its state, in words
+---@field record table|nil        what was read last
+---@field left_ms integer         until the deadline
+---@field error purser.Error|nil  of the read, when it failed
+
+---@class purser.WaitOptions: purser.WaitTimes
+---@field read fun(): any, purser.Error|nil    returns a value, or nil and an error; nil alone: nothing yet
+---@field judge fun(value: any): string|nil, string|nil  returns "done", "failed" or nothing, and words for the message
+---@field what string|nil                      a name for messages
+
+---@class purser.WaitWithdrawalOptions: purser.WaitTimes
+---@field goal "success"|"sent"|"final"|"cancelled"|nil  "sent": it has left; "final": in any way. Default: "success"
+---@field since integer|nil  epoch ms from where it is looked for. Default: 7 days ago
+---@field coin string|nil    fewer records to look through
+
+---@class purser.WaitDepositOptions: purser.WaitTimes
+---@field goal "credited"|"seen"|"final"|nil  "seen": in any state. Default: "credited"
+---@field since integer|nil  epoch ms from where it is looked for. Default: an hour ago
+
+---@class purser.DepositSought  at least one member
+---@field txId string|nil
+---@field coin string|nil
+---@field network string|nil  with `coin`, by any of its names: TRX, TRC20, Tron(TRC20)
+---@field address string|nil
+---@field memo string|nil
+---@field amount string|nil  equal as a number: "5" is "5.00"
+
+---@class purser.TransferSought  the parameters that a transfer was made with
+---@field clientTranId string
+---@field fromAccountType purser.account_types
+---@field toAccountType purser.account_types
+---@field fromAccount string|nil
+---@field toAccount string|nil
+---@field asset string|nil
+---@field amount string|nil
+
+local M = {}
+
+local DAY = 86400000
+local defaults = { deadline_ms = 600000, first_ms = 1000, max_ms = 30000 }
+local GROWTH = 1.5
+local MAX_SHOWN = 1000 -- by C4 and C5 at once
+
+local function failure(outcome, message, record, retryable)
+  return errors.new { kind = "workflow", outcome = outcome, phase = "wait", message = message,
+    details = { record = record }, retryable = retryable }
+end
+
+-- Checks the options and splits the times off. Returns both; or nil and an argument error.
+---@param own table|nil  the rules of what only this wait has
+local function take_times(options, own)
+  options = options or {}
+  local rules, times, rest = { progress = "function" }, {}, {}
+  for name, rule in pairs(own or {}) do rules[name] = rule end
+  for name, value in pairs(defaults) do rules[name], times[name] = { 1 }, value end
+  local message, name, hint = option_schema.check(options, rules, "option")
+  if message then return nil, errors.option(message, name, hint) end
+  for word, value in pairs(options) do (defaults[word] and times or rest)[word] = value end
+  return times, rest
+end
+
+-- Reads until `judge` says "done", "failed" or "unclear". `read` returns a value, or nil when there is none yet, or
+-- nil and an error; `judge(value)` returns its verdict and words. `progress` is called after each
+-- read that ends nothing.
+local function wait(client, times, what, read, judge, progress)
+  local deadline, pause = nil, times.first_ms
+  local value, words, last_err
+  while true do
+    local now_value, err = read()
+    if err and not err.retryable then return nil, err end
+    last_err = err
+    if now_value ~= nil then
+      local verdict
+      value = now_value
+      verdict, words = judge(value)
+      if verdict == "done" then return value end
+      if verdict == "unclear" then return nil, failure("unknown", ("%s %s"):format(what, words), value) end
+      if verdict == "failed" then return nil, failure("rejected", ("%s %s"):format(what, words), value) end
+    end
+    -- The first read may have set the client's clock right, so the time counts from there.
+    deadline = deadline or client:now() + times.deadline_ms
+    local left = deadline - client:now()
+    if left <= 0 then break end
+    if err and err.retry_after then pause = math.max(pause, err.retry_after * 1000) end
+    if progress then progress { what = what, state = words, record = value, left_ms = left, error = err } end
+    client:sleep(math.max(1, math.min(pause, left)))
+    pause = math.min(math.floor(pause * GROWTH), times.max_ms)
+  end
+  local state = words or (value ~= nil and "was not as requested") or "was not found"
+  return nil, failure("unknown", ("%s %s after %d ms%s"):format(what, state, times.deadline_ms,
+    last_err and "; the last read failed: " .. tostring(last_err) or ""), value, true)
+end
+
+--- Waits until what `read` returns is as `judge` requests: the general wait.
+---@param client purser.Client
+---@param options purser.WaitOptions
+---@return any value, purser.Error|nil err
+function M.wait_for(client, options)
+  local times, rest = take_times(options, { read = "function", judge = "function", what = "string" })
+  if not times then return nil, rest end
+  for _, name in ipairs { "read", "judge" } do
+    if not rest[name] then
+      return nil, errors.option(('option "%s" is required'):format(name), name, "give a function")
+    end
+  end
+  return wait(client, times, rest.what or "what was waited for", rest.read, rest.judge, rest.progress)
+end
+
+------------------------------------------------------------------------------------------------------- withdrawals
+
+-- goal -> state -> verdict; what is not named is waited through.
+local withdrawal_goals = {
+  success = { [7] = "done", [8] = "failed", [9] = "failed" },
+  sent = { [6] = "done", [7] = "done", [8] = "failed", [9] = "failed" },
+  final = { [7] = "done", [8] = "done", [9] = "done" },
+  cancelled = { [9] = "done", [6] = "failed", [7] = "failed", [8] = "failed" },
+}
+local withdrawal_rules = { goal = names_of(withdrawal_goals), since = option_schema.TIME, coin = "string" }
+
+local function judge_state(verdicts, kind)
+  return function(record)
+    local state = record.status
+    local verdict, name = verdicts[state], states.name(kind, state) or "in a state that is not known"
+    return verdict, ("is %s (state %s%s)"):format(name, tostring(state), verdict == "unclear"
+      and ": sources disagree whether it was credited or came back" or "")
+  end
+end
+
+-- Finds the one record of a history that matches. It is looked for from `since` on; once it was found, in its
+-- millisecond. Where an id can be used again after an attempt failed, a record that `has_failed` counts only where no
+-- other matches.
+local function finder(client, operation, time_of, since, params, matches, has_failed)
+  local at
+  return function()
+    -- Nothing is concluded from a record that is missing, so one that was found needs no proof of what else there is.
+    local query = { from = at or since, to = at, shows_at_least = at and MAX_SHOWN or nil }
+    for name, value in pairs(params) do query[name] = value end
+    local walk, failed = client:each(operation, query), nil
+    while true do
+      local record, err = walk:next()
+      if err then return nil, err end
+      if not record then return failed end
+      if matches(record) and has_failed and has_failed(record) then
+        failed = record
+      elseif matches(record) then
+        at = record[time_of]
+        return record
+      end
+    end
+  end
+end
+
+--- Waits for a withdrawal (C5), by its id, or by the `withdrawOrderId` you gave it.
+---@param client purser.Client
+---@param id string|{ id: string|nil, withdrawOrderId: string|nil }
+---@param options purser.WaitWithdrawalOptions|nil
+---@return purser.record.withdrawal|nil withdrawal, purser.Error|nil err
+function M.withdrawal(client, id, options)
+  local times, rest = take_times(options, withdrawal_rules)
+  if not times then return nil, rest end
+  local member, value = "id", id
+  if type(id) == "table" then
+    member = id.id and "id" or "withdrawOrderId"
+    value = id[member]
+  end
+  if type(value) ~= "string" or value == "" then
+    return nil, errors.argument("id", "wait_withdrawal has no withdrawal to wait for",
+      "give the id of one, or { withdrawOrderId = ... }")
+  end
+  local read = finder(client, "wallet.withdrawal_history", "applyTime", rest.since or client:now() - 7 * DAY,
+    { coin = rest.coin }, function(record) return record[member] == value end,
+    member == "withdrawOrderId" and function(record) return record.status == 8 or record.status == 9 end or nil)
+  local judge = judge_state(withdrawal_goals[rest.goal or "success"], "withdrawal")
+  return wait(client, times, "withdrawal " .. value, read, judge, rest.progress)
+end
+
+---------------------------------------------------------------------------------------------------------- deposits
+
+-- A state that sources disagree about is no success that money may be spent on, and no proof that it came back.
+local deposit_goals = {
+  credited = { [1] = "failed", [5] = "done", [7] = "failed", [8] = "failed", [10] = "failed", [12] = "unclear" },
+  seen = {},
+  final = { [1] = "done", [5] = "done", [7] = "done", [8] = "done", [10] = "done", [12] = "done" },
+}
+for state = 1, 12 do deposit_goals.seen[state] = "done" end
+local deposit_rules = { goal = names_of(deposit_goals), since = option_schema.TIME }
+
+local deposit_members = {
+  txId = "string", coin = "string", network = "string", address = "string", memo = "string", amount = "string",
+}
+
+-- Tells if a record is of the transaction: the id of the service may have the number of an output after the chain's
+-- own, which is in another member then.
+local function is_transaction(record, id)
+  return record.txId == id or record.transHash == id
+    or type(record.txId) == "string" and record.txId:match "^(.+):%d+$" == id
+end
+
+-- Knows the requested network by any of its names: records call it TRX, TRC20 or Tron(TRC20). Other names than
+-- the requested one are known where the coin is, and the coins can be read.
+local function network_matcher(client, requested)
+  local name = requested.network
+  local all = name and requested.coin and coins.read(client, DAY)
+  local coin = all and coins.find(all, requested.coin)
+  local network = coin and coins.network(coin, name)
+  return function(found)
+    return found == name or network ~= nil and type(found) == "string" and coins.network(coin, found) == network
+  end
+end
+
+-- Tells whether a deposit is the one that `requested` describes. Amounts are equal as numbers: "5" is "5.00".
+local function matches_deposit(client, requested)
+  local is_network = network_matcher(client, requested)
+  local amount = requested.amount and decimal(requested.amount)
+  return function(record)
+    for name, value in pairs(requested) do
+      local found = record[name]
+      if name == "amount" then
+        local other = decimal(found or "")
+        if not other or other:compare(amount) ~= 0 then return false end
+      elseif name == "network" then
+        if not is_network(found) then return false end
+      elseif name == "txId" then
+        if not is_transaction(record, value) then return false end
+      elseif name == "coin" then
+        -- the live service shows a coin of several networks with its network, as USDT-TRX
+        if (tostring(found) .. "-"):sub(1, #value + 1) ~= value .. "-" then return false end
+      elseif found ~= value then
+        return false
+      end
+    end
+    return true
+  end
+end
+
+--- Waits for a deposit (C4) that matches `requested`. The first that matches counts.
+---@param client purser.Client
+---@param requested purser.DepositSought
+---@param options purser.WaitDepositOptions|nil
+---@return purser.record.deposit|nil deposit, purser.Error|nil err
+function M.deposit(client, requested, options)
+  local times, rest = take_times(options, deposit_rules)
+  if not times then return nil, rest end
+  if type(requested) ~= "table" or next(requested) == nil then
+    return nil, errors.argument(nil, "wait_deposit has no deposit to wait for",
+      "give a table that says which, such as { txId = ... }")
+  end
+  for name, value in pairs(requested) do
+    if type(value) ~= deposit_members[name] or (name == "amount" and not decimal(value)) then
+      return nil, errors.argument(tostring(name),
+        ('"%s" is not what a deposit can be recognized by'):format(tostring(name)),
+        "give texts of txId, coin, network, address, memo, amount")
+    end
+  end
+  local read = finder(client, "wallet.deposit_history", "insertTime", rest.since or client:now() - DAY / 24,
+    { coin = requested.coin }, matches_deposit(client, requested))
+  local judge = judge_state(deposit_goals[rest.goal or "credited"], "deposit")
+  return wait(client, times, "the deposit", read, judge, rest.progress)
+end
+
+--------------------------------------------------------------------------------------------------------- transfers
+
+local transfer_verdicts = { SUCCESS = "done", FAILED = "failed" }
+
+local function judge_transfer(record)
+  return transfer_verdicts[record.status], ("is %s"):format(tostring(record.status))
+end
+
+local RECORD_UNKNOWN = "22222"
+
+--- Waits for a transfer between the spot and futures accounts (C9) to succeed, by its tranId (C11).
+---@param client purser.Client
+---@param tran_id string
+---@param options purser.WaitTimes|nil
+---@return purser.record.wallet_transfer|nil transfer, purser.Error|nil err
+function M.transfer(client, tran_id, options)
+  local times, rest = take_times(options)
+  if not times then return nil, rest end
+  return wait(client, times, "transfer " .. tostring(tran_id), function()
+    local record, err = client.wallet:get_transfer { tranId = tran_id }
+    if err and err.code == RECORD_UNKNOWN then return nil end -- records show up late
+    return record, err
+  end, judge_transfer, rest.progress)
+end
+
+local function family_transfer(group)
+  return function(client, requested, options)
+    local times, rest = take_times(options)
+    if not times then return nil, rest end
+    if type(requested) ~= "table" or not requested.clientTranId then
+      return nil, errors.argument("clientTranId", "wait_transfer has no transfer to wait for", "give its clientTranId, "
+        .. "fromAccountType, toAccountType and, where it had them, fromAccount and toAccount")
+    end
+    local query = {}
+    for _, name in ipairs { "clientTranId", "fromAccountType", "toAccountType", "fromAccount", "toAccount" } do
+      query[name] = requested[name]
+    end
+    return wait(client, times, "transfer " .. tostring(requested.clientTranId), function()
+      local list, err = client[group]:transfer_history(query)
+      if not list then return nil, err end
+      local failed
+      for _, record in ipairs(list) do
+        if record.clientTranId == requested.clientTranId then
+          if transfer_verdicts[record.status] ~= "failed" then return record end
+          failed = record -- the id may have been used again
+        end
+      end
+      return failed
+    end, judge_transfer, rest.progress)
+  end
+end
+
+--- Waits for a transfer between the parent and a sub-account (A13, B6) to succeed: give the parameters it was made with
+--- (asset and amount may be among them).
+---@param client purser.Client
+---@param transfer purser.TransferSought
+---@param options purser.WaitTimes|nil
+---@return purser.record.sub_account_transfer|nil transfer, purser.Error|nil err
+M.broker_transfer = family_transfer "broker"
+
+--- Waits for a transfer between the parent and a sub-account (B6) to succeed: give the parameters it was made with.
+---@param client purser.Client
+---@param transfer purser.TransferSought
+---@param options purser.WaitTimes|nil
+---@return purser.record.sub_account_transfer|nil transfer, purser.Error|nil err
+M.sub_account_transfer = family_transfer "sub_account"
+
+return M

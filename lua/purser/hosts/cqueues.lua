@@ -1,0 +1,21 @@
+-- SPDX-License-Identifier: MIT
+-- Purser's multi transport in a loop of cqueues: any coroutine of the loop may call, and waits as cqueues waits.
+local cqueues, condition = require "cqueues", require "cqueues.condition"
+local multi = require "purser.client.transport.multi"
+
+---@param loop table  of cqueues.new
+---@param options table|nil  of purser.transport.multi
+---@return table transport
+return function(loop, options)
+  local given = { start = function(pump) loop:wrap(pump) end }
+  for name, value in pairs(options or {}) do given[name] = value end
+  function given.wait(call, ms, fds)
+    call.bell = call.bell or condition.new()
+    local list = { call.bell, ms and ms / 1000 }
+    for i, one in ipairs(fds or {}) do list[i + 2] = { pollfd = one.fd, events = one.events } end
+    cqueues.poll((table.unpack or unpack)(list)) -- luacheck: ignore 113
+    for i = 3, #list do cqueues.cancel(list[i].pollfd) end -- before the step that may close it
+  end
+  function given.wake(call) call.bell:signal() end
+  return assert(multi.new(given))
+end

@@ -1,0 +1,117 @@
+-- SPDX-License-Identifier: MIT
+-- The store in a SQLite file, for the processes of one machine, or in PostgreSQL. A document is a row; the row of the
+-- queue is locked first, so that one process at a time decides.
+--
+-- SQLite has no clock of its own. The file keeps a time that runs by the machine's monotonic clock, which no one sets;
+-- after a restart of the machine it goes on by the wall clock, and every pool is held for one window.
+
+local core = require "purser.core"
+local documents = require "purser.hosts.limits.documents"
+local lazy = require "purser.client.util.lazy"
+local database = lazy "purser.client.util.database"
+
+local Store = { __name = "purser.rate_limit.database" }
+Store.__index = Store
+
+local M = {}
+
+local CLOCK = "clock"
+
+local create = "CREATE TABLE IF NOT EXISTS purser_rate_limit (name TEXT PRIMARY KEY, document TEXT NOT NULL)"
+local upsert = "INSERT INTO purser_rate_limit (name, document) VALUES ($1, $2) "
+  .. "ON CONFLICT (name) DO UPDATE SET document = excluded.document"
+
+local UNKNOWN = "unknown" -- the run of a machine that does not name its runs
+
+local function boot_id()
+  local file = io.open "/proc/sys/kernel/random/boot_id"
+  if not file then return UNKNOWN end
+  local id = file:read "*l"
+  file:close()
+  return id or UNKNOWN
+end
+
+-- The tables are made by the first process that comes; another one may do so at the same time.
+local function open(self)
+  if self.db then return true end
+  local db, message = database.open(self.options)
+  if not db then return nil, message end
+  local known = not self.options.sqlite and db:rows "SELECT to_regclass('purser_rate_limit')::text AS name"
+  local ok = known and known[1] and known[1].name
+  if not ok then ok, message = db:rows(create) end
+  if not ok and not db:rows "SELECT name FROM purser_rate_limit LIMIT 1" then
+    db:close()
+    return nil, message
+  end
+  self.db, self.boot = db, boot_id()
+  return true
+end
+
+-- Returns the time of the file, and the run of the machine. What is returned last is the text to keep. Where runs have
+-- no names a monotonic clock that is behind the one of the file shows that another one has begun; it gets a name here.
+local function file_time(kept, boot)
+  local wall, monotonic = core.now_ms(), core.monotonic_ms()
+  local time, at, known = (kept or ""):match "^(%d+) (%d+) (%S+)$"
+  local now = wall
+  if time then
+    time, at = tonumber(time), tonumber(at)
+    local goes_on = monotonic >= at
+    if boot == UNKNOWN then boot = goes_on and known or ("%s-%d"):format(UNKNOWN, wall) end
+    now = goes_on and known == boot and time + monotonic - at or math.max(time, wall)
+  end
+  return now, boot, ("%d %d %s"):format(now, monotonic, boot)
+end
+
+local function read_rows(tx, namespace, names)
+  local texts, marks, values = {}, {}, {}
+  for i, name in ipairs(names) do marks[i], values[i] = "$" .. i, namespace .. name end
+  local rows = tx:rows("SELECT name, document FROM purser_rate_limit WHERE name IN (" .. table.concat(marks, ", ")
+    .. ")", (table.unpack or unpack)(values)) -- luacheck: ignore
+  for _, row in ipairs(rows) do texts[row.name:sub(#namespace + 1)] = row.document end
+  return texts
+end
+
+local function within(self, tx, names, fn)
+  local is_file, wanted = self.kind == "sqlite", { (table.unpack or unpack)(names) } -- luacheck: ignore
+  if is_file then wanted[#wanted + 1] = CLOCK else tx:lock(self.lock) end
+  local texts = read_rows(tx, self.namespace, wanted)
+  local now, run, clock
+  if is_file then now, run, clock = file_time(texts[CLOCK], self.boot) else now, run = tx:now(), "-" end
+  local results, put = documents.run(fn, function(name) return texts[name] end, now, run)
+  if not results then tx:reject(put) end
+  for name, kept in pairs(put) do tx:rows(upsert, self.namespace .. name, kept[1]) end
+  if clock and next(put) then tx:rows(upsert, self.namespace .. CLOCK, clock) end
+  return results
+end
+
+function Store:transact(names, fn)
+  local ok, message = open(self)
+  if not ok then return nil, message end
+  local results
+  results, message = self.db:transaction(function(tx) return within(self, tx, names, fn) end)
+  if not results then return nil, message end
+  return results[1], results[2], results[3], results[4], results[5]
+end
+
+function Store:close()
+  if self.db then self.db:close() end
+  self.db = nil
+end
+
+-- Returns a number for PostgreSQL's advisory lock: of the namespace, which processes have to share.
+local function lock_number(namespace)
+  return tonumber(core.md5_hex("purser rate limit " .. namespace):sub(1, 7), 16)
+end
+
+--- Makes a store; it connects at its first use. Returns nil and what is wrong with the options.
+---@param options table  { sqlite = path } or { postgresql = {...} }, namespace
+function M.new(options)
+  local namespace = (options.namespace or "purser") .. " "
+  return setmetatable({
+    kind = options.sqlite and "sqlite" or "postgresql", namespace = namespace, lock = lock_number(namespace),
+    options = { sqlite = options.sqlite, postgresql = options.postgresql, lock_timeout_ms = options.timeout_ms or 5000,
+      relaxed = true },
+  }, Store)
+end
+
+return M

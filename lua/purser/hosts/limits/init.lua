@@ -1,0 +1,84 @@
+-- SPDX-License-Identifier: MIT
+-- The stores of the rate limit that are shared with other processes, by name, and what their options may be. What a
+-- store needs is loaded at its first use.
+
+local lazy = require "purser.client.util.lazy"
+local option_schema = require "purser.client.util.option_schema"
+local database_store = lazy "purser.hosts.limits.database_store"
+local postgresql = lazy "purser.client.util.database.postgresql"
+local redis = lazy "purser.hosts.limits.redis"
+local shared_dict = lazy "purser.hosts.limits.shared_dict"
+
+local M = {}
+
+---@class purser.StoreOptions  one of the first four
+---@field sqlite string|nil                       a path: the scripts of one machine
+---@field redis purser.RedisOptions|nil           many machines, and nginx
+---@field postgresql purser.PostgresqlOptions|nil many machines
+---@field shared_dict string|nil                  the name of nginx's dictionary: all workers of one nginx
+---@field namespace string|nil                    keeps two addresses apart that share a server
+---@field timeout_ms integer|nil                  for one question to the store
+
+local rules = {
+  redis = "table", sqlite = "string", postgresql = "table", shared_dict = "string", namespace = "string",
+  timeout_ms = { 1, 3600000 },
+}
+local kinds = { "redis", "sqlite", "postgresql", "shared_dict" }
+local one = "rate_limit option \"store\" names one of redis = {...}, sqlite = path, postgresql = {...} and "
+  .. "shared_dict = name"
+
+-- Returns the one that is named, or nil and what is wrong.
+local function kind_of(options)
+  local problem = option_schema.text(options, rules, "rate_limit store option")
+  if problem then return nil, problem end
+  local found
+  for _, kind in ipairs(kinds) do
+    if options[kind] ~= nil then
+      if found then return nil, one end
+      found = kind
+    end
+  end
+  if not found then return nil, one end
+  if options.namespace and not options.namespace:find "^[%w_.:-]+$" then
+    return nil, 'rate_limit store option "namespace" is made of letters, digits and _.:-'
+  end
+  return found
+end
+
+--- Makes the store that the options name; it connects at its first use. Returns nil and what is wrong.
+---@param options table
+---@return table|nil store, string|nil problem
+function M.open(options)
+  local kind, problem = kind_of(options)
+  if not kind then return nil, problem end
+  if kind == "redis" then return redis.new(options) end
+  if kind == "shared_dict" then return shared_dict.new(options) end
+  if kind == "postgresql" then
+    problem = option_schema.text(options.postgresql, postgresql.rules, "rate_limit postgresql option")
+      or postgresql.message(options.postgresql)
+    if problem then return nil, problem end
+  end
+  return database_store.new(options)
+end
+
+-- Stores that a text of the command line may name. No form takes a password, so that messages may quote what was taken.
+local forms = {
+  { "^sqlite:(.+)$", function(path) return { sqlite = path } end },
+  { "^redis:(/[^/].*)$", function(path) return { redis = { path = path } } end },
+  { "^redis://([%w.-]+):(%d+)$", function(host, port) return { redis = { host = host, port = tonumber(port) } } end },
+  { "^redis://([%w.-]+)$", function(host) return { redis = { host = host } } end },
+  { "^postgresql:([^=@:/]*)$", function(name) return { postgresql = { database = name ~= "" and name or nil } } end },
+}
+
+--- Returns the option that a text such as "redis://127.0.0.1:6379", "redis:/path/of/socket", "sqlite:/path" or
+--- "postgresql:database" names; nil for any other.
+---@param text string
+---@return table|nil options
+function M.parse(text)
+  for _, form in ipairs(forms) do
+    local first, second = text:match(form[1])
+    if first then return form[2](first, second) end
+  end
+end
+
+return M

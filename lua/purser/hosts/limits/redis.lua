@@ -1,0 +1,194 @@
+-- SPDX-License-Identifier: MIT
+-- The store in Redis. All documents of a namespace are fields of one hash, which Redis keeps or loses as a whole. A
+-- process reads what it needs with the version and the server's time, decides, and writes in one script that looks
+-- whether the version is still that one; where it is not, the script returns what is there now, for the next try.
+--
+-- A server that was restarted, or has lost the hash, may have lost what was counted: it holds every pool for one
+-- window. Its first use ever looks the same, and waits as long.
+
+local core = require "purser.core"
+local documents = require "purser.hosts.limits.documents"
+local loopback = require "purser.client.util.loopback"
+local option_schema = require "purser.client.util.option_schema"
+local resp = require "purser.hosts.limits.resp"
+
+local Store = { __name = "purser.rate_limit.redis", kind = "redis" }
+Store.__index = Store
+
+local M = {}
+
+---@class purser.RedisOptions
+---@field host string|nil
+---@field port integer|nil
+---@field path string|nil            of a socket of this machine, instead of host and port
+---@field username string|nil
+---@field password string|nil
+---@field database integer|nil
+---@field allow_insecure boolean|nil  lets the password travel unencrypted to another machine
+
+local rules = { host = "string", port = { 1, 65535 }, path = "string", username = "string", password = "string",
+  database = { 0, 1000000 }, allow_insecure = "boolean" }
+
+-- KEYS: the hash. ARGV: the version that was read, the one to write, the time of the decision (0 for a read), how many
+-- names there are, the names, then each name that is written and its text. What was decided too long ago counts too
+-- early.
+local SCRIPT = [[
+  local time, names = redis.call("TIME"), tonumber(ARGV[4])
+  local now = time[1] * 1000 + math.floor(time[2] / 1000)
+  local version = redis.call("HGET", KEYS[1], "version") or ""
+  local age = now - ARGV[3]
+  if ARGV[3] ~= "0" and version == ARGV[1] and age >= 0 and age <= 50 then
+    redis.call("HSET", KEYS[1], "version", ARGV[2], unpack(ARGV, 5 + names))
+    return { 1 }
+  end
+  return { 0, now, version, redis.call("HMGET", KEYS[1], unpack(ARGV, 5, 4 + names)) }
+]]
+
+local NO_SENSE = "its answer makes no sense"
+
+-- Opens a connection, and finds out which run of the server it is. What the server says to a password may quote it.
+local function greet(self, connection)
+  local options, ok, why = self.options, true, nil
+  if connection:is_used() then return true end
+  if options.password then
+    if options.username then ok, why = connection:ask("AUTH", options.username, options.password)
+    else ok, why = connection:ask("AUTH", options.password) end
+    local word = not ok and tostring(why):match "^%u+%f[ ]"
+    if not ok then return nil, "it does not accept the password" .. (word and (" (%s)"):format(word) or "") end
+  end
+  if options.database then ok, why = connection:ask("SELECT", options.database) end
+  if not ok then return nil, why end
+  local info
+  info, why = connection:ask("INFO", "server")
+  if type(info) ~= "string" then return nil, why or NO_SENSE end
+  self.run = "run:" .. (info:match "run_id:(%x+)" or "")
+  self.sha, why = connection:ask("SCRIPT", "LOAD", SCRIPT)
+  return self.sha, why
+end
+
+local function connect(self)
+  local kept = self.connection
+  if kept and self.process == core.process_id() then return kept end
+  local connection, why = resp.connect(self.options, self.timeout_ms, tostring(self.options))
+  if not connection then return nil, why end
+  local ok
+  ok, why = greet(self, connection)
+  if not ok then
+    connection:close()
+    return nil, why
+  end
+  if not connection.in_nginx then self.connection, self.process = connection, core.process_id() end
+  return connection
+end
+
+-- Runs the script. Returns "written"; or "read" and { now =, version =, texts = }; or nil, a message, and whether the
+-- connection was lost, so that nobody knows what was done.
+local function run_script(self, names, version, token, decided, put)
+  local connection, why = connect(self)
+  if not connection then return nil, why end
+  local words = { "EVALSHA", self.sha, 1, self.key, version, token, ("%d"):format(decided), #names }
+  for _, name in ipairs(names) do words[#words + 1] = name end
+  for name, kept in pairs(put) do words[#words + 1], words[#words + 2] = name, kept[1] end
+  local reply, problem, lost = connection:ask((table.unpack or unpack)(words)) -- luacheck: ignore
+  if not reply and tostring(problem):find "^NOSCRIPT" then -- the script was forgotten; its digest stays the same
+    reply, problem, lost = connection:ask("SCRIPT", "LOAD", SCRIPT)
+    if reply then reply, problem, lost = connection:ask((table.unpack or unpack)(words)) end -- luacheck: ignore
+  end
+  local is_read = type(reply) == "table" and reply[1] == 0 and type(reply[2]) == "number"
+    and type(reply[3]) == "string" and type(reply[4]) == "table"
+  if reply and not is_read and not (type(reply) == "table" and reply[1] == 1 and put[next(put) or 1]) then
+    reply, problem, lost = nil, NO_SENSE, true -- it may be another command's, and the next one, too
+  end
+  if lost then
+    connection:close()
+    self.connection = nil
+  else
+    connection:rest()
+  end
+  if not reply then return nil, problem or "it gave no answer", lost end
+  if not is_read then return "written" end
+  local texts = {}
+  for i, name in ipairs(names) do texts[name] = type(reply[4][i]) == "string" and reply[4][i] or nil end
+  return "read", { now = reply[2], version = reply[3], texts = texts }
+end
+
+-- A kept connection may have been closed since it was used.
+local function read(self, names)
+  local how, state, lost = run_script(self, names, "", "", 0, {})
+  if not how and lost and state == "closed" then how, state = run_script(self, names, "", "", 0, {}) end
+  if not how then return nil, state end
+  return state
+end
+
+-- Writes what was decided on `state`. Returns true; or false and what is there now; or nil and a message. A reply that
+-- was lost is made up for by the version: it says whether the script ran.
+local function write(self, names, state, put)
+  local token = core.random_token(16)
+  if not token then return nil, "there are no random bytes" end
+  local how, now, lost = run_script(self, names, state.version, token, state.now, put)
+  if how then return how == "written", now end
+  local why = now
+  if lost then now = read(self, names) else now = nil end
+  if now and now.version == token then return true end
+  if now and now.version == state.version then return false, now end
+  return nil, why
+end
+
+-- Others were faster: each process waits for a time of its own.
+local function rest(try)
+  local ms = math.random(0, 2 ^ math.min(try, 6))
+  if not (ngx and ngx.sleep and pcall(ngx.sleep, ms / 1000)) then core.sleep_ms(ms) end
+end
+
+function Store:transact(names, fn, patience_ms)
+  local state, why = read(self, names)
+  local ends, try = core.monotonic_ms() + patience_ms, 0
+  while state do
+    local results, put = documents.run(fn, function(name) return state.texts[name] end, state.now, self.run, true)
+    if not results then return nil, put end
+    local written, now = true, nil
+    if next(put) then written, now = write(self, names, state, put) end
+    if written then return results[1], results[2], results[3], results[4], results[5] end
+    if written == nil then return nil, now end
+    try = try + 1
+    if core.monotonic_ms() >= ends and try > 8 then return nil, "others change it without a pause" end
+    if try > 1 then rest(try) end
+    state, why = now, nil
+  end
+  return nil, why
+end
+
+function Store:close()
+  if self.connection and self.process == core.process_id() then self.connection:close() end
+  self.connection = nil
+end
+
+-- A server that is another machine would get the password, and what it answers could be changed on the way.
+local function problem_of(options)
+  local problem = option_schema.text(options, rules, "rate_limit redis option")
+  if problem then return problem end
+  if options.path and (options.host or options.port) then
+    return "rate_limit redis options: give path, or host and port"
+  end
+  if options.host and not loopback.is(options.host) and not options.allow_insecure then
+    return "rate_limit redis options: the connection to another machine is not encrypted; use a tunnel such as stunnel "
+      .. "or ssh to a port of this machine, or allow_insecure = true if you must"
+  end
+  for name, value in pairs(options) do
+    if type(value) == "string" and value:find "%c" then
+      return ("rate_limit redis option %s holds a control character"):format(name)
+    end
+  end
+end
+
+--- Makes a store; it connects at its first use. Returns nil and what is wrong with the options.
+---@param options { redis: table, namespace: string|nil, timeout_ms: integer|nil }
+function M.new(options)
+  local problem = problem_of(options.redis)
+  if problem then return nil, problem end
+  return setmetatable({
+    options = options.redis, timeout_ms = options.timeout_ms or 1000, run = "-", key = options.namespace or "purser",
+  }, Store)
+end
+
+return M

@@ -1,0 +1,165 @@
+-- SPDX-License-Identifier: MIT
+-- Addresses: their form on each chain, the deposit addresses that accounts have, and the withdrawal addresses they
+-- saved.
+
+local accounts = require "purser.testing.sim.accounts"
+local coins = require "purser.testing.sim.coins"
+local core = require "purser.core"
+local history = require "purser.testing.sim.history"
+local prng = require "purser.testing.sim.prng"
+local rejection = require "purser.testing.sim.rejection"
+
+local function owner_key(uid, coin, network) return uid .. "|" .. coin .. "|" .. network end
+
+local M = { histories = {
+  deposit_addresses = { keys = function(record)
+    return owner_key(record.uid, record.coin, record.network),
+      owner_key(record.address .. ":" .. (record.memo or ""), record.coin, record.network),
+      record.memo and "shared " .. record.form
+  end },
+  saved_addresses = { keys = function(record) return record.uid end },
+} }
+
+local B58 = "[1-9A-HJ-NP-Za-km-z]"
+
+-- form -> how a new address is drawn, what patterns an address of the form matches (lengths besides), and its checksum.
+local forms = {
+  evm = { "0x", 40, prng.HEX, { { "^0x%x+$", 42, 42 } } },
+  tron = { "T", 33, prng.BASE58, { { "^T" .. B58 .. "+$", 34, 34 } }, "base58check" },
+  bitcoin = { "bc1q", 38, prng.BECH32, { { "^bc1[02-9ac-hj-np-z]+$", 42, 62 }, { "^[13]" .. B58 .. "+$", 26,
+    35 } }, "bech32" },
+  litecoin = { "ltc1q", 38, prng.BECH32, { { "^ltc1[02-9ac-hj-np-z]+$", 43, 63 },
+    { "^[LM3]" .. B58 .. "+$", 26, 35 } }, "bech32" },
+  dogecoin = { "D", 33, prng.BASE58, { { "^[D9A]" .. B58 .. "+$", 34, 34 } }, "base58check" },
+  solana = { "", 44, prng.BASE58, { { "^" .. B58 .. "+$", 32, 44 } } },
+  ripple = { "r", 33, prng.BASE58, { { "^r" .. B58 .. "+$", 25, 35 } }, "ripple" },
+  stellar = { "G", 55, prng.BASE32, { { "^G[A-Z2-7]+$", 56, 56 } } },
+  ton = { "UQ", 46, prng.LETTERS_AND_DIGITS, { { "^[UE]Q[%w_%-]+$", 48, 48 } } },
+  eos = { "", 12, "abcdefghijklmnopqrstuvwxyz12345", { { "^[a-z1-5.]+$", 1, 12 } } },
+  cardano = { "addr1", 98, prng.BECH32, { { "^addr1[02-9ac-hj-np-z]+$", 58, 103 } }, "bech32" },
+}
+
+--- Tells whether an address can be one of this network.
+function M.is_valid(network, address)
+  for _, pattern in ipairs(forms[network.form][4]) do
+    if #address >= pattern[2] and #address <= pattern[3] and address:find(pattern[1]) then return true end
+  end
+  return false
+end
+
+--- Tells whether a memo can be one of this network.
+function M.is_valid_memo(network, memo)
+  if network.memo == "number" then return memo:find("^%d+$") ~= nil and #memo <= 10 end
+  return network.memo ~= nil and #memo <= 120
+end
+
+local function draw(sim, network)
+  local form = forms[network.form]
+  local text = form[1] .. sim.dice:text(form[2], form[3])
+  return form[5] and core.address_seal(form[5], text) or text
+end
+
+local function public(record)
+  return {
+    address = record.address, coin = record.coin, network = record.network, memo = record.memo,
+    netWork = coins.short_id(record.coin, record.network),
+  }
+end
+
+--- Returns the deposit address of an account for a coin on a network: made at its first use, the same ever after unless
+--- a new one `is_wanted`. On a chain with memos there is one address of the platform, and a memo for each account.
+function M.of_account(sim, account, network, is_wanted)
+  local book = sim.deposit_addresses
+  local known = book:of(owner_key(account.uid, network.coin, network.long))
+  if known[1] and not is_wanted then return known[#known] end
+  local shared = network.memo and book:of("shared " .. network.form)[1]
+  return book:add {
+    uid = account.uid, coin = network.coin, network = network.long, form = network.form, time = sim:now(),
+    address = shared and shared.address or draw(sim, network),
+    memo = network.memo and ("%d"):format(100000 + #book.all) or nil,
+  }
+end
+
+--- Returns the record of a deposit address, with its owner; nil when it is none of the platform's.
+function M.find(sim, network, address, memo)
+  return sim.deposit_addresses:of(owner_key(address .. ":" .. (memo or ""), network.coin, network.long))[1]
+end
+
+--- Returns a coin's network by its long name, or its first one; rejects a request that names none.
+function M.find_network(coin, name)
+  coins.check(coin)
+  local known = coins.by_name[coin]
+  return known.by_long[name or known.networks[1].long]
+    or rejection.raise("10232", ("The network %s of %s does not exist"):format(name, coin))
+end
+
+local function create(sim, account, values)
+  local network = M.find_network(values.coin, values.network)
+  if not network.public.depositEnable then
+    rejection.raise("10216", "Deposits of this coin on this network are suspended")
+  end
+  return public(M.of_account(sim, account, network, sim.is_live))
+end
+
+local function list(sim, account, values)
+  local network, found = M.find_network(values.coin, values.network), {}
+  for _, each in ipairs(values.network and { network } or coins.by_name[values.coin].networks) do
+    for _, record in ipairs(sim.deposit_addresses:of(owner_key(account.uid, each.coin, each.long))) do
+      found[#found + 1] = public(record)
+    end
+  end
+  return found
+end
+
+---@class purser.Sim
+local methods = {}
+M.methods = methods
+
+---@class purser.SimAddressOptions
+---@field account string|table
+---@field coin string
+---@field network string  long name or short id
+---@field address string
+---@field memo string|nil
+
+local rules = { account = "string or table", coin = "string", network = "string", address = "string", memo = "string" }
+
+--- Saves a withdrawal address in an account's address book.
+---@param fields purser.SimAddressOptions
+---@return table|nil address, string|nil message
+function methods:save_address(fields)
+  local account, message = accounts.named(self, "save_address", fields, rules)
+  if not account then return nil, message end
+  if not fields.address then return nil, "a saved address needs an address" end
+  local network = coins.network(fields.coin, fields.network, true)
+  if not network then return nil, "the coin or its network does not exist" end
+  if not M.is_valid(network, fields.address) then return nil, "the address does not fit the network" end
+  return self.saved_addresses:add {
+    uid = account.uid, coin = network.coin, network = network.long, address = fields.address, addressTag = fields.memo,
+    memo = fields.memo, time = self:now(),
+  }
+end
+
+--- Tells whether an account saved this address.
+function M.is_saved(sim, account, network, address, memo)
+  for _, record in ipairs(sim.saved_addresses:of(account.uid)) do
+    if record.coin == network.coin and record.network == network.long and record.address == address
+      and (record.memo or "") == (memo or "") then
+      return true
+    end
+  end
+  return false
+end
+
+-- C8
+local function list_saved(sim, account, values)
+  local found = {}
+  for _, record in ipairs(sim.saved_addresses:of(account.uid)) do
+    if not values.coin or values.coin == record.coin then found[#found + 1] = record end
+  end
+  return history.page_result(history.cut(found, values), #found, values)
+end
+
+M.handlers = { A8 = create, C6 = create, A9 = list, C7 = list, C8 = list_saved }
+
+return M

@@ -1,0 +1,196 @@
+-- SPDX-License-Identifier: MIT
+--- Runs a program against the simulator, once as it is and once for each fault at each of its write calls, and says in
+--- which runs its payments were other than without a fault: purser.sim.rehearse, which `purser test` prints.
+--
+-- The simulator is in this process and the program one of its own, so a program is killed while its request is under
+-- way: the handler of that very request does it.
+
+local core = require "purser.core"
+local files = require "purser.client.util.files"
+local option_schema = require "purser.client.util.option_schema"
+local server = require "purser.testing.sim.serve"
+
+local M = {}
+
+local STARTS, LIMIT_MS, LATE_MS = 3, 120000, 3000
+
+-- The ways in which a write call goes wrong: whether it is executed, and whether the program is killed meanwhile. Its
+-- answer is lost, unless it is throttled.
+local faults = {
+  { name = "the answer is lost", is_executed = true },
+  { name = "lost, and its record comes late", is_executed = true, visibility_delay_ms = LATE_MS },
+  { name = "429", is_throttled = true },
+  { name = "killed before it arrives", is_killed = true },
+  { name = "killed after it is executed", is_executed = true, is_killed = true },
+}
+
+local function quoted(text) return "'" .. tostring(text):gsub("'", "'\\''") .. "'" end
+
+---------------------------------------------------------------------------------------------------------- one run
+
+local Run = {}
+Run.__index = Run
+
+-- Starts the program in the background. Its exit code is in the file `code` once it has ended.
+function Run:start()
+  local words = { "env" }
+  for name, value in pairs { PURSER_BASE_URL = ("http://127.0.0.1:%d"):format(self.port), PURSER_ACCOUNT = "test",
+    PURSER_API_KEY = self.account.api_key, PURSER_SECRET_KEY = self.account.secret_key,
+    PURSER_JOURNAL = self.folder .. "/journal.db", PURSER_TEST_FOLDER = self.folder } do
+    words[#words + 1] = quoted(name .. "=" .. value)
+  end
+  for _, word in ipairs(self.command) do words[#words + 1] = quoted(word) end
+  local inside = quoted(self.folder .. "/")
+  os.remove(self.folder .. "/code")
+  os.execute(("{ %s >>%soutput 2>&1 </dev/null & echo $! >%spid; wait $!; echo $? >%snew && mv %snew %scode; } "
+    .. "2>/dev/null &"):format(table.concat(words, " "), inside, inside, inside, inside, inside))
+  self.starts, self.ends_by = self.starts + 1, core.monotonic_ms() + LIMIT_MS
+end
+
+function Run:kill()
+  local pid = tonumber(files.read(self.folder .. "/pid") or "")
+  if pid then os.execute(("kill -KILL %d 2>/dev/null"):format(pid)) end
+end
+
+-- Tells whether the run is over; starts the program again where it was killed.
+function Run:is_over()
+  if core.monotonic_ms() > self.ends_by then
+    self:kill()
+    self.code = "over time"
+    return true
+  end
+  local code = tonumber(files.read(self.folder .. "/code") or "")
+  if not code then return false end
+  self.code = code
+  if code == 0 or not self.was_killed or self.starts >= STARTS then return true end
+  self:start()
+  return false
+end
+
+-- Answers a request; the write call of the fault goes wrong.
+function Run:handle(request)
+  if request.method == "GET" or request.target:find "^/sim" then return self.sim:handle(request) end
+  self.writes = self.writes + 1
+  local fault = self.writes == self.at and self.fault
+  if fault and fault.is_throttled then self.sim:fault { kind = "throttle" } end
+  if not fault or fault.is_throttled then return self.sim:handle(request) end
+  if fault.is_executed then self.sim:handle(request) end
+  if fault.is_killed then self:kill() end
+  self.was_killed = fault.is_killed
+  return { status = 200, fault = "close" }
+end
+
+-- The members of a record that say what was paid from where to where.
+local CONTENT = { "uid", "from", "to", "coin", "asset", "amount", "network", "address", "memo", "from_type", "to_type",
+  "total" }
+
+local PAYMENTS = { "withdrawals", "family_transfers", "wallet_transfers", "internal_transfers", "conversions" }
+
+-- Returns the payments of a simulator: how often each was made, by its content.
+local function payments_of(sim)
+  local counts = {}
+  for _, name in ipairs(PAYMENTS) do
+    for _, record in ipairs(sim[name].all) do
+      local parts = {}
+      for _, member in ipairs(CONTENT) do parts[#parts + 1] = record[member] and tostring(record[member]) end
+      local content = ("%s %s"):format(name:gsub("_", " "):gsub("s$", ""), table.concat(parts, " "))
+      counts[content] = (counts[content] or 0) + 1
+    end
+  end
+  return counts
+end
+
+-- Runs the program with a fault at its `at`th write call, or without one. Returns the run.
+local function run_once(make, command, options, folder, fault, at)
+  os.execute("rm -rf " .. quoted(folder) .. "; mkdir -m 700 " .. quoted(folder))
+  local run = setmetatable({ command = command, folder = folder, fault = fault, at = at, starts = 0, writes = 0 }, Run)
+  run.sim = assert(make { clock = "real", seed = options.seed, profile = options.profile,
+    visibility_delay_ms = fault and fault.visibility_delay_ms })
+  run.account = assert(run.sim:account { role = "broker", name = "Test", email = "test@mail.example",
+    balances = options.balances or { USDT = "100000", BTC = "10", ETH = "100", MX = "1000" } })
+  if options.prepare then options.prepare(run.sim, run.account) end
+  local watched = setmetatable({ handle = function(_, request) return run:handle(request) end }, { __index = run.sim })
+  local ok, served, problem = pcall(server.world, watched, { stop = function() return run:is_over() end,
+    on_listen = function(port)
+      run.port = port
+      run:start()
+    end })
+  if not run.code then run:kill() end -- Ctrl-C
+  if not ok or not served or not run.code then error(not ok and served or problem or "interrupted!", 0) end
+  run.payments = payments_of(run.sim)
+  return run
+end
+
+-- Returns what is wrong with the payments of a run, or nil.
+local function wrong_with(run, expected)
+  local wrong = {}
+  for content, count in pairs(run.payments) do
+    local right = expected[content] or 0
+    if count > right then
+      wrong[#wrong + 1] = right == 0 and "made, which is not without a fault: " .. content
+        or ("made %d times: %s"):format(count, content)
+    end
+  end
+  for content, count in pairs(expected) do
+    if (run.payments[content] or 0) < count and run.code == 0 then
+      wrong[#wrong + 1] = "not made, though it ended with 0: " .. content
+    end
+  end
+  table.sort(wrong)
+  return wrong[1] and table.concat(wrong, "; ") or nil
+end
+
+---@class purser.sim.rehearse_options
+---@field seed? integer            of the simulator. Default: 1
+---@field profile? string          conventions of the service, as in purser.new
+---@field balances? table<string, string>  of the account. Default: USDT, BTC, ETH and MX
+---@field prepare? fun(sim: purser.Sim, account: table)  called before each run: sub-accounts, deposits ...
+---@field on_run? fun(run: purser.sim.rehearsed)  called after each run
+
+---@class purser.sim.rehearsed
+---@field fault string       what went wrong
+---@field at integer         at which write call; 0: at none
+---@field starts integer     how often the program was started: again where it was killed, until it ended with 0
+---@field code integer|string  how it ended
+---@field wrong string|nil   what is wrong with its payments: made twice, or not made though it ended with 0
+
+local rules = { seed = "any", profile = "any", balances = "table", prepare = "function", on_run = "function" }
+
+--- Does what purser.sim.rehearse says; `make` is purser.sim.new.
+function M.rehearse(make, command, options)
+  options = options or {}
+  local message = option_schema.text(options, rules, "option")
+  if message then return nil, message end
+  if not option_schema.matches(command, option_schema.TEXTS) or not command[1] then
+    return nil, 'the command is no list of words; give one such as { "lua5.4", "pay.lua" }'
+  end
+  local folder, runs = os.tmpname(), {}
+  os.remove(folder)
+  local ok, problem = pcall(function()
+    local first = run_once(make, command, options, folder)
+    if first.code ~= 0 then
+      error(("the program ends with %s where nothing goes wrong: %s"):format(first.code,
+        (files.read(folder .. "/output") or ""):sub(-600):gsub("%s+$", ""):gsub("%s*\n%s*", " / ")), 0)
+    end
+    if first.writes == 0 then
+      error("the program makes no write call at PURSER_BASE_URL, so there is nothing to go wrong", 0)
+    end
+    local function add(run)
+      runs[#runs + 1] = { fault = run.fault and run.fault.name or "nothing", at = run.at or 0, starts = run.starts,
+        code = run.code, wrong = wrong_with(run, first.payments) }
+      if options.on_run then options.on_run(runs[#runs]) end
+    end
+    add(first)
+    for _, fault in ipairs(faults) do
+      for at = 1, first.writes do
+        add(run_once(make, command, options, folder, fault, at))
+      end
+    end
+  end)
+  os.execute("rm -rf " .. quoted(folder))
+  if ok then return runs end
+  if tostring(problem):find("interrupted!", 1, true) then error("interrupted!", 0) end
+  return nil, tostring(problem)
+end
+
+return M

@@ -1,0 +1,132 @@
+-- SPDX-License-Identifier: MIT
+-- The error of an answer without a result. unwrap_spec.lua asks the same of every operation.
+
+local failure = require "purser.client.call.failure"
+local operations = require "purser.client.operations"
+local profiles = require "purser.client.operations.profiles"
+local purser = require "purser"
+
+local WEEK_S = 604800
+local read, write = operations.by_name["wallet.deposit_history"], operations.by_name["wallet.withdraw"]
+
+local function of_status(row, status, body, headers)
+  return failure.of_status(row, profiles.default, status, body, headers)
+end
+
+describe("the error of an answer", function()
+  -- status, body, then kind and outcome for a read call, and those for a write call
+  local cases = {
+    { 400, '{"code":700002,"msg":"x"}', "api", "rejected", "api", "rejected" },
+    { 404, '{"code":700002,"msg":"x"}', "api", "rejected", "api", "rejected" },
+    { 408, '{"code":700002,"msg":"x"}', "api", "unknown", "api", "unknown" },
+    { 500, '{"code":700002,"msg":"x"}', "api", "unknown", "api", "unknown" },
+    { 400, '{"code":504,"msg":"x"}', "api", "unknown", "api", "unknown" },
+    { 400, '{"code":0,"msg":"success"}', "api", "rejected", "api", "unknown" },
+    { 400, '{"code":700002,"id":"1"}', "api", "rejected", "api", "unknown" },
+    { 400, '{"code":700002,"data":[{"id":"1"}]}', "api", "rejected", "api", "unknown" },
+    { 400, '{"code":700002,"id":"1","id":""}', "http", "rejected", "http", "unknown" },
+    { 400, '{"code":700002,"data":{"id":"","id":""}}', "api", "rejected", "api", "unknown" },
+    { 400, "", "http", "rejected", "http", "unknown" }, { 403, "no", "http", "rejected", "http", "unknown" },
+    { 403, " <html>", "throttled", "rejected", "throttled", "unknown" },
+    { 429, "", "throttled", "rejected", "throttled", "rejected" },
+    { 418, "<html>", "throttled", "rejected", "throttled", "rejected" },
+    { 400, '{"code":429,"msg":"x"}', "throttled", "rejected", "throttled", "rejected" },
+    { 302, "", "http", "unknown", "http", "unknown" }, { 503, "", "http", "unknown", "http", "unknown" },
+    { 100, "", "http", "unknown", "http", "unknown" }, { 999, "", "http", "unknown", "http", "unknown" },
+  }
+
+  it("is known for each status, and a write call is rejected only where that is proved", function()
+    for i, case in ipairs(cases) do
+      for j, row in ipairs { read, write } do
+        local err = of_status(row, case[1], case[2], "")
+        assert.same({ case[2 * j + 1], case[2 * j + 2], case[1] }, { err.kind, err.outcome, err.http_status }, i)
+        assert.is_true(#err.message > 0)
+        if row == write then assert.equal(err.retryable, err.kind == "throttled" and case[1] ~= 400
+          and err.outcome == "rejected") end
+      end
+    end
+  end)
+
+  it("says what to do where that is known", function()
+    assert.equal("check base_url", of_status(read, 301, "", "").hint)
+    assert.matches("base_url may end in a path", of_status(write, 404, "", "").hint)
+    assert.matches("the service does not serve the place", of_status(read, 451, "<html>", "").hint, 1, true)
+    assert.matches("stop calling", of_status(read, 403, "<html>", "").hint)
+    assert.matches("a window is at most 7 days here: `each_deposit`",
+      of_status(read, 400, '{"code":33333,"msg":"x"}', "").hint, 1, true)
+    assert.matches("call it again later", of_status(read, 500, '{"code":500,"msg":"x"}', "").hint, 1, true)
+    assert.is_nil(of_status(write, 500, '{"code":500,"msg":"x"}', "").hint) -- the advice says what to do
+  end)
+
+  it("shows the words of a page, and how another text begins, of what is not JSON", function()
+    local page = "<html><head><style>p { color: red }</style><script>f('x')</script></head><body>\n<h1>System "
+      .. "maintenance &amp; upgrade</h1>until&nbsp;10:00</body></html>"
+    local err = of_status(read, 503, page, "Content-Type: text/html\r\n")
+    assert.matches('(text/html): "System maintenance & upgrade until 10:00"', err.message, 1, true)
+    assert.equal("try again later", err.hint)
+    local function of_body(body)
+      return failure.of_body(read, profiles.default, 200, body, "a value was expected", 0).message
+    end
+    assert.equal('the answer cannot be read: it is a web page, as a network that wants a login or a proxy shows: "'
+      .. 'Welcome to Hotel WiFi"', of_body " <!DOCTYPE html><p>Welcome to <b>Hotel</b> WiFi</p>")
+    assert.equal('the answer cannot be read: it is no JSON; it begins "no gzip at all"',
+      of_body "no gzip at all")
+    assert.matches('signature=***"', of_body "GET /api?signature=0123456789abcdef", 1, true)
+    assert.is_true(#of_body(("x"):rep(5000)) < 400)
+    for _, body in ipairs { '{"apiKey":"mx0hidden","secretKey":"hidden"', '["hidden"' } do
+      assert.is_nil(of_body(body):find("hidden", 1, true)) -- it may be the result of a call
+    end
+  end)
+
+  it("holds so much of the service's texts and no signature, and in no other form than plain", function()
+    local err = of_status(read, 400, ('{"code":"%s","msg":"%s"}'):format(("c"):rep(100), ("m"):rep(1000)), "")
+    assert.same({ 60, 500 }, { #err.code, #err.message })
+    err = of_status(read, 400, '{"code":1,"msg":"?signature=0aB%2F+=&x=1 \\u001b[2J"}', "")
+    assert.equal("?signature=***&x=1 \\x1B[2J", err.message)
+  end)
+
+  it("is unknown where the transport gave no answer, or its body shows no result", function()
+    local err = failure.no_answer(write)
+    assert.same({ "transport", "unknown", false }, { err.kind, err.outcome, err.retryable })
+    for row, retryable in pairs { [read] = true, [write] = false } do
+      err = failure.undecodable(row, 200, "the answer lacks `id`\27", 7)
+      assert.same({ "decode", "unknown", retryable, 7 }, { err.kind, err.outcome, err.retryable, err.offset })
+      assert.equal("the answer lacks `id`\\x1B", err.message)
+    end
+    assert.matches("the answer says status = FAILED without an error code: the service gave no reason",
+      failure.denied(write, 200, {}, "status = ", "FAILED").message, 1, true)
+  end)
+
+  it("whose body does not fit is a rejection all the same where it has an error code", function()
+    local err = failure.of_body(write, profiles.default, 200, '{"code":10101,"id":{}}', "bad id", 5)
+    assert.same({ "api", "rejected", "10101" }, { err.kind, err.outcome, err.code })
+    for _, body in ipairs { '{"code":0,"id":{}}', '{"id":{}}', "null" } do
+      assert.equal("unknown", failure.of_body(write, profiles.default, 200, body, "bad id", 5).outcome)
+    end
+  end)
+end)
+
+describe("a pause that an answer asks for", function()
+  it("lasts a week at most", function()
+    for text, seconds in pairs {
+      ["999999999"] = WEEK_S, ["604801"] = WEEK_S, ["604800"] = WEEK_S, ["604799"] = 604799, ["7"] = 7,
+      [("9"):rep(400)] = WEEK_S,
+    } do
+      local now, sent = 1000, 0
+      local client = assert(purser.new {
+        base_url = "http://127.0.0.1:1", api_key = "k", secret_key = "s", retry = false, correct_clock = false,
+        rate_limit = { now = function() return now end },
+        transport = { send = function()
+          sent = sent + 1
+          if sent > 1 then return { status = 200, body = "[]", headers = "" } end
+          return { status = 429, body = "", headers = "Retry-After: " .. text .. "\r\n" }
+        end },
+      })
+      assert.equal(seconds, select(2, client.wallet:deposit_history()).retry_after)
+      now = now + seconds * 1000 - 1
+      assert.equal("not_sent", select(2, client.wallet:deposit_history()).outcome)
+      now = now + 1
+      assert(client.wallet:deposit_history())
+    end
+  end)
+end)

@@ -1,0 +1,70 @@
+-- SPDX-License-Identifier: MIT
+-- A call that does not simply go: its errors, its waits, and the clock.
+
+local clock = require "purser.client.call.clock"
+local setbacks = require "purser.client.call.setbacks"
+
+local READ, WRITE = { full_name = "a.read", effect = "read" }, { full_name = "a.write", effect = "transfer" }
+
+describe("the error of a transport", function()
+  it("has an unknown outcome unless the transport says plainly that nothing was sent", function()
+    for _, failure in ipairs { "a text", { outcome = "NOT_SENT" }, { outcome = true }, { kind = "odd" }, {} } do
+      local err = setbacks.transport(WRITE, failure)
+      assert.equal("unknown", err.outcome)
+      assert.equal("transport", err.kind)
+      assert.is_false(err.retryable)
+      assert.is_true(setbacks.transport(READ, failure).retryable)
+    end
+    local err = setbacks.transport(WRITE, { outcome = "not_sent", message = "a\27b", code = 5 })
+    assert.same({ "not_sent", true, "a\\x1Bb", "5" }, { err.outcome, err.retryable, err.message, err.code })
+  end)
+end)
+
+describe("an answer", function()
+  it("is doubtful unless it is a rejection of the service's own", function()
+    assert.is_true(setbacks.is_doubtful { outcome = "unknown", kind = "api" })
+    assert.is_true(setbacks.is_doubtful { outcome = "rejected", kind = "http" })
+    assert.is_true(setbacks.is_doubtful { outcome = "rejected", kind = "throttled", http_status = 403 })
+    assert.is_false(setbacks.is_doubtful { outcome = "rejected", kind = "throttled", http_status = 429 })
+    assert.is_false(setbacks.is_doubtful { outcome = "rejected", kind = "api" })
+  end)
+end)
+
+describe("a wait for the rate limit", function()
+  it("is seen from outside as long as it lasts, the first to end before the others", function()
+    local now, seen, state = 0, {}, nil
+    state = { _waits = false, _hooks = false, _rate_limit = { now = function() return now end }, _transport = {
+      sleep = function(_, ms)
+        if ms == 300 then setbacks.wait_for_room(state, 100, READ) end
+        seen[#seen + 1] = setbacks.room_ms(state)
+        now = now + ms
+      end } }
+    assert.is_nil(setbacks.room_ms(state))
+    setbacks.wait_for_room(state, 300, READ)
+    assert.same({ 100, 200 }, seen)
+    assert.is_nil(setbacks.room_ms(state))
+  end)
+end)
+
+describe("a clock that the service calls wrong", function()
+  local function learn(time, err, request, corrected)
+    local state = { _clock = clock.new(function() return 1700000000000 end), _correct_clock = true, _rate_limit = false,
+      _timeout_ms = 1000 }
+    local asked = 0
+    local was = setbacks.learn(state, function() asked = asked + 1 return time, { message = "no time" } end, err,
+      request, corrected)
+    return was, asked, state._clock:read() - 1700000000000
+  end
+
+  it("is set right once a call, by the service's own time", function()
+    local function outside() return { code = clock.OUTSIDE_WINDOW, message = "outside" } end
+    assert.same({ true, 1, 5000 }, { learn(1700000005000, outside(), { corrections = 0 }) })
+    assert.same({ false, 0, 0 }, { learn(1700000005000, outside(), { corrections = 0 }, true) })
+    assert.same({ false, 0, 0 }, { learn(1700000005000, outside(), {}) })
+    assert.same({ false, 0, 0 }, { learn(1700000005000, { code = "1" }, { corrections = 0 }) })
+    assert.same({ true, 0, 0 }, { learn(1700000005000, outside(), { corrections = 7 }) }) -- it was set meanwhile
+    local err = outside()
+    assert.is_false((learn(nil, err, { corrections = 0 })))
+    assert.equal("outside; the clock was not corrected: no time", err.message)
+  end)
+end)

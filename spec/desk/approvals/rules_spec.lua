@@ -1,0 +1,175 @@
+-- SPDX-License-Identifier: MIT
+-- Decisions by a policy: the examples of docs/approvals.md, all subsets of signatures against an oracle, and random
+-- policies against a second, naive evaluator.
+-- make test: 6 s
+
+local decimal = require "purser.decimal"
+local policies = require "policies"
+local policy = require "purser.desk.approvals.policy"
+local random_policies = require "random_policies"
+local rules = require "purser.desk.approvals.rules"
+
+local HOUR, DAY = 3600000, 86400000
+local MONDAY = 1795392000000 -- 2026-11-23T00:00Z
+
+local function read(list, changes)
+  local given = policies.given(changes)
+  given.rules = list
+  return assert(policy.read(policies.text(given)))
+end
+
+local function withdrawal(more)
+  local params = { coin = "USDT", netWork = "TRX", address = "TNew", amount = "100" }
+  for name, value in pairs(more and more.params or {}) do params[name] = value end
+  local call = rules.call(more and more.operation or "wallet.withdraw", params)
+  call.now, call.known_since = MONDAY + 9 * HOUR, false
+  for name, value in pairs(more or {}) do if name ~= "params" and name ~= "operation" then call[name] = value end end
+  return call
+end
+
+local function persons(text)
+  local set = {}
+  for name in text:gmatch "%w+" do set[name] = true end
+  return set
+end
+
+local treasury2 = { { group = "treasury", count = 2 } }
+local function allow(name, when, approvals, unless)
+  return { name = name, effect = "allow", when = when, approvals = approvals or {}, unless = unless }
+end
+
+describe("a policy's rules", function()
+  it("forbid what none of them allows", function()
+    local inside = read { allow("inside", { operation = { "wallet.transfer", "sub_account.transfer" } }) }
+    assert.is_false(rules.decide(inside, withdrawal()).ok)
+    assert.is_true(rules.decide(inside, withdrawal { operation = "wallet.transfer",
+      params = { asset = "USDT", fromAccountType = "SPOT", toAccountType = "FUTURES" } }).ok)
+    assert.is_false(rules.decide(inside, rules.call("sub_account.create_api_key", { subAccount = "x" })).ok)
+  end)
+
+  it("ask more persons where more is at stake", function()
+    local finance1 = { { group = "finance", count = 1 } }
+    local two = read { allow("known", { operation = "withdrawals", known_days = 7 }, finance1),
+      allow("new", { operation = "withdrawals" }, treasury2, { { known_days = 7 } }),
+      { name = "large", effect = "require", when = { coin = "USDT", amount_over = "10000" }, approvals = treasury2 } }
+    local known = MONDAY - 10 * DAY
+    for _, case in ipairs { { false, "100", "alice dave", true }, { false, "100", "alice", false },
+      { known, "100", "carol", true }, { known, "100", "alice bob", false }, { known, "10000", "carol", true },
+      { known, "10001", "carol", false }, { known, "10001", "carol bob", false },
+      { known, "10001", "carol alice bob", true }, { MONDAY + 9 * HOUR - 6 * DAY, "100", "carol", false } } do
+      local decision = rules.decide(two, withdrawal { known_since = case[1], params = { amount = case[2] },
+        signed = persons(case[3]) })
+      assert.equal(case[4], decision.ok, table.concat({ tostring(case[1]), case[2], case[3] }, " "))
+    end
+  end)
+
+  it("hold back what time alone forbids, and say so", function()
+    local office = read({ allow("all", {}), { name = "office", effect = "forbid", when = { operation = "withdrawals" },
+      unless = { { days = { "mon", "tue", "wed", "thu", "fri" }, hours = "08:00-18:00" } } } }, { zone = "+02:00" })
+    for hour, expected in pairs { [5] = false, [6] = true, [15] = true, [16] = false, [6 - 24] = false } do
+      local decision = rules.decide(office, withdrawal { now = MONDAY + hour * HOUR })
+      assert.equal(expected, decision.ok, tostring(hour))
+      assert.equal(not expected, decision.due_in ~= nil)
+    end
+    local rest = read { allow("all", {}), { name = "rest", effect = "require", wait_hours = 24 } }
+    assert.is_true(rules.decide(rest, withdrawal { waited_ms = DAY }).ok)
+    assert.equal(HOUR, rules.decide(rest, withdrawal { waited_ms = 23 * HOUR }).due_in)
+    assert.is_nil(rules.decide(rest, withdrawal()).due_in) -- without a plan no time helps
+    local never = read { allow("all", {}), { name = "rest", effect = "require", wait_hours = 24 },
+      { name = "no", effect = "forbid", when = { coin = "USDT" } } }
+    assert.is_nil(rules.decide(never, withdrawal { waited_ms = 23 * HOUR }).due_in)
+  end)
+
+  it("count what was sent with what is to be sent", function()
+    local daily = read { allow("all", {}), { name = "daily", effect = "forbid", when = { coin = "usdt",
+      sum_over = { amount = "500", hours = 24, per = "account" } } } }
+    local function sum(text) return function(limit)
+      assert.equal("USDT", limit.coin)
+      return text and decimal(text)
+    end end
+    assert.is_true(rules.decide(daily, withdrawal { sum = sum "400" }).ok)
+    assert.is_false(rules.decide(daily, withdrawal { sum = sum "400.01" }).ok)
+    assert.is_false(rules.decide(daily, withdrawal { sum = sum(nil) }).ok)
+    assert.is_true(rules.decide(daily, withdrawal { params = { coin = "USDC" } }).ok)
+  end)
+
+  it("are not loosened by what cannot be judged", function()
+    for _, effect in ipairs { "allow", "forbid" } do
+      local known = { { known_days = 7 } }
+      local one = read { allow("all", effect == "allow" and known[1] or {}),
+        effect == "forbid" and { name = "no", effect = "forbid", unless = known } or allow("z", { coin = "XYZ" }) }
+      local unknown = withdrawal()
+      unknown.known_since = nil
+      assert.is_false(rules.decide(one, unknown).ok)
+      assert.is_false(rules.decide(one, withdrawal { known_since = false }).ok)
+      assert.is_true(rules.decide(one, withdrawal { known_since = MONDAY - 30 * DAY }).ok)
+    end
+    local coin = read { allow("all", {}), { name = "no", effect = "forbid", when = { coin = "USDT" } } }
+    for _, text in ipairs { "USDT", "usdt", "USDT ", "USDT;" } do
+      assert.is_false(rules.decide(coin, withdrawal { params = { coin = text } }).ok, text)
+    end
+    assert.is_true(rules.decide(coin, withdrawal { params = { coin = "BTC" } }).ok)
+    assert.is_false(rules.decide(coin, rules.call("wallet.convert", { asset = "BTC,USDT" })).ok)
+    assert.is_true(rules.decide(coin, rules.call("wallet.convert", { asset = "BTC,MX" })).ok)
+  end)
+
+  it("know an address of the service's book by all that stands there", function()
+    local saved = read { allow("saved", { saved = true }) }
+    local book = { { address = "TOther", network = "TRX" }, { address = "TNew", network = "TRX", memo = "7" } }
+    assert.is_true(rules.decide(saved, withdrawal { book = book, params = { memo = "7" } }).ok)
+    assert.is_true(rules.decide(saved, withdrawal { book = book, params = { address = "TOther" } }).ok)
+    assert.is_nil(rules.matches(saved.rules[1], withdrawal {}, saved)) -- the book was not read
+    assert.is_false(rules.matches(saved.rules[1], withdrawal { book = {} }, saved))
+    assert.is_false(rules.matches(saved.rules[1], withdrawal { book = book, params = { address = "TThird" } }, saved))
+    assert.is_false(rules.matches(saved.rules[1], rules.call("wallet.transfer", { asset = "USDT" }), saved))
+    for _, params in ipairs { {}, { memo = "8" }, { memo = "7", address = "tnew" }, { memo = "7", netWork = "ETH" },
+      { memo = "7", contractAddress = "0x1" } } do
+      assert.is_nil(rules.matches(saved.rules[1], withdrawal { book = book, params = params }, saved))
+    end
+  end)
+
+  it("know a destination by all that says who is paid", function()
+    local cold = read { allow("cold", { to = "cold" }) }
+    assert.is_true(rules.decide(cold, withdrawal { params = { address = "TCold" } }).ok)
+    for _, params in ipairs { { address = "TColD" }, { address = "TCold", memo = "1" },
+      { address = "TCold", netWork = "ETH" }, { address = "TCold", contractAddress = "0x1" } } do
+      assert.is_false(rules.decide(cold, withdrawal { params = params }).ok)
+      assert.are_not.equal(withdrawal({ params = { address = "TCold" } }).destination,
+        withdrawal({ params = params }).destination)
+    end
+  end)
+end)
+
+describe("places", function()
+  it("are filled by persons as an oracle that tries all says", function()
+    local names = { "alice", "bob", "carol", "dave" }
+    local members = { treasury = { "alice", "bob", "dave" }, finance = { "carol", "dave" } }
+    local tried = 0
+    for treasury = 0, 4 do
+      for finance = 0, 4 do
+        local approvals, places = {}, {}
+        for group, count in pairs { treasury = treasury, finance = finance } do
+          if count > 0 then approvals[#approvals + 1] = { group = group, count = count } end
+          for _ = 1, count do places[#places + 1] = members[group] end
+        end
+        local given = read { allow("r", {}, approvals) }
+        for subset = 0, 255 do -- of eight keys, two a person
+          local signed = {}
+          for i = 0, 7 do
+            if math.floor(subset / 2 ^ i) % 2 == 1 then signed[names[i % 4 + 1]] = true end
+          end
+          local expected = random_policies.oracle(places, signed, {})
+          assert.equal(expected, rules.filled(given, given.rules[1].approvals, signed))
+          tried = tried + 1
+        end
+      end
+    end
+    assert.equal(25 * 256, tried)
+  end)
+end)
+
+describe("random policies", function()
+  it("decide as a second evaluator does, whatever the order, and never looser", function()
+    random_policies.compare(2000, 7)
+  end)
+end)

@@ -1,0 +1,63 @@
+-- SPDX-License-Identifier: MIT
+-- Two sides of one movement: by transaction, then by amount and time; never by a guess.
+
+local match = require "purser.desk.books.match"
+
+local NOW = 1700000000000
+
+local function row(rid, amount, time, more)
+  local made = { rid = rid, asset = "USDT", amount = amount, fee = "1", time = ("%d"):format(NOW + time), tx = "",
+    address = "T1", memo = "" }
+  for name, value in pairs(more or {}) do made[name] = value end
+  return made
+end
+
+-- Returns the pairs as "w1=d1", in order, and the ids of what stays open.
+local function pairs_of(withdrawals, deposits, said, outside)
+  local pair_of, open = match.pairs(withdrawals, deposits, said or {}, outside or {})
+  local list, left = {}, {}
+  for _, withdrawal in ipairs(withdrawals) do
+    local pair = pair_of[withdrawal.rid]
+    if pair then list[#list + 1] = withdrawal.rid .. "=" .. pair.rid end
+    if open[withdrawal.rid] then left[#left + 1] = withdrawal.rid end
+  end
+  table.sort(list)
+  table.sort(left)
+  return list, left
+end
+
+describe("match.pairs", function()
+  it("takes the amount, or the amount less the fee, and no other", function()
+    assert.same({ "w=d" }, (pairs_of({ row("w", "20", 0) }, { row("d", "20", 60000) })))
+    assert.same({ "w=d" }, (pairs_of({ row("w", "20", 0) }, { row("d", "19", 60000) })))
+    assert.same({}, (pairs_of({ row("w", "20", 0) }, { row("d", "19.99", 60000) })))
+    assert.same({}, (pairs_of({ row("w", "20", 0) }, { row("d", "20", 60000, { address = "T2" }) })))
+    assert.same({}, (pairs_of({ row("w", "20", 0) }, { row("d", "20", 60000, { memo = "7" }) })))
+  end)
+
+  it("believes a transaction before a time, in either spelling, and no time without it", function()
+    local withdrawals = { row("w", "20", 0, { tx = "0xAB" }) }
+    assert.same({ "w=d2" }, (pairs_of(withdrawals, { row("d1", "20", 60000, { tx = "cd" }),
+      row("d2", "20", 90000000, { tx = "ab:0" }) })))
+    assert.same({}, (pairs_of({ row("w", "20", 0) }, { row("d", "20", 90000000) })))
+    assert.same({}, (pairs_of({ row("w", "20", 0) }, { row("d", "20", -600000) })))
+  end)
+
+  it("leaves two candidates open until a person says which", function()
+    local withdrawals = { row("w", "20", 0) }
+    local deposits = { row("d1", "20", 60000), row("d2", "19", 70000) }
+    assert.same({ {}, { "w" } }, { pairs_of(withdrawals, deposits) })
+    assert.same({ { "w=d2" }, {} }, { pairs_of(withdrawals, deposits, { w = { value = "d2" } }) })
+    assert.same({ {}, {} }, { pairs_of(withdrawals, deposits, nil, { w = true }) })
+  end)
+
+  it("pairs as many equal ones in order, and what is left without them", function()
+    assert.same({ { "w1=d1", "w2=d2" }, {} }, { pairs_of({ row("w2", "20", 10), row("w1", "20", 0) },
+      { row("d2", "20", 70000), row("d1", "20", 60000) }) })
+    local _, open = pairs_of({ row("w1", "20", 0), row("w2", "20", 10) }, { row("d1", "20", 60000) })
+    assert.same({ "w1", "w2" }, open)
+    -- d1 can be of w1 alone, so d2 is of w2
+    assert.same({ "w1=d1", "w2=d2" }, (pairs_of({ row("w1", "20", 0, { tx = "a" }), row("w2", "20", 10) },
+      { row("d1", "20", 60000, { tx = "a" }), row("d2", "20", 70000) })))
+  end)
+end)

@@ -1,0 +1,144 @@
+-- SPDX-License-Identifier: MIT
+-- Whose books they are, and what a coin's name stands for.
+
+local books_world = require "books_world"
+local files = require "files"
+local owners = require "purser.desk.books.owners"
+local purser = require "purser"
+local simulated = require "simulated"
+
+local SAVED = "TXbuy5rFPKWTMsHX6XgYoTTyEBRKoPf7aJ"
+
+describe("The owners of the books", function()
+  after_each(files.remove_kept)
+
+  it("are the parent and its sub-accounts, by whichever operation the key may use", function()
+    for role, group in pairs { main = "sub_account", broker = "broker" } do
+      local books = books_world.open(books_world.new { role = role, subs = 2 })
+      local names = {}
+      for i, owner in ipairs(owners.list(books)) do names[i] = owner.name end
+      assert.same({ "Main", "Sub-desk1", "Sub-desk2" }, names)
+      assert.equal(group, books.group)
+      books:close()
+    end
+  end)
+
+  it("call a coin with its network by its asset, unless the service lists it so", function()
+    local asked, books = 0, {}
+    books.main = { client = { call = function()
+      asked = asked + 1
+      return { { coin = "USDT" }, { coin = "BTC-2" } }
+    end } }
+    assert.same({ "USDT", "USDT", "BTC-2", "A-B" }, { owners.asset_of(books, "USDT"), owners.asset_of(books,
+      "USDT-TRX"), owners.asset_of(books, "BTC-2"), owners.asset_of(books, "A-B-C") })
+    assert.equal(1, asked)
+  end)
+
+  it("have keys, addresses and a state in the books, and when these are gone", function()
+    local world = books_world.new { role = "broker" }
+    local address = assert(world.clients.desk1.wallet:create_deposit_address { coin = "USDT",
+      network = "Tron(TRC20)" }).address
+    assert(world.sim:save_address { account = world.main.uid, coin = "USDT", network = "TRX", address = SAVED })
+    local books = books_world.open(world, { address_coins = { "USDT" } })
+    assert.same({}, assert(books:sync()).problems)
+    local function column(sql) return table.concat(books_world.column(books, sql), ", ") end
+    local keys = "SELECT to_owner || ' ' || sid || ' ' || missing_since AS value FROM purser_books_api_key"
+    assert.equal("Sub-desk1 " .. world.subs.desk1.api_key .. " ", column(keys))
+    local addresses = "SELECT from_owner || '>' || to_owner || ' ' || address AS value FROM purser_books_address "
+    assert.equal("Main> " .. SAVED .. ", >Sub-desk1 " .. address, column(addresses .. "ORDER BY to_owner"))
+    assert.equal("Sub-desk1 1", column "SELECT to_owner || ' ' || state AS value FROM purser_books_status")
+    local raw = column "SELECT raw AS value FROM purser_books_api_key"
+    assert.falsy(raw:find(world.subs.desk1.secret_key, 1, true))
+    assert(world.client.broker:delete_api_key { subAccount = "desk1", apiKey = world.subs.desk1.api_key })
+    books.keys.desk1 = nil
+    assert(books:sync())
+    assert.truthy(column(keys):find " $") -- it is asked once a day
+    world.sim:advance(86400000)
+    assert(books:sync())
+    assert.truthy(column(keys):find " %d+$")
+    books:close()
+  end)
+
+  it("are read soon after a call of the journal, which names the pairs of sub-accounts, too", function()
+    local world = books_world.new { subs = 2 }
+    local journal = assert(purser.journal.open { sqlite = files.new_path() })
+    local books = books_world.open(world, { journal = journal })
+    assert(books:sync())
+    world.sim:advance(3 * 86400000)
+    assert(books:sync())
+    world.sim:advance(60000) -- nobody but the journal says that something happened
+    local client = simulated.client(world.sim, world.main, { rate_limit = false, profile = "mexc", journal = journal })
+    assert(client.sub_account:transfer { fromAccount = "desk1", toAccount = "desk2", fromAccountType = "SPOT",
+      toAccountType = "SPOT", asset = "USDT", amount = "7" })
+    local sent = assert(client.wallet:withdraw { coin = "USDT", netWork = "TRX", amount = "20",
+      address = "TXbuy5rFPKWTMsHX6XgYoTTyEBRKoPf7aJ" })
+    assert.truthy(sent.id)
+    assert.equal(3, assert(books:sync { due = true }).owners)
+    assert.same({ "Sub-desk1 Sub-desk2 7" }, books_world.column(books,
+      "SELECT from_owner || ' ' || to_owner || ' ' || amount AS value FROM purser_books_transfer"))
+    local ids = {}
+    for entry in journal:each_entry() do ids[entry.intent.operation] = entry.intent.params.withdrawOrderId end
+    local text = assert(books:statement { from = "2023-11-01", to = "2023-12-01" })
+    assert.truthy(text:find("  ; client-id: " .. ids["wallet.withdraw"], 1, true))
+    journal:close()
+    books:close()
+  end)
+
+  it("show what the journal has under way, until a record shows it or the journal knows its end", function()
+    local world = books_world.new { role = "broker" }
+    assert(world.sim:rebate { account = world.main.uid, asset = "USDT", amount = "1", uid = "invoice1" })
+    local journal = assert(purser.journal.open { sqlite = files.new_path() })
+    local books = books_world.open(world, { journal = journal })
+    local params = { coin = "USDT", netWork = "TRX", amount = "20", withdrawOrderId = "invoice1", address = SAVED }
+    local intents = {}
+    local function send(operation, values, account)
+      intents[operation] = { operation = operation, params = values, sent_at = world.sim:now(), recv_window = 5000,
+        account = account or world.client:account(), id = operation }
+      assert(journal:begin(intents[operation], purser.operations[operation]))
+    end
+    local function open()
+      local lines = {}
+      for _, one in ipairs(select(2, assert(books:statement { from = "2023-11-01", to = "2023-12-01" })).open) do
+        lines[#lines + 1] = ("%s %s %s"):format(one.row.amount, one.row.from_owner, one.why)
+      end
+      return table.concat(lines, "\n")
+    end
+    send("wallet.withdraw", params)
+    world.sim:advance(1)
+    send("wallet.transfer", { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT", amount = "5" }, "x")
+    assert(books:sync())
+    local text = assert(books:statement { from = "2023-11-01", to = "2023-12-01" })
+    local withdrawn = "20 Main the journal has its call of wallet.withdraw (open), and no record shows it yet"
+    local moved = "5  the journal has its call of wallet.transfer (open), and no record shows it yet"
+    assert.equal(withdrawn .. "\n" .. moved, open())
+    -- another machine with a journal of its own says nothing of these
+    books.journal = assert(purser.journal.open { sqlite = files.new_path() })
+    books.last_call = nil
+    assert(books:sync())
+    assert.equal(withdrawn .. "\n" .. moved, open())
+    books.journal:close()
+    books.journal, books.last_call = journal, nil
+    assert.truthy(text:find("of 2023-11-14, 20 USDT: the journal has its call", 1, true))
+    assert(world.client.wallet:withdraw(params)) -- it arrives, though nobody learns that
+    assert(journal:finish(intents["wallet.transfer"], nil, { outcome = "rejected", message = "no" }))
+    world.sim:advance(3600000)
+    assert(books:sync())
+    assert.equal("", open())
+    journal:close()
+    books:close()
+  end)
+
+  it("guess no name: where the coins cannot be listed, the list is a gap, and the rest is read", function()
+    local world = books_world.new { sim = { seed = 5, key_days = 0, variant = "live" } }
+    assert(world.sim:deposit { account = world.main.uid, coin = "USDT", network = "TRX", amount = "5" })
+    world.sim:fault { kind = "reject", code = "700007", operation = "wallet.coins", times = 1 }
+    local books = books_world.open(world)
+    local report = assert(books:sync())
+    assert.equal("deposit", report.problems[1].list)
+    assert.equal(3, report.owners + #report.problems)
+    report = assert(books:sync())
+    assert.same({}, report.problems)
+    assert.equal(0, #books:gaps())
+    books:close()
+  end)
+end)

@@ -1,0 +1,92 @@
+-- SPDX-License-Identifier: MIT
+-- The books against the balances: what is left over has a name, and a fee stands where the balances say.
+
+local decimal = require "purser.decimal"
+local postings = require "purser.desk.books.postings"
+local reconcile = require "purser.desk.books.reconcile"
+
+local chart = postings.chart "A"
+local DAY = 86400000
+
+local function time(days, ms) return ("%013d"):format(1700006400000 + days * DAY + (ms or 0)) end
+
+local function reading(days, ...)
+  local totals = {}
+  for asset, amount in (...):gmatch "(%a+)=([%d.]+)" do totals[asset] = decimal(amount) end
+  return { began = time(days), at = time(days), rev = ("%012d"):format(days * 10), totals = totals }
+end
+
+-- Returns an entry of that day. `row` has what its record is beyond a credited deposit that was seen at once.
+local function entry(days, amount, row, more)
+  local made = { time = time(days), rid = tostring(days), fact = {}, row = { entity = "deposit", class = "done",
+    seen = time(days), rev = ("%012d"):format(math.floor(days * 10)) },
+    legs = { { chart.owner("Main", "Spot"), "USDT", amount } } }
+  for name, value in pairs(row or {}) do made.row[name] = value end
+  for name, value in pairs(more or {}) do made[name] = value end
+  return made
+end
+
+local function lines(entries, readings)
+  local list, out = reconcile.lines(entries, { Main = readings }, chart), {}
+  for i, line in ipairs(list) do
+    out[i] = ("%s %s %s"):format(line.time, line.is_unexplained and "?" or "opening", tostring(line.legs[2][3]))
+  end
+  table.sort(out)
+  return out
+end
+
+describe("reconcile.lines", function()
+  it("opens with the first balance less what had moved, and needs nothing where all adds up", function()
+    assert.same({ time(0) .. " opening 95" }, lines({ entry(0, "5"), entry(1.5, "7") }, { reading(1, "USDT=100"),
+      reading(2, "USDT=107") }))
+  end)
+
+  it("names a day's difference at its last reading, and none that a later record of the day explains", function()
+    assert.same({ time(1) .. " opening 100", time(3) .. " ? -3" }, lines({}, { reading(1, "USDT=100"),
+      reading(2, "USDT=100"), reading(3, "USDT=97") }))
+    local late = reading(2, "USDT=105")
+    late.at, late.began = time(2, 1000), time(2, 1000)
+    -- the balance shows it a second before the record does
+    assert.same({ time(1) .. " opening 100" }, lines({ entry(2, "5", { seen = time(2, 1500), rev = time(9) },
+      { time = time(2, 1500) }) }, { reading(1, "USDT=100"), late, { began = time(2, 2000), at = time(2, 2000),
+      rev = time(9), totals = { USDT = decimal "105" } } }))
+  end)
+
+  it("counts a record that shows up late by its own time", function()
+    local found = lines({ entry(1.5, "5", { seen = time(4), rev = time(9) }) }, { reading(1, "USDT=100"),
+      reading(2, "USDT=105"), reading(3, "USDT=105") })
+    assert.same({ time(1) .. " opening 100" }, found)
+  end)
+
+  it("says when an account last added up", function()
+    local _, checks = reconcile.lines({}, { Main = { reading(1, "USDT=100"), reading(2, "USDT=100"),
+      reading(3, "USDT=97") } }, chart)
+    assert.equal(time(2), checks[chart.owner("Main", "Spot") .. "\30USDT"])
+  end)
+end)
+
+describe("reconcile.measure_fees", function()
+  -- Returns what is measured of withdrawals of these fees when so much went beyond their amounts.
+  local function measured(fees, beyond)
+    local entries, total = {}, decimal(0)
+    for i, fee in ipairs(fees) do
+      entries[i] = entry(1.5, "-20", { entity = "withdrawal", fee = fee }, { rid = "w" .. i,
+        fact = { is_unknown = true } })
+      total = total + "20"
+    end
+    reconcile.measure_fees(entries, { Main = { reading(1, "USDT=1000"),
+      reading(2, "USDT=" .. tostring(decimal "1000" - total - beyond)) } }, chart)
+    local words = {}
+    for i, one in ipairs(entries) do
+      words[i] = one.fact.measured == nil and "?" or one.fact.measured and "inside" or "on top"
+    end
+    return table.concat(words, ", ")
+  end
+
+  it("finds whether nothing or all fees went beyond the amounts, and guesses none", function()
+    assert.equal("on top", measured({ "1" }, "1"))
+    assert.equal("inside", measured({ "1" }, "0"))
+    assert.equal("on top, on top, on top", measured({ "1", "0.5", "0.3" }, "1.8"))
+    assert.equal("?, ?", measured({ "1", "0.5" }, "0.5")) -- a trade of 0.5 looks like that
+  end)
+end)

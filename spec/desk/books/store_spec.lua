@@ -1,0 +1,78 @@
+-- SPDX-License-Identifier: MIT
+-- Rows that are compared with what a list shows: equal ones counted, changes kept, and nothing that an order decides.
+
+local files = require "files"
+local record = require "purser.desk.books.record"
+local stores = require "purser.desk.books.store"
+
+local context = { account = "A", owner = "Main", source = "A|Main|deposit", asset = function(coin) return coin end }
+
+local function rows(...)
+  local list = {}
+  for _, state in ipairs { ... } do
+    record.add(list, "deposit", { coin = "USDT", network = "TRX", address = "T1", amount = "5",
+      insertTime = 1700000000000, status = state, txId = "ab", memo = "" }, context)
+  end
+  return list
+end
+
+describe("The store of the books", function()
+  local store, at
+
+  before_each(function()
+    store, at = assert(stores.open { sqlite = files.new_path(), client = true }), 1700000000000
+  end)
+  after_each(function()
+    store:close()
+    files.remove_kept()
+  end)
+
+  -- Shows a list of twins in these states. Returns the states that the books have then.
+  local function show(hours, ...)
+    at = at + hours * 3600000
+    local batch = { rows = rows(...), source = context.source, asked_at = ("%d"):format(at), from = "1600000000000",
+      to = "1800000000000" }
+    store:write(function(tx, rev) store:apply(tx, batch, rev) end)
+    local states = {}
+    for i, row in ipairs(store:rows "SELECT state, class, missing_since FROM purser_books_record ORDER BY rid") do
+      states[i] = row.class == "lost_sight" and "lost" or row.state .. (row.missing_since ~= "" and " missing" or "")
+    end
+    table.sort(states)
+    return table.concat(states, ", "), batch.changes
+  end
+
+  it("counts equal records, and takes a change as that of one of them", function()
+    assert.same({ "4, 4, 4", 3 }, { show(0, 4, 4, 4) })
+    assert.same({ "4, 4, 4", 0 }, { show(1, 4, 4, 4) })
+    assert.same({ "4, 4, 5", 1 }, { show(1, 4, 5, 4) })
+    assert.same({ "4, 4, 5", 0 }, { show(1, 5, 4, 4) })
+    assert.same({ "4, 4, 5, 5", 1 }, { show(1, 4, 5, 4, 5) })
+    assert.equal("1", store:rows "SELECT count(*) || '' AS n FROM purser_books_change"[1].n)
+  end)
+
+  it("keeps what vanishes, and says of an open one that it is out of sight after an hour", function()
+    show(0, 4, 5)
+    assert.equal("4 missing, 5 missing", (show(1)))
+    assert.equal("4 missing, 5 missing", (show(0.5)))
+    assert.equal("5 missing, lost", (show(1)))
+    assert.equal("4, 5", (show(1, 4, 5)))
+  end)
+
+  it("raises its revision once in a transaction that changes something, and in no other", function()
+    assert.equal("000000000000", store:rev())
+    show(0, 4, 5)
+    assert.equal("000000000001", store:rev())
+    show(1, 4, 5)
+    assert.equal("000000000001", store:rev())
+  end)
+
+  it("undoes all of a transaction that fails", function()
+    local ok = pcall(store.write, store, function(tx, rev)
+      store:apply(tx, { rows = rows(4), source = "s", asked_at = "1700000000000" }, rev)
+      tx:reject "no"
+    end)
+    assert.is_false(ok)
+    assert.equal("000000000000", store:rev())
+    assert.same({}, store:rows "SELECT rid FROM purser_books_record")
+  end)
+end)

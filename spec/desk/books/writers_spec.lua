@@ -1,0 +1,69 @@
+-- SPDX-License-Identifier: MIT
+-- Statements as files: exact amounts, names that other programs take, no stranger's text where it would do harm.
+
+local core = require "purser.core"
+local csv = require "purser.client.util.csv"
+local writers = require "purser.desk.books.writers"
+
+local function statement(asset, text)
+  local amount = "0.100000000000000001"
+  local legs = { { "Assets:A:Main:Spot", asset, amount }, { "Equity:A:Outside", asset, "-" .. amount } }
+  local entry = { time = "1700000000000", rid = ("ab"):rep(32), text = "deposit", legs = legs, fact = {},
+    row = { rid = ("ab"):rep(32), sid = text, tx = text, entity = "deposit", state = "5", address = text, memo = "" } }
+  return { account = "A", from = "1699920000000", to = "1700092800000", rev = "000000000007", entries = { entry },
+    closing = { legs[1] }, all = legs, open = {}, unexplained = {}, gaps = { { owner = "Main", list = "deposit",
+      starts = "1699920000000", ends = "", why = text } }, unread = {}, negative = {}, assumed = 0, checks = {} }
+end
+
+-- Returns a statement as a text of a format.
+local function text_of(format, made)
+  local parts = {}
+  writers[format](made, function(text) parts[#parts + 1] = text end)
+  return table.concat(parts)
+end
+
+describe("The writers of statements", function()
+  it("quote every commodity of a journal, with the most places that it has", function()
+    local text = text_of("hledger", statement("1INCH", "x"))
+    assert.truthy(text:find('commodity "1INCH"\n  format 1.000000000000000000 "1INCH"', 1, true))
+    assert.truthy(text:find('  Assets:A:Main:Spot  0.100000000000000001 "1INCH"', 1, true))
+    assert.truthy(text:find('\n2023-11-15 * closing balances\n  Assets:A:Main:Spot  0 "1INCH" = 0.1', 1, true))
+  end)
+
+  it("give beancount a name that it takes, another for each", function()
+    local seen = {}
+    for _, asset in ipairs { "1INCH", "stETH", "STETH", "TRUE", "W", "a", "MX" } do
+      local name = text_of("beancount", statement(asset, "x")):match "commodity (%S+)"
+      assert.truthy(name:find "^[A-Z][A-Z0-9'._-]*[A-Z0-9]$", name)
+      assert.is_nil(seen[name])
+      seen[name] = true
+    end
+    assert.is_true(seen.MX and seen.STETH)
+  end)
+
+  it("let no text of a stranger begin a line, a tag or a formula", function()
+    local evil = 'x"\n2023-11-14 * gift\n  Assets:A:Main:Spot  1000 "USDT"\n;<script>'
+    for _, format in ipairs { "hledger", "beancount" } do
+      for line in text_of(format, statement("USDT", evil)):gmatch "[^\n]+" do
+        assert.falsy(line:find "^%d+%-%d+%-%d+ %* gift", line)
+        assert.falsy(line:find("^  Assets:A:Main:Spot  1000"), line)
+      end
+    end
+    local page = text_of("html", statement("<b>", evil))
+    assert.falsy(page:find("<script", 1, true))
+    assert.falsy(page:find("<b>", 1, true))
+    assert.truthy(page:find("&lt;b&gt;", 1, true))
+    local cells = assert(csv.parse(text_of("csv", statement("USDT", "=1+1"))))
+    assert.equal("'=1+1", cells[2][10])
+  end)
+
+  it("write lines of JSON that say the same", function()
+    local lines = {}
+    for line in text_of("jsonl", statement("USDT", "x")):gmatch "[^\n]+" do lines[#lines + 1] = core.decode(line) end
+    assert.equal(3, #lines)
+    assert.equal("0.100000000000000001", lines[2].postings[1].amount)
+    assert.equal("-0.100000000000000001", lines[2].postings[2].amount)
+    assert.equal("0.100000000000000001", lines[3].closing[1].amount)
+    assert.truthy(lines[1].remarks[2]:find("not read: Main, deposit", 1, true))
+  end)
+end)

@@ -1,0 +1,479 @@
+-- SPDX-License-Identifier: MIT
+-- Payouts with a journal that lacks what was sent: nothing is paid twice, because the service is asked first.
+
+local at = require "payouts_setting"
+local files = require "files"
+local json = require "purser.json"
+local private = require "purser.client.util.private"
+
+before_each(at.begin)
+after_each(at.finish)
+
+describe("a history that counts its bounds in whole days", function()
+  local DAY = 86400000
+
+  -- A client whose sub_account.transfer_history leaves out what it so hides.
+  local function client_by_days()
+    return at.client_with { transport = at.transport(function(request, inner)
+      local answer, err = inner:send(request)
+      if request.operation == "sub_account.transfer_history" then
+        local first = math.ceil(tonumber(request.target:match "startTime=(%d+)") / DAY) * DAY
+        local last = math.floor(tonumber(request.target:match "endTime=(%d+)") / DAY) * DAY
+        local shown = {}
+        for record in answer.body:gmatch "%b{}" do
+          local made = tonumber(record:match '"timestamp":(%d+)')
+          if made >= first and made <= last then shown[#shown + 1] = record end
+        end
+        answer.body = "[" .. table.concat(shown, ",") .. "]"
+      end
+      return answer, err
+    end) }
+  end
+
+  for _, days in ipairs { 0, 28, 29, 30, 31, 32, 33, 59, 60, 61, 62 } do
+    it(("hides no payment that was made %d days ago"):format(days), function()
+      at.sim:advance(DAY - at.sim:now() % DAY + 3600000)
+      at.add(at.payouts_with(), 1, 1)
+      assert.equal(1, assert(at.payouts_with():run()).done)
+      at.lose_journal()
+      if days > 0 then at.sim:advance(days * DAY) end
+      at.client = client_by_days()
+      local payouts = at.payouts_with()
+      at.add(payouts, 1, 1)
+      assert(payouts:run())
+      assert.equal(1, at.counted(at.TRANSFER, "applied"))
+    end)
+  end
+end)
+
+describe("two records with the id of one payment", function()
+  it("are no reason to pay it again, where the later one failed", function()
+    at.add(at.payouts_with(), 1, 1)
+    assert.equal(1, assert(at.payouts_with():run()).done)
+    local id = assert(at.payouts_with():find "invoice-1").params.clientTranId
+    at.lose_journal()
+    at.sim:advance(100 * 3600000) -- so long that a look at the time of the later one does not show the first
+    local made = at.sim:now() - 3600000
+    local failed = ('{"tranId":"99","clientTranId":"%s","asset":"USDT","amount":"1","status":"FAILED","timestamp":%d}')
+      :format(id, made)
+    at.client = at.client_with { transport = at.transport(function(request, inner)
+      local answer, err = inner:send(request)
+      local first = tonumber(request.target:match "startTime=(%d+)")
+      local last = tonumber(request.target:match "endTime=(%d+)")
+      if request.operation == "sub_account.transfer_history" and made >= first and made <= last then
+        assert.matches("^%[", answer.body)
+        local rest = request.target:find "page=1&" and answer.body:sub(2) or "]"
+        if request.target:find "page=1&" then answer.body = "[" .. failed .. (rest == "]" and "" or ",") .. rest end
+      end
+      return answer, err
+    end) }
+    local payouts = at.payouts_with()
+    at.add(payouts, 1, 1)
+    assert.equal(1, assert(payouts:run()).done)
+    assert.equal(1, at.counted(at.TRANSFER, "applied"))
+  end)
+end)
+
+describe("payments that the journal does not know to be made", function()
+  it("are found and not sent again when the journal was lost", function()
+    local payouts = at.payouts_with()
+    at.add(payouts, 1, 10)
+    assert.equal(10, assert(payouts:run()).done)
+    at.lose_journal()
+    payouts = at.payouts_with()
+    at.add(payouts, 1, 12)
+    local report = assert(payouts:run())
+    assert.same({ 12, 0 }, { report.done, report.undecided })
+    assert.equal(12, at.counted(at.TRANSFER, "applied"))
+    assert.is_not_nil(assert(payouts:list "done")[1].record_id)
+  end)
+
+  it("are found when an older copy of the journal was put back, those added again as well", function()
+    local payouts = at.payouts_with()
+    at.add(payouts, 1, 4)
+    at.journal:close()
+    at.copy(at.path, at.path .. ".copy")
+    at.open()
+    payouts = at.payouts_with()
+    at.add(payouts, 5, 8)
+    assert.equal(8, assert(payouts:run()).done)
+    at.journal:close()
+    at.copy(at.path .. ".copy", at.path)
+    at.open()
+    payouts = at.payouts_with()
+    at.add(payouts, 1, 8)
+    assert.equal(8, assert(payouts:run()).done)
+    assert.equal(8, at.counted(at.TRANSFER, "applied"))
+  end)
+
+  it("are found when they are added while the program goes on", function()
+    local payouts = at.payouts_with()
+    at.add(payouts, 1, 3)
+    assert.equal(3, assert(payouts:run()).done)
+    at.lose_journal()
+    payouts = at.payouts_with()
+    at.add(payouts, 4, 4)
+    assert.equal(1, assert(payouts:run()).done)
+    at.add(payouts, 1, 3)
+    assert.equal(4, assert(payouts:run()).done)
+    assert.equal(4, at.counted(at.TRANSFER, "applied"))
+  end)
+
+  it("are undecided when the history shows their ids in another spelling, and never sent again", function()
+    local spellings = { function(id) return id:upper() end, function(id) return " " .. id .. " " end,
+      function(id) return id:sub(1, 20) end }
+    at.add(at.payouts_with(), 1, 3)
+    assert.equal(3, assert(at.payouts_with():run()).done)
+    for _, spell in ipairs(spellings) do
+      at.lose_journal()
+      at.client = at.client_with { transport = at.transport(function(request, inner)
+        local response, failure = inner:send(request)
+        if response and request.operation == "sub_account.transfer_history" then
+          response.body = response.body:gsub('("clientTranId":%s*)"([^"]*)"', function(name, id)
+            return name .. '"' .. spell(id) .. '"'
+          end)
+        end
+        return response, failure
+      end) }
+      local payouts = at.payouts_with()
+      at.add(payouts, 1, 3)
+      assert.equal(3, assert(payouts:run()).undecided)
+      assert.equal(3, at.counted(at.TRANSFER, "applied"))
+    end
+  end)
+
+  it("are found when the history filters by the clock of another zone", function()
+    at.add(at.payouts_with(), 1, 3)
+    assert.equal(3, assert(at.payouts_with():run()).done)
+    local made = assert(at.client.sub_account:transfer_history { fromAccountType = "SPOT", toAccountType = "SPOT",
+      toAccount = "tradingdesk1" })
+    assert.equal(3, #made)
+    for _, hours in ipairs { -12, -8, 8, 14 } do
+      at.lose_journal()
+      local by = hours * 3600000
+      at.client = at.client_with { transport = at.transport(function(request, inner)
+        local response, failure = inner:send(request)
+        if response and request.operation == "sub_account.transfer_history" then
+          local first = tonumber(request.target:match "startTime=(%d+)") + by
+          local last = tonumber(request.target:match "endTime=(%d+)") + by
+          local kept = {}
+          for _, record in ipairs(request.target:find("&page=1&", 1, true) and made or {}) do
+            if record.timestamp >= first and record.timestamp <= last then kept[#kept + 1] = record end
+          end
+          response.body = json.encode(json.list(kept))
+        end
+        return response, failure
+      end) }
+      local payouts = at.payouts_with()
+      at.add(payouts, 1, 3)
+      assert.equal(3, assert(payouts:run()).done, hours)
+      assert.equal(3, at.counted(at.TRANSFER, "applied"), hours)
+    end
+  end)
+
+  it("are undecided when the record of their id shows other content", function()
+    local payouts = at.payouts_with()
+    at.add(payouts, 1, 1)
+    assert.equal(1, assert(payouts:run()).done)
+    at.lose_journal()
+    payouts = at.payouts_with()
+    assert(payouts:add("invoice-1", at.TRANSFER, at.move "77"))
+    local report = assert(payouts:run())
+    assert.equal(1, report.undecided)
+    assert.matches("carries its id", report.undecided_payments[1].message)
+    assert.equal(1, at.counted(at.TRANSFER, "applied"))
+  end)
+
+  it("are waited for as long as a request sent just before may need to be visible", function()
+    local payouts = at.payouts_with()
+    at.add(payouts, 1, 1)
+    local held
+    private.states[at.client]._transport = at.transport(function(request, inner)
+      if request.operation ~= at.TRANSFER then return inner:send(request) end
+      held = request -- it is under way when the program is killed
+      at.journal:close()
+      error "killed"
+    end)
+    assert.is_nil(payouts:run())
+    files.remove_database(at.path)
+    at.open()
+    payouts = at.payouts_with()
+    at.add(payouts, 1, 1)
+    local slow = at.sim:transport()
+    private.states[at.client]._transport = { send = function(_, request) return slow:send(request) end,
+      sleep = function(_, ms)
+        slow:sleep(ms)
+        if held and ms > 100 then
+          slow:send(held)
+          held = nil
+        end
+      end }
+    assert.equal(1, assert(payouts:run()).done)
+    assert.equal(1, at.counted(at.TRANSFER, "applied"))
+  end)
+
+  it("without ids are undecided when a record is equal that no known call has made, and paid when a person says so",
+    function()
+      local payouts = at.payouts_with()
+      assert(payouts:add("c", "wallet.transfer", at.own "5"))
+      assert(payouts:add("d", "wallet.transfer", at.own "6"))
+      assert.equal(2, assert(payouts:run()).done)
+      assert(payouts:add("e", "wallet.transfer", at.own "5"))
+      assert.equal(3, assert(payouts:run()).done) -- both records are those of known payments
+      at.lose_journal()
+      payouts = at.payouts_with()
+      assert(payouts:add("d", "wallet.transfer", at.own "6"))
+      assert(payouts:add("new", "wallet.transfer", at.own "7"))
+      local report = assert(payouts:run())
+      assert.same({ 1, 1 }, { report.done, report.undecided })
+      assert.matches("equal content", report.undecided_payments[1].message)
+      assert.equal(4, at.counted("wallet.transfer", "applied"))
+      assert.is_true(payouts:retry "d")
+      assert.equal(1, assert(payouts:run()).undecided) -- looked for once more
+      assert.is_true(payouts:retry("d", { force = true }))
+      assert.equal(2, assert(payouts:run()).done)
+      assert.equal(5, at.counted("wallet.transfer", "applied"))
+    end)
+
+  it("without ids are undecided when a record may be theirs, however its amount or its asset is shown", function()
+    assert(at.payouts_with():add("c", "wallet.transfer", at.own "9.999"))
+    assert.equal(1, assert(at.payouts_with():run()).done)
+    for _, shown in ipairs { { '"9.999"', '"10.00"' }, { '"9.999"', '"9"' }, { '"9.999"', "null" },
+      { '"USDT"', "null" }, { '"USDT"', '"usdt"' } } do
+      at.lose_journal()
+      local changes = 0
+      at.client = at.client_with { transport = at.transport(function(request, inner)
+        local response, failure = inner:send(request)
+        if response and request.operation == "wallet.transfer_history" then
+          local count
+          response.body, count = response.body:gsub(shown[1], shown[2])
+          changes = changes + count
+        end
+        return response, failure
+      end) }
+      assert(at.payouts_with():add("c", "wallet.transfer", at.own "9.999"))
+      assert.equal(1, assert(at.payouts_with():run()).undecided, shown[2])
+      assert.is_true(changes > 0)
+      assert.equal(1, at.counted("wallet.transfer", "applied"))
+    end
+  end)
+
+  it("without ids are not undecided by a record whose call ends while the worker looks", function()
+    local payouts = at.payouts_with { worker = "two", concurrency = 1 }
+    assert(payouts:add("c", "wallet.transfer", at.own "5"))
+    assert(payouts:add("d", "wallet.transfer", at.own "5"))
+    private.states[at.client]._transport = at.transport(function(request, inner)
+      local response = inner:send(request)
+      if request.operation ~= "wallet.transfer" then return response end
+      at.journal:close()
+      error "killed"
+    end)
+    assert.is_nil(payouts:run())
+    at.open()
+    local history = assert(at.client.wallet:transfer_history { fromAccountType = "SPOT", toAccountType = "FUTURES" })
+    local record = history.rows[1]
+    local db, owners, is_over = at.journal.db, at.journal.owners, false
+    function at.journal.owners(...)
+      local found, message = owners(...)
+      if not is_over then
+        is_over = true
+        assert(db:rows("UPDATE purser_calls SET state = 'done', stage = 'done', record_id = $1 WHERE stage = 'sent'",
+          record.tranId))
+      end
+      return found, message
+    end
+    local report = assert(at.payouts_with { worker = "one" }:run())
+    assert.is_true(is_over)
+    assert.same({ 2, 0 }, { report.done, report.undecided })
+    assert.equal(2, at.counted("wallet.transfer", "applied"))
+  end)
+
+  it("without ids do not wait for an equal call of long ago, of which nothing is known", function()
+    assert(at.sim:account { name = "Payee", role = "main", email = "payee@mail.example" })
+    local function to_payee(amount)
+      return { toAccountType = "EMAIL", toAccount = "payee@mail.example", asset = "USDT", amount = amount }
+    end
+    local other = at.client_with { journal = false, account = false }
+    for _ = 1, 2 do assert(other.wallet:internal_transfer(to_payee "10")) end
+    at.sim:fault { kind = "lost_answer", operation = "wallet.internal_transfer" }
+    local _, err = at.client.wallet:internal_transfer(to_payee "10")
+    assert.equal("undecided", assert(at.client:reconcile(err)).outcome)
+    at.sim:advance(600000)
+    local payouts, reports = nil, 0
+    payouts = at.payouts_with { progress_ms = 20, progress = function()
+      reports = reports + 1
+      if reports > 100 then payouts:stop() end
+    end }
+    assert(payouts:add("near", "wallet.internal_transfer", to_payee "12"))
+    assert.equal(1, assert(payouts:run()).undecided)
+  end)
+
+  it("without ids are made after another, whose record shows that amounts are shown as they are sent", function()
+    assert(at.sim:account { name = "Payee", role = "main", email = "payee@mail.example" })
+    local function to_payee(amount)
+      return { toAccountType = "EMAIL", toAccount = "payee@mail.example", asset = "USDT", amount = amount }
+    end
+    assert(at.client.wallet:internal_transfer(to_payee "10"))
+    at.lose_journal()
+    local payouts = at.payouts_with()
+    assert(payouts:add("near", "wallet.internal_transfer", to_payee "12")) -- less a fee it could be the first
+    assert.equal(1, assert(payouts:run()).undecided) -- no other is answered
+    assert(payouts:add("witness", "wallet.internal_transfer", to_payee "50"))
+    assert(payouts:add("equal", "wallet.internal_transfer", to_payee "10"))
+    assert.is_true(payouts:retry "near")
+    local report = assert(payouts:run())
+    assert.same({ 2, 1 }, { report.done, report.undecided })
+    assert.equal("equal", report.undecided_payments[1].key)
+    assert.equal(3, at.counted("wallet.internal_transfer", "applied"))
+  end)
+
+  it("without ids stay undecided as many as there are records of equal ones, and no more", function()
+    local function pay(first, last)
+      local payouts = at.payouts_with { concurrency = 1 }
+      for i = first, last do assert(payouts:add("rent-" .. i, "wallet.transfer", at.own "7")) end
+      return assert(payouts:run())
+    end
+    assert.equal(0, pay(1, 2).undecided)
+    at.lose_journal()
+    local report = pay(1, 5)
+    assert.same({ 3, 2 }, { report.done, report.undecided })
+    assert.equal(5, at.counted("wallet.transfer", "applied"))
+    for _, payment in ipairs(report.undecided_payments) do assert.is_true(at.payouts_with():retry(payment.key)) end
+    report = pay(6, 5)
+    assert.same({ 3, 2 }, { report.done, report.undecided })
+    assert.equal(5, at.counted("wallet.transfer", "applied"))
+  end)
+
+  it("without ids are made where an earlier run has left a witness that its reading of the history lacks", function()
+    assert(at.sim:account { name = "Payee", role = "main", email = "payee@mail.example" })
+    local function pay(key, amount)
+      local payouts = at.payouts_with { witness = at.path .. ".witness" }
+      assert(payouts:add(key, "wallet.internal_transfer", { toAccountType = "EMAIL", toAccount = "payee@mail.example",
+        asset = "USDT", amount = amount }))
+      local report = assert(payouts:run())
+      payouts.witness_db:close()
+      return report.undecided
+    end
+    assert(at.client.wallet:internal_transfer { toAccountType = "EMAIL", toAccount = "payee@mail.example",
+      asset = "USDT", amount = "10" })
+    at.lose_journal()
+    assert.equal(0, pay("witness", "50"))
+    at.sim:advance(60000)
+    assert.equal(0, pay("near", "12"))
+  end)
+
+  it("are blocked when the service does not know the account that their history is asked for", function()
+    local payouts = at.payouts_with()
+    assert(payouts:add("a", at.TRANSFER, at.move("1", { toAccount = "nobody01" })))
+    at.add(payouts, 1, 2)
+    local report = assert(payouts:run())
+    assert.same({ 2, 1 }, { report.done, report.blocked })
+    assert.matches("nobody01", report.blocked_payments[1].message)
+    assert(at.sim:account { name = "nobody01", role = "sub", parent = at.account.uid })
+    assert.equal(3, assert(payouts:run()).done)
+  end)
+
+  it("are not sent where the history shows fewer records than it counts, and the run ends", function()
+    assert(at.client.wallet:transfer(at.own "7"))
+    at.client = at.client_with { transport = at.transport(function(request, inner)
+      local answer, err = inner:send(request)
+      if request.operation ~= "wallet.transfer_history" then return answer, err end
+      answer.body = answer.body:gsub('"total":1', '"total":9')
+      return answer, err
+    end) }
+    local payouts, looks = nil, 0
+    payouts = at.payouts_with { progress_ms = 1, progress = function()
+      looks = looks + 1
+      if looks == 500 then payouts:stop() end
+    end }
+    assert(payouts:add("a", "wallet.transfer", at.own "5"))
+    local report, err = payouts:run()
+    assert.is_nil(report)
+    assert.same({ "payouts.history", "not_sent" }, { err.code, err.outcome })
+    assert.same({ 1, "taken" }, { at.counted("wallet.transfer", "received"), assert(payouts:find "a").state })
+  end)
+
+  it("are not sent while the history cannot be read, and are blocked", function()
+    local payouts = at.payouts_with()
+    at.add(payouts, 1, 3)
+    at.sim:fault { kind = "reject", operation = "sub_account.transfer_history", times = 1000 }
+    local report = assert(payouts:run())
+    assert.equal(3, report.blocked)
+    assert.matches("; compare the values .*; make the history readable", report.blocked_payments[1].message)
+    assert.equal(0, at.counted(at.TRANSFER, "received"))
+    at.sim:disarm()
+    assert.equal(3, assert(payouts:run()).done)
+  end)
+
+  it("are looked for again after a read that failed; ten rejections in a row block them", function()
+    for times, is_paid in pairs { [9] = true, [10] = false } do
+      local payouts = at.payouts_with { queue = "q" .. times }
+      at.add(payouts, 1, 1)
+      at.sim:fault { kind = "reject", operation = "sub_account.transfer_history", times = times }
+      local report, err = payouts:run()
+      at.sim:disarm()
+      assert.equal(is_paid, report ~= nil and report.done == 1, tostring(err))
+      at.lose_journal()
+    end
+    local failures, payouts = 0, at.payouts_with { queue = "third" }
+    private.states[at.client]._transport = at.transport(function(request, inner)
+      if request.method == "GET" and failures < 60 then -- a read is made five times before it fails
+        failures = failures + 1
+        return nil, { kind = "transport", outcome = "unknown", message = "lost" }
+      end
+      return inner:send(request)
+    end)
+    -- of another amount: of the one that nobody knows any more the history shows an id, which no witness proves another
+    assert(payouts:add("other", at.TRANSFER, at.move "70"))
+    assert.equal(1, assert(payouts:run()).done)
+    assert.equal(60, failures)
+  end)
+
+  it("are paid twice where the check is switched off", function()
+    local payouts = at.payouts_with()
+    at.add(payouts, 1, 2)
+    assert.equal(2, assert(payouts:run()).done)
+    at.lose_journal()
+    payouts = at.payouts_with { history_check = "never" }
+    at.add(payouts, 1, 2)
+    assert.equal(2, assert(payouts:run()).done)
+    assert.equal(4, at.counted(at.TRANSFER, "applied"))
+  end)
+end)
+
+describe("the check of the histories", function()
+  local function looks() return at.counted("sub_account.transfer_history", "received") end
+
+  it("is one walk for many payments, and none for a run that has nothing to do", function()
+    at.finish()
+    at.begin { key_days = 0 }
+    local payouts = at.payouts_with()
+    assert(payouts:run())
+    assert.equal(0, looks())
+    at.add(payouts, 1, 50)
+    assert.equal(50, assert(payouts:run()).done)
+    local first = looks()
+    assert.is_true(first < 20, first .. " reads")
+    at.add(payouts, 51, 60)
+    assert.equal(60, assert(payouts:run()).done)
+    assert.equal(first, looks()) -- this process has had the journal open all the time
+    at.sim:advance(200 * 86400000) -- further than any history reaches: what was made since is in the journal
+    at.add(payouts, 61, 61)
+    assert.equal(61, assert(payouts:run()).done)
+    assert.equal(first, looks())
+  end)
+
+  it("is made again when the connection to the journal was opened again", function()
+    local payouts = at.payouts_with()
+    at.add(payouts, 1, 2)
+    assert(payouts:run())
+    local first = looks()
+    -- SQLite closes no connection before its statements
+    for _, statement in pairs(at.journal.db.statements) do statement:close() end
+    at.journal.db.handle:close()
+    at.journal.db.handle, at.journal.db.statements = nil, {}
+    at.add(payouts, 3, 3)
+    assert(payouts:run())
+    assert.is_true(looks() > first)
+  end)
+end)

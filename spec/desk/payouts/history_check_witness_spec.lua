@@ -1,0 +1,291 @@
+-- SPDX-License-Identifier: MIT
+-- The file by which a journal shows that it is the newest: it speaks for no copy, and for no run that did not look.
+
+local at = require "payouts_setting"
+local files = require "files"
+local private = require "purser.client.util.private"
+local purser = require "purser"
+local schedule = require "purser.schedule"
+
+before_each(at.begin)
+after_each(at.finish)
+
+describe("a witness file", function()
+  local function witnessed(options)
+    local all = { witness = at.path .. ".witness" }
+    for name, value in pairs(options or {}) do all[name] = value end
+    return at.payouts_with(all)
+  end
+
+  local function looks() return at.counted("sub_account.transfer_history", "received") end
+
+  local function reopen()
+    at.journal:close()
+    at.open()
+  end
+
+  it("shows that the journal is the newest, and the next run neither walks nor rests", function()
+    local payouts = witnessed()
+    at.add(payouts, 1, 2)
+    assert(payouts:run())
+    local first = looks()
+    assert.is_true(first > 0)
+    reopen()
+    payouts = witnessed()
+    at.add(payouts, 3, 4)
+    local before = at.sim:now()
+    assert.equal(4, assert(payouts:run()).done)
+    assert.equal(first, looks())
+    assert.equal(before, at.sim:now())
+  end)
+
+  it("does not speak for a journal that was put back", function()
+    local payouts = witnessed()
+    at.add(payouts, 1, 2)
+    assert(payouts:run())
+    at.journal:close()
+    at.copy(at.path, at.path .. ".copy")
+    at.open()
+    payouts = witnessed()
+    at.add(payouts, 3, 5)
+    assert(payouts:run())
+    at.journal:close()
+    at.copy(at.path .. ".copy", at.path)
+    at.open()
+    payouts = witnessed()
+    at.add(payouts, 3, 5)
+    assert.equal(5, assert(payouts:run()).done)
+    assert.equal(5, at.counted(at.TRANSFER, "applied"))
+    reopen() -- from then on it is the newest again
+    local first = looks()
+    payouts = witnessed()
+    at.add(payouts, 6, 6)
+    assert.equal(6, assert(payouts:run()).done)
+    assert.equal(first, looks())
+  end)
+
+  it("keeps what the histories held for what is added later to a new journal", function()
+    local payouts = witnessed()
+    at.add(payouts, 1, 3)
+    assert(payouts:run())
+    at.lose_journal()
+    payouts = witnessed()
+    at.add(payouts, 4, 4)
+    assert.equal(1, assert(payouts:run()).done)
+    reopen()
+    payouts = witnessed()
+    at.add(payouts, 1, 3)
+    assert.equal(4, assert(payouts:run()).done)
+    assert.equal(4, at.counted(at.TRANSFER, "applied"))
+  end)
+
+  it("forgets every history of a journal that was put back, also those that its next run does not ask", function()
+    assert(at.sim:account { name = "tradingdesk2", role = "sub", parent = at.account.uid })
+    local function pay(key, to_account)
+      local payouts = witnessed()
+      assert(payouts:add(key, at.TRANSFER, at.move("7", { toAccount = to_account })))
+      assert(payouts:run())
+    end
+    pay("a", "tradingdesk1")
+    pay("b", "tradingdesk2")
+    at.journal:close()
+    at.copy(at.path, at.path .. ".copy")
+    at.open()
+    pay("later", "tradingdesk2")
+    at.journal:close()
+    at.copy(at.path .. ".copy", at.path)
+    at.open()
+    pay("c", "tradingdesk1") -- from then on it is the newest again
+    reopen()
+    pay("later", "tradingdesk2")
+    assert.equal(4, at.counted(at.TRANSFER, "applied"))
+  end)
+
+  it("keeps no reading that began before the connection was opened again", function()
+    local payouts = witnessed { concurrency = 2 }
+    at.add(payouts, 1, 2)
+    local is_held, seen = false, 0
+    local other = assert(purser.new { base_url = "http://localhost", api_key = at.account.api_key,
+      secret_key = at.account.secret_key, transport = at.sim:transport(), clock = function() return at.sim:now() end })
+    local function kept()
+      local rows = assert(payouts.witness_db:rows "SELECT content FROM purser_histories")
+      return rows[1] and rows[1].content or ""
+    end
+    local function hold()
+      is_held = true
+      for _, statement in pairs(at.journal.db.statements) do statement:close() end
+      at.journal.db.handle:close()
+      at.journal.db.handle, at.journal.db.statements = nil, {}
+      assert(at.journal.db:rows "SELECT 1")
+      assert(other.sub_account:transfer(at.move("9", { clientTranId = ("somebody"):rep(4) })))
+      while not kept():find("somebody", 1, true) and seen < 10000 do
+        seen = seen + 1
+        schedule.sleep(1)
+      end
+    end
+    private.states[at.client]._transport = at.transport(function(request, inner)
+      local response, failure = inner:send(request)
+      local is_last = tonumber(request.target:match "endTime=(%d+)" or 0) > at.sim:now()
+      if request.operation == "sub_account.transfer_history" and is_last and not is_held then hold() end
+      return response, failure
+    end)
+    assert.equal(2, assert(payouts:run()).done)
+    assert.is_true(is_held and seen < 10000)
+    assert.matches("somebody", kept(), 1, true)
+  end)
+
+  it("says nothing for a run that was killed, or while another worker runs", function()
+    local payouts = witnessed { lease_ms = 200 }
+    at.add(payouts, 1, 1)
+    assert(payouts:run())
+    private.states[at.client]._transport = at.transport(function()
+      at.journal:close()
+      error "killed"
+    end)
+    at.add(payouts, 2, 2)
+    assert.is_nil(payouts:run())
+    at.open()
+    local first = looks()
+    payouts = witnessed { worker = "two", lease_ms = 200 }
+    at.add(payouts, 3, 3)
+    assert(payouts:run())
+    assert.is_true(looks() > first)
+    assert.equal(3, assert(witnessed():run()).done)
+    assert.equal(3, at.counted(at.TRANSFER, "applied"))
+  end)
+
+  -- Runs payment 2 and keeps its answer back while another run of the same worker begins, and `path`.copy is made. Then
+  -- payment 3 is added and sent, and the run is killed. Returns what the other run returned.
+  local function overlap()
+    local payouts, is_held, is_over = witnessed { concurrency = 1 }, false, false
+    at.add(payouts, 1, 1)
+    assert(payouts:run())
+    at.add(payouts, 2, 2)
+    private.states[at.client]._transport = at.transport(function(request, inner)
+      local response, failure = inner:send(request)
+      if is_over and request.operation == at.TRANSFER then
+        at.journal:close()
+        error "killed"
+      end
+      is_held = true
+      while not is_over do schedule.sleep(1) end
+      return response, failure
+    end)
+    local other_journal = assert(purser.journal.open { sqlite = at.path })
+    local other = witnessed { client = at.client_with { journal = other_journal }, journal = other_journal }
+    local report, err
+    schedule.run(function()
+      local killed = schedule.spawn(function() return payouts:run() end)
+      while not is_held do schedule.sleep(1) end
+      report, err = other:run()
+      files.remove_database(at.path .. ".copy")
+      assert(other_journal.db:rows(("VACUUM INTO '%s.copy'"):format(at.path)))
+      at.add(other, 3, 3)
+      is_over = true
+      schedule.join(killed)
+    end)
+    other_journal:close()
+    return report, err
+  end
+
+  it("does not speak for a copy that was made while two runs of one worker overlapped", function()
+    local report, err = overlap()
+    at.copy(at.path .. ".copy", at.path)
+    at.open()
+    local payouts = witnessed()
+    at.add(payouts, 2, 3)
+    assert.equal(3, assert(payouts:run()).done)
+    assert.equal(3, at.counted(at.TRANSFER, "applied"))
+    assert.is_nil(report)
+    assert.equal("payouts.worker", err.code)
+    assert.matches('another run of worker "one" is under way', err.message, 1, true)
+  end)
+
+  it("does not speak for a copy that was made before a run that did not look", function()
+    local payouts = witnessed()
+    at.add(payouts, 1, 1)
+    assert(payouts:run())
+    assert(at.journal.db:rows(("VACUUM INTO '%s.copy'"):format(at.path)))
+    payouts = witnessed { history_check = "never" }
+    at.add(payouts, 2, 2)
+    assert(payouts:run())
+    at.journal:close()
+    at.copy(at.path .. ".copy", at.path)
+    at.open()
+    payouts = witnessed()
+    at.add(payouts, 2, 2)
+    assert.equal(2, assert(payouts:run()).done)
+    assert.equal(2, at.counted(at.TRANSFER, "applied"))
+  end)
+
+  it("does not speak for a journal that was new in a run that did not look", function()
+    local payouts = witnessed()
+    at.add(payouts, 1, 2)
+    assert(payouts:run())
+    at.lose_journal()
+    payouts = witnessed { history_check = "never" }
+    assert(payouts:run())
+    reopen()
+    payouts = witnessed()
+    at.add(payouts, 1, 2)
+    local before = at.sim:now()
+    assert.equal(2, assert(payouts:run()).done)
+    assert.equal(2, at.counted(at.TRANSFER, "applied"))
+    assert.is_true(at.sim:now() > before) -- it rests first
+  end)
+
+  it("needs a worker with a name, and a place where it can be", function()
+    local payouts, err = purser.payouts.new { client = at.client, journal = at.journal,
+      witness = at.path .. ".witness" }
+    assert.is_nil(payouts)
+    assert.matches("name that stays", err.message)
+    payouts, err = purser.payouts.new { client = at.client, journal = at.journal, worker = "one",
+      witness = "/nowhere/w" }
+    assert.is_nil(payouts)
+    assert.equal("config", err.kind)
+    assert.matches("witness file", err.message)
+  end)
+
+  it("that cannot be read or written ends the run with an error, and so does its journal", function()
+    local payouts = witnessed()
+    at.add(payouts, 1, 1)
+    assert(payouts.witness_db:rows "PRAGMA query_only = 1")
+    local report, err = payouts:run()
+    assert.is_nil(report)
+    assert.matches("the witness file", err.message)
+    assert.equal(0, at.counted(at.TRANSFER, "received"))
+    assert(payouts.witness_db:rows "PRAGMA query_only = 0")
+    local rows = at.journal.db.rows
+    for _, name in ipairs { "journal_id", "SELECT value FROM purser_meta WHERE name = $1" } do
+      at.journal.db.rows = function(self, sql, ...)
+        if sql:find(name, 1, true) then return nil, "disk I/O error" end
+        return rows(self, sql, ...)
+      end
+      report, err = payouts:run()
+      assert.is_nil(report)
+      assert.matches("disk I/O error", err.message)
+    end
+    at.journal.db.rows = nil
+    assert.equal(0, at.counted(at.TRANSFER, "received"))
+    assert.equal(1, assert(payouts:run()).done)
+  end)
+
+  it("that is not written at the end of a run is an error, and does not speak for the journal", function()
+    local payouts = witnessed()
+    at.add(payouts, 1, 1)
+    private.states[at.client]._transport = at.transport(function(request, inner)
+      if request.operation == at.TRANSFER then assert(payouts.witness_db:rows "PRAGMA query_only = 1") end
+      return inner:send(request)
+    end)
+    local report, err = payouts:run()
+    assert.is_nil(report)
+    assert.matches("the witness file", err.message)
+    assert(payouts.witness_db:rows "PRAGMA query_only = 0")
+    reopen()
+    local first = looks()
+    payouts = witnessed()
+    at.add(payouts, 2, 2)
+    assert.equal(2, assert(payouts:run()).done)
+    assert.is_true(looks() > first)
+  end)
+end)

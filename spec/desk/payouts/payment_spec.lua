@@ -1,0 +1,267 @@
+-- SPDX-License-Identifier: MIT
+-- Payouts never wait without an end or a reason: after undecided payments, after clocks, after other accounts.
+
+local at = require "payouts_setting"
+local core = require "purser.core"
+local purser = require "purser"
+local queue = require "purser.desk.payouts.queue"
+
+local TRANSFER, move, own, client_with, payouts_with = at.TRANSFER, at.move, at.own, at.client_with, at.payouts_with
+local set, ahead = at.set, at.ahead
+local DAY = 86400000
+
+before_each(at.begin)
+after_each(at.finish)
+
+describe("a queue with the guard rail no_duplicates", function()
+  before_each(function()
+    at.client = client_with { guard = { no_duplicates = true } }
+  end)
+
+  -- One of two equal payments is left undecided: its answer is lost, and its history rejects.
+  local function leave_one_undecided()
+    local payouts = payouts_with { concurrency = 1, history_check = "never" }
+    assert(payouts:add("a", "wallet.transfer", own "5"))
+    assert(payouts:add("b", "wallet.transfer", own "5"))
+    assert(payouts:add("other", "wallet.transfer", own "6"))
+    at.sim:fault { kind = "lost_answer", operation = "wallet.transfer" }
+    at.sim:fault { kind = "reject", operation = "wallet.transfer_history", times = 10 }
+    return payouts, assert(payouts:run())
+  end
+
+  it("ends its run after an undecided payment, and the report names both", function()
+    local payouts, report = leave_one_undecided()
+    assert.same({ 1, 1, 1, 1 }, { report.undecided, report.waiting, report.blocked, report.done })
+    local blocked = report.blocked_payments[1]
+    assert.matches(('payment "%s" is undecided'):format(report.undecided_payments[1].key), blocked.message)
+    assert.equal(1, assert(payouts:run()).blocked)
+  end)
+
+  it("goes on when the undecided one is decided", function()
+    local payouts, report = leave_one_undecided()
+    local ok, err = payouts:retry(report.undecided_payments[1].key)
+    assert.is_nil(ok)
+    assert.equal("payouts.done", err.code)
+    report = assert(payouts:run())
+    assert.same({ 3, 0 }, { report.done, report.blocked })
+    assert.equal(3, at.sim:counts()["wallet.transfer"].applied)
+  end)
+
+  it("is not held up by a payment that a person put back", function()
+    local payouts, report = leave_one_undecided()
+    assert.is_true(payouts:retry(report.undecided_payments[1].key, { force = true }))
+    assert.equal(3, assert(payouts:run()).done)
+  end)
+
+  it("is not left blocked by a payment that a person decides while the worker looks at it", function()
+    local payouts, report = leave_one_undecided()
+    local db, equal_call, is_looked_at, put_back = at.journal.db, queue.equal_call, false, nil
+    local transaction = db.transaction
+    function queue.equal_call(...)
+      local equal = equal_call(...)
+      is_looked_at = true
+      return equal
+    end
+    function db.transaction(...)
+      if is_looked_at and put_back == nil then
+        put_back = false
+        put_back = payouts:retry(report.undecided_payments[1].key, { force = true })
+      end
+      return transaction(...)
+    end
+    finally(function() queue.equal_call = equal_call end)
+    report = assert(payouts:run())
+    assert.is_true(put_back)
+    assert.same({ 3, 0 }, { report.done, report.blocked })
+  end)
+
+  it("ends after a call of which nobody knows the end, and says what reconciles it", function()
+    at.sim:fault { kind = "lost_answer", operation = "wallet.transfer" }
+    local _, err = at.client.wallet:transfer(own "5")
+    assert.equal("unknown", err.outcome)
+    at.sim:advance(120000)
+    local payouts = payouts_with { history_check = "never" }
+    assert(payouts:add("a", "wallet.transfer", own "5"))
+    local report = assert(payouts:run())
+    assert.equal(1, report.blocked)
+    assert.matches("journal:recover", report.blocked_payments[1].message, 1, true)
+    assert(at.journal:recover(at.client))
+    assert.equal(1, assert(payouts:run()).done)
+  end)
+end)
+
+describe("times that were written while the clock was wrong", function()
+  it("do not keep a new payment from being due", function()
+    local now_ms = core.now_ms
+    core.now_ms = function() return now_ms() + 3600000 end
+    local payouts = payouts_with()
+    local ok, err = payouts:add("a", TRANSFER, move "1")
+    core.now_ms = now_ms
+    assert(ok, err)
+    assert.equal(1, assert(payouts:run()).done)
+  end)
+
+  it("do not put a payment off by more than three days", function()
+    local payouts = payouts_with()
+    assert(payouts:add("a", TRANSFER, move "1"))
+    set("due_at = $1", ahead(4 * DAY))
+    assert.equal(1, assert(payouts:run()).done)
+  end)
+
+  it("do not leave a payment with a dead worker for more than an hour", function()
+    local payouts = payouts_with()
+    assert(payouts:add("a", TRANSFER, move "1"))
+    set("stage = 'taken', worker = 'dead', lease_until = $1", ahead(2 * 3600000))
+    assert.equal(1, assert(payouts:run()).done)
+    local rejected, err = purser.payouts.new { client = at.client, journal = at.journal, lease_ms = 3600001 }
+    assert.is_nil(rejected)
+    assert.matches("lease_ms", err.message)
+  end)
+
+  it("are bounded when the service asks for a pause of years", function()
+    local payouts = payouts_with { history_check = "never" }
+    assert(payouts:add("a", TRANSFER, move "1"))
+    at.sim:fault { kind = "throttle", operation = TRANSFER, retry_after = 99999999, times = 5 }
+    payouts.progress, payouts.progress_ms = function(progress)
+      if progress.waiting_for then payouts:stop() end
+    end, 1
+    assert(payouts:run())
+    local due = tonumber(assert(at.journal.db:rows "SELECT due_at FROM purser_calls")[1].due_at)
+    assert.is_true(due <= core.now_ms() + 3 * DAY)
+  end)
+end)
+
+describe("a queue in which another account has payments", function()
+  it("has those of each account for itself, and the report counts the others", function()
+    local first = payouts_with()
+    assert.is_true(first:add("rent", TRANSFER, move "1"))
+    at.client = client_with { account = "second" }
+    local second = payouts_with()
+    assert.is_true(second:add("rent", TRANSFER, move "2"))
+    assert.equal(1, assert(first:run()).done)
+    local report = assert(second:run())
+    assert.equal(1, report.done)
+    assert.same({ { account = "treasury", payments = 1 } }, report.other_accounts)
+    assert.equal(2, at.sim:counts()[TRANSFER].applied)
+  end)
+
+  it("does not run when it has none of this account, and the error names both", function()
+    assert(payouts_with():add("rent", TRANSFER, move "1"))
+    at.client = client_with { account = "second" }
+    local report, err = payouts_with():run()
+    assert.is_nil(report)
+    assert.equal("config", err.kind)
+    assert.matches('account "treasury"', err.message)
+    assert.matches('account "second"', err.message)
+  end)
+
+  it("takes nothing from a client with an account where one with its API key has payments and none", function()
+    at.client = client_with { account = false }
+    local first = payouts_with()
+    assert(first:add("rent", TRANSFER, move "1"))
+    at.client = client_with()
+    local _, err = payouts_with():add("rent", TRANSFER, move "1")
+    assert.equal("journal.other_account", err.code)
+    assert.matches(('account = "%s"'):format(first.account), err.hint, 1, true)
+  end)
+
+  it("takes nothing from a client without an account, which may be the same with a new key", function()
+    assert(payouts_with():add("rent", TRANSFER, move "1"))
+    at.client = client_with { account = false }
+    local payouts = payouts_with()
+    local ok, err = payouts:add("rent", TRANSFER, move "1")
+    assert.is_nil(ok)
+    assert.equal("config", err.kind)
+    assert.matches('account = "treasury"', err.hint, 1, true)
+    assert.is_nil((payouts:run()))
+    assert.equal(nil, at.sim:counts()[TRANSFER])
+  end)
+end)
+
+describe("a payment whose answer was lost, and whose history", function()
+  local body, failure, reasons
+
+  -- Returns the payouts, of which the run is stopped after an hour.
+  local function begin(options)
+    reasons, body, failure = {}, nil, nil
+    at.client = client_with { retry = false, transport = at.transport(function(request, inner)
+      local response, problem = inner:send(request)
+      if request.operation == TRANSFER then return nil, { outcome = "unknown", phase = "receive", message = "lost" } end
+      if body and request.operation == "sub_account.transfer_history" then response.body = body end
+      if failure and request.operation == "sub_account.transfer_history" then return nil, failure end
+      return response, problem
+    end) }
+    local began, payouts = at.sim:now(), nil
+    local all = { progress_ms = 1, progress = function(progress)
+      reasons[#reasons + 1] = progress.waiting_for
+      if at.sim:now() - began > 600000 then failure = nil end
+      if at.sim:now() - began > 3600000 then payouts:stop() end
+    end }
+    for name, value in pairs(options or {}) do all[name] = value end
+    payouts = payouts_with(all)
+    assert(payouts:add("a", TRANSFER, move "5"))
+    return payouts
+  end
+
+  local function says(text)
+    for _, reason in ipairs(reasons) do
+      if reason:find(text, 1, true) then return true end
+    end
+  end
+
+  it("is no list for good is undecided, and the run ends; it is found once the history is one", function()
+    local payouts = begin { history_check = "never" }
+    body = "<html>"
+    local report = assert(payouts:run())
+    assert.same({ 1, 0 }, { report.undecided, report.sent })
+    assert.matches("cannot be looked for", report.undecided_payments[1].message, 1, true)
+    body = nil
+    assert.equal("payouts.done", select(2, payouts:retry "a").code)
+  end)
+
+  it("is no list for good is not paid where the journal may lack a payment, and the run ends", function()
+    local payouts = begin()
+    body = '{"rows": 5}'
+    local report = assert(payouts:run())
+    assert.same({ 1, 0 }, { report.blocked, at.counted(TRANSFER, "received") })
+    assert.matches("cannot be looked for", report.blocked_payments[1].message, 1, true)
+  end)
+
+  it("cannot be reached is waited for, and the progress says why", function()
+    local payouts = begin { history_check = "never" }
+    failure = { outcome = "not_sent", phase = "connect", message = "no route to host" }
+    assert.equal(1, assert(payouts:run()).done)
+    assert.is_true(says "cannot be read: " and says "no route to host")
+    assert.equal(1, at.counted(TRANSFER, "applied"))
+  end)
+end)
+
+describe("a payment of a lost journal that a history shows", function()
+  -- Its first ends with a record get this verdict, as if another process had been there before.
+  local function lose(verdict, times)
+    local payouts = payouts_with()
+    assert(payouts:add("a", TRANSFER, move "5"))
+    assert(payouts:run())
+    at.lose_journal()
+    local end_call = at.journal.end_call
+    at.journal.end_call = function(journal, intent, ending)
+      if times == 0 or not (intent.id and ending.record) then return end_call(journal, intent, ending) end
+      times = times - 1
+      return verdict
+    end
+    payouts = payouts_with()
+    assert(payouts:add("a", TRANSFER, move "5"))
+    return assert(payouts:run()), assert(payouts:find "a")
+  end
+
+  it("is undecided where its record was given to another call meanwhile", function()
+    local report, payment = lose({ is_taken = true }, 2)
+    assert.same({ 1, 1 }, { report.undecided, at.counted(TRANSFER, "applied") })
+    assert.same({ "its record is another call's", "planned" }, { payment.message, payment.call_state })
+  end)
+
+  it("is looked for again where the record may be that of an equal call", function()
+    local report = lose({ is_over = true }, 1)
+    assert.same({ 1, 1 }, { report.done, at.counted(TRANSFER, "applied") })
+  end)
+end)

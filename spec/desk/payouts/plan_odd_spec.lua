@@ -1,0 +1,80 @@
+-- SPDX-License-Identifier: MIT
+-- Rows of a list that may be a mistake: what is found, and what is left alone.
+
+local payments_plan = require "purser.desk.payouts.plan"
+
+local function withdrawal(key, amount, address, more)
+  local params = { coin = "USDT", netWork = "TRX", amount = amount, address = address or "T" .. key }
+  for name, value in pairs(more or {}) do params[name] = value end
+  return { key = key, operation = "wallet.withdraw", row = {}, params = params, odd = {} }
+end
+
+-- The keys of the odd rows of a list, in its order.
+local function odd_of(list, known, paid)
+  payments_plan.find_odd(list, known or {}, paid or {})
+  local keys = {}
+  for i, payment in ipairs(list) do keys[#keys + 1] = payment.odd[1] and list[i].key or nil end
+  table.sort(keys)
+  return keys
+end
+
+describe("rows that may be a mistake", function()
+  it("are equal ones, however the amount and the network are written", function()
+    local list = { withdrawal("a", "20", "T"), withdrawal("b", "20.0", "T", { netWork = "ETH", remark = "x" }),
+      withdrawal("c", "20", "T", { memo = "1" }), withdrawal("d", "21", "T"), withdrawal("e", "20", "U") }
+    assert.same({ "a", "b" }, odd_of(list))
+    assert.equal("2 equal rows: each pays 20 USDT to T", list[1].odd[1])
+  end)
+
+  it("are keys that differ only in case, within the file and from those of the queue", function()
+    assert.same({ "INV-1", "inv-1" }, odd_of { withdrawal("inv-1", "20"), withdrawal("INV-1", "21"),
+      withdrawal("inv-2", "22") })
+    assert.same({ "INV-2" }, odd_of({ withdrawal("inv-1", "20"), withdrawal("INV-2", "22") },
+      { ["inv-1"] = true, ["inv-2"] = true }))
+  end)
+
+  it("are what was sent in the last days, by whatever key, unless their key is known", function()
+    local now = 1700000000000
+    local sent = { withdrawal("x", "20", "T"), withdrawal("y", "21", "T"), withdrawal("z", "22", "T") }
+    local states, asked = { "done", "rejected", "unknown" }, nil
+    local journal = { entries = function(_, filter)
+      asked = filter
+      local entries = {}
+      for i, payment in ipairs(sent) do
+        entries[i] = { state = states[i], intent = { operation = "wallet.withdraw", params = payment.params,
+          sent_at = now - 1000 } }
+      end
+      return entries
+    end }
+    local paid = assert(payments_plan.paid_lately(journal, "treasury", now))
+    assert.same({ "treasury", now - 7 * 86400000 }, { asked.account, asked.after.intent.sent_at })
+    local list = { withdrawal("a", "20", "T"), withdrawal("b", "21", "T"), withdrawal("c", "22", "T") }
+    assert.same({ "a", "c" }, odd_of(list, {}, paid))
+    assert.matches("an equal payment was sent on 2023-11-14T22:13:19.000Z (done): 20 USDT to T", list[1].odd[1], 1,
+      true)
+    assert.same({}, odd_of({ withdrawal("a", "20", "T") }, { a = true }, paid))
+    journal.entries = function() return nil, "no such table" end
+    assert.same({ nil, "no such table" }, { payments_plan.paid_lately(journal, "treasury", now) })
+  end)
+
+  it("are amounts ten times above the next lower one of the asset, where a list has a range", function()
+    local function list_of(amounts, coin)
+      local list = {}
+      for i, amount in ipairs(amounts) do list[i] = withdrawal("k" .. i, amount, nil, { coin = coin }) end
+      return list
+    end
+    assert.same({ "k6" }, odd_of(list_of { "12.50", "12.50", "13", "11", "12", "1250" }))
+    assert.same({}, odd_of(list_of { "12.50", "12.50", "13", "11", "12", "120" }))
+    assert.same({}, odd_of(list_of { "12", "1250" }))
+    assert.same({}, odd_of(list_of { "1", "9", "80", "700", "5000", "40000" }))
+    local both = list_of { "12", "13", "14", "15" }
+    both[5] = withdrawal("btc", "50000", nil, { coin = "SATS" })
+    assert.same({}, odd_of(both))
+    both[6] = withdrawal("no", "1,5")
+    assert.same({}, odd_of(both))
+  end)
+
+  it("are none of a list whose rows are all in the queue", function()
+    assert.same({}, odd_of({ withdrawal("a", "20", "T"), withdrawal("b", "20", "T") }, { a = true, b = true }))
+  end)
+end)

@@ -1,0 +1,118 @@
+-- SPDX-License-Identifier: MIT
+-- A plan of a list of payments: each one checked, the sums of those that are not made, the balances that cover them,
+-- and what may be a mistake.
+
+local decimal = require "purser.decimal"
+local payments_plan = require "purser.desk.payouts.plan"
+local purser = require "purser"
+
+local TRON = "TLa2f6VPqDgRE67v1736s7bJ8Ray5wYjU7"
+
+local function payment(key, operation, params, fee)
+  return { key = key, operation = operation, row = purser.operations[operation], params = params, fee = fee,
+    problems = {}, warnings = {}, odd = {} }
+end
+
+local function transfer(key, amount, from, account, operation)
+  return payment(key, operation or "sub_account.transfer", { asset = "USDT", amount = amount, fromAccount = account,
+    fromAccountType = from })
+end
+
+describe("the sums of a list", function()
+  it("are exact, one for each source, kind of account and asset, and without what is made already", function()
+    local totals = payments_plan.totals({
+      payment("w1", "wallet.withdraw", { coin = "USDT", amount = "0.1" }, "1"),
+      payment("w2", "wallet.withdraw", { coin = "USDT", amount = "0.2" }, "1"),
+      payment("w3", "wallet.withdraw", { coin = "USDT", amount = "1000000" }, "1"),
+      payment("w4", "wallet.withdraw", { coin = "BTC", amount = "5" }, "1"),
+      transfer("t1", "7", "SPOT", "desk"), transfer("t2", "8", "FUTURES", "desk"), transfer("t3", "9", "SPOT"),
+      transfer("t4", "2", "SPOT", "desk", "broker.transfer"),
+      payment("bad", "wallet.withdraw", { coin = "USDT", amount = "1,5" }),
+    }, { w3 = true, w4 = true })
+    local shown = {}
+    for i, total in ipairs(totals) do
+      shown[i] = { total.payer, total.asset, total.count, tostring(total.amount), tostring(total.fees) }
+    end
+    assert.same({ { "this account", "USDT", 4, "9.3", "2" }, { "desk", "USDT", 2, "9", "0" },
+      { "desk, FUTURES", "USDT", 1, "8", "0" } }, shown)
+  end)
+end)
+
+describe("the balances", function()
+  -- A client whose sub-account desk has so much USDT.
+  local function client_with(desk, err)
+    return { profile = {}, sub_account = { balances = function(_, given)
+      assert.same({ subAccount = "desk", accountType = "SPOT" }, given)
+      return not err and { { asset = "USDT", free = desk, locked = "1000" } } or nil, err
+    end }, wallet = { convertible_balances = function() return { { asset = "DOGE", balance = "5" } } end } }
+  end
+
+  local function totals_of(amount, fees, more)
+    local total = { source = "desk", payer = "desk", account_type = "SPOT", asset = "USDT", amount = decimal(amount),
+      fees = decimal(fees) }
+    for name, value in pairs(more or {}) do total[name] = value end
+    return { total }
+  end
+
+  for _, case in ipairs { { "10", "9", "1", false }, { "10", "9.000000000000000001", "1", true },
+    { "0", "1", "0", true }, { "10", "10", "0.1", true } } do
+    local verb = case[4] and "do not cover" or "cover"
+    it(("of %s %s %s with fees of %s"):format(case[1], verb, case[2], case[3]), function()
+      local totals = totals_of(case[2], case[3])
+      payments_plan.add_balances(client_with(case[1]), totals)
+      assert.equal(case[4], totals[1].is_short)
+      assert.equal(case[4] and 1 or 0, #payments_plan.shortages(totals))
+    end)
+  end
+
+  it("that cannot be read are no balances, and that is said", function()
+    local totals = totals_of("1", "0")
+    payments_plan.add_balances(client_with("5", { message = "no permission" }), totals)
+    assert.is_false(totals[1].is_short)
+    assert.same({ "the balance of USDT (desk) cannot be read: no permission" }, payments_plan.shortages(totals))
+  end)
+
+  it("are none for what no operation shows: futures accounts, and an asset that a list leaves out", function()
+    for _, more in ipairs { { account_type = "FUTURES" }, { source = "" }, { asset = "BTC" } } do
+      local totals = totals_of("1", "0", more)
+      payments_plan.add_balances(client_with "5", totals)
+      assert.same({ false }, { totals[1].is_short, totals[1].balance })
+      assert.same({}, payments_plan.shortages(totals))
+    end
+  end)
+end)
+
+describe("a plan from Lua", function()
+  it("completes networks, and says of each payment what is wrong with it and what may be a mistake", function()
+    local sim = purser.sim.new { seed = 3 }
+    local owner = assert(sim:account { role = "main", balances = { USDT = "100" } })
+    local client = assert(purser.new { base_url = "http://localhost", transport = sim:transport(),
+      api_key = owner.api_key, secret_key = owner.secret_key, clock = function() return sim:now() end })
+    local function withdrawal(key, amount, network)
+      return { key = key, operation = "wallet.withdraw", params = { coin = "USDT", network = network or "trc20",
+        address = TRON, amount = amount } }
+    end
+    local plan = assert(purser.payouts.plan(client, { withdrawal("a", "20"), withdrawal("b", "20.0"),
+      withdrawal("c", "1"), withdrawal("d", "20", "nowhere"),
+      { key = "e", operation = "wallet.nothing", params = {} } }))
+    assert.same({ 3, 3 }, { plan.bad, plan.odd })
+    assert.same({ "TRX", "1" }, { plan.payments[1].params.netWork, plan.payments[1].fee })
+    assert.is_nil(plan.payments[1].params.withdrawOrderId)
+    assert.matches("below the minimum of 10", plan.payments[3].problems[1])
+    assert.matches("USDT has no network nowhere", plan.payments[4].problems[1])
+    assert.equal("no operation has this name", plan.payments[5].problems[1])
+    assert.matches("equal rows: each pays 20 USDT to " .. TRON, plan.payments[1].odd[1])
+    assert.equal(0, (sim:counts()["wallet.withdraw"] or { received = 0 }).received)
+    client:close()
+  end)
+
+  it("has an error where the coins cannot be read", function()
+    local sim = purser.sim.new {}
+    local owner = assert(sim:account { role = "main" })
+    local client = assert(purser.new { base_url = "http://localhost", transport = sim:transport(), retry = false,
+      api_key = owner.api_key, secret_key = owner.secret_key, clock = function() return sim:now() end })
+    sim:fault { kind = "reject", operation = "wallet.coins", code = "700007" }
+    local plan, err = purser.payouts.plan(client, { payment("a", "wallet.withdraw", { coin = "USDT", amount = "20" }) })
+    assert.same({ nil, "700007" }, { plan, err.code })
+  end)
+end)

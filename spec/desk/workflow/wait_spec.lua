@@ -1,0 +1,204 @@
+-- SPDX-License-Identifier: MIT
+-- Waiting for withdrawals, deposits and transfers: on the simulator's clock, so no time passes.
+
+local decimal = require "purser.decimal"
+local errors = require "purser.client.call.errors"
+local purser = require "purser"
+local simulated = require "simulated"
+local stub_client = require "stub_client"
+
+local NOW, MINUTE = 1700000000000, 60000
+local TRON = "TLa2f6VPqDgRE67v1736s7bJ8Ray5wYjU7"
+
+local function world(options)
+  options = options or {}
+  return simulated.world({ start_time = NOW, visibility_delay_ms = options.lag,
+    transfer_wait_ms = options.transfer_wait },
+    { role = "main", email = "a@example.org", balances = { USDT = "1000" } }, { rate_limit = false })
+end
+
+local function withdraw(client, order_id)
+  return assert(client.wallet:withdraw { coin = "USDT", netWork = "TRX", address = TRON, amount = "20",
+    withdrawOrderId = order_id }).id
+end
+
+describe("wait_withdrawal", function()
+  it("waits through all states until success", function()
+    local sim, client = world()
+    local id = withdraw(client)
+    local record = assert(client.wallet:wait_withdrawal(id))
+    assert.equal(7, record.status)
+    assert.equal(id, record.id)
+    assert.is_true(sim:now() > NOW + 2 * MINUTE)
+    assert.is_true(sim:counts()["wallet.withdrawal_history"].received < 20) -- it looks less and less often
+  end)
+
+  it("is content with less, when asked", function()
+    local _, client = world()
+    assert.equal(6, assert(client.wallet:wait_withdrawal(withdraw(client), { goal = "sent", max_ms = 5000 })).status)
+  end)
+
+  it("finds it by the caller's own id, and when it shows up late", function()
+    local _, client = world { lag = 20000 }
+    withdraw(client, "order-1")
+    assert.equal("order-1", assert(client.wallet:wait_withdrawal { withdrawOrderId = "order-1" }).withdrawOrderId)
+  end)
+
+  it("ends at once when the goal can no longer be reached", function()
+    local sim, client = world()
+    local id = withdraw(client)
+    assert(sim:set_withdrawal(id, "FAILED"))
+    local record, err = client.wallet:wait_withdrawal(id)
+    assert.is_nil(record)
+    assert.same({ "workflow", "rejected", 8 }, { err.kind, err.outcome, err.details.record.status })
+    assert.truthy(tostring(err):find("is FAILED (state 8)", 1, true))
+    assert.is_true(sim:now() < NOW + 2000)
+    assert.equal(8, assert(client.wallet:wait_withdrawal(id, { goal = "final" })).status)
+    local other = withdraw(client)
+    assert(client.wallet:cancel_withdrawal { id = other })
+    assert.equal(9, assert(client.wallet:wait_withdrawal(other, { goal = "cancelled" })).status)
+    record, err = client.wallet:wait_withdrawal(id, { goal = "cancelled" })
+    assert.is_nil(record)
+    assert.equal("rejected", err.outcome)
+  end)
+
+  it("ends at its deadline, with the last state seen", function()
+    local sim, client = world()
+    local record, err = client.wallet:wait_withdrawal(withdraw(client), { deadline_ms = 40000 })
+    assert.is_nil(record)
+    assert.equal("unknown", err.outcome)
+    assert.is_true(err.retryable)
+    assert.equal(5, err.details.record.status)
+    assert.equal(NOW + 40000, sim:now())
+    record, err = client.wallet:wait_withdrawal("nosuch", { deadline_ms = 5000 })
+    assert.is_nil(record)
+    assert.truthy(err.message:find("was not found after 5000 ms", 1, true))
+  end)
+
+  it("reads again after a failure that passes, and ends at one that does not", function()
+    local sim, client = world()
+    local id = withdraw(client)
+    sim:fault { kind = "server_error", operation = "wallet.withdrawal_history", times = 8 }
+    assert.equal(7, assert(client.wallet:wait_withdrawal(id)).status)
+    sim:fault { kind = "reject", code = "700007", operation = "wallet.withdrawal_history", times = 1 }
+    local _, err = client.wallet:wait_withdrawal(id)
+    assert.equal("700007", err.code)
+  end)
+
+  it("rejects what it does not know", function()
+    local _, client = world()
+    for _, case in ipairs {
+      { "id", { gaol = "sent" }, 'did you mean "goal"' }, { "id", { goal = "sending" }, "one of cancelled, final" },
+      { "id", { deadline_ms = 1.5 }, "whole number" }, { {}, nil, "give the id" }, { 17, nil, "give the id" },
+    } do
+      local _, err = client.wallet:wait_withdrawal(case[1], case[2])
+      assert.equal("argument", err.kind)
+      assert.truthy(tostring(err):find(case[3], 1, true), tostring(err))
+    end
+  end)
+end)
+
+describe("wait_deposit", function()
+  it("waits until a deposit is credited", function()
+    local sim, client, owner = world()
+    local deposit = sim:deposit { account = owner.uid, coin = "USDT", network = "TRX", amount = "12.50" }
+    local record = assert(client.wallet:wait_deposit({ txId = deposit.txId, amount = "12.5" }, { first_ms = 100 }))
+    assert.equal(5, record.status)
+    assert.is_true(sim:now() >= NOW + 60000)
+  end)
+
+  it("distinguishes success from what is too small to be credited", function()
+    local sim, client, owner = world()
+    local deposit = sim:deposit { account = owner.uid, coin = "USDT", network = "TRX", amount = "0.001" }
+    local _, err = client.wallet:wait_deposit { txId = deposit.txId }
+    assert.equal("rejected", err.outcome)
+    assert.truthy(err.message:find("is SMALL (state 1)", 1, true))
+    assert.equal(1, assert(client.wallet:wait_deposit({ txId = deposit.txId }, { goal = "seen" })).status)
+  end)
+
+  it("knows the network of the coin by each of its names", function()
+    for _, variant in ipairs { "document", "live" } do
+      local sim = purser.sim.new { start_time = NOW, variant = variant }
+      local owner = sim:account { role = "main", email = "a@example.org" }
+      local client = simulated.client(sim, owner, { rate_limit = false })
+      assert(sim:deposit { account = owner.uid, coin = "USDT", network = "Ethereum(ERC20)", amount = "7" })
+      assert(sim:deposit { account = owner.uid, coin = "USDT", network = "Tron(TRC20)", amount = "12.5" })
+      for _, name in ipairs { "TRX", "TRC20", "Tron(TRC20)", "trc-20" } do
+        local found = assert(client.wallet:wait_deposit({ coin = "USDT", network = name }, { first_ms = 100 }))
+        assert.equal(decimal "12.5", decimal(found.amount))
+      end
+      local _, err = client.wallet:wait_deposit({ coin = "USDT", network = "BSC" }, { deadline_ms = 1000 })
+      assert.equal("unknown", err.outcome)
+    end
+  end)
+
+  it("says what a deposit can be recognized by", function()
+    local _, client = world()
+    for _, requested in ipairs { {}, { tx = "1" }, { amount = "1e3" }, { coin = 5 } } do
+      local _, err = client.wallet:wait_deposit(requested)
+      assert.equal("argument", err.kind)
+    end
+  end)
+end)
+
+describe("wait_transfer", function()
+  it("waits for a transfer between spot and futures", function()
+    local _, client = world { transfer_wait = 90000, lag = 2000 }
+    local id = assert(client.wallet:transfer { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT",
+      amount = "5" }).tranId
+    assert.equal("SUCCESS", assert(client.wallet:wait_transfer(id)).status)
+  end)
+
+  it("ends when it failed", function()
+    local sim, client = world { transfer_wait = 90000 }
+    local id = assert(client.wallet:transfer { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT",
+      amount = "5" }).tranId
+    assert(sim:fail_transfer(id))
+    local _, err = client.wallet:wait_transfer(id)
+    assert.truthy(tostring(err):find("is FAILED", 1, true))
+  end)
+
+  it("waits for a transfer of the family by its clientTranId", function()
+    local _, client = world { lag = 10000 }
+    assert(client.sub_account:create_sub_account { subAccount = "traders01", note = "n" })
+    local transfer = { toAccount = "traders01", fromAccountType = "SPOT", toAccountType = "SPOT", asset = "USDT",
+      amount = "5", clientTranId = purser.client_id() }
+    assert(client.sub_account:transfer(transfer))
+    assert.equal(transfer.clientTranId, assert(client.sub_account:wait_transfer(transfer)).clientTranId)
+  end)
+end)
+
+describe("wait_for", function()
+  it("waits for anything that can be read", function()
+    local sim, client = world()
+    sim:advance(17)
+    local time = assert(client:wait_for {
+      what = "the next minute", first_ms = 1000,
+      read = function() return client:server_time() end,
+      judge = function(now) return now >= NOW + MINUTE and "done" end,
+    })
+    assert.is_true(time >= NOW + MINUTE)
+    local _, err = client:wait_for { read = function() return 1 end }
+    assert.truthy(errors.is(err) and err.message:find('"judge" is required', 1, true))
+  end)
+end)
+
+describe("wait_deposit where sources disagree", function()
+  it("calls state 12 neither success nor rejection", function()
+    local client = stub_client.of { now = function() return NOW end, sleep = function() error "it waits" end,
+      call = function() return { { txId = "x:0", transHash = "x", insertTime = NOW - 5, status = 12 } } end }
+    local record, err = require("purser.desk.workflow.wait").deposit(client, { txId = "x" })
+    assert.is_nil(record)
+    assert.same({ "workflow", "unknown", 12 }, { err.kind, err.outcome, err.details.record.status })
+    assert.matches("is COMPLETED %(state 12: sources disagree", err.message)
+    assert.is_falsy(err.retryable)
+  end)
+
+  it("finds a deposit by the chain's own hash, with the number of an output after it or apart", function()
+    for _, record in ipairs { { txId = "ab:0" }, { txId = "ab" }, { txId = "z", transHash = "ab" } } do
+      record.insertTime, record.status = NOW - 5, 5
+      local client = stub_client.of { now = function() return NOW end, call = function() return { record } end }
+      assert.equal(record, (require("purser.desk.workflow.wait").deposit(client, { txId = "ab" })))
+    end
+  end)
+end)

@@ -1,0 +1,27 @@
+-- SPDX-License-Identifier: MIT
+-- The bridge to cqueues, on a cqueues that only notes. spec/hosts/bridges_test.lua has the real one.
+
+local with_modules = require "with_modules"
+
+describe("the bridge to cqueues", function()
+  it("waits for a call's bell, its time and its descriptors, and forgets these before they may be closed", function()
+    local said, rung = {}, 0
+    local bell = { signal = function() rung = rung + 1 end }
+    local bridge = with_modules("purser.hosts.cqueues", {
+      cqueues = { poll = function(...) said = { ... } end,
+        cancel = function(fd) said[#said + 1] = "cancelled " .. fd end },
+      ["cqueues.condition"] = { new = function() return bell end },
+      ["purser.client.transport.multi"] = { new = function(given) return given end },
+    })
+    local started
+    local transport = bridge({ wrap = function(_, fn) started = fn end }, { max_in_flight = 3 })
+    assert.equal(3, transport.max_in_flight)
+    transport.start(print)
+    assert.equal(print, started)
+    local call = {}
+    transport.wait(call, 1500, { { fd = 7, events = "r" } })
+    assert.same({ bell, 1.5, { pollfd = 7, events = "r" }, "cancelled 7" }, said)
+    transport.wake(call)
+    assert.equal(1, rung)
+  end)
+end)

@@ -1,0 +1,96 @@
+-- SPDX-License-Identifier: MIT
+-- The rate limit's store in a SQLite file, shared by processes of one machine.
+-- make test: 6 s, waits
+
+local contract = require "store_contract"
+local core = require "purser.core"
+local database = require "purser.client.util.database"
+local database_store = require "purser.hosts.limits.database_store"
+local purser = require "purser"
+local property = require "store_property"
+
+local folder = os.tmpname()
+
+setup(function()
+  os.remove(folder)
+  assert(os.execute("mkdir -m 700 " .. folder))
+end)
+
+teardown(function() os.execute("rm -rf " .. folder) end)
+
+contract.of(describe, it, "a SQLite file", function(namespace)
+  return { sqlite = folder .. "/limits.db", namespace = namespace }
+end)
+
+describe("the file of a rate limit, on clocks of the test's own", function()
+  local now_ms, monotonic_ms = core.now_ms, core.monotonic_ms
+
+  after_each(function() core.now_ms, core.monotonic_ms = now_ms, monotonic_ms end)
+
+  property.of(it, function(world)
+    local path = ("%s/property-%d.db"):format(folder, world.now % 1000 + math.random(1e6))
+    local wall, boots, stores = 0, 0, {}
+    core.now_ms = function() return world.now + wall end
+    local booted = world.now - 1000
+    core.monotonic_ms = function() return world.now - booted end
+    local function new()
+      local store = assert(database_store.new { sqlite = path })
+      stores[#stores + 1] = store
+      return store
+    end
+    -- the machine goes down and comes up again; what was written stays
+    local function restart()
+      boots, booted = boots + 1, world.now
+      for _, store in ipairs(stores) do store.boot = "boot" .. boots end
+    end
+    return { new = new, close = function()
+      for _, store in ipairs(stores) do store:close() end
+    end, harms = {
+      restart,
+      function() wall = wall + math.random(-100000, 100000) end, -- somebody sets the clock
+      function() stores[math.random(#stores)]:close() end,
+    } }
+  end, 3)
+end)
+
+describe("the file of a rate limit", function()
+  it("is its user's alone", function()
+    local mode = core.file_mode(folder .. "/limits.db")
+    assert.equal(tonumber("600", 8), mode % 512)
+  end)
+
+  it("that cannot be used keeps calls from being sent, and the error says why", function()
+    local client = assert(purser.new { base_url = "http://localhost", api_key = "k", secret_key = "s",
+      rate_limit = { store = { sqlite = folder .. "/no/such/folder.db" } }, transport = { send = error } })
+    local _, err = client.wallet:coins()
+    assert.same({ "throttled", "not_sent" }, { err.kind, err.outcome })
+    assert.matches("the rate limit's store (sqlite) cannot be used", err.message, 1, true)
+    assert.same({}, { err.retry_after, err.hint }) -- no pause mends it
+    assert.matches("no file can be made in the folder", err.message, 1, true)
+  end)
+
+  it("holds every pool after a restart of a machine that does not name its runs", function()
+    local path = folder .. "/restart.db"
+    local store = database_store.new { sqlite = path }
+    local limit = purser.rate_limit { store = store, pools = { ip = { capacity = 10, window_ms = 300 } } }
+    local function wait()
+      local waited = 0
+      assert(limit:acquire({ full_name = "wallet.coins", effect = "read", weight = 1 }, "key", function(_, ms)
+        waited = waited + ms
+        core.sleep_ms(ms)
+      end))
+      return waited
+    end
+    wait()
+    store.boot = "unknown"
+    wait()
+    assert.equal(0, wait())
+    local db = assert(database.open { sqlite = path })
+    assert(db:rows("UPDATE purser_rate_limit SET document = $1 WHERE name = $2", -- it had run for 11 days
+      ("%d %d unknown"):format(core.now_ms(), core.monotonic_ms() + 1e9), "purser clock"))
+    db:close()
+    assert.is_true(wait() > 0)
+    assert.equal(0, wait())
+    store:close()
+  end)
+end)

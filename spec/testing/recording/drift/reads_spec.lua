@@ -1,0 +1,60 @@
+-- SPDX-License-Identifier: MIT
+-- The reads of `purser doctor --drift`: they are harmless, and the simulator answers each.
+
+local operations = require "purser.client.operations"
+local reads = require "purser.testing.recording.drift.reads"
+
+describe("the reads of doctor --drift", function()
+  it("are rows that only read, or what needs no key", function()
+    for _, read in ipairs(reads.list) do
+      local row = operations.by_name[read[1]]
+      assert.is_true(row and row.effect == "read" or read[1] == "ping" or read[1] == "server_time", read[1])
+    end
+  end)
+
+  it("are those of the live service alone where the profile allows them", function()
+    local function names(live)
+      local list = {}
+      for _, read in ipairs(reads.of { profile = { live_operations = live } }) do list[#list + 1] = read[1] end
+      return table.concat(list, " ")
+    end
+    assert.is_nil(names(false):find("live.", 1, true))
+    for _, row in ipairs(operations.groups.live) do
+      assert.equal(row.effect == "read", names(true):find(row.full_name, 1, true) ~= nil, row.full_name)
+    end
+  end)
+
+  it("reach the transport below alone: a capture sends nothing else, and keeps the last response", function()
+    local sent, closed = {}, 0
+    local capture = reads.capture { send = function(_, request)
+      sent[#sent + 1] = request.method
+      return { status = 200, body = "{}", headers = {} }
+    end, close = function() closed = closed + 1 end }
+    assert.equal("{}", capture:send({ method = "GET" }).body)
+    assert.equal(200, capture.last.status)
+    for _, method in ipairs { "POST", "DELETE", "PUT", "get" } do
+      local response, failure = capture:send { method = method, target = "/" }
+      assert.same({ nil, "not_sent", nil }, { response, failure.outcome, capture.last })
+    end
+    assert.same({ "GET" }, sent)
+    capture:close()
+    assert.equal(1, closed)
+  end)
+
+  for _, profile in ipairs { "default", "mexc" } do
+    it("have an answer of each form of the simulator to compare with: profile " .. profile, function()
+      local expected = reads.expected(profile ~= "default" and profile or nil)
+      for _, read in ipairs(reads.list) do
+        local known = expected[read]
+        if read.live and profile == "default" then
+          assert.is_nil(known)
+        else
+          assert.is_table(known.form.answer, read[1])
+          local is_rejected = next(known.codes) ~= nil and not known.codes["0"] and not known.codes["200"]
+          assert.equal(read.probe or false, is_rejected)
+        end
+      end
+      assert.is_true(expected.error.form.answer.count >= 7)
+    end)
+  end
+end)

@@ -1,0 +1,79 @@
+-- SPDX-License-Identifier: MIT
+-- The state of a simulator in a file, of any size, whole or not at all.
+
+local files = require "files"
+local purser = require "purser"
+local state_file = require "purser.testing.sim.state_file"
+
+local NOW = 1700000000000
+
+local function contents(path)
+  local file = assert(io.open(path))
+  local text = file:read "*a"
+  file:close()
+  return text
+end
+
+describe("the state of a simulator in a file", function()
+  local path
+
+  before_each(function() path = files.temporary "" end)
+  after_each(function() os.remove(path) end)
+
+  local function world(count)
+    local sim = purser.sim.new { start_time = NOW, record_requests = 0 }
+    local owner = sim:account { role = "main", email = "a@example.org", balances = { USDT = "5" } }
+    for i = 1, count do
+      sim:deposit { account = owner.uid, coin = "USDT", network = "TRX", amount = tostring(i), time = NOW - i }
+    end
+    return sim
+  end
+
+  it("is read as it was written, in lines that no bound of a document is reached by", function()
+    local sim = world(3000)
+    assert(state_file.write(path, sim:snapshot()))
+    local text, longest, count = contents(path), 0, 0
+    for line in text:gmatch "[^\n]+" do longest, count = math.max(longest, #line), count + 1 end
+    assert.is_true(longest < 250000, longest)
+    assert.is_true(count > 10, count)
+    local again = purser.sim.restore(assert(state_file.read(path)))
+    assert.same(sim:snapshot(), again:snapshot())
+    assert.is_true(again:verify())
+  end)
+
+  it("is any plain state: small, empty, nested, with many records", function()
+    local many = {}
+    for i = 1, 9000 do many[i] = { id = tostring(i), n = i, inside = { { i } } } end
+    for _, state in ipairs { { version = 1, histories = {} }, { a = { b = { c = { "x", true, 5 } } }, histories = {} },
+      { list = { { small = 1 }, "end" }, histories = { deposits = many, rebates = { { id = "1" } } } } } do
+      assert(state_file.write(path, state))
+      assert.same(state, state_file.read(path))
+    end
+  end)
+
+  it("stays the old one where the new one cannot be written whole", function()
+    assert(state_file.write(path, { version = 1, histories = {} }))
+    local before = contents(path)
+    local many = { { id = "1" }, { id = "2", wrong = function() end } }
+    local ok, reason = state_file.write(path, { histories = { deposits = many } })
+    assert.is_nil(ok)
+    assert.matches("function cannot be written", reason)
+    assert.equal(before, contents(path))
+  end)
+
+  it("is missing, or it is whole: one that was cut, has another line or more after its end is none", function()
+    assert.same({}, { state_file.read(path .. ".none") })
+    assert(state_file.write(path, world(2000):snapshot()))
+    local text = contents(path)
+    local first = text:match "^[^\n]*\n"
+    for words, wrong in pairs { ["its end is missing"] = text:gsub("{\"lines\":%d+}\n$", ""),
+      ["at byte"] = text:sub(1, -20), ["line 1 holds nothing of it"] = "{}\n" .. text,
+      ["more text"] = text .. first, ["end is missing"] = first .. "{\"lines\":2}\n" } do
+      files.write(path, wrong)
+      local state, message = state_file.read(path)
+      assert.is_nil(state)
+      assert.matches("is not the state of a simulator", message)
+      assert.matches(words, message)
+    end
+  end)
+end)
