@@ -23,8 +23,8 @@ MEMCHECK = valgrind -q --leak-check=full --errors-for-leak-kinds=definite,indire
 # Every type of userdata, the transports over real sockets, and the order of closing. Left out: the specs that run the
 # simulator's or the command's Lua, which reach the same C, and decimal_spec, whose million comparisons take minutes
 # (test_decimal covers its C).
-MEMCHECK_SPECS = $(patsubst %,spec/%_spec.lua,json schedule libcurl httpd/httpd bind/signer bind/layout bind/closing \
-  transport/multi transport/kept_connection transport/http2) \
+MEMCHECK_SPECS = $(patsubst %,spec/%_spec.lua,json schedule client/util/libcurl httpd/httpd bind/signer bind/layout \
+  bind/closing client/transport/multi) \
   $(wildcard spec/bind/decoder*_spec.lua spec/client/transport/curl*_spec.lua)
 # Left out: the one whose child gives up its parent's connections, on purpose and for good; the one whose child is stopped
 # by a signal, which memcheck ignores.
@@ -41,7 +41,7 @@ valgrind:
 # objects decoder and decimal are left out, whose large documents and million numbers would be collected for minutes
 # (test_decoder_oom and test_decimal have their memory).
 GC_SPECS = $(patsubst %,spec/%_spec.lua,json schedule httpd/httpd client/client bind/signer bind/layout bind/closing \
-  transport/multi transport/kept_connection transport/http2) $(wildcard spec/client/transport/curl*_spec.lua)
+  client/transport/multi) $(wildcard spec/client/transport/curl*_spec.lua)
 
 gc: all $(BUILD)/spec/peer
 	@for spec in $(GC_SPECS); do echo "$$spec"; \

@@ -4,8 +4,8 @@
 local purser = require "purser"
 
 describe("purser", function()
-  local paths = { vault = "fleet.vault", secrets = "util.secrets", csv = "util.csv", utc = "util.utc",
-    states = "api.states" }
+  local paths = { vault = "desk.fleet.vault", secrets = "client.util.secrets", csv = "client.util.csv",
+    utc = "client.util.utc", states = "client.operations.states" }
   for _, name in ipairs { "codes", "csv", "decimal", "json", "secrets", "states", "utc", "vault" } do
     it("has the module purser." .. name .. " as a member", function()
       assert.equal(require("purser." .. (paths[name] or name)), purser[name])

@@ -6,7 +6,7 @@ local purser = require "purser"
 
 describe("purser", function()
   it("loads a member when it is first used, and only that", function()
-    assert.equal("none\npurser.util.utc\n", run [[
+    assert.equal("none\npurser.client.util.utc\n", run [[
       local purser = require "purser"
       local heavy = { "purser.client", "purser.schedule", "purser.testing.sim", "purser.client.util.utc",
         "purser.desk.fleet",
@@ -81,10 +81,13 @@ describe("a program that makes one read call", function()
       table.sort(names)
       print(table.concat(names, " "))
     ]]
-    assert.equal("api.operations api.parameters api.profile_rules api.profiles api.shapes api.text api.wallet "
-      .. "call.call_options call.clock call.decoders call.pipeline call.rate_limit call.rate_limit.options "
-      .. "call.rate_limit.process call.rate_limit.sliding_log call.response call.validate client client.build "
-      .. "client.options core module util.archive util.digest util.lazy util.loopback util.names_of "
-      .. "util.option_schema util.private version\n", loaded)
+    assert.equal("client client.build client.call.call_options client.call.clock client.call.decoders "
+      .. "client.call.pipeline client.call.rate_limit client.call.rate_limit.options "
+      .. "client.call.rate_limit.process client.call.rate_limit.sliding_log client.call.response "
+      .. "client.call.validate client.operations client.operations.parameters "
+      .. "client.operations.profile_rules client.operations.profiles client.operations.shapes "
+      .. "client.operations.text client.operations.wallet client.options client.util.archive "
+      .. "client.util.digest client.util.lazy client.util.loopback client.util.names_of "
+      .. "client.util.option_schema client.util.private core module version\n", loaded)
   end)
 end)

@@ -54,10 +54,10 @@ local parts = { HEAD:format(dofile "lua/purser/version.lua") }
 local pipe = assert(io.popen "find lua -name '*.lua' | LC_ALL=C sort")
 for path in pipe:lines() do
   local name = path:gsub("^lua/", ""):gsub("%.lua$", ""):gsub("/init$", ""):gsub("/", ".")
-  local stays_out = (name .. "."):find "^purser%.cli%." or name:find "^purser%.recording%.check"
+  local stays_out = (name .. "."):find "^purser%.cli%."
     or name == "purser.client.util.meta" or name == "purser.client.util.archive"
   if not stays_out then
-    local text = read(path):gsub('\npcall%(require "purser%.util%.archive"[^\n]*', "\n")
+    local text = read(path):gsub('\npcall%(require "purser%.client%.util%.archive"[^\n]*', "\n")
     assert(not text:find("]==]", 1, true), path)
     parts[#parts + 1] = ("modules[%q] = { [==[\n%s]==], %q }\n"):format(name, text, "@" .. path:match "^lua/(.*)$")
   end

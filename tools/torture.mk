@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-# make # services drawn at random, WALKS of them from SEED on (spec/client/history/history_random_spec.lua)
+# Histories of services drawn at random, WALKS of them from SEED on (spec/client/history/history_random_spec.lua).
 walks: all
 	@WALKS=$${WALKS:-2000} $(LUA) /usr/bin/busted spec/client/history/history_random_spec.lua
 
-torture: payments at a service that answers badly, by workers that are killed (spec/torture). Takes some minutes.
+#   make torture     payments at a service that answers badly, by workers that are killed (spec/torture); some minutes
 #   make torture PAYMENTS=1000 SEED=7        fewer, and another run
 #   make rehearse SEEDS=1000 FIRST=1         the same on virtual time, where one seed is one run
 #   make rehearse SEEDS=1 FIRST=543 TELL=tell    prints every event of one

@@ -7,8 +7,9 @@ local comma = require "comma_locale"
 local files = require "files"
 
 local topics = {
-  "bind/golden", "bind/decoder", "bind/layout", "bind/signer", "json", "json_suite", "decimal", "sim/sim_operations",
-  "api/broker", "api/sub_account", "api/wallet", "api/parameters", "call/unwrap", "sim/render",
+  "bind/golden", "bind/decoder", "bind/layout", "bind/signer", "json", "json_suite", "decimal",
+  "testing/sim/sim_operations", "testing/sim/render", "client/call/unwrap", "client/operations/broker",
+  "client/operations/sub_account", "client/operations/wallet", "client/operations/parameters",
 }
 
 describe("in a locale with a decimal comma", function()

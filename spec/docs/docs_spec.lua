@@ -320,11 +320,12 @@ describe("the reference", function()
     pages["docs/reference-transports.md"], pages["docs/reference-simulator.md"] }
 
   local owners = {
-    client = { "client/state", "State" }, walk = { "history/init", "Walk" }, watch = { "workflow/watch", "Watch" },
-    plan = { "workflow/plan", "Plan" }, journal = { "write/journal/init", "Journal" },
-    payouts = { "payouts/init", "Payouts" }, fleet = { "fleet/init", "Fleet" },
-    moves = { "fleet/transfers", "Moves" }, sim = { "sim/init", "Sim" }, world = { "sim/control", "World" },
-    multi = { "transport/multi", "methods" },
+    client = { "client/state", "State" }, walk = { "client/history/init", "Walk" },
+    multi = { "client/transport/multi", "methods" }, journal = { "write/journal/init", "Journal" },
+    watch = { "desk/workflow/watch", "Watch" }, plan = { "desk/workflow/plan", "Plan" },
+    payouts = { "desk/payouts/init", "Payouts" }, fleet = { "desk/fleet/init", "Fleet" },
+    moves = { "desk/fleet/transfers", "Moves" }, sim = { "testing/sim/init", "Sim" },
+    world = { "testing/sim/control", "World" },
   }
   for owner, source in pairs(owners) do
     it("has an entry for every method of a " .. owner, function()

@@ -201,7 +201,7 @@ describe("every public name is declared, with its parameters and results:", func
       return assert(purser.transport.record(sim:transport(), { write = function() end }))
     end,
     ["purser.transport.replayer"] = function() return assert(purser.transport.replay {}) end,
-    ["purser.client.transport.http1.reader"] = function() return require("purser.client.transport.http1").reader() end,
+    ["purser.transport.http1.reader"] = function() return require("purser.client.transport.http1").reader() end,
   }
   for class, make in pairs(objects) do
     it("the methods of a " .. class, function() assert.is_true(check_all(class, methods_of(make())) > 0) end)

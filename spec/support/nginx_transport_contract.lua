@@ -91,7 +91,7 @@ function M.of(it, module, stage)
   end)
 
   it("is closed twice, and sends nothing afterwards", function()
-    assert.equal("closed not_sent 0 " .. module .. " (closed)", stage.inside:run([[
+    assert.equal("closed not_sent 0 " .. module:gsub("%.hosts", "") .. " (closed)", stage.inside:run([[
       local own = assert(made())
       own:close()
       own:close()

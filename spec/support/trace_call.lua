@@ -4,8 +4,13 @@
 -- higher one. Modules are loaded before, by the same call made once; the simulator is not counted.
 
 local what = arg[1]
-local rank = { util = 1, transport = 2, api = 3, call = 4, history = 5, write = 6, client = 7, payouts = 8,
-  workflow = 8, fleet = 8, limits = 8, nginx = 8, recording = 8, books = 8, monitor = 8 } -- decimal ... have none
+local rank = { util = 1, transport = 2, operations = 3, call = 4, history = 5, client = 6, write = 7, desk = 8,
+  hosts = 8, testing = 8 } -- decimal ... have none
+
+-- Returns the layer of a file: a folder of client/, or the first folder.
+local function layer_of(file)
+  return file:match "^client/(%l+)/" or file:match "^%l+"
+end
 
 local unpack = table.unpack or unpack -- luacheck: ignore 143
 local create, hooked = coroutine.create, nil -- a hook belongs to one coroutine
@@ -39,7 +44,7 @@ local function caller_of(level)
   for up = level + 2, level + 200 do
     local file, is_end = file_of(up)
     if is_end then return caller, false end
-    if file and file:find "^sim/" then return caller, true end
+    if file and file:find "^testing/sim/" then return caller, true end
     caller = caller or file
   end
 end
@@ -48,13 +53,13 @@ local files, calls, ups = {}, 0, {}
 
 local function count()
   local file = file_of(2)
-  if not file or file:find "^sim/" then return end
+  if not file or file:find "^testing/sim/" then return end
   local from, is_in_sim = caller_of(2)
   if is_in_sim then return end
   files[file], calls = true, calls + 1
-  local lower, higher = from and rank[from:match "^%l+"], rank[file:match "^%l+"]
+  local lower, higher = from and rank[layer_of(from)], rank[layer_of(file)]
   if lower and higher and higher > lower then
-    local pair = from .. " " .. file
+    local pair = layer_of(from) .. " " .. layer_of(file)
     ups[pair] = (ups[pair] or 0) + 1
   end
 end

@@ -6,10 +6,10 @@ local files = require "files"
 
 -- Calls up that are still there: "lower higher". This list may only shrink.
 local known = {
-  ["write client"] = true, -- the name of the account
+  ["client write"] = true, -- until the seam of writing stands: a client hands its writes to the room above
   ["call write"] = true, -- how far a write call came
   ["history write"] = true, -- one page of a history, as the reader wants it
-  ["write payouts"] = true, -- the body of a transaction of the journal
+  ["write desk"] = true, -- the body of a transaction of the journal
 }
 
 -- So many files at most; raising a number is a commit that says why.

@@ -19,7 +19,7 @@ end
 --- Lets `require` find the modules of the archive beside these sources, where there is one that fits.
 ---@param core table  purser.core
 function M.use(core)
-  local folder = debug.getinfo(1, "S").source:match "^@(.*)[/\\]util[/\\]archive%.lua$"
+  local folder = debug.getinfo(1, "S").source:match "^@(.*)[/\\]client[/\\]util[/\\]archive%.lua$"
   local probe, name = M.probe()
   local searcher = core.archive(folder .. "/" .. name, probe)
   local searchers = package.searchers or package.loaders -- luacheck: ignore 143
