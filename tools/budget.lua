@@ -6,9 +6,9 @@
 
 -- package, lines, files, largest file. Lines have 3 % of slack: a small change edits no number here.
 local budgets = {
-  { "top", 1010, 7, 380 },
+  { "top", 1015, 7, 380 },
   { "client", 9815, 72, 415 },
-  { "write", 5760, 18, 480 },
+  { "write", 5800, 19, 480 },
   { "desk/approvals", 2120, 10, 330 },
   { "desk/books", 2595, 15, 290 },
   { "desk/fleet", 1075, 5, 420 },

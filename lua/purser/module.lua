@@ -15,6 +15,7 @@ local restricted = lazy "purser.client.restricted"
 local sandbox = lazy "purser.client.sandbox"
 local suggest = lazy "purser.client.util.suggest"
 local workflow = lazy "purser.desk.workflow"
+local writes = lazy "purser.write"
 
 ---@class purser
 ---@field _VERSION string
@@ -43,11 +44,13 @@ local function open_store(options)
   return limits.open(options)
 end
 
+local seams = { methods = workflow, open_store = open_store, writes = writes }
+
 --- Makes a client. Returns it, or nil and an error of kind "config".
 ---@param options purser.Options
 ---@return purser.Client|nil client, purser.Error|nil err
 function M.new(options)
-  return clients.new(options, open_store, workflow)
+  return clients.new(options, seams)
 end
 
 --- Makes a client of these operations alone, for scripts that are not trusted: see docs/sandboxes.md.

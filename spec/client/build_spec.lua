@@ -2,6 +2,7 @@
 -- A client and the options that it was made of.
 
 local build = require "purser.client.build"
+build.seams = { writes = require "purser.write" } -- as purser.new ties them
 local files = require "spec.support.files"
 local purser = require "purser"
 

@@ -41,14 +41,18 @@ local profile_rules = require "purser.client.operations.profile_rules"
 local service_clock = require "purser.client.call.clock"
 local version = require "purser.version"
 local curl = lazy "purser.client.transport.curl"
-local guard = lazy "purser.write.guard"
 local retry = lazy "purser.client.call.retry"
 local secrets = lazy "purser.client.util.secrets"
 
 local M = {}
 
--- The methods of a room on top, by group and name: purser.new gives them, for no layer requires such a room.
-M.added = {}
+---@class purser.Seams  the rooms above a client, as purser.new ties them: no file of client/ requires such a room
+---@field methods table<string, table<string, function>>  methods of groups that are more than one operation
+---@field open_store fun(options: table): table|nil, string|nil  makes a store of the rate limit that is named
+---@field writes table  of write/init.lua: makes, prepares and reconciles calls that write
+
+---@type purser.Seams
+M.seams = {}
 
 local function make_transport(options, origin)
   if options.transport then return options.transport end
@@ -59,18 +63,18 @@ local function make_transport(options, origin)
   }
 end
 
-local function make_rate_limit(given, profile, open_store)
+local function make_rate_limit(given, profile)
   if given == false or rate_limit.is(given) then return given end
   if given ~= nil and type(given) ~= "table" then
     return nil, ('option "rate_limit" is a %s'):format(type(given)),
       "give a table of options, an object of purser.rate_limit or false"
   end
-  return rate_limit.make(given, profile, open_store)
+  return rate_limit.make(given, profile, M.seams.open_store)
 end
 
 local function make_guard(options, base_url)
   if not options.guard and not options.policy then return nil end
-  return guard.new(options.guard or {}, options, base_url)
+  return M.seams.writes.make_guard(options.guard or {}, options, base_url)
 end
 
 local SECRET_ALONE = "such a file holds the secret and nothing else; purser.vault.read_keys reads one with "
@@ -94,9 +98,8 @@ local function user_agent_of(options)
   return agent
 end
 
---- Fills a client from checked options. `open_store` makes a store of the rate limit that is named. Returns nil, or a
---- message, what to do and the option.
-function M.fill(self, options, open_store)
+--- Fills a client from checked options. Returns nil, or a message, what to do and the option.
+function M.fill(self, options)
   -- `false`, not nil: an absent field is looked for among the methods, too
   self._layouts, self._waits, self._closed, self._signer, self._api_key = {}, false, false, false, false
   self._accounts, self._memory = false, false
@@ -121,7 +124,7 @@ function M.fill(self, options, open_store)
   self._retry = false
   if options.retry ~= nil then self._retry, wrong, hint = retry.policy(options.retry) end
   if wrong then return wrong, hint end
-  self._rate_limit, wrong, hint = make_rate_limit(options.rate_limit, self.profile, open_store)
+  self._rate_limit, wrong, hint = make_rate_limit(options.rate_limit, self.profile)
   if wrong then return wrong, hint end
   self._own_rate_limit = not rate_limit.is(options.rate_limit)
   self._credentials = options.credentials or false

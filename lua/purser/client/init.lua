@@ -10,7 +10,6 @@ local operations = require "purser.client.operations"
 local options_ = require "purser.client.options"
 local pipeline = require "purser.client.call.pipeline"
 local private = require "purser.client.util.private"
-local call = lazy "purser.write.call"
 local errors = lazy "purser.client.call.errors"
 local views = lazy "purser.client.util.views"
 local methods_ = lazy "purser.client.methods"
@@ -76,7 +75,7 @@ end
 -- A write call loads all that may follow it before it is sent. Reconciling follows it, so clients get that method here.
 local function write(...)
   local _ = state.of_clients
-  return call.write(...)
+  return build.seams.writes.send(...)
 end
 
 local function operation_of(group, name)
@@ -90,7 +89,7 @@ end
 -- Returns a method that is more than one operation, of the client or of a room on top. It is given what users hold: it
 -- may keep that in what it returns.
 local function workflow_of(group, name)
-  local workflow = methods_[group][name] or build.added[group][name]
+  local workflow = methods_[group][name] or build.seams.methods[group][name]
   return workflow and function(held, ...)
     local self = state_of_group(held, group, name)
     return workflow(faces[self] or make_face(self), ...)
@@ -100,9 +99,9 @@ end
 local function no_operation(group, name)
   local names = {}
   for _, row in ipairs(operations.groups[group]) do names[row.name] = true end
-  local near = suggest.among(name, names, methods_[group], build.added[group])
+  local near = suggest.among(name, names, methods_[group], build.seams.methods[group])
   error(('client.%s has no operation "%s"%s'):format(group, tostring(name), near ~= "" and near
-    or "; there are " .. table.concat(names_of(names, methods_[group], build.added[group]), ", ")), 3)
+    or "; there are " .. table.concat(names_of(names, methods_[group], build.seams.methods[group]), ", ")), 3)
 end
 
 -- A method is made when it is first called, from the row of its operation.
@@ -117,15 +116,14 @@ end
 
 --- Makes a client. See docs/options.md for the options.
 ---@param options table
----@param open_store (fun(options: table): table|nil, string|nil)|nil  makes a store of the rate limit that is named
----@param methods table|nil  those that a room on top adds, by group and name
+---@param seams purser.Seams
 ---@return purser.Client|nil client, purser.Error|nil err
-function M.new(options, open_store, methods)
-  build.added = methods or build.added
+function M.new(options, seams)
+  build.seams = seams
   local message, option, hint = options_.check(options)
   if message then return nil, errors.config(message, hint, option) end
   local self = {}
-  message, hint, option = build.fill(self, options, open_store)
+  message, hint, option = build.fill(self, options)
   if message then
     if self._signer then self._signer:close() end
     return nil, errors.config(message, hint, option)

@@ -14,15 +14,12 @@ local response = require "purser.client.call.response"
 local views = require "purser.client.util.views"
 local setbacks = require "purser.client.call.setbacks"
 local history = lazy "purser.client.history"
-local intents = lazy "purser.write.intent"
 local methods_ = lazy "purser.client.methods"
 local names_of = lazy "purser.client.util.names_of"
 local parameters = lazy "purser.client.operations.parameters"
-local reconcile = lazy "purser.write.reconcile"
 local window_reader = lazy "purser.client.history.window"
 local suggest = lazy "purser.client.util.suggest"
 local unsigned = lazy "purser.client.call.unsigned"
-local call = lazy "purser.write.call"
 
 local states = private.states
 
@@ -44,7 +41,7 @@ end
 function State:call(name, params, opts)
   local row, err = row_of(name)
   if not row then return nil, err end
-  return (row.effect == "read" and pipeline.run or call.write)(self, row, params, opts)
+  return (row.effect == "read" and pipeline.run or build.seams.writes.send)(self, row, params, opts)
 end
 
 --- Returns the result of a write call that was made before with this key (its id, or `key` of opts) and content, with
@@ -57,7 +54,7 @@ end
 function State:recall(name, params, opts)
   local row, err = row_of(name)
   if not row or row.effect == "read" then return nil, err end
-  return call.recall(self, row, params, opts)
+  return build.seams.writes.recall(self, row, params, opts)
 end
 
 --- Tells whether a parameter of an operation takes a value, without a call. Returns true; or nil, what is wrong, which
@@ -93,11 +90,11 @@ function State:prepare(name, params, opts)
   local row, err = row_of(name)
   if not row then return nil, err end
   local is_write = row.effect ~= "read"
-  if is_write then call.load() end
+  local writes = is_write and build.seams.writes
   opts = opts or pipeline.no_options
   local values, layout = pipeline.check_call(self, row, params, opts)
   if not values then return nil, layout end
-  local rejection = is_write and call.check_unused(self, row, values, opts)
+  local rejection = is_write and writes.check_unused(self, row, values, opts)
     or is_write and self._guard and self._guard:check_prepared(row, values)
   if rejection then return nil, rejection end
   local request
@@ -109,7 +106,7 @@ function State:prepare(name, params, opts)
   local headers = {}
   for header, value in pairs(request.headers) do headers[header] = value end
   if opts.info and is_write then
-    opts.info.intent, err = call.intent_of(self, row, values, opts)
+    opts.info.intent, err = writes.intent_of(self, row, values, opts)
     if not opts.info.intent then return nil, err end
   end
   return { method = request.method, url = request.base_url .. request.target, headers = headers, body = request.body }
@@ -136,24 +133,12 @@ function State:parse(name, status, body, headers, intent)
   local value
   value, err = response.answer(row, self.profile, status, body, headers)
   intent = row.reconcile and intent_for(row, intent)
-  if intent then value, err = call.believe_prepared(self, row, intent, value, err) end
+  if intent then value, err = build.seams.writes.believe_prepared(self, row, intent, value, err) end
   if value ~= nil then return value end
   if err.outcome == "unknown" and row.reconcile then
-    err.advice, err.intent = intents.advice(row, intent and intent.params), intent
+    err.advice, err.intent = build.seams.writes.advice(row, intent and intent.params), intent
   end
   return nil, err
-end
-
--- Returns an intent as it is now, whatever its table does later.
-local function copy_of(intent)
-  local copy = {}
-  for name, value in next, intent do copy[name] = value end
-  if type(copy.params) == "table" then
-    local params = {}
-    for name, value in next, copy.params do params[name] = value end
-    copy.params = params
-  end
-  return copy
 end
 
 --- Finds out what became of a call whose outcome is unknown: docs/reconcile.md says how. Takes its error,
@@ -163,20 +148,14 @@ end
 ---@param window purser.reconcile.Window|nil  of purser.payouts: when its record can have been made
 ---@return purser.Reconciliation|nil answer, purser.Error|nil err
 function State:reconcile(unreconciled, options, window)
-  local intent = unreconciled
-  if errors.is(unreconciled) then intent = unreconciled.intent end
-  if type(intent) == "table" then
-    unreconciled = copy_of(intent)
-    unreconciled.account = unreconciled.account or self:account() -- by which it is known what its other calls made
-  end
-  return reconcile.reconcile(call.service_of(self, window and window.readings), unreconciled, options, window)
+  return build.seams.writes.reconcile(self, unreconciled, options, window)
 end
 
 --- Returns the name under which the journal keeps what this client does: its option `account`, or a digest of its API
 --- key.
 ---@return string
 function State:account()
-  return self._account or call.unnamed(self)
+  return self._account or build.seams.writes.unnamed(self)
 end
 
 --- Asks whether the service is there. Not signed. Returns true.
@@ -278,7 +257,7 @@ end
 ---@param options purser.WaitOptions
 ---@return any value, purser.Error|nil err
 function State:wait_for(options)
-  return build.added.client.wait_for(self, options)
+  return build.seams.methods.client.wait_for(self, options)
 end
 
 ------------------------------------------------------------------------------------------------ what users hold
@@ -301,7 +280,7 @@ local function meant_by(name)
   if type(name) ~= "string" or name:find "^_" then return nil end
   local groups = {}
   for _, group in ipairs(operations.group_names) do
-    if operations.by_name[group .. "." .. name] or methods_[group][name] or build.added[group][name] then
+    if operations.by_name[group .. "." .. name] or methods_[group][name] or build.seams.methods[group][name] then
       groups[#groups + 1] = ("client.%s:%s"):format(group, name)
     end
   end

@@ -43,9 +43,6 @@ assert(operations.list)
 
 local M = {}
 
---- Loads this module, and all that reconciling needs.
-function M.load() end
-
 --- Returns the journal of a client: the one that it was given, or one in memory.
 ---@param client purser.State
 function M.journal_of(client)

@@ -1,0 +1,60 @@
+-- SPDX-License-Identifier: MIT
+-- The room of writing: a call that changes something happens once. The client hands such calls to the functions here;
+-- module.lua ties them. Read the files in this order:
+--
+--   intent      a call as data: operation, parameters, time, host; its digest and its content
+--   journal/    the rows of calls, in SQLite, PostgreSQL or memory
+--   guard/      limits that a client's owner sets; checked before a call is sent
+--   call        a call from its check to its end: looked up, guarded, kept, sent, ended
+--   reconcile   the question what became of a call whose answer was lost, with find, find_content and evidence/
+--   planned     the same question of payments that nobody knows to be sent
+
+local call = require "purser.write.call"
+local errors = require "purser.client.call.errors"
+local lazy = require "purser.client.util.lazy"
+local intents = require "purser.write.intent"
+local reconcile = require "purser.write.reconcile"
+local guard = lazy "purser.write.guard"
+
+local M = {
+  recall = call.recall, check_unused = call.check_unused, intent_of = call.intent_of,
+  believe_prepared = call.believe_prepared, unnamed = call.unnamed, advice = intents.advice,
+}
+
+--- Makes a call that writes.
+---@return any result, purser.Error|nil err
+function M.send(...) return call.write(...) end
+
+--- Makes the guard of a client.
+---@return purser.Guard|nil guard, string|nil message, string|nil hint
+function M.make_guard(options, client_options, base_url) return guard.new(options, client_options, base_url) end
+
+-- Returns an intent as it is now, whatever its table does later.
+local function copy_of(intent)
+  local copy = {}
+  for name, value in next, intent do copy[name] = value end
+  if type(copy.params) == "table" then
+    local params = {}
+    for name, value in next, copy.params do params[name] = value end
+    copy.params = params
+  end
+  return copy
+end
+
+--- Does what client:reconcile says.
+---@param client purser.State
+---@param unreconciled purser.Error|purser.Intent
+---@param options purser.ReconcileOptions|nil
+---@param window purser.reconcile.Window|nil
+---@return purser.Reconciliation|nil answer, purser.Error|nil err
+function M.reconcile(client, unreconciled, options, window)
+  local intent = unreconciled
+  if errors.is(unreconciled) then intent = unreconciled.intent end
+  if type(intent) == "table" then
+    unreconciled = copy_of(intent)
+    unreconciled.account = unreconciled.account or client:account() -- by which it is known what its other calls made
+  end
+  return reconcile.reconcile(call.service_of(client, window and window.readings), unreconciled, options, window)
+end
+
+return M
