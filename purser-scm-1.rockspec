@@ -343,6 +343,7 @@ build = {
     ["purser.write.guard"] = "lua/purser/write/guard/init.lua",
     ["purser.write.guard.options"] = "lua/purser/write/guard/options.lua",
     ["purser.write.guard.spending"] = "lua/purser/write/guard/spending.lua",
+    ["purser.write"] = "lua/purser/write/init.lua",
     ["purser.write.intent"] = "lua/purser/write/intent.lua",
     ["purser.write.journal.calls"] = "lua/purser/write/journal/calls.lua",
     ["purser.write.journal"] = "lua/purser/write/journal/init.lua",
