@@ -53,6 +53,19 @@ function M.number(kind, status)
   return find("states.number", kind, status)
 end
 
+-- Successful, taken back or refused, and a state that sources disagree about; the other states come before these.
+local for_credit = { [5] = "credit", [7] = "refused", [8] = "refused", [10] = "refused", [12] = "ask" }
+
+---@alias purser.CreditKind "pending"|"credit"|"refused"|"ask"
+
+--- Returns what a deposit's state means for who credits it. A state that is not known, or none, is for a person: "ask".
+---@param status any  as a record shows it
+---@return purser.CreditKind
+function M.credit(status)
+  local number = status ~= nil and find("states.credit", "deposit", status)
+  return number and (for_credit[number] or "pending") or "ask"
+end
+
 --- Returns the names of all states in a list of your own: the place of a name is its number.
 ---@param kind purser.StateKind
 ---@return string[]|nil names, string|nil message

@@ -1,0 +1,204 @@
+-- SPDX-License-Identifier: MIT
+-- Which record is which deposit: docs/receive.md, "One deposit".
+--
+-- Equal: records whose members are equal as values are one deposit; n equal ones are n deposits.
+-- Doubt: while every known deposit is shown, a record that is left over is new. A known deposit that the reading asked
+-- for and does not show may be the record, where the address is the same and no other memo is shown.
+-- The one: without a person it is that one, where both are each other's only one and the transaction is the same.
+-- Held: else, where a credited deposit may be it, a person says.
+
+local judges = require "purser.desk.receive.judge"
+local stores = require "purser.desk.receive.store"
+
+local M = {}
+
+local DAY = 86400000
+local CONFIRM, WAIT_MS = 2, 2 * 3600000 -- so many readings over so long show a record in doubt again
+
+-- Of equal ones only the states count: the successful record is the credited deposit, and so on.
+local shown_rank = { credit = 1, refused = 2, ask = 3, pending = 4 }
+local function record_rank(v) return shown_rank[v.kind] end
+local function row_rank(row) return row.credited and (row.reversed and 2 or 1) or row.closed and 3 or 4 end
+
+local function by(rank)
+  return function(a, b)
+    local x, y = rank(a), rank(b)
+    if x ~= y then return x < y end
+    if a.time ~= b.time then return a.time < b.time end
+    return (a.dp or a.raw) < (b.dp or b.raw)
+  end
+end
+
+local function is_decided(row) return row.credited or row.closed or row.ask ~= "" end
+
+local function differing(v, row)
+  local n = 0
+  for _, name in ipairs { "coin", "network", "amount", "tx", "memo" } do
+    if v[name] ~= row[name] then n = n + 1 end
+  end
+  return n
+end
+
+-- Is this known deposit the record without a person, where no other is?
+local function is_strong(v, row)
+  if v.memo ~= row.memo then return false end
+  return v.tx ~= "" and v.tx == row.tx or row.tx == "" and v.time == row.time and differing(v, row) == 1
+end
+
+-- Returns the records of a reading by their face, and the faces in the order of their first record.
+local function grouped(values)
+  local groups, order = {}, {}
+  for _, v in ipairs(values) do
+    if not groups[v.face] then
+      groups[v.face] = {}
+      order[#order + 1] = v.face
+    end
+    table.insert(groups[v.face], v)
+  end
+  return groups, order
+end
+
+-- Gives each deposit the record that is equal to it, and leaves the other records in their groups.
+local function pair_equal(round, groups, order)
+  for _, face in ipairs(order) do
+    local rows, records, rest = round.book:with_face(face), groups[face], {}
+    if rows[2] then table.sort(rows, by(row_rank)) end
+    if records[2] then table.sort(records, by(record_rank)) end
+    for i, v in ipairs(records) do
+      if rows[i] then round.used[rows[i]] = v else rest[#rest + 1] = v end
+    end
+    groups[face] = rest
+  end
+end
+
+-- Returns the known deposits that are not shown and that this record may be.
+local function doubts_of(round, v)
+  local list, from = {}, round.reading.from
+  for _, row in ipairs(round.book:at_address(v.at, from, v.tx, v.time - DAY, v.time + DAY)) do
+    local is_near = row.time >= from or v.tx ~= "" and v.tx == row.tx
+      or (v.tx == "" or row.tx == "") and math.abs(v.time - row.time) <= DAY
+    if is_near and not round.used[row] and row.same == "" and (v.memo == row.memo or v.memo == "" or row.memo == "") then
+      list[#list + 1] = row
+    end
+  end
+  return list
+end
+
+-- Returns the records that no known deposit is equal to, each with its doubts.
+local function left_over(round, groups, order)
+  local left = {}
+  for _, face in ipairs(order) do
+    for i, v in ipairs(groups[face]) do
+      v.had = round.book:had_face(face)
+      v.twin = i + #v.had > 1 and i
+      v.doubts = doubts_of(round, v)
+      for _, row in ipairs(v.doubts) do
+        if row.time - DAY < round.reading.from then v.far = math.min(v.far or math.huge, row.time - DAY) end
+        round.rivals[row] = (round.rivals[row] or 0) + (is_strong(v, row) and 1 or 0)
+      end
+      left[#left + 1] = v
+    end
+  end
+  return left
+end
+
+-- Tells whether later readings have to show a record again, and notes how often it was shown.
+local function has_to_wait(round, v)
+  local name, reading, is_grave = v.face .. "#" .. (v.twin or ""), round.reading, v.twin
+  for _, row in ipairs(v.doubts) do is_grave = is_grave or is_decided(row) end
+  local known = round.waits[name] or { n = 0, since = reading.at }
+  local n, is_young = known.n + (v.far and 0 or 1), is_grave and reading.at - known.since < WAIT_MS
+  if reading.is_first or not (v.doubts[1] or v.twin) or not (v.far or n < CONFIRM or is_young) then return false end
+  round.waiting[name] = { n = n, since = known.since, time = v.time }
+  if n < CONFIRM or v.far and not is_young then
+    round.need = math.min(round.need or math.huge, v.far or reading.from)
+  end
+  return true
+end
+
+local function add(round, v)
+  local row = { face = v.face, at = v.at, address = v.address, coin = v.coin, network = v.network, tx = v.tx,
+    memo = v.memo, amount = v.amount, time = v.time, state = v.state, raw = v.raw, same = "", ask = "",
+    seen = stores.time_text(round.reading.at), before = v.time < round.since and v.kind == "credit" }
+  return round.book:insert(row)
+end
+
+-- Returns the deposit that a record is: a known one, or a new one, which is held where a decided one may be it.
+local function deposit_of(round, v)
+  local strong, open, rival = {}, nil, nil
+  for _, row in ipairs(v.doubts) do
+    if not round.used[row] then
+      if is_strong(v, row) then strong[#strong + 1] = row end
+      if is_decided(row) or v.memo ~= row.memo then rival = rival or row
+      elseif not open or differing(v, row) < differing(v, open) then open = row end
+    end
+  end
+  if #strong == 1 and round.rivals[strong[1]] == 1 then return strong[1] end
+  if rival then
+    for _, row in ipairs(v.doubts) do
+      if not is_decided(row) then round.book:change(row, { held = true }) end
+    end
+  elseif open then
+    return open
+  else
+    for _, row in ipairs(v.had) do
+      if row.face ~= v.face and is_decided(row) then rival = rival or row end
+    end
+  end
+  local row = add(round, v)
+  if rival then round.book:change(row, { held = true, rival = rival.dp }) end
+  return row
+end
+
+local function read_waits(book)
+  local waits = {}
+  for _, row in ipairs(book:rows "SELECT * FROM purser_receive_wait") do
+    waits[row.name] = { n = tonumber(row.n), since = tonumber(row.since), time = tonumber(row.time) }
+  end
+  return waits
+end
+
+local function keep_waits(round)
+  for name, known in pairs(round.waits) do
+    if round.waiting[name] or known.time >= round.reading.from then
+      round.book:rows("DELETE FROM purser_receive_wait WHERE name = $1", name)
+    end
+  end
+  for name, wait in pairs(round.waiting) do
+    round.book:rows("INSERT INTO purser_receive_wait VALUES ($1, $2, $3, $4)", name, ("%d"):format(wait.n),
+      stores.time_text(wait.since), stores.time_text(wait.time))
+  end
+end
+
+-- Takes what is shown of a deposit into its row. A memo and a transaction that were shown once are not lost.
+local function show(round, row, v)
+  local book, reading = round.book, round.reading
+  book:change(row, { face = v.face, at = v.at, address = v.address, coin = v.coin, network = v.network,
+    tx = v.tx ~= "" and v.tx or row.tx, memo = v.memo ~= "" and v.memo or row.memo, amount = v.amount, time = v.time,
+    state = v.state, raw = v.raw })
+  if reading.is_first and v.kind == "credit" then return book:change(row, { credited = true, old = true }) end
+  judges.judge(book, row, v.kind, reading.at)
+end
+
+--- Takes a whole reading into the database. Returns how far back the next reading has to go where a record waits for
+--- one (epoch ms), or nil.
+---@param book table
+---@param reading { at: integer, from: integer, values: table[], is_first: boolean|nil }
+---@return integer|nil need
+function M.take(book, reading)
+  local round = { book = book, reading = reading, used = {}, rivals = {}, waits = read_waits(book), waiting = {},
+    since = tonumber(book:meta "since") or 0 }
+  local groups, order = grouped(reading.values)
+  pair_equal(round, groups, order)
+  for _, v in ipairs(left_over(round, groups, order)) do
+    if not has_to_wait(round, v) then round.used[deposit_of(round, v)] = v end
+  end
+  keep_waits(round)
+  local rows = {}
+  for row in pairs(round.used) do rows[#rows + 1] = row end
+  table.sort(rows, function(a, b) return a.dp < b.dp end)
+  for _, row in ipairs(rows) do show(round, row, round.used[row]) end
+  return round.need
+end
+
+return M

@@ -1,0 +1,145 @@
+-- SPDX-License-Identifier: MIT
+-- What the state of a deposit means: whom to credit, what to take back, and when a person has to say.
+
+local decimal = require "purser.decimal"
+local json = require "purser.json"
+local stores = require "purser.desk.receive.store"
+
+local M = {}
+
+local HOUR = 3600000
+
+-- Tells whether the service ever showed a memo at this address.
+local function had_memo(book, at)
+  return book:rows([[SELECT d.dp AS dp FROM purser_receive_trace AS t JOIN purser_receive_deposit AS d ON d.dp = t.dp
+    WHERE t.mark = $1 AND d.memo <> '' LIMIT 1]], "@" .. at)[1] ~= nil
+end
+
+-- Returns the customer of a deposit; or nil and why a person has to say. About an hour from a hand-over the record's
+-- time proves nothing.
+local function customer_of(book, row)
+  local found
+  for _, one in ipairs(book:rows("SELECT * FROM purser_receive_customer WHERE at = $1 AND memo = $2", row.at,
+    row.memo)) do
+    local from, to = tonumber(one.starts) or 0, tonumber(one.ends) or math.huge
+    if one.coins ~= "" and not (" " .. one.coins .. " "):find(" " .. row.coin .. " ", 1, true) then
+      return nil, "coin"
+    end
+    if math.abs(row.time - from) < HOUR or math.abs(row.time - to) < HOUR then return nil, "edge" end
+    if row.time >= from and row.time < to then
+      if found then return nil, "who" end
+      found = one
+    end
+  end
+  if not found then return nil, "who" end
+  if row.memo == "" and had_memo(book, row.at) then return nil, "memo" end
+  if found.least ~= "" and decimal(row.amount):compare(found.least) < 0 then return nil, "least" end
+  return found.customer
+end
+
+local EVENT = "INSERT INTO purser_receive_event VALUES ($1, $2, $3, $4, $5, $6, $7)"
+local DELIVERY = "INSERT INTO purser_receive_delivery VALUES ($1, $2, $3, $4, $5, $6, '0', '')"
+
+-- Makes an event, and what each receiver waits for, in the transaction of the row.
+local function emit(book, row, kind, now)
+  local id, seq, at = row.dp .. "/" .. kind, book:next(), stores.time_text(now)
+  local body = json.encode(json.object { { "id", id }, { "kind", kind }, { "deposit", row.dp },
+    { "customer", row.customer }, { "coin", row.paid_coin }, { "network", row.network }, { "amount", row.paid_amount },
+    { "address", row.address }, { "memo", row.memo }, { "tx", row.tx }, { "time", row.time } })
+  book:rows(EVENT, id, kind, row.dp, seq, at, body, row.raw)
+  for _, receiver in ipairs(book:rows "SELECT name FROM purser_receive_receiver ORDER BY name") do
+    book:rows(DELIVERY, receiver.name, id, row.dp, seq, at, at)
+  end
+  if book.events then book.events[#book.events + 1] = { id = id, kind = kind, body = body, row = row } end
+end
+
+local function ask(book, row, why, now)
+  book:change(row, { ask = why, asked = stores.time_text(now) })
+end
+
+-- Credits a customer, once.
+local function credit(book, row, customer, now)
+  book:change(row, { credited = true, customer = customer, paid_coin = row.coin, paid_amount = row.amount, ask = "" })
+  emit(book, row, "credit", now)
+end
+
+-- A deposit that was credited: one refusal may be an answer that is late, two take it back.
+local function judge_credited(book, row, kind, now)
+  if kind == "refused" then
+    if row.reversed then return end
+    if not row.back then return book:change(row, { back = true }) end
+    book:change(row, { reversed = true })
+    if row.old then ask(book, row, "old", now) else emit(book, row, "reversed", now) end
+  elseif kind == "ask" then
+    if not row.reversed and not row.odd then
+      book:change(row, { odd = true })
+      ask(book, row, "state", now)
+    end
+  elseif kind == "credit" and row.reversed then
+    if not row.again then
+      book:change(row, { again = true })
+      ask(book, row, "again", now)
+    end
+  elseif row.back and not row.reversed then
+    book:change(row, { back = false })
+  end
+end
+
+--- Acts on what the service shows of a deposit now.
+---@param book table
+---@param row table     the deposit, with what is shown
+---@param kind string   what its state means: pending, credit, refused or ask
+---@param now integer
+function M.judge(book, row, kind, now)
+  local root = row.same ~= "" and book:deposit(row.same) or row
+  if root.credited then return judge_credited(book, root, kind, now) end
+  if row.closed then return end
+  if kind == "refused" then -- a held one may be a credited one that is taken back
+    if row.held then
+      if row.ask == "" then ask(book, row, "doubt", now) end
+    elseif row.ask ~= "" then
+      book:change(row, { ask = "" })
+    end
+  elseif row.ask ~= "" then return
+  elseif kind == "ask" then
+    ask(book, row, "state", now)
+  elseif kind == "credit" then
+    if row.held or row.before then return ask(book, row, row.held and "doubt" or "before", now) end
+    local customer, why = customer_of(book, row)
+    if customer then credit(book, row, customer, now) else ask(book, row, why, now) end
+  end
+end
+
+--- Ends a line of a person's list. Returns true; or nil and a message.
+---@param book table
+---@param dp string
+---@param verb string     give, same, refuse or seen
+---@param with string|nil  a customer, or a deposit
+---@param by string        who says so
+---@param now integer
+function M.settle(book, dp, verb, with, by, now)
+  local row = book:deposit(dp)
+  if not row then return nil, ("there is no deposit %s"):format(dp) end
+  if row.ask == "" then return nil, ("nobody is asked about %s"):format(dp) end
+  if verb == "give" then
+    if row.credited then return nil, ("%s is credited to %s; say seen"):format(dp, row.customer) end
+    if not book:rows("SELECT customer FROM purser_receive_customer WHERE customer = $1", with)[1] then
+      return nil, ("there is no customer %s"):format(with)
+    end
+    book:change(row, { by = by })
+    credit(book, row, with, now)
+  elseif verb == "same" then
+    local other = book:deposit(with)
+    if not other or other == row then return nil, ("there is no other deposit %s"):format(with) end
+    if row.credited then return nil, ("%s is credited; say seen"):format(dp) end
+    book:change(row, { ask = "", closed = true, same = other.same ~= "" and other.same or other.dp, by = by })
+  elseif row.credited == (verb == "seen") then
+    book:change(row, { ask = "", closed = true, by = by })
+  else
+    return nil, row.credited and ("%s is credited already; say seen"):format(dp) or ("%s is not credited; say give, "
+      .. "same or refuse"):format(dp)
+  end
+  return true
+end
+
+return M

@@ -1,0 +1,63 @@
+-- SPDX-License-Identifier: MIT
+-- A record of a deposit as values: two records that differ by spelling alone have one face. Spelling is `0x` and `:0`
+-- of a transaction, capitals and the prefix of an address, `address:memo`, zeros at the end of an amount, and the name
+-- of a network.
+
+local decimal = require "purser.decimal"
+local digest = require "purser.client.util.digest"
+local json = require "purser.json"
+local states = require "purser.client.operations.states"
+
+local M = {}
+
+local PREFIXED = 12 -- an address is longer; what follows a word and a colon may be a memo else
+
+local function text_of(value)
+  local text = value == nil and "" or tostring(value)
+  return (text:gsub("%z", "\\0")) -- neither database keeps a zero byte
+end
+
+-- Returns the JSON of a record's members that are no tables.
+local function raw_of(record)
+  local flat = {}
+  for name, value in pairs(record) do
+    if type(value) ~= "table" then flat[name] = value end
+  end
+  local went, text = pcall(json.encode, next(flat) ~= nil and flat or json.object {})
+  return went and text or "{}"
+end
+
+--- Returns an address as a value, and its memo, which may stand behind it.
+---@param address any
+---@param memo any
+---@return string at, string memo
+function M.place(address, memo)
+  address, memo = text_of(address), text_of(memo)
+  address = address:gsub("^%a+:(%w+)$", function(rest) return #rest > PREFIXED and rest or nil end)
+  local front, behind = address:match "^(.-):(.+)$"
+  if front then
+    address = front
+    if memo == "" then memo = behind end
+  end
+  return address:lower(), memo
+end
+
+--- Returns a record as values. Without a transaction the time belongs to the face.
+---@param record table           of C4 or A11
+---@param network_of fun(coin: string, name: string): string, string  coin and network by one name each
+---@return table
+function M.value(record, network_of)
+  local v = { address = text_of(record.address), raw = raw_of(record) }
+  v.coin, v.network = network_of(text_of(record.coin), text_of(record.network))
+  v.at, v.memo = M.place(record.address, record.memo)
+  v.tx = text_of(record.txId):lower():gsub("^0x", ""):gsub(":%d+$", "")
+  v.time = math.floor(tonumber(record.insertTime) or 0)
+  v.state, v.kind = text_of(record.status), states.credit(record.status)
+  local amount = decimal(text_of(record.amount))
+  v.amount = amount and tostring(amount) or text_of(record.amount)
+  if not amount or amount:sign() < 1 then v.kind = "ask" end
+  v.face = digest.id("deposit", v.coin, v.network, v.tx, v.at, v.memo, v.amount, v.tx == "" and tostring(v.time) or "")
+  return v
+end
+
+return M

@@ -1,0 +1,225 @@
+-- SPDX-License-Identifier: MIT
+-- The database of what was received. Every column is text: times are 13 digits of epoch milliseconds, a flag is "1" or
+-- "". A reading is one transaction; who reads holds the lease.
+
+local database = require "purser.client.util.database"
+local digest = require "purser.client.util.digest"
+
+local Store = { __name = "purser.receive.store" }
+Store.__index = Store
+
+local M = {}
+
+local VERSION = "1"
+local LOCK = 7254202 -- of PostgreSQL's advisory locks: one program at a time makes the tables
+
+-- face: of the record that was shown last; at: its address as a value; raw: that record
+-- customer, paid_coin, paid_amount: of the credit, and never changed; ask: why a person is asked, since `asked`
+-- rival: the deposit that a held one may be; same: the deposit that a person says it is; by: that person
+local columns = { "dp", "face", "at", "address", "coin", "network", "tx", "memo", "amount", "time", "state", "raw",
+  "seen", "customer", "paid_coin", "paid_amount", "ask", "asked", "rival", "same", "by", "credited", "old", "reversed",
+  "held", "closed", "before", "back", "odd", "again" }
+local flags = { credited = true, old = true, reversed = true, held = true, closed = true, before = true, back = true,
+  odd = true, again = true }
+
+-- Name, columns, and how many of these are the key.
+local tables = {
+  { "meta", "name value", 1 },
+  { "deposit", table.concat(columns, " "), 1 },
+  { "trace", "mark dp", 2 }, -- the faces and addresses that a deposit ever had
+  { "wait", "name n since time", 1 }, -- a record that later readings have to show again
+  { "customer", "at memo starts ends customer address coins least source", 3 },
+  { "receiver", "name", 1 },
+  { "event", "id kind dp seq created body raw", 1 },
+  { "delivery", "receiver id dp seq created due attempts error", 2 },
+}
+local indexes = { "deposit_face ON purser_receive_deposit (face)", "deposit_ask ON purser_receive_deposit (ask)",
+  "delivery_due ON purser_receive_delivery (receiver, due)" }
+
+local marks, sets = {}, {}
+for i, name in ipairs(columns) do
+  marks[i] = "$" .. i
+  if i > 1 then sets[i - 1] = ('"%s" = $%d'):format(name, i - 1) end
+end
+local INSERT = ("INSERT INTO purser_receive_deposit VALUES (%s)"):format(table.concat(marks, ", "))
+local UPDATE = ("UPDATE purser_receive_deposit SET %s WHERE dp = $%d"):format(table.concat(sets, ", "), #columns)
+
+local unpack = table.unpack or unpack -- luacheck: ignore
+
+--- Returns a time as the tables keep it.
+function M.time_text(ms) return ("%013d"):format(ms) end
+
+local function create(tx)
+  for _, one in ipairs(tables) do
+    local names, parts = {}, {}
+    for name in one[2]:gmatch "%S+" do
+      names[#names + 1], parts[#parts + 1] = ('"%s"'):format(name), ('"%s" TEXT NOT NULL'):format(name)
+    end
+    parts[#parts + 1] = ("PRIMARY KEY (%s)"):format(table.concat(names, ", ", 1, one[3]))
+    tx:rows(("CREATE TABLE purser_receive_%s (%s)"):format(one[1], table.concat(parts, ", ")))
+  end
+  for _, sql in ipairs(indexes) do tx:rows("CREATE INDEX purser_receive_" .. sql) end
+  tx:rows("INSERT INTO purser_receive_meta VALUES ('version', $1), ('seq', '0'), ('lease', '')", VERSION)
+end
+
+--------------------------------------------------------------------------------- what one transaction reads and writes
+
+local Book = {}
+Book.__index = Book
+
+-- Returns the rows of a statement as objects: one for each deposit, in a whole transaction.
+local function objects(book, rows)
+  for i, row in ipairs(rows) do
+    local known = book.known[row.dp]
+    if not known then
+      for name in pairs(flags) do row[name] = row[name] ~= "" end
+      row.time = math.floor(tonumber(row.time))
+      book.known[row.dp], known = row, row
+    end
+    rows[i] = known
+  end
+  return rows
+end
+
+function Book:rows(...) return self.tx:rows(...) end
+
+--- Returns a value of the database's own.
+function Book:meta(name)
+  local row = self:rows("SELECT value FROM purser_receive_meta WHERE name = $1", name)[1]
+  return row and row.value
+end
+
+function Book:set_meta(name, value)
+  self:rows("INSERT INTO purser_receive_meta VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = $3", name,
+    tostring(value), tostring(value))
+end
+
+--- Returns the next number of a sequence, as a text of 12 digits.
+function Book:next()
+  local n = ("%012d"):format(tonumber(self:meta "seq") + 1)
+  self:set_meta("seq", n)
+  return n
+end
+
+function Book:deposit(dp)
+  return objects(self, self:rows("SELECT * FROM purser_receive_deposit WHERE dp = $1", dp))[1]
+end
+
+--- Returns the deposits that were shown last with this face.
+function Book:with_face(face)
+  return objects(self, self:rows("SELECT * FROM purser_receive_deposit WHERE face = $1 ORDER BY dp", face))
+end
+
+--- Returns the deposits that ever had this face.
+function Book:had_face(face)
+  return objects(self, self:rows([[SELECT d.* FROM purser_receive_trace AS t JOIN purser_receive_deposit AS d ON
+    d.dp = t.dp WHERE t.mark = $1 ORDER BY d.dp]], face))
+end
+
+--- Returns the deposits to an address, from a time on, or of a transaction, or about a time.
+function Book:at_address(at, from, tx, earliest, latest)
+  return objects(self, self:rows([[SELECT d.* FROM purser_receive_trace AS t JOIN purser_receive_deposit AS d ON
+    d.dp = t.dp WHERE t.mark = $1 AND (d.time >= $2 OR d.tx = $3 OR d.time BETWEEN $4 AND $5) ORDER BY d.dp]],
+    "@" .. at, M.time_text(from), tx, M.time_text(earliest), M.time_text(latest)))
+end
+
+--- Notes that a deposit was changed.
+function Book:change(row, fields)
+  for name, value in pairs(fields) do
+    if row[name] ~= value then row[name], self.dirty[row] = value, true end
+  end
+  return row
+end
+
+local function values_of(row, first, last)
+  local values = {}
+  for i = first, #columns do
+    local name = columns[i]
+    local value = row[name]
+    values[#values + 1] = flags[name] and (value and "1" or "") or name == "time" and M.time_text(value) or value or ""
+  end
+  values[#values + 1] = last
+  return unpack(values)
+end
+
+local function trace(book, row)
+  for _, mark in ipairs { row.face, "@" .. row.at } do
+    book:rows("INSERT INTO purser_receive_trace VALUES ($1, $2) ON CONFLICT DO NOTHING", mark, row.dp)
+  end
+end
+
+--- Adds a deposit. Its id is made of its account and its first face, so that two databases have one id.
+function Book:insert(row)
+  local n, account = 0, self:meta "account" or ""
+  repeat
+    n = n + 1
+    row.dp = "dp_" .. digest.id("dp", account, row.face, tostring(n)):sub(1, 12)
+  until not self:deposit(row.dp)
+  self.known[row.dp] = row
+  self:rows(INSERT, values_of(row, 1))
+  trace(self, row)
+  return row
+end
+
+local function flush(book)
+  for row in pairs(book.dirty) do
+    book:rows(UPDATE, values_of(row, 2, row.dp))
+    trace(book, row)
+  end
+end
+
+local LOST = "another process reads into this database, or this one was too slow to say that it still does"
+
+--- Runs `fn(book)` in one transaction. `owner` has to hold the lease, where one is given. Returns what `fn` returns; or
+--- nil and a message.
+function Store:write(fn, owner)
+  return self.db:transaction(function(tx)
+    local suffix = self.db.name == "postgresql" and " FOR UPDATE" or ""
+    local lease = tx:rows("SELECT value FROM purser_receive_meta WHERE name = 'lease'" .. suffix)[1].value
+    if owner and lease:match "^%S*" ~= owner then tx:reject(LOST) end
+    local book = setmetatable({ tx = tx, known = {}, dirty = {} }, Book)
+    local result, second = fn(book)
+    flush(book)
+    return result == nil and true or result, second
+  end)
+end
+
+--- Takes or keeps the lease until `now + ms`. Returns true; or nil and what holds it.
+function Store:lease(owner, now, ms)
+  return self.db:transaction(function(tx)
+    local suffix = self.db.name == "postgresql" and " FOR UPDATE" or ""
+    local text = tx:rows("SELECT value FROM purser_receive_meta WHERE name = 'lease'" .. suffix)[1].value
+    local holder, ends = text:match "^(%S+) (%d+)$"
+    -- a holder whose lease ends far ahead had a clock that was wrong
+    if holder and holder ~= owner and tonumber(ends) > now and tonumber(ends) <= now + 10 * ms then tx:reject(text) end
+    tx:rows("UPDATE purser_receive_meta SET value = $1 WHERE name = 'lease'", ms > 0 and ("%s %d"):format(owner,
+      now + ms) or "")
+    return true
+  end)
+end
+
+--- Returns the rows of a statement, and how many it changed; or nil and a message.
+function Store:rows(sql, ...) return self.db:rows(sql, ...) end
+
+function Store:close() self.db:close() end
+
+--- Opens the database: { sqlite = path } or { postgresql = {...} }. Returns nil and a message when it cannot.
+function M.open(options)
+  local db, message = database.open { sqlite = options.sqlite, postgresql = options.postgresql,
+    lock_timeout_ms = 10000, relaxed = options.relaxed }
+  if not db then return nil, message end
+  local find = db.name == "postgresql" and "SELECT tablename AS name FROM pg_tables WHERE schemaname = "
+    .. "current_schema() AND tablename = 'purser_receive_meta'"
+    or "SELECT name FROM sqlite_master WHERE name = 'purser_receive_meta'"
+  local version
+  version, message = db:transaction(function(tx)
+    tx:lock(LOCK)
+    if not tx:rows(find)[1] then create(tx) end
+    return tx:rows "SELECT value FROM purser_receive_meta WHERE name = 'version'"[1].value
+  end)
+  if version == VERSION then return setmetatable({ db = db }, Store) end
+  db:close()
+  return nil, version and "it is of another version of Purser" or message
+end
+
+return M
