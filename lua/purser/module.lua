@@ -34,6 +34,7 @@ local writes = lazy "purser.write"
 ---@field payouts purser.modules.payouts    queues of payments
 ---@field approvals purser.modules.approvals  plans that persons sign, and policies
 ---@field books purser.modules.books        a copy of the histories, and statements
+---@field receive purser.modules.receive    deposits credited once, by named receivers
 ---@field monitor purser.modules.monitor    alerts and numbers for who keeps watch
 ---@field fleet purser.modules.fleet        sub-accounts and keys as they are declared
 ---@field transport purser.Transports       what makes transports, by name
@@ -94,7 +95,8 @@ local members = {
   states = "purser.client.operations.states", transport = "purser.client.transports",
   journal = "purser.write.journal",
   approvals = "purser.desk.approvals", books = "purser.desk.books", fleet = "purser.desk.fleet",
-  monitor = "purser.desk.monitor", payouts = "purser.desk.payouts", vault = "purser.desk.fleet.vault",
+  receive = "purser.desk.receive", monitor = "purser.desk.monitor",
+  payouts = "purser.desk.payouts", vault = "purser.desk.fleet.vault",
   sim = "purser.testing.sim",
   run = "purser.schedule run", spawn = "purser.schedule spawn", join = "purser.schedule join",
   all = "purser.schedule all", sleep = "purser.schedule sleep",

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 --- Where events go: a command of the shell, or a signed webhook. Both may get an event more than once, and none less.
 --
---   command   gets the event on its standard input; exit status 0 means that it has it
+--   command   gets the event on its standard input; exit status 0 within ten seconds means that it has it
 --   webhook   gets it by POST; an answer of 2xx within ten seconds means that it has it. `Purser-Signature` in its head
 --             is `t=SECONDS,v1=HEX`: HMAC-SHA256 of "SECONDS.BODY"; M.verify checks it.
 
@@ -17,21 +17,30 @@ local TIMEOUT_MS, TOLERANCE_S = 10000, 300
 ---@field command string|nil         of the shell
 ---@field webhook string|nil         an https:// URL, or http:// to this machine
 ---@field secret string|userdata|nil with webhook: the key of its signatures
+---@field limit_ms integer|nil       how long a receiver may take. Default: 10000
 
 ---@class purser.Sink
 ---@field deliver fun(self: purser.Sink, text: string): true|nil, string|nil
 
 -- Runs the command with the text as its standard input. A file holds the text: a pipe whose reader ends early would end
--- this process by a signal, and Lua 5.1 does not say how the reader of a pipe ended.
+-- this process by a signal, and Lua 5.1 does not say how the reader of a pipe ended. timeout(1) ends a command that
+-- hangs.
 local function run(self, text)
   local path = os.tmpname()
   local file, message = io.open(path, "wb")
   if not file then return nil, message end
-  file:write(text, "\n")
-  file:close()
-  local first, _, status = os.execute(("( %s\n) <'%s'"):format(self.command, path))
+  local written, why = file:write(text, "\n")
+  local closed, reason = file:close()
+  if not (written and closed) then
+    os.remove(path)
+    return nil, ("the event could not be written to %s: %s"):format(path, tostring(why or reason))
+  end
+  local command = ("( %s\n) <'%s'"):format(self.command, path)
+  local first, _, status = os.execute(("if command -v timeout >/dev/null; then timeout -k 1 %g sh -c '%s'; else %s; fi")
+    :format(self.limit_ms / 1000, command:gsub("'", "'\\''"), command))
   os.remove(path)
   if first == true or first == 0 then return true end
+  if (status or first) == 124 then return nil, ("the command took more than %g s"):format(self.limit_ms / 1000) end
   return nil, ("the command ended with status %s"):format(tostring(status or first))
 end
 
@@ -44,7 +53,7 @@ local function post(self, text)
   local head = { ["Content-Type"] = "application/json",
     ["Purser-Signature"] = signature(self.signer, math.floor(core.now_ms() / 1000), text) }
   local response, failure = self.transport:send { method = "POST", target = self.target, body = text, headers = head,
-    timeout_ms = TIMEOUT_MS }
+    timeout_ms = self.limit_ms }
   if not response then return nil, failure.message end
   if response.status >= 200 and response.status < 300 then return true end
   return nil, ("the webhook answered %d"):format(response.status)
@@ -60,9 +69,10 @@ local function new_webhook(options)
   local signer, message = core.signer("hmac-sha256", options.secret)
   if not signer then return nil, message end
   local transport
-  transport, message = curl.new { base_url = base, timeout_ms = TIMEOUT_MS }
+  transport, message = curl.new { base_url = base, timeout_ms = options.limit_ms or TIMEOUT_MS }
   if not transport then return nil, message end
-  return { deliver = post, signer = signer, transport = transport, target = target == "" and "/" or target }
+  return { deliver = post, signer = signer, transport = transport, target = target == "" and "/" or target,
+    limit_ms = options.limit_ms or TIMEOUT_MS }
 end
 
 --- Makes what delivers events. `deliver` returns true where the receiver has the event; or nil and a message.
@@ -71,7 +81,7 @@ end
 function M.new(options)
   if (options.command == nil) == (options.webhook == nil) then return nil, "give either a command or a webhook" end
   if options.webhook then return new_webhook(options) end
-  return { deliver = run, command = options.command }
+  return { deliver = run, command = options.command, limit_ms = options.limit_ms or TIMEOUT_MS }
 end
 
 -- Compares two texts without telling by the time it takes where they differ.

@@ -1,0 +1,333 @@
+-- SPDX-License-Identifier: MIT
+--- Money in: each deposit is credited once, to the right customer, or a person is asked. See docs/receive.md.
+---
+---     local receive = assert(purser.receive.open { sqlite = "deposits.db", client = client, receivers = {
+---       shop = { command = "./credit.sh" } } })
+---     assert(receive:begin { customers = "customer,address\nalice,0x8f3b...\n" })
+---     assert(receive:run {})
+
+local core = require "purser.core"
+local customers = require "purser.desk.receive.customers"
+local decimal = require "purser.decimal"
+local errors = require "purser.client.call.errors"
+local identity = require "purser.desk.receive.identity"
+local judges = require "purser.desk.receive.judge"
+local lists = require "purser.desk.receive.lists"
+local option_schema = require "purser.client.util.option_schema"
+local outbox = require "purser.desk.receive.outbox"
+local readers = require "purser.desk.receive.reader"
+local sinks = require "purser.client.transport.sinks"
+local stores = require "purser.desk.receive.store"
+
+---@class purser.modules.receive
+local M = {}
+
+---@class purser.Receive
+local Receive = { __name = "purser.receive" }
+Receive.__index = Receive
+
+---@class purser.ReceiveOptions
+---@field sqlite string|nil                  a file; made when it is missing
+---@field postgresql purser.PostgresqlOptions|nil
+---@field client purser.Client|nil           to read with; lists and settling need none
+---@field receivers table<string, purser.SinkOptions>|nil  by name: { command }, { webhook, secret }, or { deliver }, a
+--- function(self, text) that returns true when it has the event for good
+---@field coin string|nil                    of this coin alone
+---@field sub_accounts boolean|nil           those of all sub-accounts (A11, three days back), and not the own ones
+---@field poll_ms integer|nil                pause between two looks. Default: 10000
+---@field lease_ms integer|nil               after so long without a word another process may read. Default: 45000
+
+local rules = { sqlite = "string", postgresql = "table", client = "any", receivers = "table", coin = "string",
+  sub_accounts = "boolean", poll_ms = { 1, 3600000 }, lease_ms = { 1, 3600000 } }
+local BUDGET_MS = 20000 -- for receivers between two looks
+
+local function problem_of(message) return errors.config("the deposits: " .. tostring(message)) end
+
+-- Returns senders by name; or nil and a message.
+local function senders_of(receivers)
+  local senders = {}
+  for name, options in pairs(receivers or {}) do
+    if type(name) ~= "string" or not name:find "^%a[%w_-]*$" or #name > 40 then
+      return nil, ("a receiver's name is of letters, digits, _ and -; %q is not"):format(tostring(name))
+    end
+    local sender, message = options, nil
+    if type(options) ~= "table" then message = "it is no table" end
+    if not message and not options.deliver then sender, message = sinks.new(options) end
+    if message then return nil, ("receiver %s: %s"):format(name, message) end
+    senders[name] = sender
+  end
+  return senders
+end
+
+-- Returns what a database is of: account, service and filter.
+local function place_of(self)
+  if not self.client then return nil end
+  local request = self.client:prepare "ping"
+  return { account = tostring(self.client:account()), service = request and request.url:match "^%a+://[^/]+" or "",
+    filter = (self.coin or "") .. (self.sub_accounts and " of sub-accounts" or "") }
+end
+
+--- Opens the database. Returns an object; or nil and an error of kind "config".
+---@param options purser.ReceiveOptions
+---@return purser.Receive|nil receive, purser.Error|nil err
+function M.open(options)
+  local message, name, hint = option_schema.check(options, rules, "option")
+  if not message and (options.sqlite == nil) == (options.postgresql == nil) then
+    message, name = "give sqlite = FILE or postgresql = {...}, one of them", "sqlite"
+  end
+  if message then return nil, errors.config(message, hint, name) end
+  local senders
+  senders, message = senders_of(options.receivers)
+  if not senders then return nil, errors.config(message, nil, "receivers") end
+  local store
+  store, message = stores.open(options)
+  if not store then return nil, problem_of(message) end
+  local self = setmetatable({ store = store, client = options.client, senders = senders, coin = options.coin,
+    sub_accounts = options.sub_accounts, poll = options.poll_ms or 10000, lease_ms = options.lease_ms or 45000,
+    reader = options.client and readers.new(options.client, options),
+    token = assert(core.random_token(16)) }, Receive)
+  self.clock = options.client and function() return options.client:now() end or core.now_ms
+  self.place = place_of(self)
+  return self
+end
+
+-- Runs `fn(book)` in one transaction. Returns what it returns; or nil and an error.
+local function write(self, fn, owner)
+  local refused
+  local value, message = self.store:write(function(book)
+    local result, why = fn(book)
+    if result == nil and why then
+      refused = why
+      book.tx:reject(why)
+    end
+    return result
+  end, owner)
+  if value ~= nil then return value end
+  return nil, refused and errors.argument(nil, refused) or problem_of(message)
+end
+
+-- Returns why the database is not that of this client; or nil.
+local function mismatch(self, book)
+  if not book:meta "since" then return "no place is kept; run `purser receive begin` first" end
+  for name, value in pairs(self.place or {}) do
+    local kept = book:meta(name)
+    if kept ~= value then
+      return ("the database is of the %s %q, and this is %q"):format(name, tostring(kept), value)
+    end
+  end
+end
+
+local function names_of(senders)
+  local names = {}
+  for name in pairs(senders) do names[#names + 1] = name end
+  table.sort(names)
+  return names
+end
+
+---@class purser.ReceiveBegun
+---@field old integer      deposits that had succeeded before, which are not credited
+---@field pending integer  deposits that will be credited when they succeed
+
+--- Keeps the place, with one whole reading: what has succeeded by now is not credited.
+---@param params { customers: string|nil }|nil  customers: the text of a customers' file
+---@return purser.ReceiveBegun|nil begun, purser.Error|nil err
+function Receive:begin(params)
+  if not self.client then return nil, errors.config("a client is needed to begin", nil, "client") end
+  local rows, message = {}, nil
+  if params and params.customers then rows, message = customers.parse(params.customers) end
+  if not rows then return nil, errors.argument("customers", message) end
+  local reading, err = self.reader:read(true)
+  if not reading then return nil, err end
+  return write(self, function(book)
+    if book:meta "since" then return nil, "the place is kept already" end
+    for name, value in pairs(self.place) do book:set_meta(name, value) end
+    book:set_meta("since", reading.at)
+    outbox.add(book, names_of(self.senders))
+    local ok, why = customers.replace(book, rows)
+    if not ok then return nil, why end
+    identity.take(book, reading)
+    local begun = { old = 0, pending = 0 }
+    for _, value in ipairs(reading.values) do
+      local name = value.kind == "credit" and "old" or value.kind == "pending" and "pending"
+      if name then begun[name] = begun[name] + 1 end
+    end
+    return begun
+  end)
+end
+
+--- Takes the lease, and keeps events for the receivers that are named. `customers` takes the place of those before.
+---@param params { customers: string|nil }|nil
+---@return true|nil ok, purser.Error|nil err  the code "held": another process reads into this database
+function Receive:take_lease(params)
+  local text = params and params.customers
+  local rows, message
+  if text then rows, message = customers.parse(text) end
+  if text and not rows then return nil, errors.argument("customers", message) end
+  local ok, holder = self.store:lease(self.token, self.clock(), self.lease_ms)
+  if not ok then
+    if not tostring(holder):find "^%S+ %d+$" then return nil, problem_of(holder) end
+    local err = errors.config "another process reads into this database"
+    err.code = "held"
+    return nil, err
+  end
+  return write(self, function(book)
+    local why = mismatch(self, book)
+    if why then return nil, why end
+    outbox.add(book, names_of(self.senders))
+    if not rows then return true end
+    return customers.replace(book, rows)
+  end, self.token)
+end
+
+-- Says that this process still reads.
+local function keep(self)
+  local ok, holder = self.store:lease(self.token, self.clock(), self.lease_ms)
+  if not ok then error(errors.config("the deposits: " .. tostring(holder)), 0) end
+end
+
+---@class purser.ReceiveEvent
+---@field id string    the same for ever
+---@field kind "credit"|"reversed"
+---@field body string  what a receiver gets: one JSON object
+
+--- Reads once, and takes what is shown. Returns the events that were made.
+---@return purser.ReceiveEvent[]|nil events, purser.Error|nil err
+function Receive:look()
+  local events
+  for _ = 1, 3 do
+    local reading, err = self.reader:read()
+    if not reading then return nil, err end
+    local need
+    local ok
+    ok, err = write(self, function(book)
+      local why = mismatch(self, book)
+      if why then return nil, why end
+      book.events = events or {}
+      need = identity.take(book, reading)
+      return book.events
+    end, self.token)
+    if not ok then
+      self.reader:failed()
+      return nil, err
+    end
+    events = ok
+    self.reader:took(reading, need)
+    if not need or need >= reading.from then break end -- deeper is needed at once
+  end
+  return events
+end
+
+--- Hands over what is due.
+---@param told (fun(name: string, event: table, ok: boolean, message: string|nil))|nil
+---@return integer|nil taken, integer|purser.Error failed
+function Receive:deliver(told)
+  local went, taken, failed = pcall(outbox.deliver, self.store, self.senders, self.clock,
+    { budget_ms = BUDGET_MS, keep = function() keep(self) end, told = told })
+  if went then return taken, failed end
+  return nil, errors.is(taken) and taken or problem_of(taken)
+end
+
+---@class purser.ReceiveRun
+---@field customers string|nil     the text of a customers' file
+---@field deadline_ms integer|nil  ends after so long. Default: never; 0 looks once
+---@field made (fun(event: purser.ReceiveEvent))|nil
+---@field told (fun(name: string, event: table, ok: boolean, message: string|nil))|nil
+---@field problem (fun(err: purser.Error))|nil  a look that failed for a reason that passes
+
+--- Looks and hands over, again and again.
+---@param params purser.ReceiveRun|nil
+---@return true|nil ok, purser.Error|nil err
+function Receive:run(params)
+  params = params or {}
+  local ok, err = self:take_lease(params)
+  if not ok then return nil, err end
+  local deadline = params.deadline_ms and self.clock() + params.deadline_ms or math.huge
+  while true do
+    local went, problem = pcall(keep, self)
+    if not went then return nil, errors.is(problem) and problem or problem_of(problem) end
+    local events
+    events, err = self:look()
+    if err and not err.retryable then return nil, err end
+    if err and params.problem then params.problem(err) end
+    for _, event in ipairs(events or {}) do
+      if params.made then params.made(event) end
+    end
+    local taken
+    taken, problem = self:deliver(params.told)
+    if not taken then return nil, problem end
+    local left = deadline - self.clock()
+    if left <= 0 then break end
+    self.client:sleep(math.max(1, math.min(self.poll, left)))
+  end
+  self.store:lease(self.token, self.clock(), 0)
+  return not err or nil, err
+end
+
+--- Ends a line of the list: give CUSTOMER, same DEPOSIT, refuse, or seen.
+---@param dp string
+---@param verb "give"|"same"|"refuse"|"seen"
+---@param with string|nil  the customer, or the deposit
+---@param by string|nil    who says so
+---@return true|nil ok, purser.Error|nil err
+function Receive:settle(dp, verb, with, by)
+  return write(self, function(book)
+    return judges.settle(book, dp, verb, with, by or "", self.clock())
+  end)
+end
+
+--- Lets a receiver get events again: of a deposit, of an id, or those since a time (epoch ms). Returns how many.
+---@param receiver string
+---@param what string|integer
+---@return integer|nil count, purser.Error|nil err
+function Receive:replay(receiver, what)
+  return write(self, function(book) return outbox.replay(book, receiver, what, self.clock()) end)
+end
+
+--- Gives a receiver another name, or forgets it and what waits for it.
+---@param old string
+---@param new string|nil
+---@return true|nil ok, purser.Error|nil err
+function Receive:rename(old, new)
+  return write(self, function(book) return outbox.rename(book, old, new) end)
+end
+
+--- Sends a receiver `dp_test/credit` of 0, once.
+---@param name string
+---@return true|nil ok, string|purser.Error|nil message
+function Receive:test(name)
+  local sender = self.senders[name]
+  if not sender then return nil, errors.argument("name", ("no receiver %s is given"):format(name)) end
+  return sender:deliver(lists.TEST)
+end
+
+--- Notes that an address is a customer's.
+---@param customer string
+---@param address string
+---@param memo string|nil
+---@return true|nil ok, purser.Error|nil err
+function Receive:note_address(customer, address, memo)
+  local row, message = customers.row { customer = customer, address = address, memo = memo }
+  if not row then return nil, errors.argument("address", message) end
+  return write(self, function(book) return customers.add(book, row) end)
+end
+
+--- Returns the deposits that a person has to end: { deposit, amount, coin, why, since, verbs }.
+---@return table[]|nil lines, purser.Error|nil err
+function Receive:list() return lists.of(self.store, problem_of) end
+
+--- Returns what waits for each receiver: { receiver, waiting, since, due, error }, times as text.
+---@return table[]|nil rows, purser.Error|nil err
+function Receive:deliveries()
+  local went, rows = pcall(outbox.waiting, self.store)
+  if not went then return nil, problem_of(rows) end
+  return rows
+end
+
+--- Adds up by coin: { coin, received, credited, reversed, person, refused, pending, adds_up }, and what does not fit.
+---@return table[]|nil sums, purser.Error|nil err
+function Receive:check() return lists.check(self.store, problem_of, decimal) end
+
+--- Closes the database.
+function Receive:close() self.store:close() end
+
+return M

@@ -1,0 +1,97 @@
+-- SPDX-License-Identifier: MIT
+-- Whole readings of the service's list of deposits: two hours at each look, two days each half hour, and all that the
+-- service shows each twelve hours, at the start and after an error. Nothing that a stranger sends changes these depths.
+
+local digest = require "purser.client.util.digest"
+local records = require "purser.desk.receive.record"
+
+local M = {}
+
+local MIN, HOUR, DAY = 60000, 3600000, 86400000
+local MARGIN_MS = 540000 -- the next look begins this much later than the earliest time
+
+local Reader = {}
+Reader.__index = Reader
+
+-- Returns coin and network by one name each, whichever name a record shows; as shown where the service knows neither.
+-- The live service shows a coin of several networks with its network, as USDT-TRX.
+local function named(self, coin, network)
+  local function find(name, of)
+    local found, err = self.client.wallet:find_network { coin = name, network = of, max_age_ms = DAY }
+    if not found and err.kind ~= "argument" and err.outcome ~= "rejected" then error(err, 0) end
+    return found
+  end
+  local name = network ~= "" and network or nil
+  local found = name and find(coin, name)
+  if not found and coin:find("-", 2, true) then
+    local front, behind = coin:match "^(.-)%-(.+)$"
+    found = find(front, name or behind) or find(front, behind)
+  end
+  if not found then return coin, network end
+  return found.coin, found.netWork or found.network
+end
+
+local function name_of(self, coin, network)
+  local key = digest.id("coin", coin, network)
+  local known = self.names[key]
+  if not known or self.client:now() - known.at > DAY then
+    local one, other = named(self, coin, network)
+    known = { coin = one, network = other, at = self.client:now() }
+    self.names[key] = known
+  end
+  return known.coin, known.network
+end
+
+-- Returns how far back a look goes.
+local function depth_of(self, now)
+  if not self.ok_at then return now - 90 * DAY end
+  local from = math.min(now, self.ok_at) - 2 * HOUR
+  if math.abs(now - self.ok_at) > 30 * MIN or now - self.wide_at > 30 * MIN or now < self.wide_at then
+    from = math.min(now, self.ok_at) - 2 * DAY
+  end
+  if now - self.deep_at > 12 * HOUR or now < self.deep_at then from = now - 90 * DAY end
+  return math.min(from, self.need or from)
+end
+
+--- Reads. Returns a reading for identity.take; or nil and an error.
+function Reader:read(is_first)
+  local now = self.client:now()
+  local from = math.max(is_first and now - 90 * DAY or depth_of(self, now),
+    self.client:earliest(self.operation, now) + MARGIN_MS)
+  local walk = self.client:each(self.operation, { from = from, coin = self.coin })
+  local values = {}
+  while true do
+    local record, err = walk:next()
+    if err then
+      self.ok_at = nil -- the next reading is deep
+      return nil, err
+    end
+    if not record then break end
+    local went, value = pcall(records.value, record, function(coin, network) return name_of(self, coin, network) end)
+    if not went then
+      if type(value) == "string" then error(value, 0) end
+      return nil, value
+    end
+    values[#values + 1] = value
+  end
+  return { at = now, from = from, values = values, is_first = is_first }
+end
+
+--- Notes that a reading was taken whole, and how far back the next one has to go.
+function Reader:took(reading, need)
+  self.need, self.ok_at = need, reading.at
+  if reading.from <= reading.at - 2 * DAY or not self.wide_at then self.wide_at = reading.at end
+  if reading.from <= reading.at - 89 * DAY or not self.deep_at then self.deep_at = reading.at end
+end
+
+--- Notes that a reading was not taken: the next one is deep.
+function Reader:failed() self.ok_at = nil end
+
+---@param client purser.Client
+---@param options { coin: string|nil, sub_accounts: boolean|nil }
+function M.new(client, options)
+  return setmetatable({ client = client, coin = options.coin, names = {},
+    operation = options.sub_accounts and "broker.all_deposit_history" or "wallet.deposit_history" }, Reader)
+end
+
+return M
