@@ -17,6 +17,7 @@ M.own = {
   { "approvals", "Bring plans and signatures to the payer, and show what they lack." },
   { "policy", "Check, try, sign and install the policy that says who has to approve." },
   { "journal", "List the write calls that a journal holds, and find out what became of open ones." },
+  { "receive", "Credit each deposit once, to the right customer, or ask a person." },
   { "watch", "Tell of each deposit, or of what changes of an account, as it comes." },
   { "export", "Write every record of a history, complete, as CSV or JSON lines." },
   { "wait", "Wait until a withdrawal, deposit or transfer is done." },

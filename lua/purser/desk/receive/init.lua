@@ -170,13 +170,20 @@ function Receive:take_lease(params)
     err.code = "held"
     return nil, err
   end
-  return write(self, function(book)
+  local taken, err = write(self, function(book)
     local why = mismatch(self, book)
     if why then return nil, why end
     outbox.add(book, names_of(self.senders))
     if not rows then return true end
     return customers.replace(book, rows)
   end, self.token)
+  if not taken then self:release() end
+  return taken, err
+end
+
+--- Gives the lease up.
+function Receive:release()
+  if self.store:write(function() return true end, self.token) then self.store:lease(self.token, 0, 0) end
 end
 
 -- Says that this process still reads.
@@ -234,13 +241,9 @@ end
 ---@field told (fun(name: string, event: table, ok: boolean, message: string|nil))|nil
 ---@field problem (fun(err: purser.Error))|nil  a look that failed for a reason that passes
 
---- Looks and hands over, again and again.
----@param params purser.ReceiveRun|nil
----@return true|nil ok, purser.Error|nil err
-function Receive:run(params)
-  params = params or {}
-  local ok, err = self:take_lease(params)
-  if not ok then return nil, err end
+-- Looks and hands over until the deadline. Returns true; or nil and an error.
+local function go(self, params)
+  local err
   local deadline = params.deadline_ms and self.clock() + params.deadline_ms or math.huge
   while true do
     local went, problem = pcall(keep, self)
@@ -259,8 +262,18 @@ function Receive:run(params)
     if left <= 0 then break end
     self.client:sleep(math.max(1, math.min(self.poll, left)))
   end
-  self.store:lease(self.token, self.clock(), 0)
   return not err or nil, err
+end
+
+--- Looks and hands over, again and again.
+---@param params purser.ReceiveRun|nil
+---@return true|nil ok, purser.Error|nil err
+function Receive:run(params)
+  local ok, err = self:take_lease(params)
+  if not ok then return nil, err end
+  ok, err = go(self, params or {})
+  self:release()
+  return ok, err
 end
 
 --- Ends a line of the list: give CUSTOMER, same DEPOSIT, refuse, or seen.

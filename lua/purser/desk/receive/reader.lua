@@ -8,7 +8,7 @@ local records = require "purser.desk.receive.record"
 local M = {}
 
 local MIN, HOUR, DAY = 60000, 3600000, 86400000
-local MARGIN_MS = 540000 -- the next look begins this much later than the earliest time
+local MARGIN_MS = 2 * HOUR -- later than the earliest time: the walk takes a while, and this machine's clock may be off
 
 local Reader = {}
 Reader.__index = Reader

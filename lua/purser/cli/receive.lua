@@ -1,0 +1,237 @@
+-- SPDX-License-Identifier: MIT
+-- `purser receive`: each deposit credited once, to the right customer, or a person is asked; see docs/receive.md.
+
+local connection = require "purser.cli.connection"
+local credentials = require "purser.cli.credentials"
+local files = require "purser.client.util.files"
+local json = require "purser.json"
+local lazy = require "purser.client.util.lazy"
+local limits = lazy "purser.hosts.limits"
+local output = require "purser.cli.output"
+local plain_text = require "purser.client.util.plain_text"
+local purser = lazy "purser"
+local report = require "purser.cli.report"
+local values = require "purser.cli.values"
+
+local M = {}
+
+local HELD, WAITS, ASKED = 4, 5, 6 -- exit codes: another process reads; an event waits; a person has to look
+
+local ACTIONS = { "begin", "run", "list", "settle", "deliveries", "replay", "receivers", "test", "address", "check" }
+
+function M.grammar()
+  return {
+    text = "Credit each deposit once, to the customer whose address it came to, or ask a person.\n"
+      .. "  begin                          keep the place, before the first look\n"
+      .. "  run                            look and hand over, until it is stopped\n"
+      .. "  list                           the deposits that a person has to end\n"
+      .. "  settle DP give CUSTOMER | same DP | refuse | seen\n"
+      .. "  deliveries                     what waits for each receiver\n"
+      .. "  replay NAME DP | ID | TIME     hand over again\n"
+      .. "  receivers rename OLD NEW | drop NAME\n"
+      .. "  test NAME                      send a receiver dp_test/credit of 0\n"
+      .. "  address CUSTOMER COIN NETWORK  make or find a deposit address, and note whose it is\n"
+      .. "  check                          add up by coin\n"
+      .. "Exit code 4: another process reads into the database; 5: an event waits for a receiver; 6: a person has to "
+      .. "look.",
+    arguments = { { "action", table.concat(ACTIONS, ", ") .. ".", choices = ACTIONS },
+      { "first", "Of the action.", optional = true, values = {} },
+      { "second", "Of the action.", optional = true, values = {} },
+      { "third", "Of the action.", optional = true, values = {} } },
+    { "Options",
+      { "--to", "<database>", "The deposits: sqlite:FILE or postgresql:DATABASE. Or set PURSER_DEPOSITS." },
+      { "--customers", "<file>", "CSV file: customer,address,memo,coins,least,from,until." },
+      { "--run", "<name=value>", "Receiver: a command of the shell that gets each event, a line of JSON, on its "
+        .. "standard input.", many = true },
+      { "--webhook", "<name=value>", "Receiver: URL that each event is posted to.", many = true },
+      { "--secret-file", "<file>", "With --webhook: file with the key of its signatures, readable by you alone." },
+      { "--limit", "<duration>", "How long a receiver may take; default 10s." },
+      { "--coin", "<text>", "Of this coin alone." },
+      { "--sub-accounts", "Those of all sub-accounts (a broker's key; three days back), and not the own ones." },
+      { "--poll", "<duration>", "How long between two looks: 5s, 1m; default 10s." },
+      { "--deadline", "<duration>", "End after so long; without it, never." },
+      { "--once", "Look once." },
+      { "--json", "The result as JSON." } },
+    connection.service, connection.messages,
+  }
+end
+
+local function receivers_of(options)
+  local made, secret = {}, nil
+  if options.secret_file then
+    local message
+    secret, message = purser.secrets.from_file(options.secret_file)
+    if not secret then report.bad_input("--secret-file: %s", message) end
+  end
+  for kind, name in pairs { command = "run", webhook = "webhook" } do
+    for _, pair in ipairs(options[name]) do
+      if made[pair[1]] then report.bad_input("the receiver %s is given twice", pair[1]) end
+      made[pair[1]] = { [kind] = pair[2], secret = kind == "webhook" and secret or nil, limit_ms = options.limit }
+    end
+  end
+  return made
+end
+
+-- Opens the database; with a client where the action asks the service.
+local function open(options, has_client)
+  local text = options.to or credentials.variable "PURSER_DEPOSITS"
+  local made = text and limits.parse(text)
+  if not made or made.redis then
+    report.bad_input("%s; give --to sqlite:FILE or postgresql:DATABASE", -- it may hold a password
+      text and "--to names no database" or "no database is named")
+  end
+  made.receivers, made.coin, made.sub_accounts, made.poll_ms = receivers_of(options), options.coin,
+    options.sub_accounts, options.poll
+  made.client = has_client and connection.open(options) or nil
+  return report.must(purser.receive.open(made)), made.client
+end
+
+local function customers_of(options)
+  if not options.customers then return nil end
+  local text, message = files.read(options.customers)
+  return text or report.bad_input("--customers %s", tostring(message))
+end
+
+local function clock(ms) return values.show_time(ms, "local"):match "%d+:%d+:%d+" end
+
+-- Says what waits. Returns the exit code.
+local function waiting_code(receive, given)
+  local code = report.DONE
+  for _, row in ipairs(report.must(receive:deliveries())) do
+    if row.waiting ~= "0" then
+      code = WAITS
+      report.say("%s: %s wait since %s%s%s", row.receiver, row.waiting, values.show_time(tonumber(row.since)),
+        row.error ~= "" and row.error and "; " .. plain_text.clean(row.error) or "",
+        given and not given[row.receiver] and "; this receiver is not on the command line: give --run "
+        .. row.receiver .. "=..., or `purser receive receivers drop " .. row.receiver .. "`" or "")
+    end
+  end
+  return code
+end
+
+local actions = {}
+
+function actions.begin(options)
+  local receive = open(options, true)
+  local begun = report.must(receive:begin { customers = customers_of(options) })
+  report.write(options.json and output.json(begun) or ("all that the service shows was read: %d succeeded before now: "
+    .. "not credited; %d pending: later\n"):format(begun.old, begun.pending))
+end
+
+function actions.run(options)
+  local receive, client = open(options, true)
+  local ok, err = receive:run { customers = customers_of(options), deadline_ms = options.once and 0 or options.deadline,
+    made = function(event)
+      local row = event.row
+      report.write(options.json and event.body .. "\n" or plain_text.clean(("%s  %-8s  %s  %s  %s %s  %s"):format(
+        clock(client:now()), event.kind, row.dp, row.customer, row.paid_amount, row.paid_coin, row.network)) .. "\n")
+    end,
+    told = function(name, event, taken, message)
+      if not taken then report.say("%s did not take %s: %s", name, event.id, plain_text.clean(tostring(message))) end
+    end,
+    problem = function(problem) report.say("%s", report.sentence(problem)) end }
+  if not ok and err.code == "held" then
+    report.say("%s", err.message)
+    return HELD
+  end
+  if not ok then return report.failure({ effect = "read" }, {}, err) end
+  local code = waiting_code(receive, receivers_of(options))
+  local lines = report.must(receive:list())
+  if not lines[1] then return code end
+  report.say("%d deposits wait for a person: `purser receive list`", #lines)
+  return math.max(code, ASKED)
+end
+
+function actions.list(options)
+  local lines = report.must(open(options):list())
+  for _, line in ipairs(options.json and {} or lines) do
+    local text = { ("%s  %s %s  %s  since %s\n"):format(line.deposit, line.amount, line.coin, line.why,
+      values.show_time(line.since)), ("   %s to %s%s, transaction %s\n"):format(line.network, line.address,
+      line.memo ~= "" and " memo " .. line.memo or "", line.tx ~= "" and line.tx or "none") }
+    for _, verb in ipairs(line.verbs) do
+      text[#text + 1] = ("   purser receive settle %s %s\n"):format(line.deposit, verb)
+    end
+    report.write((table.concat(text):gsub("[^\n]+", plain_text.clean)))
+  end
+  if options.json then report.write(output.json(json.list(lines), "  ")) end
+  return lines[1] and ASKED or report.DONE
+end
+
+function actions.settle(options)
+  local receive = open(options)
+  report.must(receive:settle(options.first, options.second, options.third, os.getenv "USER"))
+end
+
+function actions.deliveries(options)
+  local receive = open(options)
+  if options.json then report.write(output.json(json.list(report.must(receive:deliveries())), "  ")) end
+  return waiting_code(receive)
+end
+
+function actions.replay(options)
+  local receive, what = open(options), options.second
+  if not what:find "^dp_" then
+    local ms, message = values.time(what)
+    what = ms or report.bad_input("%s; or give dp_..., or an event's id", message)
+  end
+  report.write(("%d events go again\n"):format(report.must(receive:replay(options.first, what))))
+end
+
+function actions.receivers(options)
+  if options.first ~= "rename" and options.first ~= "drop" then report.bad_input "give rename OLD NEW, or drop NAME" end
+  if (options.first == "rename") ~= (options.third ~= nil) then report.bad_input "give rename OLD NEW, or drop NAME" end
+  report.must(open(options):rename(options.second, options.third))
+end
+
+function actions.test(options)
+  local ok, message = open(options):test(options.first)
+  if ok then return report.write(("%s took dp_test/credit\n"):format(options.first)) and report.DONE end
+  report.say("%s: %s", options.first, tostring(message))
+  return report.REJECTED
+end
+
+function actions.address(options)
+  local receive, client = open(options, true)
+  local plan = report.must(client.wallet:plan_create_deposit_address { coin = options.second,
+    network = options.third })
+  if not plan.ok then
+    report.say("%s", plain_text.clean(tostring(plan)))
+    return report.BAD_INPUT
+  end
+  local made, err = plan:execute()
+  if not made then return report.failure({ effect = "create" }, {}, err) end
+  report.must(receive:note_address(options.first, made.address, made.memo))
+  report.write(plain_text.clean(made.address .. (made.memo and made.memo ~= "" and " memo " .. made.memo or "")) .. "\n")
+end
+
+function actions.check(options)
+  local adds_up, list = true, {}
+  for i, sum in ipairs(report.must(open(options):check())) do
+    adds_up = adds_up and sum.adds_up
+    list[i] = { coin = sum.coin, adds_up = sum.adds_up, deposit = sum.odd }
+    for _, name in ipairs { "received", "credited", "reversed", "person", "refused", "pending" } do
+      list[i][name] = tostring(sum[name])
+    end
+    if not options.json then
+      report.write(("%s  received %s = credited %s + reversed %s + person %s + refused %s + pending %s%s\n"):format(
+        sum.coin, list[i].received, list[i].credited, list[i].reversed, list[i].person, list[i].refused,
+        list[i].pending, sum.adds_up and "" or "  DOES NOT ADD UP: see " .. sum.odd))
+    end
+  end
+  if options.json then report.write(output.json(json.list(list), "  ")) end
+  return adds_up and report.DONE or ASKED
+end
+
+-- How many words each action takes: fewest and most.
+local counts = { settle = { 2, 3 }, replay = { 2, 2 }, receivers = { 2, 3 }, test = { 1, 1 }, address = { 3, 3 } }
+
+function M.start(options)
+  local given, count = 0, counts[options.action] or { 0, 0 }
+  for _, name in ipairs { "first", "second", "third" } do given = given + (options[name] and 1 or 0) end
+  if given < count[1] or given > count[2] then
+    report.bad_input("`purser receive %s` takes %d words: see purser help receive", options.action, count[2])
+  end
+  return actions[options.action](options) or report.DONE
+end
+
+return M
