@@ -3,7 +3,7 @@
 
 local addresses = require "purser.testing.sim.addresses"
 local coins = require "purser.testing.sim.coins"
-local form = require "purser.desk.workflow.address"
+local form = require "purser.client.operations.network"
 local purser = require "purser"
 local signed = require "signed"
 

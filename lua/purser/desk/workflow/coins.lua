@@ -2,6 +2,7 @@
 -- The coin configuration (C1), remembered for a while, and the networks of a coin by whatever name people use for them.
 
 local errors = require "purser.client.call.errors"
+local networks = require "purser.client.operations.network"
 local suggest = require "purser.client.util.suggest"
 
 local M = {}
@@ -34,46 +35,8 @@ function M.find(coins, name)
   return nil, ("the coin %s does not exist%s; see wallet.coins"):format(tostring(name), suggest.among(name, coins))
 end
 
-local function plain(text) return (text:lower():gsub("[^%w]", "")) end
-
---- The names of a network, from the surest: short id, long name, the long name's parts ("Tron(TRC20)": tron, trc20).
-function M.names_of(network)
-  local short, long = network.netWork or "", network.network or ""
-  return { { short, long }, { plain(short), plain(long) },
-    { plain(long:match("%(([^()]*)%)%s*$") or ""), plain(long:match("^([^()]*)%(") or "") } }
-end
-
-local function listing(networks)
-  local names = {}
-  for i, network in ipairs(networks) do
-    names[i] = ("%s (%s)"):format(network.netWork or "?", network.network or "?")
-  end
-  return table.concat(names, ", ")
-end
-
---- The network of a coin by its short id (`netWork`), its long name (`network`), or what people say ("trc20",
---- "ERC-20"). Without a name the only network there is. Returns nil and a message when it is none or not one alone.
----@param coin table
----@param name string|nil
----@return table|nil network, string|nil message
-function M.network(coin, name)
-  local networks = coin.networkList or {}
-  if name == nil then
-    if #networks == 1 then return networks[1] end
-    return nil, ("%s travels on %d networks; name one of %s"):format(coin.coin, #networks, listing(networks))
-  end
-  if type(name) ~= "string" or plain(name) == "" then return nil, "the network must be named by a text" end
-  for level = 1, 3 do
-    local found, requested = {}, level == 1 and name or plain(name)
-    for _, network in ipairs(networks) do
-      local names = M.names_of(network)[level]
-      if names[1] == requested or names[2] == requested then found[#found + 1] = network end
-    end
-    if #found == 1 then return found[1] end
-    if #found > 1 then return nil, ("the network %s may be %s; say which"):format(name, listing(found)) end
-  end
-  return nil, ("%s has no network %s; it has %s"):format(coin.coin, name, listing(networks))
-end
+--- The network of a coin by any of its names; or nil and a message.
+M.network = networks.find
 
 ---@class purser.NetworkQuery
 ---@field coin string             in capitals or not

@@ -6,8 +6,8 @@
 --     if plan.ok then local result, err = plan:execute() end
 
 local views = require "purser.client.util.views"
+local networks = require "purser.client.operations.network"
 local option_schema = require "purser.client.util.option_schema"
-local addresses = require "purser.desk.workflow.address"
 local coins = require "purser.desk.workflow.coins"
 local decimal = require "purser.decimal"
 local errors = require "purser.client.call.errors"
@@ -96,6 +96,12 @@ function Plan:execute(opts)
   if self.existing then return self.existing end
   self.state = "unknown" -- until an answer says otherwise
   local result, err = self.client:call(self.operation, self.params, with_extra(self, opts))
+  local why = result and self.operation == "wallet.create_deposit_address"
+    and networks.answer_problem(self.params, result, self.coin_record)
+  if why then
+    return nil, errors.new { kind = "workflow", outcome = "unknown", phase = "plan", operation = self.operation,
+      message = "the answer is not the answer to what was asked: " .. why, details = { result = result } }
+  end
   if result then
     self.state, self.result = "done", result
   elseif err.outcome ~= "unknown" then
@@ -134,7 +140,7 @@ local function find_network(plan, all, given)
   coin, message = coins.find(all, given.coin)
   if coin then network, message = coins.network(coin, given.network or given.netWork) end
   if not network then return problem(plan, message) end
-  plan.network, plan.coin = network, coin.coin
+  plan.network, plan.coin, plan.coin_record = network, coin.coin, coin
   line(plan, "network", "%s (%s)", network.netWork or "?", network.network or "?")
 end
 
@@ -211,7 +217,7 @@ local function check_destination(plan, client, network, given)
   end
   if not network then return end
   local fits = client:check_value(plan.operation, "address", address)
-  local doubt = fits and addresses.problem(network, address)
+  local doubt = fits and networks.problem(network, address)
   plan.has_doubtful_address = doubt and true or false
   if doubt then (given.unchecked_address and warn or problem)(plan, "%s", doubt) end
   if network.sameAddress then
@@ -373,11 +379,16 @@ function M.create_deposit_address(client, given)
     local list
     list, err = client.wallet:deposit_addresses(plan.params)
     if not list then return nil, err end
-    plan.existing = list[1]
-    if plan.existing then
-      line(plan, "exists", "%s%s", plan.existing.address, plan.existing.memo and plan.existing.memo ~= ""
-        and (" with memo " .. plan.existing.memo) or "")
-    elseif network.depositEnable == false then
+    for _, row in ipairs(list) do
+      line(plan, "exists", "%s%s", tostring(row.address), row.memo and row.memo ~= "" and " with memo " .. row.memo
+        or "")
+      local why = networks.answer_problem(plan.params, row, plan.coin_record)
+      if why then problem(plan, "%s", why) end
+    end
+    plan.existing = #list == 1 and #plan.problems == 0 and list[1] or nil
+    if list[2] then
+      problem(plan, "there are %d addresses of %s on %s: choose one of them", #list, plan.coin, network.network)
+    elseif not list[1] and network.depositEnable == false then
       problem(plan, "deposits of %s on %s are suspended%s", plan.coin, network.network,
         network.depositTips and ": " .. network.depositTips or "")
     end

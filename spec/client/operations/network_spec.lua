@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- The forms of addresses by network: the wrong network and the mistyped character are found, and nothing else is said.
 
-local address = require "purser.desk.workflow.address"
+local address = require "purser.client.operations.network"
 
 local EVM, TRON = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed", "TLa2f6VPqDgRE67v1736s7bJ8Ray5wYjU7"
 local BITCOIN, RIPPLE = "1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa", "rHb9CJAWyB4rj91VRWn96DkukG4bwdtyTh"

@@ -1,0 +1,176 @@
+-- SPDX-License-Identifier: MIT
+-- A network is one value, made from any of its names. An address is judged by the form that its network has: the first
+-- characters, the length, and the checksum where the form has one. A form that is not known here is not judged. The form
+-- proves no address: a judgement finds the wrong network and the mistyped character.
+
+local core = require "purser.core"
+
+local M = {}
+
+local function plain(text) return (text:lower():gsub("[^%w]", "")) end
+
+--- The names of a network, from the surest: short id, long name, the long name's parts ("Tron(TRC20)": tron, trc20).
+function M.names_of(network)
+  local short, long = network.netWork or "", network.network or ""
+  return { { short, long }, { plain(short), plain(long) },
+    { plain(long:match("%(([^()]*)%)%s*$") or ""), plain(long:match("^([^()]*)%(") or "") } }
+end
+
+local function listing(networks)
+  local names = {}
+  for i, network in ipairs(networks) do
+    names[i] = ("%s (%s)"):format(network.netWork or "?", network.network or "?")
+  end
+  return table.concat(names, ", ")
+end
+
+--- The network of a coin by its short id (`netWork`), its long name (`network`), or what people say ("trc20",
+--- "ERC-20"). Without a name the only network there is. Returns nil and a message when it is none or not one alone.
+---@param coin table
+---@param name string|nil
+---@return table|nil network, string|nil message
+function M.find(coin, name)
+  local networks = coin.networkList or {}
+  if name == nil then
+    if #networks == 1 then return networks[1] end
+    return nil, ("%s travels on %d networks; name one of %s"):format(coin.coin, #networks, listing(networks))
+  end
+  if type(name) ~= "string" or plain(name) == "" then return nil, "the network must be named by a text" end
+  for level = 1, 3 do
+    local found, requested = {}, level == 1 and name or plain(name)
+    for _, network in ipairs(networks) do
+      local names = M.names_of(network)[level]
+      if names[1] == requested or names[2] == requested then found[#found + 1] = network end
+    end
+    if #found == 1 then return found[1] end
+    if #found > 1 then return nil, ("the network %s may be %s; say which"):format(name, listing(found)) end
+  end
+  return nil, ("%s has no network %s; it has %s"):format(coin.coin, name, listing(networks))
+end
+
+local B58 = "[1-9A-HJ-NP-Za-km-z]"
+local BECH32 = "[02-9ac-hj-np-z]"
+
+-- A form is a list of { pattern, shortest, longest, checksum }; `like` says it in words.
+local forms = {
+  evm = { { "^0x%x+$", 42, 42, "eip55" }, like = "0x and 40 hexadecimal digits" },
+  tron = { { "^T" .. B58 .. "+$", 34, 34, "base58check" }, like = "T and 33 letters and digits" },
+  bitcoin = {
+    { "^bc1" .. BECH32 .. "+$", 42, 62, "bech32" }, { "^[13]" .. B58 .. "+$", 26, 35, "base58check" },
+    like = "bc1, 1 or 3 and 25 to 61 letters and digits",
+  },
+  litecoin = {
+    { "^ltc1" .. BECH32 .. "+$", 43, 63, "bech32" }, { "^[LM3]" .. B58 .. "+$", 26, 35, "base58check" },
+    like = "ltc1, L, M or 3 and 25 to 62 letters and digits",
+  },
+  dogecoin = { { "^[D9A]" .. B58 .. "+$", 34, 34, "base58check" }, like = "D, 9 or A and 33 letters and digits" },
+  solana = { { "^" .. B58 .. "+$", 32, 44 }, like = "32 to 44 letters and digits without 0, O, I and l" },
+  ripple = { { "^r" .. B58 .. "+$", 25, 35, "ripple" }, like = "r and 24 to 34 letters and digits" },
+  stellar = { { "^G[A-Z2-7]+$", 56, 56 }, like = "G and 55 capitals and digits" },
+  ton = { { "^[UEk0]Q[%w_%-]+$", 48, 48 }, like = "UQ or EQ and 46 letters and digits" },
+  cardano = { { "^addr1" .. BECH32 .. "+$", 58, 108, "bech32" }, { "^[AD][1-9A-Za-z]+$", 59, 104 },
+    like = "addr1 and 53 to 103 letters and digits" },
+}
+
+-- The names of networks, small and without punctuation: the short id, the long name, or a part of the long name.
+local form_of = {}
+for form, names in pairs {
+  evm = "eth erc20 bsc bep20bsc bep20 matic polygon arb arbitrumone arbitrumoneeth op opeth optimism avaxcchain avaxc "
+    .. "base baseeth linea lineaeth zksync zksyncera scroll mantle opbnb etc ethereumclassic",
+  tron = "trx trc20 tron", bitcoin = "btc bitcoin", litecoin = "ltc litecoin", dogecoin = "doge dogecoin",
+  solana = "sol solana", ripple = "xrp ripple", stellar = "xlm stellar", ton = "ton toncoin", cardano = "ada cardano",
+} do
+  for name in names:gmatch "%S+" do form_of[name] = form end
+end
+
+local function form_of_network(network)
+  local names = M.names_of(network)
+  for level = 2, 3 do
+    local form = form_of[names[level][1]] or form_of[names[level][2]]
+    if form then return form end
+  end
+end
+
+-- The part of a form that an address has the shape of, or nil.
+local function part_of(form, address)
+  for _, part in ipairs(form) do
+    if #address >= part[2] and #address <= part[3] and address:find(part[1]) then return part end
+  end
+end
+
+-- The network whose addresses look like this one, where only one kind does.
+local distinct = { { "evm", "Ethereum and the networks like it" }, { "tron", "Tron" }, { "stellar", "Stellar" } }
+
+--- Returns what is wrong with an address of this network by its form; nil when nothing is, or when the form of the
+--- network's addresses is not known.
+---@param network table  of the coin configuration: netWork, network
+---@param address string
+---@return string|nil
+function M.problem(network, address)
+  local form = forms[form_of_network(network) or ""]
+  if not form then return nil end
+  local name, part = network.netWork or network.network, part_of(form, address)
+  if part then
+    if part[4] and core.address_checksum(part[4], address) == false then
+      return ("the checksum of the address is wrong, so a character of it is; copy it again from where it comes from")
+    end
+    return nil
+  end
+  for _, other in ipairs(distinct) do
+    if part_of(forms[other[1]], address) then
+      return ("the address has the form of %s, and no address of %s: those have %s. Check the network; funds that are "
+        .. "sent to another one are lost"):format(other[2], name, form.like)
+    end
+  end
+  return ("the address has not the form of an address of %s: those have %s; check both"):format(name, form.like)
+end
+
+local function is_blank(value) return value == nil or value == "" or type(value) == "userdata" end
+
+-- Returns why a name that an answer shows is not the network that was asked for; or nil. Without the coin's list two
+-- names are compared by their parts, and a name that shares none is not the one that was asked for.
+local function other_network(asked, shown, coin)
+  if coin then
+    local one, other = M.find(coin, asked), M.find(coin, shown)
+    return (not one or one ~= other) and shown or nil
+  end
+  local function parts(name)
+    local set = {}
+    for _, level in ipairs(M.names_of { netWork = name, network = name }) do
+      for _, part in ipairs(level) do set[part] = part ~= "" and true or nil end
+    end
+    return set
+  end
+  local of = parts(asked)
+  for part in pairs(parts(shown)) do
+    if of[part] then return nil end
+  end
+  local form = form_of_network { netWork = asked, network = asked }
+  if form and form ~= "evm" and form == form_of_network { netWork = shown, network = shown } then return nil end
+  return shown
+end
+
+--- Returns why a deposit address that the service shows is not the answer to what was asked: another coin, another
+--- network, or an address whose form the network cannot have. Nil where nothing is wrong.
+---@param asked { coin: string, network: string|nil }  what was sent
+---@param shown table     coin, network, netWork, address
+---@param coin table|nil  the coin's own record of the coin list, by which any name of a network is known
+---@return string|nil
+function M.answer_problem(asked, shown, coin)
+  local function differs(name, sent, value)
+    return ("%s was asked for, and the answer is of the %s %s"):format(tostring(sent), name, tostring(value))
+  end
+  if not is_blank(shown.coin) and shown.coin:upper():match "^[^-]*" ~= asked.coin:upper():match "^[^-]*" then
+    return differs("coin", asked.coin, shown.coin)
+  end
+  for _, name in ipairs { "network", "netWork" } do
+    local value = asked.network and not is_blank(shown[name]) and other_network(asked.network, shown[name], coin)
+    if value then return differs("network", asked.network, value) end
+  end
+  if is_blank(shown.address) then return "the answer shows no address" end
+  local name = asked.network or shown.netWork or shown.network
+  local network = coin and M.find(coin, name) or { netWork = name, network = name }
+  return name and M.problem(network, shown.address) or nil
+end
+
+return M
