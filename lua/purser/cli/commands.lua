@@ -18,6 +18,7 @@ M.own = {
   { "policy", "Check, try, sign and install the policy that says who has to approve." },
   { "journal", "List the write calls that a journal holds, and find out what became of open ones." },
   { "receive", "Credit each deposit once, to the right customer, or ask a person." },
+  { "address", "Show the deposit address of a coin on a network." },
   { "watch", "Tell of each deposit, or of what changes of an account, as it comes." },
   { "export", "Write every record of a history, complete, as CSV or JSON lines." },
   { "wait", "Wait until a withdrawal, deposit or transfer is done." },

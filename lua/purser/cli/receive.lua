@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- `purser receive`: each deposit credited once, to the right customer, or a person is asked; see docs/receive.md.
 
+local addresses = require "purser.cli.address"
 local connection = require "purser.cli.connection"
 local credentials = require "purser.cli.credentials"
 local files = require "purser.client.util.files"
@@ -192,14 +193,7 @@ end
 
 function actions.address(options)
   local receive, client = open(options, true)
-  local plan = report.must(client.wallet:plan_create_deposit_address { coin = options.second,
-    network = options.third })
-  if not plan.ok then
-    report.say("%s", plain_text.clean(tostring(plan)))
-    return report.BAD_INPUT
-  end
-  local made, err = plan:execute()
-  if not made then return report.failure({ effect = "create" }, {}, err) end
+  local made = addresses.made(client, options.second, options.third)
   report.must(receive:note_address(options.first, made.address, made.memo))
   report.write(plain_text.clean(made.address .. (made.memo and made.memo ~= "" and " memo " .. made.memo or "")) .. "\n")
 end
