@@ -1,0 +1,106 @@
+-- SPDX-License-Identifier: MIT
+-- `purser receive` and `purser address` over a simulator: a merchant's day, exit codes, and processes that are killed.
+-- make test: 6 s, waits
+
+local at_shell = require "at_shell"
+local command = require "command"
+local core = require "purser.core"
+local files = require "files"
+
+local HOUR = 3600000
+
+describe("purser receive", function()
+  local at, db
+
+  before_each(function()
+    at = at_shell({ "--seed", "4" }, { role = "main", balances = {} })
+    db = "sqlite:" .. at.folder() .. "/d.db"
+  end)
+  after_each(function()
+    os.execute("rm -rf " .. at.folder())
+    at.stop()
+  end)
+
+  local function receive(action, ...) return at.run("receive", action, ...) end
+
+  local function deposit(amount, coin, network)
+    assert(at.world:deposit { account = at.account.uid, coin = coin or "USDT", network = network or "Tron(TRC20)",
+      amount = amount })
+  end
+
+  it("credits, asks, and adds up", function()
+    local got = at.file()
+    local shop = "shop=cat >>" .. got
+    assert.equal(2, (receive("run", "--to", db, "--once")))
+    local code, out, err = receive("begin", "--to", db)
+    assert.equal(0, code, err)
+    assert.matches("0 succeeded before now: not credited; 0 pending", out)
+    code, out = receive("address", "alice", "USDT", "TRX", "--to", db)
+    assert.same({ 0, true }, { code, out:find "^T%w+\n$" == 1 })
+    deposit "250"
+    deposit("1", "BTC", "Bitcoin(BTC)")
+    assert(at.world:advance(HOUR))
+    code, out, err = receive("run", "--to", db, "--once", "--run", shop)
+    assert.equal(6, code, err)
+    assert.matches("credit +dp_%x+  alice  250 USDT  TRX", out)
+    local event = core.decode(files.read(got))
+    assert.same({ event.deposit .. "/credit", "alice", "250" }, { event.id, event.customer, event.amount })
+    code, out = receive("list", "--to", db)
+    assert.equal(6, code)
+    local dp = out:match "purser receive settle (dp_%x+) refuse"
+    assert.equal(0, (receive("settle", dp, "refuse", "--to", db)))
+    assert.equal(0, (receive("list", "--to", db)))
+    code, out = receive("check", "--to", db)
+    assert.equal(0, code)
+    assert.matches("USDT  received 250 = credited 250", out)
+  end)
+
+  it("says with 5 that an event waits, and that its receiver is not named", function()
+    assert.equal(0, (receive("begin", "--to", db)))
+    assert.equal(0, (receive("address", "alice", "USDT", "TRX", "--to", db)))
+    deposit "5"
+    assert(at.world:advance(HOUR))
+    local code, _, err = receive("run", "--to", db, "--once", "--run", "shop=exit 7")
+    assert.equal(5, code, err)
+    assert.matches("shop did not take dp_%x+/credit: the command ended with status", err)
+    code, _, err = receive("run", "--to", db, "--once")
+    assert.equal(5, code)
+    assert.matches("this receiver is not on the command line", err)
+    assert.equal(5, (receive("deliveries", "--to", db)))
+    assert.equal(0, (receive("receivers", "drop", "shop", "--to", db)))
+    assert.equal(0, (receive("deliveries", "--to", db)))
+  end)
+
+  it("loses and doubles nothing where it is killed", function()
+    local got = at.file ""
+    assert.equal(0, (receive("begin", "--to", db)))
+    assert.equal(0, (receive("address", "alice", "USDT", "TRX", "--to", db)))
+    for i = 1, 12 do deposit(("%d"):format(i)) end
+    assert(at.world:advance(HOUR))
+    for i = 1, 4 do
+      local process = command.start({ "receive", "run", "--to", db, "--poll", "1s", "--run",
+        "shop=cat >>" .. got .. "; sleep 0.02" }, at.keys)
+      core.sleep_ms(60 * i)
+      process.kill "KILL"
+      assert(at.world:advance(60000)) -- the lease ends
+    end
+    at.world:advance(HOUR)
+    local code, _, err = receive("run", "--to", db, "--deadline", "2s", "--poll", "1s", "--run", "shop=cat >>" .. got)
+    assert.equal(0, code, err)
+    local amounts, ids = {}, {}
+    for line in io.lines(got) do
+      local event = core.decode(line)
+      assert.is_true(amounts[event.amount] == nil or amounts[event.amount] == event.id)
+      amounts[event.amount] = event.id
+      ids[event.id] = true
+    end
+    for i = 1, 12 do assert.is_truthy(amounts[tostring(i)], i) end
+    assert.matches("received 78 = credited 78", (select(2, receive("check", "--to", db))))
+  end)
+
+  it("has an address with its network by all names", function()
+    local code, out = at.run("address", "USDT", "trc20")
+    assert.equal(0, code)
+    assert.matches("^address +T%w+\ncoin +USDT\nnetwork +TRX %(Tron%(TRC20%)%)\nconfirmations +%d+\n$", out)
+  end)
+end)
