@@ -13,7 +13,8 @@ local order = {
   { "client/util" }, { "client/transport" }, { "client/operations" }, { "client/call" }, { "client/history" },
   { "client" },
   { "write" },
-  { "desk/approvals", "desk/books", "desk/fleet", "desk/monitor", "desk/payouts", "desk/workflow",
+  { "desk/approvals", "desk/books", "desk/fleet", "desk/monitor", "desk/payouts", "desk/receive",
+    "desk/workflow",
     "testing/recording", "testing/sim", "hosts", "hosts/limits", "hosts/nginx" },
   { "module" },
   { "cli" },
@@ -47,7 +48,8 @@ end
 -- A room above write/ requires public names, purser.core, client/util, client/transport and itself. Public is each name
 -- that has a page in the reference.
 local public = set_of [[purser purser.client.call.errors purser.write.journal purser.desk.fleet.vault
-  purser.client.operations.states purser.client.operations.network purser.testing.recording.drift purser.testing.recording.record
+  purser.client.operations.states purser.client.operations.network
+  purser.testing.recording.drift purser.testing.recording.record
   purser.testing.recording.replay purser.write.planned purser.desk.approvals.plan_text purser.desk.approvals.signers
   purser.desk.approvals.sshsig purser.desk.approvals.policy purser.desk.approvals.policy_chain]]
 local libraries = set_of "base client/util client/transport"

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- `purser receive` and `purser address` over a simulator: a merchant's day, exit codes, and processes that are killed.
+-- `purser receive` over a simulator: a merchant's day, exit codes, and processes that are killed.
 -- make test: 6 s, waits
 
 local at_shell = require "at_shell"
@@ -87,20 +87,13 @@ describe("purser receive", function()
     at.world:advance(HOUR)
     local code, _, err = receive("run", "--to", db, "--deadline", "2s", "--poll", "1s", "--run", "shop=cat >>" .. got)
     assert.equal(0, code, err)
-    local amounts, ids = {}, {}
+    local amounts = {}
     for line in io.lines(got) do
       local event = core.decode(line)
       assert.is_true(amounts[event.amount] == nil or amounts[event.amount] == event.id)
       amounts[event.amount] = event.id
-      ids[event.id] = true
     end
     for i = 1, 12 do assert.is_truthy(amounts[tostring(i)], i) end
     assert.matches("received 78 = credited 78", (select(2, receive("check", "--to", db))))
-  end)
-
-  it("has an address with its network by all names", function()
-    local code, out = at.run("address", "USDT", "trc20")
-    assert.equal(0, code)
-    assert.matches("^address +T%w+\ncoin +USDT\nnetwork +TRX %(Tron%(TRC20%)%)\nconfirmations +%d+\n$", out)
   end)
 end)

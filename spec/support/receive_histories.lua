@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 -- Forty hours of the product at a service of deposits, by seed: readings of the depths that it has, statements that
--- fail, receivers that fail, act and fail, and vanish, and an honest operator. What came of it is compared with the truth.
+-- fail, receivers that fail, act and fail, and vanish, and an honest operator. The events are compared with the truth.
 
 local core = require "purser.core"
 local files = require "files"
@@ -268,8 +268,8 @@ end
 ---@param first integer
 ---@param last integer
 function M.run(store, class, first, last)
-  local f = { n = 0, twice = 0, wrong = 0, never = 0, ask = 0, person = 0, early = 0, untold = 0, reversed = 0, lost = 0,
-    order = 0, ids = 0, open = 0 }
+  local f = { n = 0, twice = 0, wrong = 0, never = 0, ask = 0, person = 0, early = 0, untold = 0, reversed = 0,
+    lost = 0, order = 0, ids = 0, open = 0 }
   local began = core.monotonic_ms()
   for seed = first, last do
     local world = begin(store, class, seed)

@@ -179,8 +179,7 @@ function actions.replay(options)
 end
 
 function actions.receivers(options)
-  if options.first ~= "rename" and options.first ~= "drop" then report.bad_input "give rename OLD NEW, or drop NAME" end
-  if (options.first == "rename") ~= (options.third ~= nil) then report.bad_input "give rename OLD NEW, or drop NAME" end
+  if options.first ~= (options.third and "rename" or "drop") then report.bad_input "give rename OLD NEW, or drop NAME" end
   report.must(open(options):rename(options.second, options.third))
 end
 
@@ -216,7 +215,7 @@ function actions.check(options)
   return adds_up and report.DONE or ASKED
 end
 
--- How many words each action takes: fewest and most.
+-- The number of words that each action takes: fewest and most.
 local counts = { settle = { 2, 3 }, replay = { 2, 2 }, receivers = { 2, 3 }, test = { 1, 1 }, address = { 3, 3 } }
 
 function M.start(options)

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- A network is one value, made from any of its names. An address is judged by the form that its network has: the first
--- characters, the length, and the checksum where the form has one. A form that is not known here is not judged. The form
--- proves no address: a judgement finds the wrong network and the mistyped character.
+-- characters, the length, and the checksum where the form has one. A form that is not known here is not judged. The
+-- form proves no address: a judgement finds the wrong network and the mistyped character.
 
 local core = require "purser.core"
 

@@ -77,7 +77,8 @@ local function doubts_of(round, v)
   for _, row in ipairs(round.book:at_address(v.at, from, v.tx, v.time - DAY, v.time + DAY)) do
     local is_near = row.time >= from or v.tx ~= "" and v.tx == row.tx
       or (v.tx == "" or row.tx == "") and math.abs(v.time - row.time) <= DAY
-    if is_near and not round.used[row] and row.same == "" and (v.memo == row.memo or v.memo == "" or row.memo == "") then
+    local is_alike = v.memo == row.memo or v.memo == "" or row.memo == ""
+    if is_near and is_alike and not round.used[row] and row.same == "" then
       list[#list + 1] = row
     end
   end

@@ -163,6 +163,8 @@ function Receive:take_lease(params)
   local rows, message
   if text then rows, message = customers.parse(text) end
   if text and not rows then return nil, errors.argument("customers", message) end
+  local corrected, late = self.client:sync_clock() -- the lease counts by the service's time
+  if not corrected then return nil, late end
   local ok, holder = self.store:lease(self.token, self.clock(), self.lease_ms)
   if not ok then
     if not tostring(holder):find "^%S+ %d+$" then return nil, problem_of(holder) end

@@ -39,7 +39,7 @@ end
 ---@param store table
 ---@param senders table<string, purser.Sink>  by the receiver's name
 ---@param clock fun(): integer
----@param options { budget_ms: integer|nil, keep: (fun())|nil, told: (fun(name: string, event: table, ok: boolean))|nil }
+---@param options { budget_ms: integer|nil, keep: (fun())|nil, told: (fun(name: string, event: table, ok: boolean))? }
 ---@return integer taken, integer failed
 function M.deliver(store, senders, clock, options)
   local taken, failed, began, names = 0, 0, clock(), {}
@@ -79,7 +79,7 @@ function M.replay(book, receiver, what, now)
   if not book:rows("SELECT name FROM purser_receive_receiver WHERE name = $1", receiver)[1] then
     return nil, ("there is no receiver %s"):format(receiver)
   end
-  local at, events = stores.time_text(now), nil
+  local at, events = stores.time_text(now)
   local find = "SELECT id, dp, seq FROM purser_receive_event WHERE %s ORDER BY seq"
   if type(what) == "number" then events = book:rows(find:format "created >= $1", stores.time_text(what))
   else events = book:rows(find:format "id = $1 OR dp = $2", what, what) end

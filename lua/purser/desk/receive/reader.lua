@@ -8,7 +8,7 @@ local records = require "purser.desk.receive.record"
 local M = {}
 
 local MIN, HOUR, DAY = 60000, 3600000, 86400000
-local MARGIN_MS = 2 * HOUR -- later than the earliest time: the walk takes a while, and this machine's clock may be off
+local MARGIN_MS = 540000 -- later than the earliest time: the walk takes a while
 
 local Reader = {}
 Reader.__index = Reader
@@ -55,6 +55,10 @@ end
 
 --- Reads. Returns a reading for identity.take; or nil and an error.
 function Reader:read(is_first)
+  if not self.ok_at then
+    local corrected, err = self.client:sync_clock()
+    if not corrected then return nil, err end
+  end
   local now = self.client:now()
   local from = math.max(is_first and now - 90 * DAY or depth_of(self, now),
     self.client:earliest(self.operation, now) + MARGIN_MS)

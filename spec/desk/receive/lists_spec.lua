@@ -1,0 +1,28 @@
+-- SPDX-License-Identifier: MIT
+-- The list for a person, and what ends its lines.
+
+local files = require "files"
+local receive_world = require "receive_world"
+
+local HOUR = 3600000
+
+describe("The list of deposits for a person", function()
+  after_each(files.remove_kept)
+
+  it("asks a person about money of nobody, and does what that person says", function()
+    local world = receive_world.new()
+    assert(world.receive:begin { customers = "customer,address\nbob,0x0000000000000000000000000000000000000001\n" })
+    world.deposit "9"
+    assert(world.receive:run { deadline_ms = HOUR })
+    local lines = assert(world.receive:list())
+    assert.equal("no customer has this address and memo", lines[1].why)
+    assert.equal("9", tostring(world.receive:check()[1].person))
+    local _, err = world.receive:settle(lines[1].deposit, "give", "bobb", "eve")
+    assert.matches("no customer bobb", err.message)
+    assert(world.receive:settle(lines[1].deposit, "give", "bob", "eve"))
+    _, err = world.receive:settle(lines[1].deposit, "give", "bob", "eve")
+    assert.matches("nobody is asked", err.message)
+    assert(world.receive:run { deadline_ms = 0 })
+    assert.equal("credit bob 9", receive_world.events(world))
+  end)
+end)

@@ -1,0 +1,36 @@
+-- SPDX-License-Identifier: MIT
+-- A record as values: spelling makes no other deposit, and any other member makes one.
+
+local records = require "purser.desk.receive.record"
+
+local function face(fields)
+  local record = { coin = "USDT", network = "TRX", txId = "ab12", address = "0xAbCd", memo = "7", amount = "5",
+    insertTime = 1700000000000, status = 5 }
+  for name, value in pairs(fields or {}) do record[name] = value end
+  return records.value(record, function(coin, network) return coin, network end).face
+end
+
+describe("A record of a deposit", function()
+  for _, spelling in ipairs { { txId = "0xAB12" }, { txId = "ab12:0" }, { address = "0xabcd" }, { amount = "5.00" },
+    { address = "0xAbCd:7", memo = "" }, { insertTime = 1700000001000 }, { status = 4 } } do
+    it("is the same in another spelling: " .. next(spelling), function() assert.equal(face(), face(spelling)) end)
+  end
+
+  for _, other in ipairs { { coin = "SHIB" }, { network = "ETH" }, { txId = "ab13" }, { address = "0xabce" },
+    { memo = "07" }, { amount = "5.01" } } do
+    it("is another one with another " .. next(other), function() assert.not_equal(face(), face(other)) end)
+  end
+
+  it("has its time where it has no transaction", function()
+    assert.not_equal(face { txId = "" }, face { txId = "", insertTime = 1700000001000 })
+  end)
+
+  it("is for a person where its amount or state is none", function()
+    local function kind(fields)
+      fields.status = fields.status or 5
+      return records.value(fields, function(coin, network) return coin, network end).kind
+    end
+    assert.same({ "credit", "ask", "ask", "ask", "pending" }, { kind { amount = "1" }, kind { amount = "x" },
+      kind { amount = "0" }, kind { amount = "1", status = 77 }, kind { amount = "1", status = 4 } })
+  end)
+end)
