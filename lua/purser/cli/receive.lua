@@ -179,7 +179,9 @@ function actions.replay(options)
 end
 
 function actions.receivers(options)
-  if options.first ~= (options.third and "rename" or "drop") then report.bad_input "give rename OLD NEW, or drop NAME" end
+  if options.first ~= (options.third and "rename" or "drop") then
+    report.bad_input "give rename OLD NEW, or drop NAME"
+  end
   report.must(open(options):rename(options.second, options.third))
 end
 
@@ -194,7 +196,8 @@ function actions.address(options)
   local receive, client = open(options, true)
   local made = addresses.made(client, options.second, options.third)
   report.must(receive:note_address(options.first, made.address, made.memo))
-  report.write(plain_text.clean(made.address .. (made.memo and made.memo ~= "" and " memo " .. made.memo or "")) .. "\n")
+  local memo = made.memo and made.memo ~= "" and " memo " .. made.memo or ""
+  report.write(plain_text.clean(made.address .. memo) .. "\n")
 end
 
 function actions.check(options)

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What the state of a deposit means: whom to credit, what to take back, and when a person has to say.
+-- The state of a deposit says whom to credit, what to take back, and when a person is asked.
 
 local decimal = require "purser.decimal"
 local json = require "purser.json"

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What a person looks at: the deposits to end, and the sums.
+-- The lists for a person: the deposits to end, and the sums.
 
 local json = require "purser.json"
 local states = require "purser.client.operations.states"

@@ -79,10 +79,14 @@ function M.replay(book, receiver, what, now)
   if not book:rows("SELECT name FROM purser_receive_receiver WHERE name = $1", receiver)[1] then
     return nil, ("there is no receiver %s"):format(receiver)
   end
-  local at, events = stores.time_text(now)
+  local at = stores.time_text(now)
+  local events
   local find = "SELECT id, dp, seq FROM purser_receive_event WHERE %s ORDER BY seq"
-  if type(what) == "number" then events = book:rows(find:format "created >= $1", stores.time_text(what))
-  else events = book:rows(find:format "id = $1 OR dp = $2", what, what) end
+  if type(what) == "number" then
+    events = book:rows(find:format "created >= $1", stores.time_text(what))
+  else
+    events = book:rows(find:format "id = $1 OR dp = $2", what, what)
+  end
   for _, event in ipairs(events) do
     book:rows("INSERT INTO purser_receive_delivery VALUES ($1, $2, $3, $4, $5, $6, '0', '') ON CONFLICT (receiver, id) "
       .. "DO UPDATE SET due = $7", receiver, event.id, event.dp, event.seq, at, at, at)
