@@ -13,7 +13,7 @@ local order = {
   { "client/util" }, { "client/transport" }, { "client/operations" }, { "client/call" }, { "client/history" },
   { "client" },
   { "write" },
-  { "desk/approvals", "desk/books", "desk/fleet", "desk/monitor", "desk/payouts", "desk/receive",
+  { "desk/agent", "desk/approvals", "desk/books", "desk/fleet", "desk/monitor", "desk/payouts", "desk/receive",
     "desk/workflow",
     "testing/recording", "testing/sim", "hosts", "hosts/limits", "hosts/nginx" },
   { "module" },

@@ -32,6 +32,7 @@ local writes = lazy "purser.write"
 ---@field sim purser.modules.sim            the simulator
 ---@field journal purser.modules.journal    journals of what is sent
 ---@field payouts purser.modules.payouts    queues of payments
+---@field agent purser.modules.agent        a server for a program that talks
 ---@field approvals purser.modules.approvals  plans that persons sign, and policies
 ---@field books purser.modules.books        a copy of the histories, and statements
 ---@field receive purser.modules.receive    deposits credited once, by named receivers
@@ -94,7 +95,8 @@ local members = {
   csv = "purser.client.util.csv", secrets = "purser.client.util.secrets", utc = "purser.client.util.utc",
   states = "purser.client.operations.states", transport = "purser.client.transports",
   journal = "purser.write.journal",
-  approvals = "purser.desk.approvals", books = "purser.desk.books", fleet = "purser.desk.fleet",
+  agent = "purser.desk.agent", approvals = "purser.desk.approvals",
+  books = "purser.desk.books", fleet = "purser.desk.fleet",
   receive = "purser.desk.receive", monitor = "purser.desk.monitor",
   payouts = "purser.desk.payouts", vault = "purser.desk.fleet.vault",
   sim = "purser.testing.sim",

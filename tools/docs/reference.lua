@@ -40,6 +40,7 @@ local plan = {
     { "purser.modules.fleet", "purser.fleet.", "purser.fleet", "fleets" },
     { "purser.Fleet", "fleet:", "A fleet", "fleets" },
     { "purser.FleetMoves", "moves:", "Moves of a fleet", "fleets" },
+    { "purser.modules.agent", "purser.agent.", "purser.agent", "agents" },
     { "purser.modules.monitor", "purser.monitor.", "purser.monitor", "in-production" },
     { "purser.Alerts", "alerts:", "Alerts", "in-production" },
     { "purser.Metrics", "metrics:", "Numbers for Prometheus", "in-production" },

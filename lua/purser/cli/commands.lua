@@ -15,6 +15,7 @@ M.own = {
   { "payouts", "Pay a list of payments, each once, however often it is started or killed." },
   { "approve", "Read a plan of payments, and sign it with a key of yours." },
   { "approvals", "Bring plans and signatures to the payer, and show what they lack." },
+  { "agent", "Serve a program that talks: it reads, proposes payments and makes them, within a policy." },
   { "policy", "Check, try, sign and install the policy that says who has to approve." },
   { "journal", "List the write calls that a journal holds, and find out what became of open ones." },
   { "receive", "Credit each deposit once, to the right customer, or ask a person." },

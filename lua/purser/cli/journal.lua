@@ -11,6 +11,7 @@ local purser = lazy "purser"
 local M = {}
 
 local TITLES = { "sent", "state", "operation", "account", "key", "amount", "asset", "to", "record", "id" }
+local LOGGED = { "at", "who", "tool", "reference", "outcome" }
 local RECOVERED = { "outcome", "operation", "amount", "id", "reason" }
 
 function M.grammar()
@@ -18,14 +19,17 @@ function M.grammar()
     text = "What a journal holds.\n"
       .. "  list         the write calls, oldest first\n"
       .. "  show ID      everything about one; its key names it, too\n"
-      .. "  recover      look what became of those that a crash or a lost answer left open; needs the keys",
-    arguments = { { "action", "list, show or recover.", choices = { "list", "show", "recover" } },
+      .. "  recover      look what became of those that a crash or a lost answer left open; needs the keys\n"
+      .. "  log          the messages that agents sent, and how each ended",
+    arguments = { { "action", "list, show, recover or log.", choices = { "list", "show", "recover", "log" } },
       { "id", "show: the id or the key that list prints.", optional = true, values = {} } },
     { "Options",
       { "--state", "<state>", "list: open, unknown, done, rejected, not_sent, not_done or undecided.",
         choices = { "open", "unknown", "done", "rejected", "not_sent", "not_done", "undecided" } },
       { "--limit", "<n>", "list: at most so many, the oldest (all)." } },
-    output.group(function(options) return options.action == "recover" and RECOVERED or TITLES end), connection.safety,
+    output.group(function(options)
+      return options.action == "recover" and RECOVERED or options.action == "log" and LOGGED or TITLES
+    end), connection.safety,
     connection.service, connection.messages,
   }
 end
@@ -53,6 +57,10 @@ local function whole(entry)
 end
 
 local actions = {}
+
+function actions.log(options)
+  report.write(output.rows(LOGGED, report.must(open(options):logged()), options))
+end
 
 function actions.list(options)
   local entries = report.must(open(options):entries { state = options.state, account = options.account,

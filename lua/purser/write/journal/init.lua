@@ -9,6 +9,7 @@
 -- Nothing is sent that cannot be recorded. Passwords and secret keys are never written.
 
 local calls = require "purser.write.journal.calls"
+local log = require "purser.write.journal.log"
 local views = require "purser.client.util.views"
 local core = require "purser.core"
 local database = require "purser.client.util.database"
@@ -232,6 +233,22 @@ function Journal:recover(client, options)
   end
   return reconciled
 end
+
+--- Adds a message of a program to the log, before the message is obeyed: purser.agent does. Returns the entry's id; or
+--- nil and an error: then the message must not be obeyed.
+---@param entry purser.LogEntry
+---@return string|nil id, purser.Error|nil err
+function Journal:log(entry) return log.add(self, entry) end
+
+--- Keeps how a message of the log ended.
+---@param id string       of journal:log
+---@param outcome string
+---@return true|nil ok, string|nil message
+function Journal:end_log(id, outcome) return log.finish(self, id, outcome) end
+
+--- Returns the log, oldest first; an empty list where no program ever wrote to the log.
+---@return purser.LogEntry[]|nil entries, purser.Error|nil err
+function Journal:logged() return log.entries(self) end
 
 --- Closes the connection. May be called again.
 function Journal:close()

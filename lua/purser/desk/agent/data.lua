@@ -1,0 +1,50 @@
+-- SPDX-License-Identifier: MIT
+-- Data of strangers (memos, notes, labels, names of files) on the way to an agent: bounded, without characters that
+-- change how a text is shown, and inside of JSON, so that no text looks like words of the server.
+
+local json = require "purser.json"
+local plain_text = require "purser.client.util.plain_text"
+
+local M = {}
+
+local MAX_TEXT, MAX_VALUES = 400, 20000
+
+-- Returns a copy for json.encode. `budget.left` counts values; beyond the bound the rest is left out.
+local function copy_of(value, budget)
+  budget.left = budget.left - 1
+  if budget.left < 0 then
+    budget.is_cut = true
+    return json.null
+  end
+  if type(value) == "string" then return plain_text.clean(value, MAX_TEXT) end
+  if type(value) ~= "table" then return type(value) == "boolean" and value or value end
+  if value == json.null then return value end
+  local copy = {}
+  if value[1] ~= nil or next(value) == nil then
+    for i, item in ipairs(value) do
+      if budget.left <= 0 then
+        budget.is_cut = true
+        break
+      end
+      copy[i] = copy_of(item, budget)
+    end
+    return json.list(copy)
+  end
+  for name, item in pairs(value) do copy[plain_text.clean(tostring(name), MAX_TEXT)] = copy_of(item, budget) end
+  return copy
+end
+
+--- Returns a value as an agent may be shown the value, and whether a part was left out.
+---@param value any  what an operation returned
+---@return any copy, boolean|nil is_cut
+function M.harmless(value)
+  local budget = { left = MAX_VALUES }
+  return copy_of(value, budget), budget.is_cut
+end
+
+--- Returns a text on one line, bounded.
+---@param text any
+---@return string
+function M.text(text) return plain_text.clean(tostring(text), MAX_TEXT) end
+
+return M
