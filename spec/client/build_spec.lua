@@ -75,8 +75,8 @@ describe("a client", function()
 
   it("gives its own transport each option of a connection, which the transport checks", function()
     for _, case in ipairs {
-      { "connect_timeout_ms", 0, "is out of range" }, { "proxy", "ftp://p", "is of a kind" }, { "ca_file", 1, "must be a string" },
-      { "ca_path", 1, "must be a string" }, { "ca_pem", "x", "must begin with" },
+      { "connect_timeout_ms", 0, "is out of range" }, { "proxy", "ftp://p", "is of a kind" },
+      { "ca_file", 1, "must be a string" }, { "ca_path", 1, "must be a string" }, { "ca_pem", "x", "must begin with" },
       { "pinned_key", "x", "must be sha256//" }, { "max_response_bytes", -1, "is out of range" },
       { "allow_insecure", 1, "must be a boolean" },
     } do
