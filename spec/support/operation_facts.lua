@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What the rows of operations say beyond the interface document (contract.lua), written down once more, so that a slip
+-- Facts of the rows of operations beyond the interface document (contract.lua), written down once more, so that a slip
 -- in a row shows: the kinds of the parameters in their order, windows, paging, forms of results, what moves, and how an
 -- unknown outcome is found out; and all of the live operations, which the document lacks. The form is that of
 -- spec/support/row_facts.lua.

@@ -48,7 +48,7 @@ describe("a name", function()
 end)
 
 describe("a conversion", function()
-  -- What is concluded from these batches; `coins` are those that can be converted now.
+  -- Returns the conclusion from these batches; `coins` are those that can be converted now.
   local function with(batches, coins, at)
     local shown = type(batches) == "function" and batches or function(of)
       if of.name == "convertible_balances" then return coins or { { asset = "BTC", balance = "1" } } end
