@@ -22,6 +22,7 @@
 #   make ccxt-test  ccxt, an independent client in JavaScript, against the simulator (npm fetches it once)
 #   make rock-test  pack with LuaRocks, install into an empty tree offline, run the tour from there
 #   make torture    payments at a service that answers badly, by workers that are killed (docs/payouts-tests.md); minutes
+#   make mutants ROOM=write   small random changes of the code, and those that no spec of the module notices
 #   make walks      histories of 2,000 services drawn at random (docs/histories.md)
 #   make rehearse   the same on virtual time, SEEDS=1000 runs of it
 #   make asan, valgrind, gc, fuzz, soak   the suite under tools that see more (docs/hardening.md); minutes

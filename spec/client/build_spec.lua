@@ -73,6 +73,19 @@ describe("a client", function()
     end
   end)
 
+  it("gives its own transport each option of a connection, which the transport checks", function()
+    for _, case in ipairs {
+      { "connect_timeout_ms", 0, "is out of range" }, { "proxy", "ftp://p", "is of a kind" },
+      { "ca_file", 1, "must be a string" }, { "ca_path", 1, "must be a string" }, { "ca_pem", "x", "must begin with" },
+      { "pinned_key", "x", "must be sha256//" }, { "max_response_bytes", -1, "is out of range" },
+      { "allow_insecure", 1, "must be a boolean" },
+    } do
+      local state, message = filled { transport = NONE, [case[1]] = case[2] }
+      if state._signer then state._signer:close() end
+      assert.matches(case[1] .. "\"? " .. case[3], message)
+    end
+  end)
+
   it("signs with the secret of a file as with its text", function()
     local path = os.tmpname()
     finally(function() os.remove(path) end)

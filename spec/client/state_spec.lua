@@ -15,6 +15,14 @@ local function client_with(options)
   return client
 end
 
+describe("a value of a parameter", function()
+  it("may be missing where the parameter is not required", function()
+    local client = client_with()
+    assert.is_true(client:check_value("wallet.withdraw", "memo", nil))
+    assert.same({ nil, "is missing" }, { client:check_value("wallet.withdraw", "coin", nil) })
+  end)
+end)
+
 describe("prepare", function()
   it("names the operation in every error", function()
     local client = client_with { clock = function() return 0 end }

@@ -4,7 +4,9 @@
 
 local assert = require "luassert"
 local contract = require "contract"
+local facts = require "operation_facts"
 local operations = require "purser.client.operations"
+local row_facts = require "row_facts"
 
 local M = {}
 
@@ -33,11 +35,24 @@ local function add_row(it, row, entry)
   end)
 end
 
+--- Adds that the rows of a group are those of the second transcription, and no others.
+function M.facts(it, group)
+  it("are what was written down of them a second time", function()
+    local expected, found = {}, {}
+    for name, text in pairs(facts) do
+      if name:match "^[%a_]+" == group then expected[name] = row_facts.read(text) end
+    end
+    for _, row in ipairs(operations.groups[group]) do found[row.full_name] = row_facts.of(row) end
+    assert.same(expected, found)
+  end)
+end
+
 --- Adds the examples of a group. `writes` says by name what each write call does: its effect, and where to it moves
 --- funds; all others are read calls.
 ---@param writes table<string, string>  such as { withdraw = "transfer address" }
 function M.of(it, group, writes)
   local rows = operations.groups[group]
+  M.facts(it, group)
 
   it("are those of the document, and no others", function()
     local names, expected = {}, {}

@@ -47,6 +47,53 @@ describe("a name", function()
   end)
 end)
 
+describe("a conversion", function()
+  -- Returns the conclusion from these batches; `coins` are those that can be converted now.
+  local function with(batches, coins, at)
+    local shown = type(batches) == "function" and batches or function(of)
+      if of.name == "convertible_balances" then return coins or { { asset = "BTC", balance = "1" } } end
+      return { data = batches, totalRecords = #batches, totalPageNum = 1, page = 1 }
+    end
+    return outcome("wallet.convert", { asset = "btc,ETH" }, shown, at)
+  end
+
+  local function batch(at, ...)
+    local details = {}
+    for i, coin in ipairs { ... } do details[i] = { asset = coin } end
+    return { totalConvert = "1", convertTime = at, convertDetails = details }
+  end
+
+  it("is what a late look says of its batches", function()
+    local inside = batch(NOW, "BTC")
+    for _, case in ipairs {
+      { "done", nil, { inside } },
+      { "not_done", nil, { batch(NOW, "BTC", "DOGE") } },
+      { "not_done", nil, { batch(NOW - 60000, "BTC") } },
+      { "undecided", "more than one batch matches", { inside, batch(NOW + 1, "ETH") } },
+      { "undecided", "shows no coins", { batch(NOW) } },
+      { "undecided", "nothing shows that its times are right", { batch(NOW + 8 * HOUR, "BTC") } },
+      { "undecided", "none of the coins can be converted", {}, { { asset = "DOGE", balance = "1" } } },
+      { "undecided", "none of the coins can be converted", {}, { { asset = "BTC", balance = "1", code = "30021" } } },
+    } do
+      local word, answer = with(case[3], case[4])
+      assert.equal(case[1], word)
+      assert.matches(case[2] or "", answer.reason or "", 1, true)
+      assert.equal("nothing yet", (with(case[3], case[4], EARLY)))
+    end
+  end)
+
+  it("is not known where its batches or its coins cannot be listed", function()
+    for name in pairs { conversion_history = true, convertible_balances = true } do
+      assert.equal("no", (with(function(of)
+        if of.name == name then
+          return nil, errors.new { kind = "api", outcome = "rejected", code = "1", message = "no" }
+        end
+        return of.result.page and { data = {}, totalRecords = 0, totalPageNum = 1, page = 1 } or {}
+      end)), name)
+    end
+  end)
+end)
+
 describe("a key", function()
   it("that is found has lost its secret", function()
     local params = { subAccount = "Desk", note = "bot", permissions = "SPOT_DEAL_READ" }

@@ -59,6 +59,16 @@ local function nothing_moved()
   end
 end
 
+describe("a guard", function()
+  it("reads the policy of its client, and there is none without", function()
+    local client, err = client_with(nil, { policy = path .. "/no-such-folder", journal = reopen() })
+    assert.is_nil(client)
+    assert.same({ "config", "guard" }, { err.kind, err.option })
+    assert.matches("no-such-folder", err.message, 1, true)
+    assert(client_with(nil, { journal = journal }))
+  end)
+end)
+
 describe("a guard rail", function()
   it("max_amount is the most one call may move", function()
     local client = assert(client_with { max_amount = { USDT = "10.5" } })

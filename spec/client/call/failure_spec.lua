@@ -47,6 +47,16 @@ describe("the error of an answer", function()
     end
   end)
 
+  it("is retryable for a read call alone, where the service had no time or does not know", function()
+    for code, retryable in pairs { ["429"] = true, ["504"] = true, ["700002"] = false } do
+      local body = ('{"code":%s,"msg":"x"}'):format(code)
+      assert.equal(retryable, of_status(read, 400, body, "").retryable, code)
+      assert.is_false(of_status(write, 400, body, "").retryable, code)
+    end
+    assert.is_true(of_status(read, 500, '{"code":700002,"msg":"x"}', "").retryable)
+    assert.is_false(of_status(read, 499, '{"code":700002,"msg":"x"}', "").retryable)
+  end)
+
   it("says what to do where that is known", function()
     assert.equal("check base_url", of_status(read, 301, "", "").hint)
     assert.matches("base_url may end in a path", of_status(write, 404, "", "").hint)

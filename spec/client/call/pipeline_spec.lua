@@ -57,6 +57,14 @@ local ways = {
   { name = "HTTP/2", scheme = "https", endings = http2, tls = true, version = "h2" },
 }
 
+describe("an option that is wrong", function()
+  it("names the operation of the call", function()
+    local client = require("recorder").new({}, error)
+    local _, err = client.wallet:coins(nil, { timeout_ms = 0 })
+    assert.same({ "timeout_ms", "wallet.coins" }, { err.option, err.operation })
+  end)
+end)
+
 describe("one call, at most one request", function()
   local peer, made
 

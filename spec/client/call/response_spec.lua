@@ -79,3 +79,33 @@ describe("the outcome of a call", function()
     assert.equal("Signature for this request is not valid.", err.message)
   end)
 end)
+
+describe("a success that the answer denies", function()
+  local operations = require "purser.client.operations"
+  local profiles = require "purser.client.operations.profiles"
+  local response = require "purser.client.call.response"
+
+  local read, write = operations.by_name["wallet.deposit_history"], operations.by_name["wallet.withdraw"]
+
+  -- Returns the outcome of an answer with the status 200: "done" where it is a result.
+  local function outcome(row, body)
+    local result, err = response.answer(row, profiles.default, 200, body)
+    return result and "done" or err.outcome
+  end
+
+  for _, case in ipairs {
+    -- members of the answer, and what a write call with an id and a read call become
+    { '"success":true', "done", "done" }, { '"success":"True"', "done", "done" },
+    { '"success":false', "unknown", "unknown" }, { '"success":"False"', "unknown", "unknown" },
+    { '"success":"NO"', "unknown", "unknown" }, { '"success":0', "unknown", "unknown" },
+    { '"error":"x"', "unknown", "done" }, { '"error":{"a":1}', "unknown", "done" },
+    { '"error":""', "done", "done" }, { '"error":"False"', "done", "done" }, { '"error":{}', "done", "done" },
+    { '"status":"failed"', "unknown", "done" }, { '"status":"ERROR_7"', "unknown", "done" },
+    { '"status":"Rejected"', "unknown", "done" }, { '"status":"success"', "done", "done" },
+  } do
+    it("is told from one that it does not: " .. case[1], function()
+      assert.equal(case[2], outcome(write, ('{"id":"7",%s}'):format(case[1])))
+      assert.equal(case[3], outcome(read, ('{"data":[],%s}'):format(case[1])))
+    end)
+  end
+end)

@@ -34,6 +34,17 @@ describe("a funds password in plain", function()
   end)
 end)
 
+describe("a parameter that no row lists", function()
+  it("travels as text, but for an integer and a boolean", function()
+    local values, later = {}, setmetatable({}, { __tostring = function() return "7" end })
+    local names = unlisted.add_extra(row, { number = 5, text = "a b", flag = true }, values, profiles.default)
+    assert.same({ number = 5, text = "a b", flag = true }, values)
+    assert.equal(3, #names)
+    local ok, err = unlisted.add_extra(row, { later = later }, {}, profiles.default)
+    assert.same({ nil, "later" }, { ok, err.parameter })
+  end)
+end)
+
 describe("a name that Purser sets itself", function()
   it("is rejected, with where it is set", function()
     for name, words in pairs { timestamp = "client's clock", signature = "made by Purser",

@@ -1,24 +1,15 @@
 -- SPDX-License-Identifier: MIT
 -- The rows of what only the live service has, and which profile allows them.
 
+local contract_rows = require "contract_rows"
 local new = require("recorder").new
 local operations = require "purser.client.operations"
 
--- id -> method, path, weight and effect, written down by hand
-local live = {
-  L1 = { "GET", "/api/v3/account", 10, "read" }, L2 = { "GET", "/api/v3/apiKeyInfo", 1, "read" },
-  L3 = { "POST", "/api/v3/apiKeyInfo", 1, "change" }, L4 = { "GET", "/api/v3/kyc/status", 1, "read" },
-  L5 = { "GET", "/api/v3/uid", 1, "read" },
-}
-
 describe("the rows of the live service", function()
-  it("are five, of which one changes something", function()
-    local seen = {}
-    for _, row in ipairs(operations.groups.live) do
-      assert.is_true(row.live)
-      seen[row.id] = { row.method, row.path, row.weight, row.effect }
-    end
-    assert.same(live, seen)
+  contract_rows.facts(it, "live")
+
+  it("are marked as such, in the order of their ids", function()
+    for i, row in ipairs(operations.groups.live) do assert.same({ true, "L" .. i }, { row.live, row.id }) end
   end)
 
   it("are sent where the profile allows it, and rejected before anything is sent where it does not", function()

@@ -35,6 +35,11 @@ describe("the rows", function()
     end
   end)
 
+  it("are in the groups of the document, and in that of the live service", function()
+    assert.same({ "broker", "sub_account", "wallet" }, operations.group_names)
+    assert.same({ "broker", "sub_account", "wallet", "live" }, operations.all_group_names)
+  end)
+
   it("are in groups, and a name that is none of them has no rows", function()
     for _, row in ipairs(operations.groups.broker) do assert.equal("broker", row.group) end
     assert.is_nil(operations.groups.text)

@@ -96,6 +96,22 @@ local function rejected(row, params, opts, words, parameter)
   assert.equal(0, transport.sent)
 end
 
+describe("a parameter without a note", function()
+  it("is explained where its name says too little", function()
+    local explained = {}
+    local parameters = require "purser.client.operations.parameters"
+    for _, row in ipairs(operations.every) do
+      for _, param in ipairs(row.params) do
+        if not param.note and parameters.help_of(param) then explained[param[1]] = true end
+      end
+    end
+    assert.same({ address = true, asset = true, clientTranId = true, coin = true, contractAddress = true, remark = true,
+      isFreeze = true, tranId = true }, explained)
+    assert.is_nil(parameters.help_of { "amount" })
+    assert.equal("a note", parameters.help_of { "coin", note = "a note" })
+  end)
+end)
+
 describe("every kind of parameter", function()
   it("has values it rejects here", function()
     for _, kinds in ipairs { require("purser.client.operations.parameters").kinds, (require "purser.client.operations.write_kinds") } do

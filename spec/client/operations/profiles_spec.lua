@@ -42,6 +42,34 @@ describe("a profile", function()
   end
 end)
 
+describe("the conventions of a profile", function()
+  local profiles = require "purser.client.operations.profiles"
+
+  -- The codes that do not say whether a write call was executed, written down a second time: what HTTP's servers and
+  -- proxies mean by 5xx and 408, what is said of a timeout or an unknown state, and what is in use.
+  local UNKNOWN = "408 500 502 503 504 520 522 524 599 -1000 -1001 -1006 -1007 10098 10200 10201 10202 10219 10259 "
+    .. "20002 730000"
+
+  it("are those that were written down a second time", function()
+    local unknown = {}
+    for code in UNKNOWN:gmatch "%S+" do unknown[code] = true end
+    assert.same({
+      hosts = {}, key_header = "X-MEXC-APIKEY", content_type = "application/json", timestamp_name = "timestamp",
+      recv_window_name = "recvWindow", signature_name = "signature", max_recv_window = 60000, object_body = "object",
+      array_body = "array", key_days = 90, live_operations = false, ping_path = "/api/v3/ping",
+      time_path = "/api/v3/time", success_codes = { ["0"] = true, ["200"] = true }, unknown_codes = unknown,
+      pools = { ip = { capacity = 500, window_ms = 10000 } }, weights = {},
+    }, profiles.default)
+    assert.same({
+      base = "default", base_url = "https://api.mexc.com", hosts = { ["api.mexc.com"] = true }, array_body = "query",
+      live_operations = true, pools = { ip = { capacity = 300, window_ms = 10000 },
+        account = { capacity = 500, window_ms = 10000, scope = "account" } },
+      weights = { ["broker.transfer"] = 50, ["sub_account.transfer"] = 50, ["wallet.transfer"] = 50,
+        ["wallet.deposit_history"] = 10, ["wallet.withdraw_legacy"] = 10 },
+    }, profiles.mexc)
+  end)
+end)
+
 describe("a funds password", function()
   it("is masked where a wrong signature is explained, in the query and in a body", function()
     for _, profile in ipairs { { object_body = "query" }, {} } do

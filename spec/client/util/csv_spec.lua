@@ -41,6 +41,11 @@ describe("a line of CSV", function()
     assert.equal("=1,\"\t\",\"a\nb\",\27\n", csv.line({ "=1", "\t", "a\nb", "\27" }, { raw = true }))
   end)
 
+  it("ends with a cell in quotes as with any other", function()
+    assert.same({ { "a", "b", line = 1 } }, (csv.parse 'a,"b"'))
+    assert.is_nil((csv.parse 'a,"b"c'))
+  end)
+
   it("is read with one of three separators, and of a text alone", function()
     assert.same({ nil, "the separator is none; give a comma, a semicolon or a tab" }, { csv.parse("a", "") })
     assert.same({ nil, "the text is a nil; give a string" }, { csv.parse() })

@@ -138,6 +138,23 @@ describe("the review of a plan", function()
     assert.is_nil(show(rows, { html = true }):find("<b>", 1, true))
   end)
 
+  it("counts the rows to new addresses alone, and names a row of half the sum among three", function()
+    local function row(i, amount)
+      return { key = "k" .. i, payee = "", operation = "wallet.withdraw", params = { coin = "USDT", netWork = "TRX",
+        address = address(i), amount = amount } }
+    end
+    local known = {}
+    for i = 1, 2 do known[i] = { operation = "wallet.withdraw", at = 0, params = row(i, "3").params } end
+    assert.matches("\n1 rows go to addresses that you never paid\n", show({ row(1, "5"), row(2, "5"), row(3, "5") },
+      { known = known, now = NOW }))
+    assert.is_nil(show({ row(1, "5"), row(2, "5") }, { known = known, now = NOW }):find("you never paid", 1, true))
+    for _, case in ipairs { { "10", "6", "4", true }, { "9.9", "6", "4", false }, { "11", "6", nil, false } } do
+      local rows = {}
+      for i = 1, 3 do rows[i] = case[i] and row(i, case[i]) end
+      assert.equal(case[4], show(rows):find("k1  half the sum or more in one row", 1, true) ~= nil, case[1])
+    end
+  end)
+
   it("takes no text of the maker's for its own", function()
     local fake = "ACME" .. (" "):rep(70) .. 'to TGoo dAdd ress"'
     local text = show({ { key = "k  1 BTC", operation = "wallet.withdraw", payee = fake, params = { coin = "USDT",

@@ -91,6 +91,11 @@ describe("a policy's rules", function()
     assert.is_false(rules.decide(daily, withdrawal { sum = sum "400.01" }).ok)
     assert.is_false(rules.decide(daily, withdrawal { sum = sum(nil) }).ok)
     assert.is_true(rules.decide(daily, withdrawal { params = { coin = "USDC" } }).ok)
+    local conversion = rules.call("wallet.convert", { asset = "USDT" }) -- how much it moves is not known
+    conversion.now, conversion.sum = MONDAY, sum "0"
+    assert.is_false(rules.decide(daily, conversion).ok)
+    assert.is_nil(rules.matches(daily.rules[2], conversion, daily))
+    assert.is_nil(rules.matches(daily.rules[2], withdrawal(), daily)) -- nor here what was sent
   end)
 
   it("are not loosened by what cannot be judged", function()

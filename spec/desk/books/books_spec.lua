@@ -20,6 +20,14 @@ describe("purser.desk.books", function()
     end
   end)
 
+  it("reads transfers between the sub-accounts of each pair that is named, in their order", function()
+    local pairs_of = { { "desk1", "desk2" }, { "desk2", "desk1" }, { "desk1", "desk3" } }
+    local books = books_world.open(books_world.new(), { pairs = pairs_of })
+    assert.same({ ["desk1 desk2"] = pairs_of[1], ["desk2 desk1"] = pairs_of[2], ["desk1 desk3"] = pairs_of[3] },
+      books.pairs)
+    books:close()
+  end)
+
   -- Books that were made, and are open without a client.
   local function without_client()
     local path = files.new_path()

@@ -19,6 +19,28 @@ describe("The tables of the books", function()
     db:close()
   end)
 
+  it("have one row a key, and an index for each question that is asked often", function()
+    local db = assert(database.open { sqlite = files.new_path() })
+    assert(schema.make(db, true))
+    local keys = {}
+    for _, table_ in ipairs(db:rows "SELECT name FROM sqlite_master WHERE type = 'table'") do
+      local columns = {}
+      for _, column in ipairs(db:rows(("SELECT name FROM pragma_table_info('%s') WHERE pk > 0 ORDER BY pk"):format(
+        table_.name))) do columns[#columns + 1] = column.name end
+      keys[table_.name:gsub("^purser_books_", "")] = table.concat(columns, " ")
+    end
+    assert.same({ meta = "name", record = "rid", change = "rid n", source = "account owner list",
+      owner = "account owner", gap = "account owner list starts rev", reading = "account owner at rev",
+      word = "account rev verb rid", period = "account ends", sink = "sink", delivery = "sink rid n" }, keys)
+    local indexes = {}
+    for _, index in ipairs(db:rows "SELECT name FROM sqlite_master WHERE type = 'index' AND sql <> ''") do
+      indexes[#indexes + 1] = index.name:gsub("^purser_books_", "")
+    end
+    table.sort(indexes)
+    assert.same({ "delivery_due", "record_open", "record_source", "record_time" }, indexes)
+    db:close()
+  end)
+
   it("are not used where they are of another version", function()
     local db = assert(database.open { sqlite = files.new_path() })
     assert(schema.make(db, true))

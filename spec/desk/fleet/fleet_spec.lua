@@ -106,6 +106,14 @@ describe("a fleet", function()
     assert.is_true(names.traders01) -- it was not made at first, so it was made again
   end)
 
+  it("finds no lost secret where the vault does not know which secrets it has", function()
+    local _, fleet = world { vault = { store = function() end } }
+    local orphans, err = fleet:orphans()
+    assert.is_nil(orphans)
+    assert.same({ "config", "vault" }, { err.kind, err.option })
+    assert.matches("the vault does not know which secrets it has", err.message)
+  end)
+
   it("finds keys whose secret was lost by their note, and deletes them", function()
     local sim, fleet, client, secrets = world()
     assert(fleet:apply())

@@ -131,6 +131,21 @@ describe("the numbers", function()
     assert.matches("it is a link", select(2, metrics:write(folder .. "/link")), 1, true)
   end)
 
+  it("are no text where the journal cannot be read, and the file stays as it was", function()
+    local journal = assert(purser.journal.open { sqlite = folder .. "/closed" })
+    journal:close()
+    local metrics = purser.monitor.metrics()
+    local path = folder .. "/kept.prom"
+    assert.is_true(metrics:write(path))
+    local text = files.read(path)
+    metrics:hooks().after { operation = "wallet.coins", outcome = "done" }
+    local shown, err = metrics:text(journal)
+    assert.is_nil(shown)
+    assert.matches("closed", tostring(err))
+    assert.is_nil((metrics:write(path, journal)))
+    assert.equal(text, files.read(path))
+  end)
+
   it("tell names apart whatever is in them", function()
     local metrics = purser.monitor.metrics()
     local after = metrics:hooks().after

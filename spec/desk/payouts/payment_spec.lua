@@ -13,6 +13,17 @@ local DAY = 86400000
 before_each(at.begin)
 after_each(at.finish)
 
+describe("a payment that the service rejects", function()
+  it("is looked for in the same run, and fails there", function()
+    local payouts = payouts_with { concurrency = 1 }
+    assert(payouts:add("a", TRANSFER, move "5"))
+    at.sim:fault { kind = "reject", operation = TRANSFER, times = 9 }
+    local report = assert(payouts:run())
+    assert.same({ 1, 0, 0 }, { report.failed, report.sent, report.waiting })
+    assert.equal("failed", payouts:find "a".state)
+  end)
+end)
+
 describe("a queue with the guard rail no_duplicates", function()
   before_each(function()
     at.client = client_with { guard = { no_duplicates = true } }

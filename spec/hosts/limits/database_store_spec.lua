@@ -59,6 +59,23 @@ describe("the file of a rate limit", function()
     assert.equal(tonumber("600", 8), mode % 512)
   end)
 
+  it("keeps nothing of a count that failed, and says why", function()
+    local store = database_store.new { sqlite = folder .. "/failed.db" }
+    local function count(fails)
+      return store:transact({ "ip" }, function(kv)
+        local before = kv.get "ip"
+        kv.put("ip", { { 7 } }, 1000)
+        return fails and error "a word for a number" or before or "nothing"
+      end)
+    end
+    local counted, message = count(true)
+    assert.is_nil(counted)
+    assert.matches("what it keeps makes no sense: .*a word for a number", message)
+    assert.equal("nothing", count())
+    assert.same({ { 7 } }, count())
+    store:close()
+  end)
+
   it("that cannot be used keeps calls from being sent, and the error says why", function()
     local client = assert(purser.new { base_url = "http://localhost", api_key = "k", secret_key = "s",
       rate_limit = { store = { sqlite = folder .. "/no/such/folder.db" } }, transport = { send = error } })

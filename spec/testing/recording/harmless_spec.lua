@@ -14,6 +14,7 @@ local members = {
   code = { { "0", "700003", "-1007" }, { "8842117733", "a1" } },
   totalCount = { { "7", "1234567" }, { "12345678", "1.5" } },
   isFreeze = { { "true", "0" }, { "alice", "2" } },
+  startTime = { {}, { "5" } }, limit = { { "20" }, { "x" } }, includesAll = { {}, { "alice" } },
   fromAccountType = { { "SPOT", "EMAIL" }, { "MYNAME", "spot" } },
   permissions = { { "SPOT_ACCOUNT_READ,SPOT_DEAL_READ" }, { "ALICE,BOB", "" } },
   remainingValidity = { { "90", "-1" }, { "12345678" } },
@@ -32,6 +33,7 @@ describe("a value", function()
 
   it("that is a time moves, and a message does not stay", function()
     assert.equal("time", harmless.keeps("timestamp", "1700000000000"))
+    assert.equal("time", harmless.keeps("startTime", "1700000000000"))
     assert.equal("date", harmless.keeps("createTime", "2023-11-14T22:13:20Z"))
     assert.is_false(harmless.keeps("msg", "Invalid signature"))
     assert.is_false(harmless.keeps("timestamp", "mx0vgl"))

@@ -35,6 +35,23 @@ describe("the simulator's catalogue", function()
     end
   end)
 
+  it("says why no deposit or no withdrawal is possible, and rejects a coin that is not listed", function()
+    local tips = {}
+    for _, coin in ipairs(coins.handlers.C1 {}) do
+      for _, network in ipairs(coin.networkList) do
+        for tip, is_enabled in pairs { depositTips = network.depositEnable, withdrawTips = network.withdrawEnable } do
+          if is_enabled then assert.is_nil(network[tip], network.name) end
+          if network[tip] then tips[tip] = true end
+        end
+      end
+    end
+    assert.same({ depositTips = true, withdrawTips = true }, tips)
+    coins.check "USDT"
+    local ok, problem = pcall(coins.check, "NOPE")
+    assert.is_false(ok)
+    assert.same({ "10232", "The coin NOPE does not exist" }, { problem.code, problem.message })
+  end)
+
   it("finds a coin's network by its long name, and by its short id where both are allowed", function()
     local tron = coins.network("USDT", "Tron(TRC20)")
     assert.same({ "USDT", "TRX", "Tron(TRC20)" }, { tron.coin, tron.short, tron.long })

@@ -38,7 +38,8 @@ describe("conversion of small balances", function()
     assert.equal("0", free(sim, house, "DOGE"))
     local history = get(sim, house, "C14")
     local batch = history.data[1]
-    assert.same({ 1, "1.5288", 2 }, { history.totalRecords, batch.totalConvert, #batch.convertDetails })
+    assert.same({ 1, "1.5288", "0.0312", sim:now(), 2 }, { history.totalRecords, batch.totalConvert, batch.totalFee,
+      batch.convertTime, #batch.convertDetails })
   end)
 
   it("keeps each batch, one a page unless more are asked for", function()

@@ -186,3 +186,13 @@ describe("a run of the simulator", function()
     check(snapshot)
   end)
 end)
+
+describe("a record that is taken out of the histories", function()
+  it("has an id, which is a text", function()
+    local sim = purser.sim.new {}
+    local record, message = sim:hide(5)
+    assert.is_nil(record)
+    assert.matches("record field", message)
+    assert.is_nil((sim:hide("none")))
+  end)
+end)

@@ -87,6 +87,14 @@ describe("the simulator's transport", function()
     assert.same({ "{}", "192.0.2.7" }, { seen.body, seen.ip })
   end)
 
+  it("sleeps on a real clock as long as it is told", function()
+    local core = require "purser.core"
+    local real = purser.sim.new { clock = "real" }:transport()
+    local began = core.monotonic_ms()
+    real:sleep(20)
+    assert.is_true(core.monotonic_ms() - began >= 19)
+  end)
+
   it("never calls an answer that did not come whole an answer", function()
     for _, fault in ipairs { "close", "reset", "truncate" } do
       local response, failure = transport.answer { status = 200, body = "{}", fault = fault }

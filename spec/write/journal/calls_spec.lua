@@ -84,6 +84,37 @@ describe("a journal with a queue", function()
   end)
 end)
 
+describe("a row of the journal", function()
+  local calls = require "purser.write.journal.calls"
+
+  local ROW = { id = "i", key = "k", content = "c", account = "treasury", operation = "wallet.withdraw", attempt = "2",
+    params = '{"coin":"USDT"}', host = "h", sent_at = "1700000000000", recv_window = "5000", state = "done",
+    record_id = "r", record = '{"id":"r"}', answered = "yes", digest = "d" }
+
+  local function call_with(changes)
+    local row = {}
+    for name, value in pairs(ROW) do row[name] = changes[name] or value end
+    return calls.call_of(row)
+  end
+
+  it("is a call with all that the row says, and with no member where a text is empty", function()
+    local intent = { id = "i", account = "treasury", operation = "wallet.withdraw", params = { coin = "USDT" },
+      host = "h", sent_at = 1700000000000, recv_window = 5000, attempt = 2 }
+    assert.same({ id = "i", key = "k", content = "c", operation = "wallet.withdraw", intent = intent,
+      params = { coin = "USDT" }, sent_at = 1700000000000, recv_window = 5000, state = "done", record_id = "r",
+      record = { id = "r" }, answered = true, found = false, digest = "d" }, call_with {})
+    local bare = call_with { key = "", host = "", record_id = "", record = "", sent_at = "" }
+    assert.same({ 0 }, { bare.sent_at, bare.key, bare.intent.host, bare.record_id, bare.record })
+  end)
+
+  it("tells an answer that named the record from a record that shows the id, and from its content", function()
+    for answered, expected in pairs { yes = { true, false }, found = { true, true }, no = { false, false } } do
+      local call = call_with { answered = answered }
+      assert.same(expected, { call.answered, call.found }, answered)
+    end
+  end)
+end)
+
 describe("a call whose end could not be written", function()
   local LISTS = { ["sub_account.transfer"] = true }
 

@@ -27,3 +27,54 @@ describe("two accounts with one journal", function()
     journal:close()
   end)
 end)
+
+describe("the table of calls", function()
+  local database = require "purser.client.util.database"
+  local schema = require "purser.write.journal.schema"
+
+  local db
+
+  before_each(function() db = assert(database.open { sqlite = path }) end)
+  after_each(function() db:close() end)
+
+  it("is there once the database was prepared", function()
+    assert.is_false(schema.is_prepared(db))
+    assert(schema.prepare(db))
+    assert.is_true(schema.is_prepared(db))
+  end)
+
+  it("has one row for a key, for a payment and for a record, and any number without one", function()
+    assert(schema.prepare(db))
+    local number = 0
+    -- Returns whether a row can be added whose other columns are equal to those of all rows.
+    local function add(given)
+      number = number + 1
+      local row = { key = "", queue = "", payment = "", record_id = "", history = "" }
+      for name, value in pairs(given) do row[name] = value end
+      return (db:rows([[INSERT INTO purser_calls (id, account, operation, content, params, digest, state, key, queue,
+        payment, record_id, history) VALUES ($1, 'a', 'o', '', '', '', 'done', $2, $3, $4, $5, $6)]],
+        ("%d"):format(number), row.key, row.queue, row.payment, row.record_id, row.history)) ~= nil
+    end
+    for _, given in ipairs { { key = "k" }, { queue = "q", payment = "p" }, { record_id = "r", history = "h" } } do
+      assert.same({ true, false }, { add(given), add(given) }, next(given))
+    end
+    for _, given in ipairs { {}, { payment = "p" }, { record_id = "r" }, { history = "h" } } do
+      assert.same({ true, true }, { add(given), add(given) }, next(given))
+    end
+  end)
+
+  it("has an index for each question of a client, a queue and a look", function()
+    assert(schema.prepare(db))
+    local found = {}
+    for _, index in ipairs(db:rows "SELECT name FROM sqlite_master WHERE name LIKE 'purser_calls_%'") do
+      local columns = {}
+      local sql = ("SELECT name FROM pragma_index_info('%s') ORDER BY seqno"):format(index.name)
+      for _, column in ipairs(db:rows(sql)) do columns[#columns + 1] = column.name end
+      found[index.name:gsub("^purser_calls_", "")] = table.concat(columns, " ")
+    end
+    assert.same({ key = "key operation account", payment = "account queue payment",
+      record = "account record_id history", undecided = "account sent_at id", time = "sent_at id",
+      state = "state sent_at id", digest = "digest sent_at", answered = "account operation sent_at",
+      destination = "account destination sent_at", stage = "account queue stage blocked due_at" }, found)
+  end)
+end)

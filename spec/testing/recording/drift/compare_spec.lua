@@ -101,3 +101,12 @@ describe("the head of an answer", function()
     assert.same({ "other header: content-type; application/json; another" }, head(nil))
   end)
 end)
+
+describe("the code of an error", function()
+  it("shows no form of the read where it says what the key may do", function()
+    for code, words in pairs { ["700007"] = "may not read", ["730603"] = "may not read", ["700006"] = "may not read",
+      ["700001"] = "may not read", ["700002"] = "may not read", ["10072"] = "may not read" } do
+      assert.matches(words, compare.code(error, code, nil, { "wallet.coins" }))
+    end
+  end)
+end)
