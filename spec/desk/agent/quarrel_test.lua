@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- A quarrelsome agent: 5,000 random messages with lost answers, restarts and wrong digests, in 40 worlds. No reference is
--- executed twice, no limit of the policy is passed, and nothing but `pay` moves funds.
+-- A quarrelsome agent: 5,000 random messages with lost answers, restarts and wrong digests, in 40 worlds. No reference
+-- is executed twice, no limit of the policy is passed, and nothing but `pay` moves funds.
 -- make test-all: 60 s
 
 local core = require "purser.core"
