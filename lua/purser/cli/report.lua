@@ -216,13 +216,14 @@ end
 ---@param what string      what would be done
 ---@param sources table    of connection.open: where, and with which keys
 ---@param fields table[]   { label, value }; a value may hold any text
-function M.ask(options, what, sources, fields)
+---@param question string|nil
+function M.ask(options, what, sources, fields, question)
   if options.yes then return end
   if not terminal.can_ask() then M.bad_input("%s: there is no terminal to confirm it on; give --yes", what) end
   local all = { { "service", ("%s (from %s)"):format(sources.url, sources.service) },
     { "account", sources.account }, { "key", ("%s (from %s)"):format(sources.key, sources.keys) } }
   for _, field in ipairs(fields) do all[#all + 1] = field end
-  local answer = terminal.ask(what .. " at " .. sources.url .. ":", all)
+  local answer = terminal.ask(what .. " at " .. sources.url .. ":", all, question)
   if answer ~= "yes" then M.bad_input "not confirmed; nothing was sent" end
 end
 

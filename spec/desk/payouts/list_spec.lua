@@ -3,7 +3,7 @@
 -- would be paid twice.
 
 local files = require "files"
-local payments_plan = require "purser.desk.payouts.plan"
+local payments_plan = require "purser.desk.payouts.list"
 
 local HEADER = "key,coin,network,address,amount\n"
 local GOOD = ",USDT,TRX,T,20\n"
