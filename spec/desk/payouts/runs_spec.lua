@@ -163,10 +163,10 @@ describe("a run", function()
     local number = assert(runs.begin(one, shown))
     at.set "stage = 'failed', state = 'rejected' WHERE payment = 'm1'"
     assert(one:retry "m1")
-    assert(runs.begin(two, plan_of(two, { m4 = "4" })))
+    assert(runs.begin(two, plan_of(two, { m4 = "4", x = "9" })))
     local report = assert(require("purser.desk.payouts.worker").run(one, number))
     assert.equal(0, report.done)
-    assert.same({ "m1 1 waiting", "m4 4 waiting" }, states(one))
+    assert.same({ "m1 1 waiting", "m4 4 waiting", "x 9 waiting" }, states(one))
   end)
 
   it("without a plan takes what no run ever had; with all = true everything", function()
