@@ -118,12 +118,14 @@ end
 local function quoted(list) return "'" .. table.concat(list, "', '") .. "'" end
 
 local function unknown_command(word, names, command)
-  if not word then return "a command is required" end
   local kind, known = "command", {}
+  for i, child in ipairs(command.commands) do known[i] = child[1] end
+  if not word then
+    return names[2] and ("%s: give one of %s"):format(table.concat(names, " "), table.concat(known, ", "))
+      or "a command is required"
+  end
   if word:find "^%-" then
     kind, known = "option", names_of(command)
-  else
-    for i, child in ipairs(command.commands) do known[i] = child[1] end
   end
   local near = suggest.find(word, known)
   return ("unknown %s '%s'%s"):format(kind, word, near and ("; did you mean '%s'?"):format(near) or ""),

@@ -64,6 +64,7 @@ end
 local function dispatch(options, names, command)
   local _, code = xpcall(function()
     output.check(options, command)
+    terminal.settings.words = connection.words(options)
     terminal.settings.journal_words = options.journal and " --journal " .. values.shell_word(options.journal)
     if command.row then return operation.run(command.row, options) end
     options.action = options.action or names[3]

@@ -116,11 +116,12 @@ local function reconciling_command(row, params)
       words[#words + 1] = values.shell_word(params[name])
     end
   end
-  if through.by_name.startTime then
-    words[#words + 1] = "--since"
-    words[#words + 1] = "1h"
+  if through.by_name.startTime then words[#words + 1] = "--since 1h" end
+  local id = row.reconcile.client_id
+  if id and type(params[id]) == "string" and not through.by_name[id] and through.paging then
+    words[#words + 1] = ("--filter %s=%s"):format(id, values.shell_word(params[id]))
   end
-  return table.concat(words, " ")
+  return table.concat(words, " ") .. (terminal.settings.words or "")
 end
 
 --- Says that the secret of a new key is lost, and how to delete the key. Returns the exit code.
