@@ -68,7 +68,8 @@ describe("a plan as text", function()
     end
     assert.is_true(#lines < 24, #lines)
     assert.equal("f.csv: 500 payments to send (500 new)", lines[1])
-    for _, part in ipairs { "USDT        500  125250", "the largest 10:\n", " 501  inv-500     500  USDT   ETH      TTTT" } do
+    for _, part in ipairs { "USDT        500  125250", "the largest 10:\n",
+      " 501  inv-500     500  USDT   ETH      TTTT" } do
       assert.is_truthy(text:find(part, 1, true), part .. "\nis not in\n" .. text)
     end
     assert.same({ "f.csv:2: warning: 499 payments (lines 2-250, 252-501), such as that of line 2: the amount 1 of "

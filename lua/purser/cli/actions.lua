@@ -8,8 +8,8 @@ local M = {}
 local function load_action(command, action)
   local options = { "Options", titles = action[5].titles }
   for i, option in ipairs(action[5]) do options[i + 1] = option end
-  local made = { text = action[2], arguments = action[3], epilog = ("Example: purser %s %s %s"):format(command, action[1],
-    action[4]), options }
+  local made = { text = action[2], arguments = action[3], options,
+    epilog = ("Example: purser %s %s %s"):format(command, action[1], action[4]) }
   for _, group in ipairs { action[6]() } do made[#made + 1] = group end
   made[#made + 1] = connection.messages
   return made

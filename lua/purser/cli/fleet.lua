@@ -2,13 +2,13 @@
 -- `purser fleet plan|apply|orphans|rotate|retire|sweep|distribute FILE`: sub-accounts as a file declares them; see
 -- docs/fleets.md.
 
+local of_actions = require "purser.cli.actions"
 local activity = require "purser.cli.activity"
 local connection = require "purser.cli.connection"
 local core = require "purser.core"
 local files = require "purser.client.util.files"
 local lazy = require "purser.client.util.lazy"
 local option_schema = require "purser.client.util.option_schema"
-local of_actions = require "purser.cli.actions"
 local output = require "purser.cli.output"
 local report = require "purser.cli.report"
 local terminal = require "purser.cli.terminal"
@@ -44,11 +44,13 @@ local function steps() return output.group(STEPS), connection.safety, connection
 local function moves() return output.group(MOVES), connection.safety, connection.service end
 
 function M.grammar()
-  return of_actions.grammar("fleet", "Make and keep a fleet of sub-accounts with their keys as a JSON file declares it:\n"
+  return of_actions.grammar("fleet", "Make and keep a fleet of sub-accounts with their keys as a JSON file declares "
+    .. "it:\n"
     .. '{"group": "sub_account", "accounts": [{"name":, "note":, "keys": [{"note":, "permissions":, "ip":}]}]}\n'
     .. "Secrets go to the secrets file as soon as they are known, and nowhere else.", {
     { "plan", "Show what is missing.", FILE, "fleet.json --secrets keys.tsv", { SECRETS }, steps },
-    { "apply", "Show what is missing, ask, and make it.", FILE, "fleet.json --secrets keys.tsv", { SECRETS, YES }, steps },
+    { "apply", "Show what is missing, ask, and make it.", FILE, "fleet.json --secrets keys.tsv", { SECRETS, YES },
+      steps },
     { "orphans", "List the keys whose secrets no file of the fleet holds.", FILE, "fleet.json --secrets keys.tsv",
       { SECRETS }, steps },
     { "rotate", "Make a second key for each that is old.", FILE, "fleet.json --secrets keys.tsv --days 60",

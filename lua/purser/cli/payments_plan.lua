@@ -244,11 +244,13 @@ function M.refused(plan, command)
     local more, is_made = old and new and decimal(new) - old, row.state == "done"
     local place = row.line and ("%s:%d"):format(plan.path, row.line) or row.key
     local is_amount = old ~= new and not row.difference:find ", %S+ was "
-    lines[#lines + 1] = ("%s: %s has %s; %s %s"):format(place, row.key, is_amount and amount_text(row) or "other content",
+    lines[#lines + 1] = ("%s: %s has %s; %s %s"):format(place, row.key,
+      is_amount and amount_text(row) or "other content",
       is_amount and old or "(" .. row.difference .. ")", is_made and ("was paid on %s%s"):format(
         utc.text(now.sent_at) or "a day before", now.record_id and " (id " .. now.record_id .. ")" or "")
       or "may have been sent: nobody knows yet")
-    lines[#lines + 1] = ("  put %s back in line %s%s"):format(is_amount and old or "the old value", tostring(row.line or i),
+    lines[#lines + 1] = ("  put %s back in line %s%s"):format(is_amount and old or "the old value",
+      tostring(row.line or i),
       is_made and is_amount and more:sign() > 0
         and ("; if %s more is owed, add a row of %s with a key of its own"):format(tostring(more), tostring(more))
       or not is_made and "; see: " .. command "status" or "")

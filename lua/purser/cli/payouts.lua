@@ -6,10 +6,10 @@ local approvals = require "purser.cli.approvals"
 local connection = require "purser.cli.connection"
 local core = require "purser.core"
 local decimal = require "purser.decimal"
-local grammar = require "purser.cli.payouts_grammar"
 local lazy = require "purser.client.util.lazy"
 local output = require "purser.cli.output"
 local payments_plan = require "purser.cli.payments_plan"
+local payouts_grammar = require "purser.cli.payouts_grammar"
 local report = require "purser.cli.report"
 local terminal = require "purser.cli.terminal"
 local utc = require "purser.client.util.utc"
@@ -18,9 +18,9 @@ local purser = lazy "purser"
 
 local M = {}
 
-local TITLES = grammar.TITLES
+local TITLES = payouts_grammar.TITLES
 
-M.grammar = grammar.grammar
+M.grammar = payouts_grammar.grammar
 
 -- Returns a command of payouts for this queue, with what this one was given.
 local function command_of(options, ...)
@@ -126,7 +126,8 @@ local function planned(options, at, payments)
   if at.queue then
     plan, err = at.queue:plan { payments = payments, unchecked = options.unchecked }
   else
-    plan, err = purser.payouts.plan(at.client, payments, { unchecked = options.unchecked, journal = at.sources.journal })
+    plan, err = purser.payouts.plan(at.client, payments, { unchecked = options.unchecked,
+      journal = at.sources.journal })
   end
   if not plan then
     if err.code == "payouts.no_queue" then report.bad_input("payouts: %s", report.sentence(err)) end
@@ -240,8 +241,8 @@ local function finish(at, plan, counts, options)
       utc.text(counts.next_due_at), terminal.settings.line)
   end
   if counts.failed + counts.undecided > 0 then
-    report.note("next: `%s` looks again, `%s` gives it up, `%s` says what you know. Do not pay it under another key: it "
-      .. "may be made already", command_of(options, "retry", "KEY"), command_of(options, "drop", "KEY"),
+    report.note("next: `%s` looks again, `%s` gives it up, `%s` says what you know. Do not pay it under another key: "
+      .. "it may be made already", command_of(options, "retry", "KEY"), command_of(options, "drop", "KEY"),
       command_of(options, "settle", "KEY", "not_done"))
   elseif counts.total > 0 and counts.done + counts.dropped == counts.total then
     report.note("all %d payments are made; `%s` lists them", counts.total, command_of(options, "report"))

@@ -42,7 +42,7 @@ local function payments_of(rows)
   return list
 end
 
--- What a request to pay asks for: the id that it carries, and the amount.
+-- Returns the id that a request to pay carries, and the amount.
 local function asked(request)
   local text = request.target
   return text:match "clientTranId=(%w+)", text:match "amount=([%d.]+)"
@@ -159,7 +159,7 @@ local function history(seed)
     at.sim:disarm()
     if random(2) == 1 then act(payouts, plan) end
   end
-  -- what was made was made once
+  -- the service made all that is done
   local payouts = payouts_of "one"
   assert(payouts:list "sent")
   local done = 0

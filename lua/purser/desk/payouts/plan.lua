@@ -279,7 +279,7 @@ end
 
 ---@class purser.PaymentsPlan
 ---@field payments purser.PlannedPayment[]  those that were given, with what was found
----@field send purser.PlanRow[]     what a run of this plan sends, or less: new, changed, waiting, and sent and not known
+---@field send purser.PlanRow[]     what a run of this plan sends, or less: new, changed, waiting, sent and not known
 ---@field again integer             of those: sent and not known yet; they are asked about first
 ---@field new integer               of those: not in the queue
 ---@field changed purser.PlanRow[]  of those: a run replaces what the queue holds
@@ -361,7 +361,7 @@ function M.plan(client, payments, options)
   options = options or {}
   local err = errors.no_client(client, "payouts.plan") or not (options.queue and payments == nil)
     and no_payments(payments)
-  local paid, view = {}, nil
+  local paid, view = {}, nil -- luacheck: ignore 311
   if err then return nil, err end
   if payments then paid, err = judge(client, payments, options) end
   if not paid then return nil, err end

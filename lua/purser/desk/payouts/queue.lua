@@ -182,7 +182,8 @@ end
 function M.queues(tx, self)
   local list, from, mark = {}, " FROM purser_calls WHERE queue <> ''", nil
   if self then from, mark = own(self) end
-  for _, row in ipairs(tx:rows(COUNTS .. from .. BY_QUEUE, unpack(self and { self.account, self.queue, mark } or {}))) do
+  local values = self and { self.account, self.queue, mark } or {}
+  for _, row in ipairs(tx:rows(COUNTS .. from .. BY_QUEUE, unpack(values))) do
     local last, number = list[#list], tonumber(row.number)
     if not last or last.account ~= row.account or last.queue ~= row.queue then
       last = no_counts(row.account, row.queue)

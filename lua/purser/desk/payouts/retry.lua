@@ -89,7 +89,8 @@ end
 --- Writes a person's word that a payment was made, as a record of that id.
 function M.settle(self, key, record_id)
   if type(record_id) ~= "string" or record_id == "" then
-    return nil, errors.argument("record_id", "payouts:settle has no id of a record", "give the one that the service shows")
+    return nil, errors.argument("record_id", "payouts:settle has no id of a record",
+      "give the one that the service shows")
   end
   local payment, err = self:find(key)
   if not payment or not queue.STOPPED[payment.state] then return payment and false, err end

@@ -181,7 +181,8 @@ end
 --- and queue that is not over stands in one.
 ---@param list table[]|nil  as add.prepare makes them; nil: the queue
 function M.draw(tx, self, list)
-  local view = { left = {}, changed = {}, refused = {}, held = {}, send = {}, made = {}, again = 0, new = 0, list = list }
+  local view = { left = {}, changed = {}, refused = {}, held = {}, send = {}, made = {}, again = 0, new = 0,
+    list = list }
   local rows, marks, runs = queue.list(tx, self), marks_of(tx, self), runs_of(tx, self)
   local wanted = {}
   view.is_empty, view.marks, view.runs, view.rest = rows[1] == nil, marks, runs, {}
@@ -264,6 +265,7 @@ local function agreed(tx, shown, now)
   return taken
 end
 
+local NEXT_NUMBER = "SELECT CAST(coalesce(max(CAST(number AS INTEGER)), 0) + 1 AS TEXT) AS number FROM purser_runs"
 local MARK = "INSERT INTO purser_run_rows (of_account, of_queue, of_payment, run) VALUES ($1, $2, $3, $4) ON CONFLICT "
   .. "(of_account, of_queue, of_payment) DO UPDATE SET run = excluded.run"
 
@@ -315,8 +317,7 @@ function M.begin(self, plan)
     now.send = taken
     local number = M.joins(now)
     if not number then
-      number = tx:rows "SELECT CAST(coalesce(max(CAST(number AS INTEGER)), 0) + 1 AS TEXT) AS number FROM purser_runs"[1]
-        .number
+      number = tx:rows(NEXT_NUMBER)[1].number
       tx:rows([[INSERT INTO purser_runs (number, account, queue, digest, source, person, begun_at, payments, sums)
         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)]], number, self.account, self.queue,
         digest_of(shown.list or shown.send), plan.path or "", person, planned.time_text(tx:now()),

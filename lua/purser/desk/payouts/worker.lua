@@ -289,18 +289,19 @@ end
 ---@param takes_all boolean|nil  with no mark: all, and not only what no run ever had
 function M.run(payouts, mark, takes_all)
   local self = setmetatable({ payouts = payouts, mark = mark, takes_unmarked = not mark and not takes_all,
-    stopping = false, hand = {}, parked = {}, last = {}, busy = 0, sending = 0, look_for_abandoned_at = 0, refill_at = 0, started_ms = core.monotonic_ms(),
+    stopping = false, hand = {}, parked = {}, last = {}, busy = 0, sending = 0,
+    look_for_abandoned_at = 0, refill_at = 0, started_ms = core.monotonic_ms(),
     -- of those whose answer was lost, and of those that are asked about once more
     readings = planned.readings(), last_readings = planned.readings() }, Run)
   payouts.current = self
   local problem = run(self)
   if problem then return nil, planned.error(problem) end
-  local report, err = payouts:report()
-  if report and mark then
-    report.run = mark
-    report.of_run = payouts.journal.db:transaction(function(tx) return queue.counts(tx, self) end, true)
+  local counts, err = payouts:report()
+  if counts and mark then
+    counts.run = mark
+    counts.of_run = payouts.journal.db:transaction(function(tx) return queue.counts(tx, self) end, true)
   end
-  return report, err
+  return counts, err
 end
 
 return M
