@@ -41,7 +41,7 @@ describe("an action", function()
       for action, options in pairs(own) do
         for option_name, option in pairs(all) do
           if not options[option_name] then
-            local words = { name, action, "x.csv", option_name, grammar.takes(option) and "x" or nil }
+            local words = { name, action, option_name, grammar.takes(option) and "x" or nil }
             local parsed, message = grammar.parse(commands.root(), words)
             assert.is_nil(parsed, action .. " " .. option_name)
             assert.matches("unknown option '" .. option_name .. "'", message, 1, true)

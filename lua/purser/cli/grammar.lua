@@ -121,8 +121,7 @@ local function unknown_command(word, names, command)
   local kind, known = "command", {}
   for i, child in ipairs(command.commands) do known[i] = child[1] end
   if not word then
-    return names[2] and ("%s: give one of %s"):format(table.concat(names, " "), table.concat(known, ", "))
-      or "a command is required"
+    return "a command is required" .. (names[2] and ", one of " .. table.concat(known, ", ") or "")
   end
   if word:find "^%-" then
     kind, known = "option", names_of(command)

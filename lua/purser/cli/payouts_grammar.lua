@@ -37,12 +37,13 @@ local list = {
     function() return connection.safety end },
   { "run", "Show the plan, ask, and make exactly what was shown: what is new, what waits, and what was sent and is not "
     .. "known yet, which is asked about first. Without FILE all that the queue has still to pay. Started again, it "
-    .. "goes on.\nIt exits with 4 while a payment of the list is sent or undecided, else with 1 while one is failed, else "
-    .. "with 3 while one is not sent: blocked, due later, or with --yes changed or odd.",
+    .. "goes on.\nIt exits with 4 while a payment of the list is sent or undecided, else with 1 while one is failed, "
+    .. "else with 3 while one is not sent: blocked, due later, or with --yes changed or odd.",
     { { "file", "The list.", optional = true } }, "june.csv --operation wallet.withdraw --journal pay.db",
     { OPERATION, QUEUE, WORKER, UNCHECKED, DECIMAL, FILTER,
       { "--allow-equal", "With --yes pay rows that look like a mistake, too: equal ones, keys that differ only in "
-        .. "case, what was paid in the last 7 days, an amount far above the others." }, YES, titles = payments_plan.TITLES },
+        .. "case, what was paid in the last 7 days, an amount far above the others." },
+      YES, titles = payments_plan.TITLES },
     function() return output.group(), connection.safety, connection.service end },
   { "status", "Show how many payments are in which state; nothing is sent.\nIt exits with 4 while a payment is sent or "
     .. "undecided, else with 1 while one is failed, else with 3 while one waits, else with 0.", {}, "--queue june",

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What is shown, confirmed and sent is one plan: the sections of a plan, how its run begins, and what a run takes.
+-- One plan is shown, confirmed and sent: the sections of a plan, how its run begins, and what a run takes.
 
 local at = require "payouts_setting"
 local runs = require "purser.desk.payouts.runs"

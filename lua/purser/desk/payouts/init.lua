@@ -210,9 +210,9 @@ end
 local function chosen(what)
   local is_plan = type(what) == "table" and type(what.send) == "table"
   if what == nil or is_plan then return is_plan and what or {} end
-  local problem, option, hint = option_schema.check(what, { all = "boolean" }, "option of payouts:run")
+  local problem, option = option_schema.check(what, { all = "boolean" }, "option of payouts:run")
   if problem then
-    return nil, errors.option(problem, option, hint or "give a plan of payouts:plan, or { all = true }; the options of "
+    return nil, errors.option(problem, option, "give a plan of payouts:plan, or { all = true }; the options of "
       .. "a worker belong to payouts.new")
   end
   return what
