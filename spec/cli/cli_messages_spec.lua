@@ -12,8 +12,8 @@ end
 
 describe("a command line that is not understood", function()
   it("lists the actions where none is given", function()
-    assert.matches("missing argument 'action': plan, show, run, status, report, retry", said "payouts")
-    assert.matches("missing argument 'action': plan, apply, orphans", said "fleet")
+    assert.matches("a command is required, one of plan, show, run, status, report, retry", said "payouts")
+    assert.matches("a command is required, one of plan, apply, orphans", said "fleet")
     assert.matches("missing argument 'kind': ", said "wait")
   end)
 

@@ -2,7 +2,7 @@
 -- A plan of a list of payments as text, and its sums and balances at a service.
 
 local at_shell = require "at_shell"
-local command = require "command"
+local commands = require "command"
 local files = require "files"
 local payments_plan = require "purser.cli.payments_plan"
 local plans = require "purser.desk.payouts.plan"
@@ -15,28 +15,43 @@ local function payment(key, operation, params, fee)
     line = 2, problems = {}, warnings = {}, odd = {} }
 end
 
--- Returns what purser.payouts.plan makes of these.
-local function plan_of(list, made, path)
-  local totals = plans.totals(list, made)
-  return { payments = list, totals = totals, made = made, shortages = plans.shortages(totals), path = path }
+local function command(...) return "purser payouts " .. table.concat({ ... }, " ") end
+
+-- Returns what payouts:plan makes of these, with further sections.
+local function plan_of(list, sections)
+  local plan = { payments = list, send = list, changed = {}, left = {}, held = {}, made = {}, refused = {}, runs = {},
+    new = #list, again = 0, bad = 0, path = "f.csv" }
+  for _, one in ipairs(list) do plan.bad = plan.bad + (one.problems[1] and 1 or 0) end
+  for name, value in pairs(sections or {}) do plan[name] = value end
+  plan.totals = plans.totals(plan.send)
+  plan.shortages = plans.shortages(plan.totals)
+  return plan
+end
+
+-- Returns a row that the queue holds.
+local function held(key, amount, state, more)
+  local row = payment(key, "wallet.withdraw", { coin = "USDT", amount = amount, address = TRON })
+  row.state, row.now = state, { params = row.params, state = state }
+  for name, value in pairs(more or {}) do row[name] = value end
+  return row
 end
 
 describe("a plan as text", function()
-  it("names each error with file and line, counts what is made, and lets nothing of a file hide", function()
+  it("names each error with file and line, and lets nothing of a file hide", function()
     local list = { payment("a\27", "wallet.withdraw", { coin = "USDT", amount = "1", address = "T\226\128\174" }, "1"),
       payment("b", "wallet.withdraw", { coin = "USDT", amount = "2" }) }
     list[1].problems = { "no network", "no memo" }
     list[2].warnings = { "new address" }
-    local plan = plan_of(list, { b = true }, "f.csv")
-    local text = payments_plan.show(plan) .. table.concat(payments_plan.notes(plan), "\n") .. "\n"
-    for _, part in ipairs { "a\\x1B", "T\\u{202E}", 'f.csv:2: error: payment "a\27": no network\n', "no memo\n",
-      'f.csv:2: warning: payment "b": new address\n', "1 of 2 payments are made already; the sums are of the others\n",
-      "the fees are assumed to come on top of the amounts\n" } do
+    local plan = plan_of(list)
+    local text = payments_plan.show(plan, "june", command) .. table.concat(payments_plan.notes(plan), "\n") .. "\n"
+    for _, part in ipairs { "f.csv: 2 payments, 1 with errors\n", "a\\x1B", "T\\u{202E}",
+      'f.csv:2: error: payment "a\27": no network\n', "no memo\n", 'f.csv:2: warning: payment "b": new address\n' } do
       assert.is_truthy(text:find(part, 1, true), part .. "\nis not in\n" .. text)
     end
+    assert.is_nil(text:find("covered", 1, true))
   end)
 
-  it("of 500 fits a screen: sums, the 10 largest, equal texts as one, and the errors last", function()
+  it("of 500 fits a screen: sums, the 10 largest, equal texts as one", function()
     local list = {}
     for i = 1, 500 do
       list[i] = payment("inv-" .. i, "wallet.withdraw", { coin = "USDT", netWork = i < 400 and "TRX" or "ETH",
@@ -44,25 +59,56 @@ describe("a plan as text", function()
       list[i].line = i + 1
       if i ~= 250 then list[i].warnings = { ("the amount %d of \"%d\" is new"):format(i, i) } end
     end
-    for _, i in ipairs { 3, 4, 77 } do list[i].problems = { "the address is missing" } end
-    list[300].problems = { "the amount is missing" }
-    local plan = plan_of(list, {}, "f.csv")
-    local text = payments_plan.show(plan)
+    local plan = plan_of(list)
+    local text = payments_plan.show(plan, "june", command)
     local lines = {}
     for line in text:gmatch "[^\n]+" do
       lines[#lines + 1] = line
       assert.is_true(#line <= 80, line)
     end
-    assert.is_true(#lines < 36, #lines)
-    assert.equal("500 payments: wallet.withdraw (500); over TRX (399), ETH (101)", lines[1])
-    for _, part in ipairs { "this account  USDT        500  125250",
-      "the 10 largest of 500; --csv lists all\n", " 501  inv-500     500  USDT   TTTT" } do
+    assert.is_true(#lines < 24, #lines)
+    assert.equal("f.csv: 500 payments to send (500 new)", lines[1])
+    for _, part in ipairs { "USDT        500  125250", "the largest 10:\n",
+      " 501  inv-500     500  USDT   ETH      TTTT" } do
       assert.is_truthy(text:find(part, 1, true), part .. "\nis not in\n" .. text)
     end
     assert.same({ "f.csv:2: warning: 499 payments (lines 2-250, 252-501), such as that of line 2: the amount 1 of "
-      .. '"1" is new', "f.csv:4: error: 3 payments (lines 4-5, 78): the address is missing",
-      'f.csv:301: error: payment "inv-300": the amount is missing' }, payments_plan.notes(plan))
+      .. '"1" is new' }, payments_plan.notes(plan))
     assert.equal("inv-100", payments_plan.records(plan)[100].key)
+    assert.equal("Type yes for 500 payments, 125250 USDT: ", payments_plan.question(plan))
+  end)
+
+  it("names each row that is left or held with the command that ends it", function()
+    local run = { number = "12", person = "alice", workers = { { person = "alice", pid = "411", host = "host-1" } } }
+    local plan = plan_of({}, { left = { held("b", "800", "waiting"), held("s", "5", "sent"),
+      held("w", "7", "waiting", { run = run }) }, held = { held("c", "20", "failed"), held("d", "35", "undecided"),
+      held("e", "1", "dropped") }, made = { held("m", "1", "done") } })
+    local text = payments_plan.show(plan, "june", command)
+    for _, part in ipairs { "LEFT, not in f.csv, NOT sent by this run: 3, 812 USDT\n",
+      "  b  800 USDT  waiting\n      purser payouts drop b\n      or all that is left: purser payouts run\n",
+      "  s  5 USDT  sent\n      purser payouts run (asks first)\n",
+      "run 12 (alice, pid 411 on host-1) pays it; stop that first\n",
+      "HELD, in f.csv, NOT sent by this run: 3, 56 USDT\n", "purser payouts retry c\n",
+      "purser payouts settle d not_done\n      or purser payouts settle d done RECORD\n", "purser payouts retry e\n",
+      "f.csv: 0 payments to send (0 new)\nmade already: 1\n" } do
+      assert.is_truthy(text:find(part, 1, true), part .. "\nis not in\n" .. text)
+    end
+  end)
+
+  it("says of a changed row what is replaced, and of a refused one to put the old value back", function()
+    local changed = held("a", "17.5", "waiting", { difference = "amount was 16.5, is 17.5" })
+    local text = payments_plan.show(plan_of({}, { changed = { changed } }), "june", command)
+    assert.matches("CHANGED, replaced when you say yes: 1\n  a  amount 16.5 -> 17.5 (USDT)  nothing was sent", text, 1,
+      true)
+    local made = held("a", "17.5", "done", { difference = "amount was 16.5, is 17.5" })
+    made.now = { params = { amount = "16.5" }, sent_at = 1700000000000, record_id = "8812" }
+    local sent = held("b", "30", "sent", { difference = "amount was 20, is 30", line = 3 })
+    sent.now = { params = { amount = "20" } }
+    assert.same({ "f.csv:2: a has 17.5 USDT; 16.5 was paid on 2023-11-14T22:13:20.000Z (id 8812)",
+      "  put 16.5 back in line 2; if 1 more is owed, add a row of 1 with a key of its own",
+      "f.csv:3: b has 30 USDT; 20 may have been sent: nobody knows yet",
+      "  put 20 back in line 3; see: purser payouts status" },
+      payments_plan.refused(plan_of({}, { refused = { made, sent } }), command))
   end)
 end)
 
@@ -90,9 +136,9 @@ describe("the plan of a list of payments, at a service", function()
     local one, two, three = "p-1" .. start .. ",20\n", "p-2" .. start .. ",20.5\n", "p-3" .. start .. ",19.5\n"
     local path = at.file(header .. one .. two .. three)
     local before = at.received "live.account"
-    local code, out, err = command.run({ "payouts", "plan", path, "--operation", "wallet.withdraw" }, own)
+    local code, out, err = commands.run({ "payouts", "plan", path, "--operation", "wallet.withdraw" }, own)
     assert.equal(2, code, out)
-    assert.matches("this account%s+USDT%s+3%s+60%s+3%s+63%s+60%s+NOT COVERED\n", out)
+    assert.matches("USDT%s+3%s+60%s+3%s+63%s+60%s+NOT COVERED\n", out)
     assert.matches("warning: the balance of 60 USDT %(this account%) does not cover the sum of 63\n", err)
     assert.matches("the balance does not cover all payments; nothing was sent\n", err)
     assert.equal(before + 1, (at.received "live.account"))
@@ -100,22 +146,24 @@ describe("the plan of a list of payments, at a service", function()
     files.write(path, header .. one .. two)
     local given = { "payouts", path, "--operation", "wallet.withdraw", "--journal", folder .. "/poor.journal",
       "--account", "treasury", "--yes" }
-    code, out, err = command.run(given, own)
+    code, out, err = commands.run(given, own)
     assert.equal(0, code, out .. err)
     assert.matches("waiting: %d+ s until earlier calls are visible; the journal cannot show that it is the "
       .. "newest\n", err)
     -- 17.5 are left, which is less than any of the payments: those that are made need no balance
-    code, out, err = command.run(given, own)
+    code, out, err = commands.run(given, own)
     assert.equal(0, code, out .. err)
-    assert.matches("0 added, 2 known", err)
+    assert.matches("all 2 payments are made", err)
     assert.is_nil(err:find("warning", 1, true), err)
     files.write(path, header .. one .. two .. three)
     local shown
-    code, shown = command.run_on_terminal({ "payouts", path, "--operation", "wallet.withdraw", "--journal",
+    code, shown = commands.run_on_terminal({ "payouts", path, "--operation", "wallet.withdraw", "--journal",
       folder .. "/poor.journal", "--account", "treasury" }, own, "no\n")
     assert.equal(2, code)
-    assert.matches("2 of 3 payments are made already; the sums are of the others\n", shown)
-    assert.is_truthy(shown:find("19.5 USDT, 20.5 with fees: NOT COVERED by the balance of ", 1, true), shown)
+    assert.matches("made already: 2\n", shown, 1, true)
+    assert.is_truthy(shown:find("1 payment to send (1 new)", 1, true), shown)
+    assert.is_truthy(shown:find("Type yes for 1 payment, 19.5 USDT (20.5 with fees): ", 1, true), shown)
+    assert.matches("does not cover the sum", shown, 1, true)
   end)
 
   it("compares what a futures account pays with no balance, as no operation shows it", function()

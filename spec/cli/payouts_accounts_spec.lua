@@ -49,11 +49,11 @@ describe("an account that has no payments in a queue where another has some", fu
     for _, action in ipairs { "status", "report" } do
       keys.PURSER_ACCOUNT = "treasuri"
       code, _, err = command.run({ "payouts", action, "--journal", folder .. "/j.db" }, keys)
-      assert.equal(0, code)
-      assert.matches('warning: the account "treasuri" has no payments', err)
+      assert.equal(2, code)
+      assert.matches('the account "treasuri" has no payments', err)
       keys.PURSER_ACCOUNT = "treasury"
       _, _, err = command.run({ "payouts", action, "--journal", folder .. "/j.db" }, keys)
-      assert.is_nil(err:find("warning", 1, true))
+      assert.is_nil(err:find("has no payments", 1, true))
     end
   end)
 

@@ -24,8 +24,7 @@ describe("the manual pages", function()
   end)
 
   it("keep a table of actions as it is, and fill other text", function()
-    assert.matches("\n%.SH DESCRIPTION\n%.nf\n.-\n  plan FILE +what would be paid.-\n%.fi\n",
-      read(folder .. "/purser-payouts.1"))
+    assert.matches("\n%.SH DESCRIPTION\n%.nf\n.-\n  add PLAN SIG.-\n%.fi\n", read(folder .. "/purser-approvals.1"))
     assert.is_nil(read(folder .. "/purser-wallet-coins.1"):match "%.SH DESCRIPTION\n%.nf")
   end)
 

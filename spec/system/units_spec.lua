@@ -94,7 +94,7 @@ describe("a command line of examples", function()
       local once, count = line:gsub(" %-%-every 60s", "")
       assert.equal(path:find "watch" and 1 or 0, count)
       local code, text = run((once:gsub("systemd%-cat [^']+", "cat >told")))
-      assert.equal(0, code, path .. ": " .. text)
+      assert.equal(path:find "payouts@" and 2 or 0, code, path .. ": " .. text) -- a queue that is not there
       printed[path:match "[%w-]+@?%.%l+$"] = text
     end
     assert.matches("holds no payment of the account", printed["purser-payouts@.service"])

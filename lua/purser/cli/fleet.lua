@@ -2,6 +2,7 @@
 -- `purser fleet plan|apply|orphans|rotate|retire|sweep|distribute FILE`: sub-accounts as a file declares them; see
 -- docs/fleets.md.
 
+local of_actions = require "purser.cli.actions"
 local activity = require "purser.cli.activity"
 local connection = require "purser.cli.connection"
 local core = require "purser.core"
@@ -34,30 +35,38 @@ end
 
 local STEPS, MOVES = { "account", "what", "note", "why" }, { "from", "to", "amount", "asset", "state" }
 
-local moves_money = { sweep = true, distribute = true }
+local FILE = { { "declaration", "The JSON file." } }
+local SECRETS = { "--secrets", "<file>", "File that keeps the secrets, readable by you alone; made when it is missing.",
+  required = true }
+local YES = { "--yes", "Do it without asking." }
+
+local function steps() return output.group(STEPS), connection.safety, connection.service end
+local function moves() return output.group(MOVES), connection.safety, connection.service end
 
 function M.grammar()
-  return {
-    text = "Make and keep a fleet of sub-accounts with their keys as a JSON file declares it:\n"
-      .. '{"group": "sub_account", "accounts": [{"name":, "note":, "keys": [{"note":, "permissions":, "ip":}]}]}\n'
-      .. "Secrets go to the secrets file as soon as they are known, and nowhere else.",
-    arguments = { { "action", "plan, apply, orphans, rotate, retire, sweep or distribute.",
-      choices = { "plan", "apply", "orphans", "rotate", "retire", "sweep", "distribute" } },
-      { "declaration", "The JSON file." } },
-    { "Options",
-      { "--secrets", "<file>", "File that keeps the secrets, readable by you alone; made when it is missing.",
-        required = true },
-      { "--days", "<days>", "rotate: keys older than this (90); retire: this long after the rotation (1).",
-        convert = days },
-      { "--ends-within", "<days>", "rotate: keys that end within so many days; with --days, those too.",
-        convert = days },
-      { "--leave", "<amount>", "sweep: what stays of each asset in each account (0).", convert = amount },
-      { "--asset", "<text>", "distribute: what is moved." },
-      { "--to", "<name=value>", "distribute: what an account gets from the parent, as NAME=AMOUNT.", many = true },
-      { "--yes", "Do it without asking." } },
-    output.group(function(options) return moves_money[options.action] and MOVES or STEPS end), connection.safety,
-    connection.service, connection.messages,
-  }
+  return of_actions.grammar("fleet", "Make and keep a fleet of sub-accounts with their keys as a JSON file declares "
+    .. "it:\n"
+    .. '{"group": "sub_account", "accounts": [{"name":, "note":, "keys": [{"note":, "permissions":, "ip":}]}]}\n'
+    .. "Secrets go to the secrets file as soon as they are known, and nowhere else.", {
+    { "plan", "Show what is missing.", FILE, "fleet.json --secrets keys.tsv", { SECRETS }, steps },
+    { "apply", "Show what is missing, ask, and make it.", FILE, "fleet.json --secrets keys.tsv", { SECRETS, YES },
+      steps },
+    { "orphans", "List the keys whose secrets no file of the fleet holds.", FILE, "fleet.json --secrets keys.tsv",
+      { SECRETS }, steps },
+    { "rotate", "Make a second key for each that is old.", FILE, "fleet.json --secrets keys.tsv --days 60",
+      { SECRETS, { "--days", "<days>", "Keys older than this (90).", convert = days },
+        { "--ends-within", "<days>", "Keys that end within so many days; with --days, those too.", convert = days },
+        YES }, steps },
+    { "retire", "Delete each key whose successor is old enough.", FILE, "fleet.json --secrets keys.tsv",
+      { SECRETS, { "--days", "<days>", "This long after the rotation (1).", convert = days }, YES }, steps },
+    { "sweep", "Move what the accounts hold to the parent.", FILE, "fleet.json --secrets keys.tsv --asset USDT",
+      { SECRETS, { "--asset", "<text>", "This asset alone; may be repeated. Without it every asset.", many = true },
+        { "--leave", "<amount>", "What stays of each asset in each account (0).", convert = amount }, YES }, moves },
+    { "distribute", "Move funds from the parent to accounts.", FILE,
+      "fleet.json --secrets keys.tsv --asset USDT --to desk1=50", { SECRETS,
+        { "--asset", "<text>", "What is moved.", required = true },
+        { "--to", "<name=value>", "What an account gets, as NAME=AMOUNT.", many = true }, YES }, moves },
+  })
 end
 
 -- The actions that make keys. The others do without the secrets file where there is none, and make none.
@@ -138,18 +147,18 @@ function actions.retire(fleet, options, sources)
   return finish(options, fleet:retire { overlap_ms = milliseconds(age) })
 end
 
-local function move(moves, options, sources)
-  if #moves.moves == 0 then return show(moves, options) end
-  report.ask(options, "This moves money", sources, report.plan_lines(moves))
-  local done, err = moves:execute()
-  show(moves, options)
+local function move(list, options, sources)
+  if #list.moves == 0 then return show(list, options) end
+  report.ask(options, "This moves money", sources, report.plan_lines(list))
+  local done, err = list:execute()
+  show(list, options)
   return done and report.DONE or report.workflow_failure(err)
 end
 
 function actions.sweep(fleet, options, sources)
-  local moves, err = fleet:sweep { to = "parent", leave = options.leave }
-  if not moves then return finish(options, nil, err) end
-  return move(moves, options, sources)
+  local list, err = fleet:sweep { to = "parent", leave = options.leave, assets = options.asset[1] and options.asset }
+  if not list then return finish(options, nil, err) end
+  return move(list, options, sources)
 end
 
 function actions.distribute(fleet, options, sources)
@@ -160,12 +169,10 @@ function actions.distribute(fleet, options, sources)
       report.bad_input("fleet distribute: --to takes NAME=AMOUNT, not %q", pair[2])
     end
   end
-  if not options.asset or next(amounts) == nil then
-    report.bad_input("fleet distribute: give --asset and at least one --to NAME=AMOUNT")
-  end
-  local moves, err = fleet:distribute { asset = options.asset, amounts = amounts }
-  if not moves then return finish(options, nil, err) end
-  return move(moves, options, sources)
+  if next(amounts) == nil then report.bad_input("fleet distribute: give at least one --to NAME=AMOUNT") end
+  local list, err = fleet:distribute { asset = options.asset, amounts = amounts }
+  if not list then return finish(options, nil, err) end
+  return move(list, options, sources)
 end
 
 function M.start(options)

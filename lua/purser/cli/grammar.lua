@@ -93,21 +93,24 @@ local function names_of(command)
 end
 
 --- Returns the command that the words name, how many words that takes, and their names. Where a word names none: nil,
---- and the table that has the commands.
+--- and the table that has the commands. What looks like a file is an argument of the `default` command.
 ---@param root table
 ---@param words string[]
 function M.leaf(root, words)
-  local command, names = root, { "purser" }
+  local command, names, at = root, { "purser" }, 0
   while command.commands do
-    local word, found = words[#names], nil
+    local word, found, default = words[at + 1], nil, nil
     for _, child in ipairs(command.commands) do
       if word and plain(child[1]) == plain(word) and not word:find "^%-" then found = child end
+      if word and command.default == child[1] and word:find "^[^-].*[./]" then default = child end
     end
-    if not found then return nil, #names - 1, names, command end
+    if not found and not default then return nil, at, names, command end
+    at = found and at + 1 or at
+    found = found or default
     names[#names + 1] = found[1]
     command = found.load()
   end
-  return command, #names - 1, names
+  return command, at, names
 end
 
 --------------------------------------------------------------------------------------------------------- mistakes
@@ -115,12 +118,13 @@ end
 local function quoted(list) return "'" .. table.concat(list, "', '") .. "'" end
 
 local function unknown_command(word, names, command)
-  if not word then return "a command is required" end
   local kind, known = "command", {}
+  for i, child in ipairs(command.commands) do known[i] = child[1] end
+  if not word then
+    return "a command is required" .. (names[2] and ", one of " .. table.concat(known, ", ") or "")
+  end
   if word:find "^%-" then
     kind, known = "option", names_of(command)
-  else
-    for i, child in ipairs(command.commands) do known[i] = child[1] end
   end
   local near = suggest.find(word, known)
   return ("unknown %s '%s'%s"):format(kind, word, near and ("; did you mean '%s'?"):format(near) or ""),

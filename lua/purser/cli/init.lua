@@ -51,7 +51,9 @@ local function code_of(problem)
   if not interrupted then
     for line in debug.traceback("", 2):gmatch "[^\n]+" do terminal.say("%s", line) end
   end
-  if is_open then
+  if interrupted and terminal.settings.stopped then
+    terminal.settings.stopped()
+  elseif is_open then
     terminal.say("OUTCOME UNKNOWN: do not do it again by hand; %s", terminal.settings.resume
       or "look what became of it")
   end
@@ -62,8 +64,10 @@ end
 local function dispatch(options, names, command)
   local _, code = xpcall(function()
     output.check(options, command)
+    terminal.settings.words = connection.words(options)
     terminal.settings.journal_words = options.journal and " --journal " .. values.shell_word(options.journal)
     if command.row then return operation.run(command.row, options) end
+    options.action = options.action or names[3]
     return require("purser.cli." .. names[2]).start(options)
   end, code_of)
   return connection.finish(options, type(code) == "number" and code or 0)
@@ -109,7 +113,7 @@ local function run(words)
   end
   core.harden_process() -- no core file, and no other process of this user, sees the keys
   credentials.take_secret()
-  terminal.settings.json = wants_json(words)
+  terminal.settings.json, terminal.settings.line = wants_json(words), values.command_line(words)
   words = grammar.normal(words, commands.shared())
   local options, names, command, named = grammar.parse(commands.root(), words)
   if not options then

@@ -6,6 +6,7 @@ local decimal = require "purser.decimal"
 local plain_text = require "purser.client.util.plain_text"
 local tables = require "purser.cli.tables"
 local terminal = require "purser.cli.terminal"
+local utc = require "purser.client.util.utc"
 
 local M = {}
 
@@ -16,12 +17,15 @@ local function destination_of(payment)
   return params.address or params.toAccount or params.toAccountType or ""
 end
 
+local OPEN = { waiting = true, taken = true, sent = true }
 local LARGEST, SHOWN, ERRORS = 10, 10, 20 -- payments, groups of texts or payees, and of errors, of a summary
 
 -- Returns the cells of a payment that a summary shows.
 local function row_of(payment)
-  local row = { ("%d"):format(payment.line), payment.key, payment.params.amount or "", asset_of(payment),
-    destination_of(payment) }
+  local amount = payment.params.amount or ""
+  local row = { payment.line and ("%d"):format(payment.line) or "", payment.key,
+    payment.written and ("%s (%s)"):format(amount, payment.written) or amount, asset_of(payment),
+    payment.params.netWork or payment.params.network or "", destination_of(payment) }
   for c, text in ipairs(row) do row[c] = plain_text.clean(text) end
   return row
 end
@@ -102,7 +106,7 @@ local function largest(payments)
   for i, payment in ipairs(payments) do sorted[i] = { payment, decimal(payment.params.amount or "") or decimal(0) } end
   table.sort(sorted, function(a, b)
     local order = a[2]:compare(b[2])
-    return order > 0 or order == 0 and a[1].line < b[1].line
+    return order > 0 or order == 0 and a[1].key < b[1].key
   end)
   for _, one in ipairs(sorted) do
     local asset = asset_of(one[1])
@@ -113,27 +117,19 @@ local function largest(payments)
 end
 
 local function add_sums(out, totals)
-  local sums, has_fees = {}, false
+  local sums, has_fees, titles = {}, false, { "asset", "payments", "amount", "fees", "sum", "balance", "" }
+  local is_own = true
+  for _, total in ipairs(totals) do is_own = is_own and total.payer == "this account" end
+  if not is_own then table.insert(titles, 1, "from") end
   for i, total in ipairs(totals) do
     has_fees = has_fees or total.fees:sign() > 0
-    sums[i] = { total.payer, total.asset, ("%d"):format(total.count), tostring(total.amount), tostring(total.fees),
+    sums[i] = { total.asset, ("%d"):format(total.count), tostring(total.amount), tostring(total.fees),
       tostring(total.amount + total.fees), total.balance or "not shown",
       total.is_short and "NOT COVERED" or total.balance and "covered" or "" }
+    if not is_own then table.insert(sums[i], 1, total.payer) end
   end
-  out[#out + 1] = tables.aligned({ "from", "asset", "payments", "amount", "fees", "sum", "balance", "" }, sums)
+  out[#out + 1] = tables.aligned(titles, sums)
   if has_fees then out[#out + 1] = terminal.fold "the fees are assumed to come on top of the amounts" .. "\n" end
-end
-
--- Counts how often each value of a payment occurs, as text: "TRX (498), ETH (2)".
-local function counts_of(payments, value_of)
-  local names, count = {}, {}
-  for _, payment in ipairs(payments) do
-    local name = value_of(payment)
-    if name and name ~= "" and not count[name] then names[#names + 1] = name end
-    if name then count[name] = (count[name] or 0) + 1 end
-  end
-  for i, name in ipairs(names) do names[i] = ("%s (%d)"):format(plain_text.clean(name), count[name]) end
-  return table.concat(names, ", ")
 end
 
 local function network_of(payment) return payment.params.netWork or payment.params.network end
@@ -152,48 +148,208 @@ function M.notes(plan, only_odd)
   return notes
 end
 
+------------------------------------------------------------------------------------------------------- the sections
+
+local function many(number, noun) return ("%d %s%s"):format(number, noun, number == 1 and "" or "s") end
+
+-- Returns the sums of rows by asset: "800 USDT, 1 BTC".
+local function sums_of(rows)
+  local names, sums = {}, {}
+  for _, row in ipairs(rows) do
+    local asset, amount = asset_of(row), decimal(row.params.amount or "")
+    if not sums[asset] then names[#names + 1] = asset end
+    sums[asset] = (sums[asset] or decimal "0") + (amount or decimal "0")
+  end
+  for i, name in ipairs(names) do names[i] = ("%s %s"):format(tostring(sums[name]), name) end
+  return table.concat(names, ", ")
+end
+
+local function amount_text(row) return ("%s %s"):format(tostring(row.params.amount), asset_of(row)) end
+
+-- Returns who works on the run of a row, as text; nil where nobody does.
+local function workers_of(row)
+  local worker = row.run and OPEN[row.state] and row.run.workers[1]
+  return worker and ("run %s (%s, pid %s on %s) pays it; stop that first"):format(row.run.number, worker.person,
+    worker.pid, worker.host)
+end
+
+-- Returns the command that ends a row, by its state.
+local function command_for(row, command)
+  local busy, key = workers_of(row), row.key
+  if busy then return busy end
+  if row.state == "failed" or row.state == "dropped" then return command("retry", key) end
+  if row.state == "undecided" then
+    return command("settle", key, "not_done") .. "\nor " .. command("settle", key, "done", "RECORD")
+  end
+  return row.state ~= "sent" and command("drop", key) .. "\nor all that is left: " .. command "run"
+    or command "run" .. " (asks first)"
+end
+
+-- Adds rows under a heading, each with its command; of many with the same state the first.
+local function add_rows(out, heading, rows, command)
+  if not rows[1] then return end
+  out[#out + 1] = ("%s: %d, %s\n"):format(heading, #rows, sums_of(rows))
+  local count = {}
+  for _, row in ipairs(rows) do
+    local text = workers_of(row) or row.state
+    count[text] = (count[text] or 0) + 1
+    if count[text] <= SHOWN then
+      local message = row.now and row.now.message and row.now.message ~= row.state and row.now.message:sub(1, 60) or ""
+      out[#out + 1] = plain_text.clean(("  %s  %s  %s  %s"):format(row.key, amount_text(row), row.state, message))
+        :gsub(" +$", "") .. "\n"
+      for line in command_for(row, command):gmatch "[^\n]+" do out[#out + 1] = "      " .. line .. "\n" end
+    end
+  end
+  for text, number in pairs(count) do
+    if number > SHOWN then
+      out[#out + 1] = ("  and %d more: %s; %s lists them\n"):format(number - SHOWN, text, command "report")
+    end
+  end
+end
+
+--- Returns what a plan leaves and holds, for a person: each row with the command that ends it.
+---@param plan purser.PaymentsPlan
+---@param command fun(...: string): string  a command of payouts for this queue
+---@return string
+function M.kept(plan, command)
+  local out = {}
+  add_rows(out, ("LEFT, not in %s, NOT sent by this run"):format(plan.path or "this plan"), plan.left, command)
+  add_rows(out, ("HELD, in %s, NOT sent by this run"):format(plan.path or "this plan"), plan.held, command)
+  return table.concat(out)
+end
+
+--- Returns the lines of what is replaced by a run of a plan.
+---@return string
+function M.changed(plan)
+  if not plan.changed[1] then return "" end
+  local out = { ("CHANGED, replaced when you say yes: %d\n"):format(#plan.changed) }
+  for i, row in ipairs(plan.changed) do
+    if i > SHOWN then
+      out[#out + 1] = ("  and %d more\n"):format(#plan.changed - SHOWN)
+      break
+    end
+    local text = row.difference:gsub("(%S+) was (%S+), is ([^,%s]+)", "%1 %2 -> %3")
+    out[#out + 1] = plain_text.clean(("  %s  %s (%s)  nothing was sent for it"):format(row.key, text,
+      asset_of(row))) .. "\n"
+  end
+  return table.concat(out)
+end
+
+--- Returns why a plan has no run: a line for each row that differs from what was or may have been sent, and what to do.
+---@return string[]
+function M.refused(plan, command)
+  local lines = {}
+  for i, row in ipairs(plan.refused) do
+    local now, old, new = row.now, row.now.params.amount, row.params.amount
+    local more, is_made = old and new and decimal(new) - old, row.state == "done"
+    local place = row.line and ("%s:%d"):format(plan.path, row.line) or row.key
+    local is_amount = old ~= new and not row.difference:find ", %S+ was "
+    lines[#lines + 1] = ("%s: %s has %s; %s %s"):format(place, row.key,
+      is_amount and amount_text(row) or "other content",
+      is_amount and old or "(" .. row.difference .. ")", is_made and ("was paid on %s%s"):format(
+        utc.text(now.sent_at) or "a day before", now.record_id and " (id " .. now.record_id .. ")" or "")
+      or "may have been sent: nobody knows yet")
+    lines[#lines + 1] = ("  put %s back in line %s%s"):format(is_amount and old or "the old value",
+      tostring(row.line or i),
+      is_made and is_amount and more:sign() > 0
+        and ("; if %s more is owed, add a row of %s with a key of its own"):format(tostring(more), tostring(more))
+      or not is_made and "; see: " .. command "status" or "")
+  end
+  return lines
+end
+
+-- Returns the heading of a plan: what a run of it sends, and whose runs those payments were.
+local function heading(plan, queue)
+  local what = plan.path or ("queue %s"):format(queue)
+  local count = ("%s: %s to send"):format(what, many(#plan.send, "payment"))
+  if plan.path then
+    count = ("%s (%d new%s)"):format(count, plan.new, plan.changed[1] and (", %d changed"):format(#plan.changed) or "")
+  end
+  if plan.joins then count = count .. "; goes on with run " .. plan.joins end
+  local out = { count }
+  if not plan.path and not plan.joins then
+    local by_run, names = {}, {}
+    for _, row in ipairs(plan.send) do
+      local run = row.run
+      local name = run and ("of run %s (%s, %s)"):format(run.number, run.person, run.source ~= "" and run.source
+        or "the queue") or "of no run"
+      if not by_run[name] then names[#names + 1] = name end
+      by_run[name] = (by_run[name] or 0) + 1
+    end
+    for i, name in ipairs(names) do names[i] = ("%d %s"):format(by_run[name], name) end
+    out[2] = names[1] and "  " .. table.concat(names, "   ") or nil
+  end
+  if plan.again > 0 then
+    out[#out + 1] = ("  %d of these %s sent: asked about first, sent again only if not made"):format(plan.again,
+      plan.again == 1 and "was" or "were")
+  end
+  if plan.made[1] then out[#out + 1] = ("made already: %d"):format(#plan.made) end
+  if plan.filtered then out[#out + 1] = ("not in this run: %d that --filter leaves out"):format(plan.filtered) end
+  return table.concat(out, "\n")
+end
+
+--- Returns the question of a plan: how many payments, and the sums.
+---@return string
+function M.question(plan)
+  local sums = {}
+  for i, total in ipairs(plan.totals) do
+    sums[i] = ("%s %s%s"):format(tostring(total.amount), total.asset, total.fees:sign() > 0
+      and (" (%s with fees)"):format(tostring(total.amount + total.fees)) or "")
+  end
+  return ("Type yes for %s%s, %s: "):format(plan.again > 0 and "at most " or "", many(#plan.send, "payment"),
+    table.concat(sums, ", "))
+end
+
 --- Returns the plan as text for a person.
 ---@param plan purser.PaymentsPlan
+---@param queue string
+---@param command fun(...: string): string
 ---@return string
-function M.show(plan)
-  local payments, totals, made = plan.payments, plan.totals, plan.made
-  local out, shown, made_count = {}, largest(payments), 0
-  for _, payment in ipairs(payments) do made_count = made_count + (made[payment.key] and 1 or 0) end
-  local networks = counts_of(payments, network_of)
-  local names = counts_of(payments, function(payment) return payment.operation end)
-  local heading = ("%d payment%s%s%s"):format(#payments, #payments == 1 and "" or "s",
-    names ~= "" and ": " .. names or "", networks ~= "" and "; over " .. networks or "")
-  out[1] = terminal.fold(heading) .. "\n"
-  if totals[1] then add_sums(out, totals) end
-  if made_count > 0 then
-    out[#out + 1] = ("%d of %d payments are made already; the sums are of the others\n"):format(made_count, #payments)
+function M.show(plan, queue, command)
+  local out = {}
+  if plan.bad == 0 then out[1] = M.kept(plan, command) .. M.changed(plan) end
+  local rows = plan.bad > 0 and plan.payments or plan.send
+  if plan.bad > 0 then
+    out[#out + 1] = ("%s: %s, %d with errors\n"):format(plan.path, many(#rows, "payment"), plan.bad)
+  else
+    out[#out + 1] = terminal.fold(heading(plan, queue)) .. "\n"
+    if plan.totals[1] then add_sums(out, plan.totals) end
   end
-  local cells = {}
+  if not rows[1] then return table.concat(out) end
+  local shown, cells = largest(rows), {}
   for i, payment in ipairs(shown) do cells[i] = row_of(payment) end
-  out[#out + 1] = #shown == #payments and "\n"
-    or ("\nthe %d largest of %d; --csv lists all\n"):format(#shown, #payments)
-  out[#out + 1] = tables.aligned({ "line", "key", "amount", "asset", "to" }, cells)
+  out[#out + 1] = #shown == #rows and "" or ("the largest %d:\n"):format(#shown)
+  out[#out + 1] = tables.aligned({ "line", "key", "amount", "asset", "network", "to" }, cells)
   return table.concat(out)
 end
 
 M.TITLES = { "line", "key", "operation", "amount", "asset", "network", "to", "fee", "state", "message" }
 
---- Returns every payment as a record with these members, for programs.
+--- Returns a payment as a record for programs.
+function M.record(row, state, message)
+  return { line = row.line, key = row.key, operation = row.operation, amount = row.params.amount,
+    asset = asset_of(row), network = network_of(row), to = destination_of(row), fee = row.fee, state = state,
+    message = message }
+end
+
+--- Returns every payment of list and queue that is not over as a record with these members, for programs.
 ---@param plan purser.PaymentsPlan
 ---@return table[]
 function M.records(plan)
-  local list = {}
+  local list, sections = {}, {}
+  for _, section in ipairs { "made", "changed", "refused", "held" } do
+    for _, row in ipairs(plan[section]) do sections[row.key] = section end
+  end
   for i, payment in ipairs(plan.payments) do
     local texts = {}
     for _, kind in ipairs { "problems", "odd", "warnings" } do
       for _, text in ipairs(payment[kind]) do texts[#texts + 1] = text end
     end
-    local state = payment.problems[1] and "error" or plan.made[payment.key] and "made" or payment.odd[1] and "odd"
+    local state = payment.problems[1] and "error" or sections[payment.key] or payment.odd[1] and "odd"
       or payment.warnings[1] and "warning" or "ok"
-    list[i] = { line = payment.line, key = payment.key, operation = payment.operation, amount = payment.params.amount,
-      asset = asset_of(payment), network = network_of(payment), to = destination_of(payment), fee = payment.fee,
-      state = state, message = table.concat(texts, "; ") }
+    list[i] = M.record(payment, state, table.concat(texts, "; "))
   end
+  for _, row in ipairs(plan.left) do list[#list + 1] = M.record(row, "left", row.state) end
   return list
 end
 

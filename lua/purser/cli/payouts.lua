@@ -1,14 +1,15 @@
 -- SPDX-License-Identifier: MIT
--- `purser payouts FILE.csv --journal FILE`: a list of payments, each made once; see docs/payouts.md.
+-- `purser payouts`: a list of payments, each made once; see docs/payouts.md. What is shown, confirmed and sent is one
+-- plan (desk/payouts/runs.lua).
 
 local approvals = require "purser.cli.approvals"
-local catalogue = require "purser.cli.catalogue"
 local connection = require "purser.cli.connection"
 local core = require "purser.core"
-local errors = require "purser.client.call.errors"
+local decimal = require "purser.decimal"
 local lazy = require "purser.client.util.lazy"
 local output = require "purser.cli.output"
 local payments_plan = require "purser.cli.payments_plan"
+local payouts_grammar = require "purser.cli.payouts_grammar"
 local report = require "purser.cli.report"
 local terminal = require "purser.cli.terminal"
 local utc = require "purser.client.util.utc"
@@ -17,62 +18,16 @@ local purser = lazy "purser"
 
 local M = {}
 
-local TITLES = { "key", "state", "amount", "asset", "to", "id", "message" }
+local TITLES = payouts_grammar.TITLES
 
-local actions = {}
+M.grammar = payouts_grammar.grammar
 
-function M.grammar()
-  return {
-    text = "Pay a list of payments, each once, however often the command is started or killed.\n"
-      .. "The first line of FILE names columns: key, and the parameters of the operation.\n"
-      .. "A key names its payment for good.\n"
-      .. "  plan FILE          what would be paid, with sums and balances; nothing is sent; with --policy and --output "
-      .. "the plan that persons sign (docs/approvals.md)\n"
-      .. "  show PLAN          such a plan, with what is odd first\n"
-      .. "  run [FILE]         add the payments, and make those that are not made; without FILE go on where it "
-      .. "stopped\n"
-      .. "  status             how many are in which state; sends nothing\n"
-      .. "  report             every payment with its state and the service's id\n"
-      .. "  retry KEY          look again for one that failed or is undecided, and put it back when it was not made\n"
-      .. "  drop KEY           the same, and give it up\n"
-      .. "  replace KEY FILE   the same, and make it what FILE now has under the key\n"
-      .. "`purser payouts FILE` is `purser payouts run FILE`.\n"
-      .. "run and status exit with 4 while a payment is sent or undecided, else with 1 while one is failed, else with "
-      .. "3 while one is blocked (not sent before a person has acted), else with 0: for status that means that others "
-      .. "may still be waiting to be sent.",
-    arguments = {
-      { "action", "plan, show, run, status, report, retry, drop, replace; or the file.",
-        values = { "plan", "show", "run", "status", "report", "retry", "drop", "replace", "<file>" } },
-      { "file", "The file; of retry, drop and replace the key.", target = "subject", optional = true },
-      { "list", "replace: the file.", optional = true },
-    },
-    { "Options",
-      { "--operation", "<operation>", "That of payments without a column `operation`, such as wallet.withdraw.",
-        values = function() return catalogue.names(function(row) return row.effect == "transfer" end) end },
-      { "--queue", "<name>", "Name of the queue; without it \"default\"." },
-      { "--worker", "<name>", "Name of this worker; without it \"shell\", or a new one for a journal on a server. One "
-        .. "running process may have it at a time." },
-      { "--unchecked", "plan, run, replace: take addresses as they are, whatever their form and checksum say." },
-      { "--allow-equal", "run: with --yes pay rows that look like a mistake, too: equal ones, keys that differ only in "
-        .. "case, what was paid in the last 7 days, an amount far above the others." },
-      { "--maker", "<name>", "plan: who makes it, and so does not approve it; without it USER." },
-      { "--until", "<day>", "plan: its last day, such as 2026-11-30." },
-      { "--journal-id", "<id>", "plan: the payer's journal, where it is on another machine." },
-      { "--html", "<file>", "show: write a page for a browser." },
-      { "--records", "<file>", "show: what you signed before; what is neither there nor in --journal is new to you." },
-      { "--force", "retry, drop, replace: you know that it was not made; nothing is looked for." },
-      { "--yes", "Do it without asking." },
-    },
-    output.group(function(options) return options.action == "plan" and payments_plan.TITLES or TITLES end),
-    connection.safety, connection.service, connection.messages,
-  }
-end
-
--- Returns a command for the same list, with what this one was given for it.
-local function next_command(options, words)
-  local queue = options.queue and " --queue " .. values.shell_word(options.queue) or ""
-  return "purser payouts " .. words .. (options.journal and "" or " --journal FILE") .. connection.words(options)
-    .. queue
+-- Returns a command of payouts for this queue, with what this one was given.
+local function command_of(options, ...)
+  local list = { "purser payouts" }
+  for i, word in ipairs { ... } do list[i + 1] = values.shell_word(word) end
+  if options.queue then list[#list + 1] = "--queue " .. values.shell_word(options.queue) end
+  return table.concat(list, " ") .. (options.journal and "" or " --journal FILE") .. connection.words(options)
 end
 
 -- Shows how far a run is: as a line of a terminal, else only what it waits for.
@@ -106,15 +61,13 @@ local function open(options)
   if not options.journal then
     report.bad_input "payouts: the journal is missing; give --journal FILE, which is made when it is not there"
   end
-  if not (options.action == "run" and options.subject) then connection.need_journal("payouts", options.journal) end
+  if not (options.action == "run" and options.file) then connection.need_journal("payouts", options.journal) end
   local client, _, sources = connection.open(options, { concurrent = true })
   if not sources.is_named then
     report.bad_input("payouts: the account is missing; give --account NAME (of `purser login NAME`), or name that of "
       .. "the environment's keys with PURSER_ACCOUNT: a name of yours, which stays the same when the key is another "
       .. "one, because with another name the list would be paid again")
   end
-  terminal.settings.resume = ("`%s` finds out what became of it, and makes the rest"):format(
-    next_command(options, "run"))
   local show, clear = progress()
   -- A name of one file's runs, which its witness locks. On a server the runs of several hosts have a name each.
   local file = values.journal(options.journal).sqlite
@@ -140,8 +93,8 @@ local function got(result, err) return result or fail(err) end
 
 -- Reads the file, before a journal is made for it.
 local function read_list(options)
-  local path = options.subject
-  local payments = report.must(purser.payouts.read(path, options.operation))
+  local path = options.file
+  local payments = report.must(purser.payouts.read(path, options.operation, options.decimal))
   if payments.comments > 0 then
     report.note("%d of the lines of %s begin with #, so they are no payments", payments.comments, path)
   end
@@ -151,13 +104,42 @@ local function read_list(options)
   return payments
 end
 
--- Checks what the file has. Returns the plan, with its `path`.
+-- Returns those of the list that --filter takes, and how many it leaves out.
+local function filtered(payments, options)
+  local kept = {}
+  for _, payment in ipairs(payments) do
+    local passes = true
+    for _, filter in ipairs(options.filter or {}) do
+      local record = payments_plan.record(payment)
+      passes = passes and tostring(record[filter[1]] or "") == filter[2]
+    end
+    if passes then kept[#kept + 1] = payment end
+  end
+  if not kept[1] then report.bad_input "payouts: --filter leaves no payment of the list" end
+  return kept, #payments - #kept
+end
+
+-- Sees the list, or the queue. Returns the plan.
 local function planned(options, at, payments)
-  local plan, err = purser.payouts.plan(at.client, payments, { unchecked = options.unchecked, queue = at.queue,
-    journal = at.sources.journal })
-  if not plan then report.stop(report.failure({ effect = "read" }, {}, err)) end
-  plan.path = options.subject
+  local plan, err, left_out
+  if payments and options.filter then payments, left_out = filtered(payments, options) end
+  if at.queue then
+    plan, err = at.queue:plan { payments = payments, unchecked = options.unchecked }
+  else
+    plan, err = purser.payouts.plan(at.client, payments, { unchecked = options.unchecked,
+      journal = at.sources.journal })
+  end
+  if not plan then
+    if err.code == "payouts.no_queue" then report.bad_input("payouts: %s", report.sentence(err)) end
+    report.stop(report.failure({ effect = "read" }, {}, err))
+  end
+  plan.path, plan.filtered = options.file, left_out and left_out > 0 and left_out or nil
   return plan
+end
+
+-- Returns what makes the commands of a plan.
+local function commands(options)
+  return function(...) return command_of(options, ...) end
 end
 
 -- Writes a plan: for a person, or each payment for a program.
@@ -165,32 +147,40 @@ local function show_plan(plan, options)
   if not output.is_text(options) then
     return report.write(output.rows(payments_plan.TITLES, payments_plan.records(plan), options), options.raw)
   end
-  report.write(payments_plan.show(plan))
+  report.write(payments_plan.show(plan, options.queue or "default", commands(options)))
   for _, note in ipairs(payments_plan.notes(plan)) do report.say("%s", note) end
 end
 
--- Says that a plan has errors, and ends the command.
-local function reject(plan)
+-- Ends the command where a plan has errors, or rows that differ from what was or may have been sent.
+local function reject(plan, options)
   local is_doubtful = false
   for _, payment in ipairs(plan.payments) do
     is_doubtful = is_doubtful or payment.problems[1] and payment.has_doubtful_address
   end
-  report.bad_input("%d of %d payments have errors; nothing was sent%s", plan.bad, #plan.payments,
-    is_doubtful and "; --unchecked takes addresses as they are" or "")
+  if plan.bad > 0 then
+    report.bad_input("%d of %d payments have errors; nothing was sent%s", plan.bad, #plan.payments,
+      is_doubtful and "; --unchecked takes addresses as they are" or "")
+  end
+  if not plan.refused[1] then return end
+  for _, line in ipairs(payments_plan.refused(plan, commands(options))) do report.say("%s", line) end
+  report.bad_input "nothing was sent, nothing was changed"
 end
 
+local actions = {}
+
 function actions.show(options)
-  return approvals.show(options, approvals.read(options.subject, "payouts show: the file of the plan"))
+  return approvals.show(options, approvals.read(options.file, "payouts show: the file of the plan"))
 end
 
 function actions.plan(options)
-  if not options.subject then report.bad_input "payouts plan: the file is missing; give FILE.csv" end
-  local payments = read_list(options)
-  local at = open_for_plan(options)
+  local payments = options.file and read_list(options)
+  local at = (payments and open_for_plan or open)(options)
   local plan = planned(options, at, payments)
-  if plan.bad == 0 and connection.policy(options) then return approvals.write_plan(options, at, plan.payments) end
+  if plan.bad == 0 and connection.policy(options) then
+    return approvals.write_plan(options, at, payments and plan.payments or plan.send)
+  end
   show_plan(plan, options)
-  if plan.bad > 0 then reject(plan) end
+  reject(plan, options)
   for _, total in ipairs(plan.totals) do
     if total.is_short then report.bad_input "the balance does not cover all payments; nothing was sent" end
   end
@@ -198,10 +188,9 @@ function actions.plan(options)
     report.say("%d of %d payments look like a mistake (odd, above): --yes alone does not pay them, --allow-equal does",
       plan.odd, #plan.payments)
   end
-  local words = "run " .. values.shell_word(options.subject)
-    .. (options.operation and " --operation " .. options.operation or "")
-    .. (options.unchecked and " --unchecked" or "")
-  report.note("next: %s%s", next_command(options, words), at.sources.is_named and "" or " --account NAME")
+  report.note("next: %s%s%s%s%s", command_of(options, "run", options.file),
+    options.operation and " --operation " .. options.operation or "", options.unchecked and " --unchecked" or "",
+    options.decimal and " --decimal " .. options.decimal or "", at.sources.is_named and "" or " --account NAME")
 end
 
 --------------------------------------------------------------------------------------------------------- the result
@@ -233,206 +222,220 @@ local function show_counts(counts, options)
   report.write(output.json(made, "  "))
 end
 
--- Returns the exit code that the state of a queue asks for.
+-- Returns the exit code that the states of payments ask for.
 local function code_of(counts)
   if counts.undecided + counts.sent > 0 then return report.UNKNOWN end
   if counts.failed > 0 then return report.REJECTED end
-  return counts.blocked > 0 and report.NOT_SENT or report.DONE
+  return counts.waiting + counts.taken > 0 and report.NOT_SENT or report.DONE
 end
 
-local function finish(at, counts, options)
+local function finish(at, plan, counts, options)
   show_counts(counts, options)
   for _, state in ipairs { "failed", "undecided", "blocked" } do
     local list = state == "blocked" and counts.blocked_payments or counts[state] > 0 and at.queue:list(state) or {}
     for _, line in ipairs(payments_plan.outcomes(state, list)) do report.say("%s", line) end
   end
-  if counts.next_due_at then
-    report.note("%d wait, and the next is due at %s: `%s` makes it then", counts.waiting - counts.blocked,
-      utc.text(counts.next_due_at), next_command(options, "run"))
+  local own = counts.of_run or { undecided = 0, sent = 0, failed = 0, waiting = 0, taken = 0, blocked = 0 }
+  if own.waiting > own.blocked and counts.next_due_at then
+    report.note("%d wait, and the next is due at %s: `%s` makes it then", own.waiting - own.blocked,
+      utc.text(counts.next_due_at), terminal.settings.line)
   end
   if counts.failed + counts.undecided > 0 then
-    report.note("next: correct it with `%s`, or give it up with `%s`; `%s` sends it as it is. Pay none of these under "
-      .. "another key before", next_command(options, "replace KEY FILE"), next_command(options, "drop KEY"),
-      next_command(options, "retry KEY"))
+    report.note("next: `%s` looks again, `%s` gives it up, `%s` says what you know. Do not pay it under another key: "
+      .. "it may be made already", command_of(options, "retry", "KEY"), command_of(options, "drop", "KEY"),
+      command_of(options, "settle", "KEY", "not_done"))
   elseif counts.total > 0 and counts.done + counts.dropped == counts.total then
-    report.note("all %d payments are made; `%s` lists them", counts.total, next_command(options, "report"))
+    report.note("all %d payments are made; `%s` lists them", counts.total, command_of(options, "report"))
   end
-  local code = code_of(counts)
-  return code == report.DONE and counts.next_due_at and report.NOT_SENT or code
+  for _, row in ipairs(plan.held) do own[row.state] = (own[row.state] or 0) + 1 end
+  return code_of(own)
 end
 
 ------------------------------------------------------------------------------------------------------------- paying
 
--- Warns where the account has no payments in a queue in which other accounts have some: its name may be
--- misspelt, and then the list would be paid once more. Nil otherwise.
+-- Says where the account has no payments in a queue in which other accounts have some: its name may be misspelt, and
+-- then the list would be paid once more. Nil otherwise.
 local function other_accounts(options, at)
   local counts = got(at.queue:report())
   if counts.total > 0 then return nil end
-  if not counts.other_accounts[1] then
-    if options.subject then return nil end
-    return ('the queue "%s" of %s holds no payment of the account "%s"'):format(options.queue or "default",
-      options.journal, at.client:account())
-  end
   local names = {}
   for i, other in ipairs(counts.other_accounts) do names[i] = ('"%s" (%d)'):format(other.account, other.payments) end
+  if not names[1] then
+    return not options.file and ('the queue "%s" of %s holds no payment of the account "%s"'):format(
+      options.queue or "default", options.journal, at.client:account()) or nil
+  end
   return ('the account "%s" has no payments in the queue "%s" of %s, which holds those of %s'):format(
     at.client:account(), options.queue or "default", options.journal, table.concat(names, ", "))
 end
 
--- Opens the queue without a file, and warns where it holds nothing. Returns where the payments are.
+-- Opens the queue without a list. Ends the command where it holds nothing.
 local function look(options)
   local at = open(options)
   local others = other_accounts(options, at)
-  if others then report.say("warning: %s", others) end
+  if others then report.bad_input("payouts: %s", others) end
   return at
 end
 
--- Shows what would be paid, and asks.
+-- Ends the command where nobody is asked and a person has to be.
+local function check_unasked(plan, options)
+  if plan.changed[1] then
+    report.say("%s", payments_plan.changed(plan))
+    report.say "payouts: rows were changed, so nothing was sent; confirm them without --yes"
+    report.stop(report.NOT_SENT)
+  end
+  if plan.odd > 0 and not options.allow_equal then
+    for _, line in ipairs(payments_plan.notes(plan, true)) do report.say("%s", line) end
+    report.say("payouts: %d of %d payments look like a mistake, so nothing was sent; if they are right, give "
+      .. "--allow-equal, or confirm them without --yes", plan.odd, #plan.payments)
+    report.stop(report.NOT_SENT)
+  end
+  for line in payments_plan.kept(plan, commands(options)):gmatch "[^\n]+" do report.say("%s", line) end
+  for _, warning in ipairs(plan.shortages) do report.say("warning: %s", warning) end
+end
+
+-- Shows what is sent, and asks.
 local function confirm(plan, options, at, others)
   show_plan(plan, options)
-  local fields = { { "file", plan.path }, { "journal", options.journal },
-    { "payments", ("%d"):format(#plan.payments) } }
-  for _, total in ipairs(plan.totals) do
-    fields[#fields + 1] = { "sum", ("%s %s, %s with fees%s%s"):format(tostring(total.amount), total.asset,
-      tostring(total.amount + total.fees), total.source ~= "" and " from " .. total.payer or "",
-      total.is_short and ": NOT COVERED by the balance of " .. total.balance or "") }
-  end
+  reject(plan, options)
+  if not plan.send[1] then return end
+  local fields = { { "journal", options.journal }, { "queue", options.queue or "default" } }
+  for _, warning in ipairs(plan.shortages) do fields[#fields + 1] = { "warning", warning } end
   fields[#fields + 1] = others and { "warning", others .. ". Under another name a list is paid once more" } or nil
   if plan.odd > 0 and not options.allow_equal then
     fields[#fields + 1] = { "warning", ("%d payments look like a mistake: see odd, above"):format(plan.odd) }
   end
-  report.ask(options, "This moves money", at.sources, fields)
+  report.ask(options, "This moves money", at.sources, fields, payments_plan.question(plan))
 end
 
--- Adds what the file has, after a question.
-local function add(options, at, payments)
-  local others = other_accounts(options, at)
+-- Says, when the run is interrupted, what of it was made, who goes on, and how it goes on.
+local function stopped(at, plan)
+  local rows, count, left = {}, { done = #plan.made, sent = 0, other = 0 }, {}
+  for _, row in ipairs(at.queue:list() or {}) do rows[row.key] = row end
+  for _, entry in ipairs(plan.send) do
+    local row = rows[entry.key]
+    local state = row and (row.state == "done" or row.state == "sent") and row.state or "other"
+    count[state] = count[state] + 1
+    local asset, amount = entry.params.coin or entry.params.asset or "?", decimal(entry.params.amount or "")
+    if state == "other" and amount then left[asset] = (left[asset] or decimal "0") + amount end
+  end
+  local sums = {}
+  for asset, sum in pairs(left) do sums[#sums + 1] = ("%s %s"):format(tostring(sum), asset) end
+  table.sort(sums)
+  terminal.say("stopped: %d of %d made, %d sent and not known yet, %d not sent%s", count.done, #plan.made + #plan.send,
+    count.sent, count.other, sums[1] and " (" .. table.concat(sums, ", ") .. ")" or "")
+  local others = {}
+  for _, run in ipairs(at.queue:runs() or {}) do
+    for _, worker in ipairs(run.workers) do
+      if worker.name ~= at.queue.worker then
+        others[#others + 1] = ("run %s: %s, pid %s on %s"):format(run.number, worker.person, worker.pid, worker.host)
+      end
+    end
+  end
+  terminal.say("%s. To go on: %s", others[1] and "others go on with " .. table.concat(others, "; ")
+    or "nobody else works on this queue", terminal.settings.line)
+end
+
+-- Runs a plan that was confirmed. Returns the report; false where the queue changed, so that it is shown again.
+local function run(at, plan, options)
+  if not plan.send[1] then return got(at.queue:report()) end
+  terminal.settings.stopped = function() stopped(at, plan) end
+  local counts, err = at.queue:run(plan)
+  at.clear()
+  terminal.settings.stopped = nil
+  if counts then return counts end
+  if err.code ~= "payouts.changed_since" then fail(err, plan.payments, plan.path) end
+  report.say("%s", err.message)
+  if options.yes then report.stop(report.NOT_SENT) end
+  return false
+end
+
+function actions.run(options)
+  local payments = options.file and read_list(options)
+  local at = (payments and open or look)(options)
+  local others = payments and other_accounts(options, at)
   if others and options.yes then
     report.bad_input("payouts: %s; correct the account, or give a queue of its own (--queue NAME), or confirm the "
       .. "first list without --yes", others)
   end
-  local plan = planned(options, at, payments)
-  payments = plan.payments
-  if plan.bad > 0 then
-    show_plan(plan, options)
-    reject(plan)
-  end
-  if options.yes and plan.odd > 0 and not options.allow_equal then
-    for _, line in ipairs(payments_plan.notes(plan, true)) do report.say("%s", line) end
-    report.bad_input("payouts: %d of %d payments look like a mistake, so nothing was sent; if they are right, give "
-      .. "--allow-equal, or confirm them without --yes", plan.odd, #payments)
-  end
-  if not options.yes then confirm(plan, options, at, others) end
-  for _, warning in ipairs(options.yes and plan.shortages or {}) do report.say("warning: %s", warning) end
-  local list = {}
-  for i, payment in ipairs(payments) do
-    list[i] = { key = payment.key, operation = payment.operation, params = payment.params }
-  end
-  local counts, err = at.queue:add_all(list)
-  if not counts then fail(err, payments, plan.path) end
-  report.note("%d added, %d known", counts.added, counts.repeated)
-end
-
-function actions.run(options)
-  local payments = options.subject and read_list(options)
-  local at = (payments and open or look)(options)
-  if payments then add(options, at, payments)
-  elseif not options.yes then
-    local counts = got(at.queue:report())
-    local left = counts.waiting + counts.taken + counts.sent
-    if left > 0 then
-      report.ask(options, "This moves money", at.sources,
-        { { "journal", options.journal }, { "payments", ("%d of %d are left"):format(left, counts.total) } })
+  while true do
+    local plan = planned(options, at, payments)
+    if options.yes then
+      if plan.bad > 0 then show_plan(plan, options) end
+      reject(plan, options)
+      check_unasked(plan, options)
+    else
+      confirm(plan, options, at, others)
     end
+    local counts = run(at, plan, options)
+    if counts then return finish(at, plan, counts, options) end
   end
-  local counts, err = at.queue:run()
-  at.clear()
-  if not counts then fail(err) end
-  return finish(at, counts, options)
 end
 
 ------------------------------------------------------------------------------------------------------------- looking
 
 function actions.status(options)
-  local counts = got(look(options).queue:report())
+  local at = look(options)
+  local counts = got(at.queue:report())
   show_counts(counts, options)
+  for _, each in ipairs(got(at.queue:runs())) do
+    local worker = each.workers[1]
+    report.note("run %s of %s%s: %s", each.number, each.person, each.source ~= "" and " (" .. each.source .. ")" or "",
+      worker and ("worker %s, pid %s on %s"):format(worker.name, worker.pid, worker.host) or "nobody works on it")
+  end
   if counts.sent > 0 then
     report.say("%d payments are sent, and what became of them is not known yet: `%s` finds out", counts.sent,
-      next_command(options, "run"))
+      command_of(options, "run"))
   end
   return code_of(counts)
 end
 
 function actions.report(options) show_list(got(look(options).queue:list()), options) end
 
--- Returns the payment of that key in the file.
-local function payment_in(options)
-  if not options.list then report.bad_input "payouts replace: the file is missing; give KEY FILE" end
-  for _, payment in ipairs(report.must(purser.payouts.read(options.list, options.operation))) do
-    if payment.key == options.subject then return payment end
-  end
-  report.bad_input('payouts replace: %s has no payment "%s"', options.list, options.subject)
-end
-
--- The actions on one payment: the question, the state it needs, its past form, the command that follows, and how.
+-- The actions on one payment: the question, the states it needs, its past form, the command that follows, and how.
 local acts = {
   retry = { "This puts a payment back, which the next run makes", "failed or is undecided", "put back", "run",
-    function(at, options, force) return at.queue:retry(options.subject, force) end },
+    function(at, options) return at.queue:retry(options.key) end },
   drop = { "This gives a payment up", "waits, failed or is undecided", "dropped", "status",
-    function(at, options, force) return at.queue:drop(options.subject, force) end },
-  replace = { "This replaces a payment, which the next run makes", "waits, failed or is undecided", "replaced", "run",
-    function(at, options, force)
-      local payment = options.payment
-      local plan, err = purser.payouts.plan(at.client, { payment }, { unchecked = options.unchecked })
-      if plan and payment.problems[1] then
-        err = errors.argument(nil, ("%s:%d: %s"):format(options.list, payment.line, payment.problems[1]))
-      end
-      if err then return nil, err end
-      return at.queue:replace(payment.key, payment.operation, payment.params, force)
+    function(at, options) return at.queue:drop(options.key) end },
+  settle = { "This says what you know of a payment", "failed or is undecided", "settled", "run",
+    function(at, options)
+      if options.word == "not_done" then return at.queue:retry(options.key, { force = true }) end
+      return at.queue:settle(options.key, options.record)
     end },
 }
 
 local function act_on(options)
-  local words = acts[options.action]
-  if not options.subject then
-    report.bad_input("payouts %s: the key is missing; give the key of a payment", options.action)
+  local act = acts[options.action]
+  if options.action == "settle" and (options.word == "done") ~= (options.record ~= nil) then
+    report.bad_input "payouts settle: give `done` with the id of the record that the service shows, or `not_done` alone"
   end
-  options.payment = options.action == "replace" and payment_in(options)
   local at = open(options)
-  local found, err = at.queue:find(options.subject)
+  local found, err = at.queue:find(options.key)
   if found == nil then fail(err) end
   if not found then
-    report.bad_input('payouts %s: no payment has the key "%s"; `%s` lists them', options.action, options.subject,
-      next_command(options, "report"))
+    report.bad_input('payouts %s: no payment has the key "%s"; `%s` lists them', options.action, options.key,
+      command_of(options, "report"))
   end
-  report.ask(options, words[1], at.sources, {
-    { "key", options.subject }, { "state", found.state }, { "message", found.message or "" },
-    { "looks", options.force and "no: --force is given" or "yes, whether it was made" } })
+  report.ask(options, act[1], at.sources, {
+    { "key", options.key }, { "state", found.state }, { "message", found.message or "" },
+    { "looks", options.word and "no: you say " .. options.word or "yes, whether it was made" } })
   local done
-  done, err = words[5](at, options, options.force and { force = true } or nil)
+  done, err = act[5](at, options)
   if done == nil then
-    report.say("%s", report.sentence(err))
+    report.say("%s", (report.sentence(err):gsub("the option force = true says so", ("`%s` says so"):format(
+      command_of(options, "settle", options.key, "not_done")))))
     if err.code == "payouts.done" then return report.DONE end
     return err.outcome == "unknown" and report.UNKNOWN or report.BAD_INPUT
   end
   if not done then
-    report.bad_input('payouts %s: payment "%s" is %s; only one that %s is %s', options.action, options.subject,
-      found.state, words[2], words[3])
+    report.bad_input('payouts %s: payment "%s" is %s; only one that %s is %s', options.action, options.key,
+      found.state, act[2], act[3])
   end
-  report.note("next: %s", next_command(options, words[4]))
+  report.note("next: %s", command_of(options, act[4]))
 end
 
-actions.retry, actions.drop, actions.replace = act_on, act_on, act_on
+actions.retry, actions.drop, actions.settle = act_on, act_on, act_on
 
-function M.start(options)
-  if not actions[options.action] then
-    if options.subject then
-      report.bad_input("payouts: %q is no action; give plan, show, run, status, report, retry, drop or replace",
-        options.action)
-    end
-    options.subject, options.action = options.action, "run"
-  end
-  return actions[options.action](options)
-end
+function M.start(options) return actions[options.action](options) end
 
 return M

@@ -116,11 +116,12 @@ local function reconciling_command(row, params)
       words[#words + 1] = values.shell_word(params[name])
     end
   end
-  if through.by_name.startTime then
-    words[#words + 1] = "--since"
-    words[#words + 1] = "1h"
+  if through.by_name.startTime then words[#words + 1] = "--since 1h" end
+  local id = row.reconcile.client_id
+  if id and type(params[id]) == "string" and not through.by_name[id] and through.paging then
+    words[#words + 1] = ("--filter %s=%s"):format(id, values.shell_word(params[id]))
   end
-  return table.concat(words, " ")
+  return table.concat(words, " ") .. (terminal.settings.words or "")
 end
 
 --- Says that the secret of a new key is lost, and how to delete the key. Returns the exit code.
@@ -216,13 +217,14 @@ end
 ---@param what string      what would be done
 ---@param sources table    of connection.open: where, and with which keys
 ---@param fields table[]   { label, value }; a value may hold any text
-function M.ask(options, what, sources, fields)
+---@param question string|nil
+function M.ask(options, what, sources, fields, question)
   if options.yes then return end
   if not terminal.can_ask() then M.bad_input("%s: there is no terminal to confirm it on; give --yes", what) end
   local all = { { "service", ("%s (from %s)"):format(sources.url, sources.service) },
     { "account", sources.account }, { "key", ("%s (from %s)"):format(sources.key, sources.keys) } }
   for _, field in ipairs(fields) do all[#all + 1] = field end
-  local answer = terminal.ask(what .. " at " .. sources.url .. ":", all)
+  local answer = terminal.ask(what .. " at " .. sources.url .. ":", all, question)
   if answer ~= "yes" then M.bad_input "not confirmed; nothing was sent" end
 end
 

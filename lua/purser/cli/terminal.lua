@@ -159,15 +159,16 @@ end
 --- Shows what would be done, and reads what is typed.
 ---@param heading string
 ---@param fields table[]  { label, value }
+---@param question string|nil
 ---@return string|nil
-function M.ask(heading, fields)
+function M.ask(heading, fields, question)
   M.clear_line()
   local lines, columns = { plain_text.clean(heading) }, width()
   for _, field in ipairs(fields) do
     lines[#lines + 1] = M.field(field[1], tostring(field[2]), columns)
   end
   io.stderr:write(table.concat(lines, "\n"), "\n")
-  return M.answer "Type yes to do it: "
+  return M.answer(question or "Type yes to do it: ")
 end
 
 --- Shows a question on standard error, without a line end.

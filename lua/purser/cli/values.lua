@@ -105,4 +105,11 @@ function M.shell_word(text)
   return "'" .. text:gsub("'", "'\\''") .. "'"
 end
 
+--- Returns the command with these words as a line of a shell.
+function M.command_line(words)
+  local quoted = { "purser" }
+  for i, word in ipairs(words) do quoted[i + 1] = M.shell_word(word) end
+  return table.concat(quoted, " ")
+end
+
 return M

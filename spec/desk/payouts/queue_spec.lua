@@ -70,6 +70,7 @@ before_each(function()
   now = 1700000000000
   journal = own.begin()
   assert(journal.db:rows "PRAGMA synchronous = OFF")
+  assert(require("purser.desk.payouts.runs").prepare(journal))
 end)
 after_each(own.finish)
 

@@ -63,7 +63,7 @@ describe("a payment that failed", function()
   it("says how it is corrected when its list has other content", function()
     leave_failed()
     local _, err = payouts:add("a", TRANSFER, move "5")
-    assert.matches("purser payouts replace", err.message)
+    assert.matches("put the old value back, or replace it (payouts:replace)", err.message, 1, true)
   end)
 end)
 

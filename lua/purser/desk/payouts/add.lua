@@ -65,8 +65,8 @@ function M.prepare(self, key, operation, params)
     given_id = is_given and client_id or nil, content = planned.content(operation, values) }
 end
 
--- Returns which parameters differ from those in the queue, as a text.
-local function difference(known, payment)
+--- Returns which parameters differ from those in the queue, as a text.
+function M.difference(known, payment)
   local parts, row = {}, planned.operation(payment.operation)
   if known.operation ~= payment.operation then
     parts[1] = ("operation was %s, is %s"):format(known.operation, payment.operation)
@@ -77,7 +77,13 @@ local function difference(known, payment)
       parts[#parts + 1] = ("%s was %s, is %s"):format(param[1], tostring(before or "absent"), tostring(now or "absent"))
     end
   end
-  return #parts > 0 and ": " .. table.concat(parts, ", ") or ""
+  return table.concat(parts, ", ")
+end
+
+--- Returns whether a payment of the queue has another content than the list.
+function M.differs(known, payment)
+  return known.content ~= payment.content or known.operation ~= payment.operation
+    or payment.given_id ~= nil and known.client_id ~= payment.id
 end
 
 --- Ends the transaction where an id that the user gave is that of another payment, in whatever queue, or of a call: the
@@ -90,17 +96,15 @@ function M.check_id(self, tx, payment)
     payment.id, whose))))
 end
 
--- Adds within a transaction. Returns whether it is new.
-local function add(self, tx, payment)
+--- Adds within a transaction. Returns whether it is new.
+function M.insert(self, tx, payment)
   M.check_id(self, tx, payment)
   if queue.insert(tx, self, payment) then return true end
   local known = queue.find(tx, self, payment.key)
   if not known then tx:reject(select(2, argument_error(payment.key, "its id is that of another call"))) end
-  if known.content ~= payment.content or known.operation ~= payment.operation
-    or payment.given_id and known.client_id ~= payment.id then
-    local _, err = argument_error(payment.key, "is in the queue with other content" .. difference(known, payment)
-      .. ((known.state == "failed" or known.state == "waiting") and "; to correct it, replace it "
-      .. "(payouts:replace, `purser payouts replace`)" or "") .. "; give a new payment a key of its own")
+  if M.differs(known, payment) then
+    local _, err = argument_error(payment.key, ("is in the queue with other content: %s; put the old value back, or "
+      .. "replace it (payouts:replace) where nothing was sent for it"):format(M.difference(known, payment)))
     err.code, err.details = "payouts.other_content", { key = payment.key }
     tx:reject(err)
   end
@@ -154,7 +158,7 @@ function M.add_all(self, list)
     queue.check_account(tx, self, false)
     local counts = { added = 0, repeated = 0 }
     for _, payment in ipairs(prepared) do
-      local word = add(self, tx, payment) and "added" or "repeated"
+      local word = M.insert(self, tx, payment) and "added" or "repeated"
       counts[word] = counts[word] + 1
     end
     return counts

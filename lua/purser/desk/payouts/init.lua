@@ -21,9 +21,11 @@ local lazy = require "purser.client.util.lazy"
 local option_schema = require "purser.client.util.option_schema"
 local planned = require "purser.write.planned"
 local queue = require "purser.desk.payouts.queue"
+local runs = require "purser.desk.payouts.runs"
 local schedule = require "purser.schedule"
 local worker = require "purser.desk.payouts.worker"
 local names_of = lazy "purser.client.util.names_of"
+local lists = lazy "purser.desk.payouts.list"
 local plans = lazy "purser.desk.payouts.plan"
 local retry = lazy "purser.desk.payouts.retry"
 local suggest = lazy "purser.client.util.suggest"
@@ -89,6 +91,8 @@ local states = { waiting = true, taken = true, sent = true, done = true, failed 
 ---@class purser.PayoutsReport: purser.QueueCounts
 ---@field undecided_payments purser.Payment[]  those
 ---@field blocked_payments purser.Payment[]  those
+---@field run string|nil  the number of the run that ended
+---@field of_run purser.QueueCounts|nil  of its payments
 ---@field next_due_at integer|nil  epoch ms: none of those that wait, and are not blocked, is due before
 ---@field other_accounts { account: string, payments: integer }[]  who else has payments in a queue of this name
 
@@ -140,6 +144,19 @@ function Payouts:retry(key, options) return retry.retry(self, key, options) end
 ---@return boolean|nil was_dropped, purser.Error|nil err
 function Payouts:drop(key, options) return retry.drop(self, key, options) end
 
+--- Says that a payment was made that failed or was left undecided, as a person knows: `record_id` is the id that the
+--- service shows. Returns whether there was such a payment; or nil and an error.
+---@param key string
+---@param record_id string
+---@return boolean|nil was_settled, purser.Error|nil err
+function Payouts:settle(key, record_id) return retry.settle(self, key, record_id) end
+
+--- Returns the runs of the queue of which payments are left, with the workers that live.
+---@return purser.PayoutsRun[]|nil runs, purser.Error|nil err
+function Payouts:runs()
+  return planned.within(self.journal, function(tx) return runs.open(tx, self) end, true)
+end
+
 --- Gives such a payment another content, when another look shows that it was not made: the next run makes it. Returns
 --- as `retry` does.
 ---@param key string
@@ -177,18 +194,56 @@ end
 ---@field rate integer          finished by all workers, per second of this run
 ---@field seconds_left integer|nil
 
---- Works until no payment is left to make, or all that are left are due in more than five minutes: takes, sends,
---- reconciles. Returns the report; or nil and the error that kept it from continuing; then it may be run again.
----@param ... any  none: options belong to payouts.new
----@return purser.PayoutsReport|nil report, purser.Error|nil err
-function Payouts:run(...)
-  if select("#", ...) > 0 then
-    return nil, errors.argument(nil, "payouts:run takes no arguments", "give the options to payouts.new")
+--- Sees a list of payments, or all that the queue has still to pay, in one reading of the journal. Nothing is sent that
+--- moves funds. Each payment of list and queue that is not over stands in one section of the plan.
+---@param options purser.QueuePlanOptions|nil
+---@return purser.PaymentsPlan|nil plan, purser.Error|nil err
+function Payouts:plan(options)
+  local problem, option, hint = option_schema.check(options or {}, { payments = "table", unchecked = "boolean" },
+    "option of payouts:plan")
+  if problem then return nil, errors.option(problem, option, hint) end
+  return plans.plan(self.client, options and options.payments, { queue = self, journal = self.journal,
+    unchecked = options and options.unchecked })
+end
+
+-- Returns what a run takes, by what it was given: a plan, { all = true }, or nothing; or nil and an error.
+local function chosen(what)
+  local is_plan = type(what) == "table" and type(what.send) == "table"
+  if what == nil or is_plan then return is_plan and what or {} end
+  local problem, option = option_schema.check(what, { all = "boolean" }, "option of payouts:run")
+  if problem then
+    return nil, errors.option(problem, option, "give a plan of payouts:plan, or { all = true }; the options of "
+      .. "a worker belong to payouts.new")
   end
-  local unlock, problem = history_check.lock_worker(self)
+  return what
+end
+
+--- Works until no payment is left to make, or all that are left are due in more than five minutes: takes, sends,
+--- reconciles. With a plan it makes what the plan has to send, and nothing else; where the queue changed since the plan
+--- was made, nothing is sent, and the error's `code` is "payouts.changed_since". Without one it makes what was added
+--- and is no plan's; with { all = true } everything. Returns the report; or nil and the error that kept it from
+--- continuing; then it may be run again.
+---@param what purser.PaymentsPlan|{ all: boolean }|nil
+---@return purser.PayoutsReport|nil report, purser.Error|nil err
+function Payouts:run(what)
+  local plan, problem = chosen(what)
+  if not plan then return nil, problem end
+  if plan.send and plan.bad > 0 then
+    return nil, errors.argument("plan", "payments of the plan have problems", "correct them, and plan again")
+  end
+  local unlock, mark
+  unlock, problem = history_check.lock_worker(self)
   if not unlock then return nil, problem end
-  local ok, report, err = schedule.protect(worker.run, self)
+  if plan.send then
+    mark, problem = runs.begin(self, plan)
+    if not mark then
+      unlock()
+      return nil, problem
+    end
+  end
+  local ok, report, err = schedule.protect(worker.run, self, mark, plan.all)
   self.current = nil
+  if mark then schedule.protect(runs.leave, self, mark) end
   unlock()
   if not ok then error(report, 0) end
   return report, err
@@ -244,12 +299,17 @@ local defaults = {
   progress_ms = 500, look_back_days = 90, history_check = "unless_newest",
 }
 
+---@class purser.QueuePlanOptions
+---@field payments purser.PlannedPayment[]|nil  the list; nil: what the queue has still to pay
+---@field unchecked boolean|nil  an address of another form, or a wrong checksum, is only warned of. Default: false
+
 --- Reads a list of payments from CSV: a header with the names of parameters and `key`, then a payment a line. Each has
 --- what is wrong with its line in `problems`. Nil and a message where it is no list of payments.
 ---@param path string
 ---@param operation? string  that of payments without a column `operation`
+---@param decimal_mark? "point"|"comma"  of amounts such as 12.500, which have two readings in a file of semicolons
 ---@return purser.PlannedPayment[]|nil payments, string|nil message
-function M.read(path, operation) return plans.read(path, operation) end
+function M.read(path, operation, decimal_mark) return lists.read(path, operation, decimal_mark) end
 
 --- Plans a list of payments before it is paid: checks each one, completes the names of networks, and finds what may be
 --- a mistake (equal ones, keys that differ only in case, what was paid in the last 7 days, an amount far above the
@@ -297,6 +357,8 @@ function M.new(options)
   end
   self.has_own_account = self.client:settings().account ~= nil -- otherwise it is that of its API key
   self.account = self.client:account()
+  local ok, err = runs.prepare(self.journal)
+  if not ok then return nil, err end
   return setmetatable(self, Payouts)
 end
 

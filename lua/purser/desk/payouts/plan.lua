@@ -1,150 +1,14 @@
 -- SPDX-License-Identifier: MIT
--- A list of payments before it is paid: read from CSV, each one checked, what may be a mistake, the sums by asset, and
--- the balances that can be read. Nothing is sent that moves funds.
---
--- The CSV has a header with the names of parameters, then a payment a line. `key` names a payment for good; `payee` is
--- for persons; `operation` may stand in a column or come from the command. Cells are separated by commas, semicolons or
--- tabs.
+-- A list of payments before it is paid, beside what the queue holds: each one checked, what may be a mistake, the sums
+-- by asset, and the balances that can be read. Nothing is sent that moves funds.
 
-local add = require "purser.desk.payouts.add"
-local csv = require "purser.client.util.csv"
 local decimal = require "purser.decimal"
 local errors = require "purser.client.call.errors"
-local files = require "purser.client.util.files"
-local plain_text = require "purser.client.util.plain_text"
 local purser = require "purser"
-local suggest = require "purser.client.util.suggest"
+local runs = require "purser.desk.payouts.runs"
 local utc = require "purser.client.util.utc"
 
 local M = {}
-
-------------------------------------------------------------------------------------------------------------- reading
-
--- Returns a name as it is compared: "netWork", "net-work" and "Net Work" are one.
-local function spelling(name) return (name:lower():gsub("[_ -]", "")) end
-
--- Returns the columns that an operation takes, and the same by their spelling.
-local function columns_of(row)
-  local names, by_spelling = {}, {}
-  for _, param in ipairs(row.params) do
-    if not param.plain then names[#names + 1], by_spelling[spelling(param[1])] = param[1], param[1] end
-  end
-  return names, by_spelling
-end
-
--- Returns the operation of a payment; or nil and a message.
-local function row_of(rows, name)
-  local row, short, known = rows[(name:gsub("[ :/]", ".", 1):gsub("%-", "_"))], rows["wallet." .. name], {}
-  if row and row.effect == "transfer" then return row end
-  for _, candidate in ipairs(rows) do
-    known[#known + 1] = candidate.effect == "transfer" and candidate.full_name or nil
-  end
-  local hint = suggest.hint(short and short.full_name or name, known)
-  return nil, ("%q is no operation that moves funds%s; there are %s"):format(name, hint, table.concat(known, ", "))
-end
-
--- Returns the parameters of a payment, and adds what is wrong with its columns.
-local function params_of(header, cells, row, problems)
-  local names, by_spelling = columns_of(row)
-  local params, given = {}, {}
-  for i, column in ipairs(header) do
-    local param = by_spelling[spelling(column)]
-    if not cells[i] or column == "key" or column == "operation" or column == "payee" or column:find "^#" then -- luacheck: ignore
-    elseif not param then
-      problems[#problems + 1] = ('%s has no parameter "%s"%s; it has %s. A column whose name begins with # is left out')
-        :format(row.full_name, column, suggest.hint(column, names), table.concat(names, ", "))
-    elseif given[param] then
-      problems[#problems + 1] = ('the columns "%s" and "%s" are both %s; leave one out'):format(given[param], column,
-        param)
-    else
-      params[param], given[param] = cells[i], column
-    end
-  end
-  return params
-end
-
--- Returns one payment, with what is wrong with it.
-local function payment_of(rows, header, record, otherwise)
-  local cells, of, problems = {}, {}, {}
-  for i, text in ipairs(record) do
-    if header[i] and text ~= "" then cells[i], of[header[i]] = text, text end
-  end
-  if #record > #header then problems[1] = ("has %d cells, and the header %d"):format(#record, #header) end
-  local name, row = of.operation or otherwise, nil
-  local message = "no operation; give a column `operation`, or --operation"
-  if not of.key then
-    problems[#problems + 1] = "has no key; give each payment one of its own"
-  elseif not plain_text.is_name(of.key) then
-    problems[#problems + 1] = add.NO_NAME .. ", so remove them"
-  end
-  if name then row, message = row_of(rows, name) end
-  if not row then problems[#problems + 1] = message end
-  return { key = of.key or "", payee = of.payee, operation = row and row.full_name or name or "",
-    line = record.line, row = row, params = row and params_of(header, cells, row, problems) or {}, problems = problems,
-    warnings = {}, odd = {} }
-end
-
--- Makes the names of the header those of `key` and `operation` however they are spelt. Returns what is wrong, or nil.
-local function check_header(header)
-  local seen = {}
-  for i, name in ipairs(header) do
-    local plain = spelling(name)
-    if plain == "key" or plain == "operation" or plain == "payee" then header[i] = plain end
-    name = header[i]
-    if name ~= "" and seen[name] then return ('the header names "%s" twice'):format(name) end
-    seen[name] = true
-  end
-  if not seen.key then
-    return ('the first line must name the columns, with `key` among them, such as key,coin,network,address,amount; '
-      .. 'it is "%s"'):format(plain_text.clean(table.concat(header, ","):sub(1, 60)))
-  end
-end
-
--- Says what a file is that is no CSV; or nil.
-local function other_kind(text)
-  if text:find "^PK\3\4" or text:find "^\208\207\17\224" then
-    return "is a workbook of a spreadsheet program; save it as CSV (UTF-8)"
-  elseif text:find "^\255\254" or text:find "^\254\255" or text:sub(1, 64):find("%z") then
-    return "is UTF-16 or no text at all; save it as CSV (UTF-8)"
-  end
-end
-
--- Returns the separator of the line with the names: the one that stands there most often.
-local function separator_of(text)
-  local line = ("\n" .. text):gsub("\n#[^\n]*", ""):match "\n*([^\n]*)" or ""
-  local best, most = ",", 0
-  for _, separator in ipairs { ",", ";", "\t" } do
-    local _, count = line:gsub(separator, "")
-    if count > most then best, most = separator, count end
-  end
-  return best
-end
-
---- Does what purser.payouts.read says; `comments` of the list says how many lines begin with #.
----@param otherwise string|nil  the operation of payments without one
-function M.read(path, otherwise)
-  if type(path) ~= "string" then return nil, ("the path of the list is a %s; give a text"):format(type(path)) end
-  local text, message = files.read(path)
-  if not text then return nil, message end
-  local records, comments
-  message = other_kind(text)
-  if not message then records, message, comments = csv.parse(text, separator_of(text)) end
-  message = message or not records[1] and "is empty"
-  if message then return nil, ("%s: %s"):format(path, message) end
-  local header = table.remove(records, 1)
-  message = check_header(header)
-  if message then return nil, ("%s:%d: %s"):format(path, header.line, message) end
-  local payments, lines, rows = { comments = comments }, {}, purser.operations
-  for i, record in ipairs(records) do
-    local payment = payment_of(rows, header, record, otherwise)
-    local first = payment.key ~= "" and lines[payment.key]
-    if first then
-      table.insert(payment.problems, 1, ("line %d has the same key; a key is of one payment"):format(first))
-    end
-    lines[payment.key], payments[i] = first or record.line, payment
-  end
-  return payments
-end
 
 ------------------------------------------------------------------------------------------------------------ checking
 
@@ -243,17 +107,14 @@ local function mark_equal(payments, known)
 end
 
 local function mark_keys(payments, known)
-  local by_case = {}
-  for key in pairs(known) do by_case[key:lower()] = key end
-  mark(payments, known, function(payment) return payment.key:lower() end, function(group, name)
-    local first, in_queue = group[1].key, by_case[name]
+  mark(payments, known, function(payment) return runs.fold(payment.key) end, function(group)
+    local first = group[1].key
     for _, payment in ipairs(group) do
       if payment.key ~= first then
-        return function() return ('keys that differ only in case from "%s" are keys of their own'):format(first) end
+        return function()
+          return ('keys that differ only in case or blanks from "%s" are keys of their own'):format(first)
+        end
       end
-    end
-    return in_queue and in_queue ~= first and function()
-      return ('the key differs only in case from "%s", which is in the queue'):format(in_queue)
     end
   end)
 end
@@ -324,11 +185,11 @@ local function source_of(payment)
   return payment.row.group ~= "wallet" and payment.params.fromAccount or ""
 end
 
---- Sums by payer and asset those that are not made yet.
-function M.totals(payments, made)
+--- Sums payments by payer and asset.
+function M.totals(payments)
   local list, by_key = {}, {}
   for _, payment in ipairs(payments) do
-    if payment.row and not made[payment.key] then
+    if payment.row then
       local source, asset = source_of(payment), asset_of(payment)
       local account_type = payment.params.fromAccountType or "SPOT"
       local key = table.concat({ source, account_type, asset }, "\n")
@@ -396,17 +257,6 @@ function M.shortages(totals)
   return list
 end
 
--- Returns the keys of the payments that a queue has, and of those that it has made; or nil and an error.
-local function keys_of(queue)
-  local known, made, list, err = {}, {}, {}, nil
-  if queue then list, err = queue:list() end
-  if not list then return nil, err end
-  for _, payment in ipairs(list) do
-    known[payment.key], made[payment.key] = true, payment.state == "done" or nil
-  end
-  return known, made
-end
-
 local function count(payments, kind)
   local number = 0
   for _, payment in ipairs(payments) do number = number + (payment[kind][1] and 1 or 0) end
@@ -423,14 +273,23 @@ end
 ---@field fee? string            of a withdrawal
 
 ---@class purser.PaymentsPlanOptions
----@field queue? purser.Payouts   what it holds is known, and what it has made is left out of the sums
+---@field queue? purser.Payouts   what it holds stands beside the list, in the sections of the plan
 ---@field journal? purser.Journal what it shows of the last days is looked at: equal payments may be a mistake
 ---@field unchecked? boolean      an address of another form, or a wrong checksum, is only warned of. Default: false
 
 ---@class purser.PaymentsPlan
 ---@field payments purser.PlannedPayment[]  those that were given, with what was found
----@field made table<string, boolean>       keys of those that the queue has made
----@field totals table[]     by payer and asset: payer, asset, count, amount, fees, balance, is_short
+---@field send purser.PlanRow[]     what a run of this plan sends, or less: new, changed, waiting, sent and not known
+---@field again integer             of those: sent and not known yet; they are asked about first
+---@field new integer               of those: not in the queue
+---@field changed purser.PlanRow[]  of those: a run replaces what the queue holds
+---@field left purser.PlanRow[]     not in the list, not over, and not sent by a run of this plan
+---@field refused purser.PlanRow[]  they differ from what was or may have been sent, so the plan has no run
+---@field held purser.PlanRow[]     in the list, but failed, undecided or dropped
+---@field made purser.PlanRow[]     in the list, and made
+---@field runs table<string, purser.PayoutsRun>  by number
+---@field joins string|nil   the number of the run that a run of this plan goes on with
+---@field totals table[]     by payer and asset of what is sent: payer, asset, count, amount, fees, balance, is_short
 ---@field shortages string[] what a person should know of the sums
 ---@field bad integer        payments with problems
 ---@field odd integer        payments that may be a mistake
@@ -448,30 +307,85 @@ local function no_payments(payments)
   end
 end
 
---- Does what purser.payouts.plan says.
-function M.plan(client, payments, options)
-  local err, rows = errors.no_client(client, "payouts.plan") or no_payments(payments), purser.operations
-  if err then return nil, err end
-  options = options or {}
-  for _, payment in ipairs(payments) do
+-- Returns what the plan is where no queue is known: all are new.
+local function all_new(payments)
+  return { send = payments, changed = {}, left = {}, refused = {}, held = {}, made = {}, runs = {}, again = 0,
+    new = #payments, alike = {} }
+end
+
+-- Notes what is wrong with each payment, and what may be. Returns what of them was paid lately; or nil and an error.
+local function judge(client, payments, options)
+  local seen = {}
+  for i, payment in ipairs(payments) do
     payment.problems, payment.warnings, payment.odd = payment.problems or {}, payment.warnings or {}, {}
-    payment.row = rows[payment.operation]
+    payment.row = purser.operations[payment.operation]
+    local first = seen[payment.key]
+    if first and not payment.line then payment.problems[1] = ("payment %d has the same key"):format(first) end
+    seen[payment.key] = first or i
     if not payment.row and not payment.problems[1] then payment.problems[1] = "no operation has this name" end
   end
-  err = check(client, payments, options.unchecked)
+  local err = check(client, payments, options.unchecked)
   if err then return nil, err end
-  local known, made = keys_of(options.queue)
-  if not known then return nil, made end
-  local paid = {}
-  if options.journal then
-    paid, err = M.paid_lately(options.journal, client:account(), client:now())
-    if not paid then return nil, err end
+  if not options.journal then return {} end
+  return M.paid_lately(options.journal, client:account(), client:now())
+end
+
+-- Returns the sections of a plan, with the payments of the queue where no list is given; or nil and an error.
+local function seen(client, payments, options)
+  local view, err = runs.see(options.queue, payments)
+  if not view then return nil, err end
+  if payments then return view end
+  if view.is_empty then
+    return nil, errors.new { kind = "workflow", outcome = "not_sent", code = "payouts.no_queue",
+      message = ('the queue "%s" holds no payment of the account "%s"'):format(options.queue.queue,
+        client:account()), hint = "correct the name, or add the payments" }
   end
-  M.find_odd(payments, known, paid)
-  local totals = M.totals(payments, made)
-  M.add_balances(client, totals)
-  return { payments = payments, made = made, totals = totals, shortages = M.shortages(totals),
-    bad = count(payments, "problems"), odd = count(payments, "odd") }
+  view.payments = {}
+  for i, entry in ipairs(view.send) do
+    entry.problems, entry.warnings, entry.odd, entry.row = {}, {}, {}, purser.operations[entry.operation]
+    view.payments[i] = entry
+    if entry.row.by_name.address then
+      local given = { unchecked_address = true }
+      for name, value in pairs(entry.params) do given[name] = value end
+      local plan
+      plan, err = client.wallet:plan_withdraw(given, entry.operation, true)
+      if not plan then return nil, err end
+      entry.fee = plan.fee
+    end
+  end
+  return view
+end
+
+--- Does what purser.payouts.plan and payouts:plan say.
+function M.plan(client, payments, options)
+  options = options or {}
+  local err = errors.no_client(client, "payouts.plan") or not (options.queue and payments == nil)
+    and no_payments(payments)
+  local paid, view = {}, nil -- luacheck: ignore 311
+  if err then return nil, err end
+  if payments then paid, err = judge(client, payments, options) end
+  if not paid then return nil, err end
+  if options.queue then view, err = seen(client, payments, options) else view = all_new(payments) end
+  if not view then return nil, err end
+  view.payments = payments or view.payments
+  local by_key, known = {}, {}
+  for _, payment in ipairs(view.payments) do by_key[payment.key] = payment end
+  for _, section in ipairs { "send", "held", "refused", "made" } do
+    for _, entry in ipairs(view[section]) do
+      local payment = by_key[entry.key] or entry
+      entry.row, entry.fee, entry.line = payment.row, payment.fee, payment.line
+      known[entry.key] = entry.now and not entry.difference and true or known[entry.key]
+    end
+  end
+  if payments then M.find_odd(payments, known, paid) end
+  for key, texts in pairs(view.alike) do
+    for _, text in ipairs(texts) do table.insert(by_key[key].odd, text) end
+  end
+  view.totals = M.totals(view.send)
+  M.add_balances(client, view.totals)
+  view.shortages, view.bad, view.odd = M.shortages(view.totals), count(view.payments, "problems"),
+    count(view.payments, "odd")
+  return view
 end
 
 return M

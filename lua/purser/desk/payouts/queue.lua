@@ -94,6 +94,18 @@ end
 
 ------------------------------------------------------------------------------------------------------------- taking
 
+-- Which payments a run takes, as a condition on `$3`: those with its mark (runs.lua), those that no run ever had, or
+-- all.
+local MARKED = " AND %sEXISTS (SELECT 1 FROM purser_run_rows WHERE of_account = account AND of_queue = queue "
+  .. "AND of_payment = payment AND run %s $3)"
+local OF_RUN, OF_NO_RUN, OF_ANY = MARKED:format("", "="), MARKED:format("NOT ", ">="), " AND queue <> $3"
+
+-- Returns the condition of what `self` takes, and what stands in its place.
+local function own(self)
+  if self.mark then return IN_QUEUE .. OF_RUN, self.mark end
+  return IN_QUEUE .. (self.takes_unmarked and OF_NO_RUN or OF_ANY), ""
+end
+
 local skip_locked = { postgresql = " FOR UPDATE SKIP LOCKED", sqlite = "" }
 
 local function lease(tx, self, rows, stage)
@@ -106,14 +118,17 @@ local function lease(tx, self, rows, stage)
   return rows
 end
 
-local WAITING = "SELECT *" .. IN_QUEUE .. " AND stage = 'waiting' AND blocked = '' AND %s ORDER BY due_at LIMIT %d%s"
+local WAITING = "SELECT *%s AND stage = 'waiting' AND blocked = '' AND %s ORDER BY due_at LIMIT %d%s"
 
 --- Takes up to `count` payments that are due.
 function M.take_waiting(tx, self, count)
   local now, lock = tx:now(), skip_locked[tx.db.name]
-  local rows = tx:rows(WAITING:format("due_at <= $3", count, lock), self.account, self.queue, time_text(now))
+  local from, mark = own(self)
+  local rows = tx:rows(WAITING:format(from, "due_at <= $4", count, lock), self.account, self.queue, mark,
+    time_text(now))
   if not rows[1] then
-    rows = tx:rows(WAITING:format("due_at > $3", count, lock), self.account, self.queue, time_text(now + MAX_DELAY_MS))
+    rows = tx:rows(WAITING:format(from, "due_at > $4", count, lock), self.account, self.queue, mark,
+      time_text(now + MAX_DELAY_MS))
   end
   return lease(tx, self, rows, "taken")
 end
@@ -121,9 +136,10 @@ end
 --- Takes over what a worker left behind whose lease has ended. What was only taken had not been sent.
 function M.take_abandoned(tx, self, count)
   local now = tx:now()
-  local rows = tx:rows(("SELECT *" .. IN_QUEUE .. " AND stage IN ('taken', 'sent') "
-    .. "AND (lease_until < $3 OR (lease_until > $4 AND worker <> $5)) LIMIT %d%s")
-    :format(count, skip_locked[tx.db.name]), self.account, self.queue, time_text(now),
+  local from, mark = own(self)
+  local rows = tx:rows(("SELECT *%s AND stage IN ('taken', 'sent') "
+    .. "AND (lease_until < $4 OR (lease_until > $5 AND worker <> $6)) LIMIT %d%s")
+    :format(from, count, skip_locked[tx.db.name]), self.account, self.queue, mark, time_text(now),
     time_text(now + M.MAX_LEASE_MS), self.worker)
   return lease(tx, self, rows)
 end
@@ -164,8 +180,10 @@ end
 --- how many of those that wait cannot be made before something changes.
 ---@param self { account: string, queue: string }|nil
 function M.queues(tx, self)
-  local list, from = {}, self and IN_QUEUE or " FROM purser_calls WHERE queue <> ''"
-  for _, row in ipairs(tx:rows(COUNTS .. from .. BY_QUEUE, unpack(self and { self.account, self.queue } or {}))) do
+  local list, from, mark = {}, " FROM purser_calls WHERE queue <> ''", nil
+  if self then from, mark = own(self) end
+  local values = self and { self.account, self.queue, mark } or {}
+  for _, row in ipairs(tx:rows(COUNTS .. from .. BY_QUEUE, unpack(values))) do
     local last, number = list[#list], tonumber(row.number)
     if not last or last.account ~= row.account or last.queue ~= row.queue then
       last = no_counts(row.account, row.queue)
@@ -184,9 +202,10 @@ function M.counts(tx, self) return M.queues(tx, self)[1] or no_counts(self.accou
 --- at.
 function M.left(tx, self)
   local now = tx:now()
-  return tonumber(tx:rows("SELECT CAST(count(*) AS TEXT) AS number" .. IN_QUEUE .. " AND stage IN ('waiting', 'taken', "
-    .. "'sent') AND (stage <> 'waiting' OR blocked = '' AND (due_at <= $3 OR due_at > $4))", self.account, self.queue,
-    time_text(now + PATIENCE_MS), time_text(now + MAX_DELAY_MS))[1].number)
+  local from, mark = own(self)
+  return tonumber(tx:rows("SELECT CAST(count(*) AS TEXT) AS number" .. from .. " AND stage IN ('waiting', 'taken', "
+    .. "'sent') AND (stage <> 'waiting' OR blocked = '' AND (due_at <= $4 OR due_at > $5))", self.account, self.queue,
+    mark, time_text(now + PATIENCE_MS), time_text(now + MAX_DELAY_MS))[1].number)
 end
 
 -- Returns a time that is kept; one that lies further ahead than any is over.
@@ -199,15 +218,15 @@ end
 --- it was put off, sent = how many of this worker's were sent, others = how many other workers have, lease_until =
 --- until when the first of these }.
 function M.next_due(tx, self)
-  local found = { sent = 0, others = 0 }
-  local row = tx:rows("SELECT due_at, message" .. IN_QUEUE .. " AND stage = 'waiting' AND blocked = '' "
-    .. "ORDER BY due_at LIMIT 1", self.account, self.queue)[1]
+  local found, from, mark = { sent = 0, others = 0 }, own(self)
+  local row = tx:rows("SELECT due_at, message" .. from .. " AND stage = 'waiting' AND blocked = '' "
+    .. "ORDER BY due_at LIMIT 1", self.account, self.queue, mark)[1]
   if row then
     found.due_at = time_of(tx, row.due_at, MAX_DELAY_MS)
     found.message = row.message ~= "" and row.message or nil
   end
-  for _, held in ipairs(tx:rows("SELECT worker, min(lease_until) AS lease_until" .. NUMBER .. IN_QUEUE
-    .. " AND stage IN ('taken', 'sent') GROUP BY worker", self.account, self.queue)) do
+  for _, held in ipairs(tx:rows("SELECT worker, min(lease_until) AS lease_until" .. NUMBER .. from
+    .. " AND stage IN ('taken', 'sent') GROUP BY worker", self.account, self.queue, mark)) do
     if held.worker == self.worker then
       found.sent = tonumber(held.number)
     else
@@ -303,10 +322,18 @@ end
 M.STOPPED = { failed = true, undecided = true }
 M.IDLE = { waiting = true, failed = true, undecided = true }
 
+--- Takes a payment out of the hands of a worker that has not sent it.
+function M.free(tx, payment)
+  if payment.state ~= "taken" then return end
+  planned.update(tx, { stage = "waiting", worker = "", lease_until = "" }, "id = ? AND stage = 'taken'", payment.id)
+end
+
 -- Changes a payment that stands in one of the stages `may`, and as it was last sent; then lets go on what waited for
--- it. Returns whether it was so.
+-- it. It is no run's any more. Returns whether it was so.
 local function decide(tx, self, payment, may, change, columns)
   if not may[payment.state] then return false end
+  tx:rows("UPDATE purser_run_rows SET run = '' WHERE of_account = $1 AND of_queue = $2 AND of_payment = $3",
+    self.account, self.queue, payment.key)
   local set = planned.staged(tx, change)
   for name, value in pairs(columns or {}) do set[name] = value end
   local changed = planned.update(tx, set, "id = ? AND attempt = ? AND stage = ?", payment.id,

@@ -86,6 +86,24 @@ function M.drop(self, key, options)
   return act(self, key, options, queue.IDLE, function(tx, payment) return queue.drop(tx, self, payment) end)
 end
 
+--- Writes a person's word that a payment was made, as a record of that id.
+function M.settle(self, key, record_id)
+  if type(record_id) ~= "string" or record_id == "" then
+    return nil, errors.argument("record_id", "payouts:settle has no id of a record",
+      "give the one that the service shows")
+  end
+  local payment, err = self:find(key)
+  if not payment or not queue.STOPPED[payment.state] then return payment and false, err end
+  local verdict, problem = self.journal:reconciled(queue.intent_of(self, payment), { outcome = "done",
+    reason = "a person said that it was executed", record = { id = record_id } },
+    { stage = "done" })
+  if not verdict then return nil, planned.error(problem) end
+  if verdict.is_taken then
+    return reject(payment, "payouts.undecided", ('the record "%s" is that of another payment'):format(record_id))
+  end
+  return verdict.counts == true or reject(payment, "payouts.undecided", "the journal knows another end of it")
+end
+
 --- Gives a payment other content.
 ---@param made table  the payment as it shall be
 function M.replace(self, key, made, options)

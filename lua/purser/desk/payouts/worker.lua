@@ -10,6 +10,7 @@ local history_check = require "purser.desk.payouts.history_check"
 local payment_class = require "purser.desk.payouts.payment"
 local planned = require "purser.write.planned"
 local queue = require "purser.desk.payouts.queue"
+local runs = require "purser.desk.payouts.runs"
 local schedule = require "purser.schedule"
 
 local M = {}
@@ -94,6 +95,7 @@ local function waiting_for_looks(self) return #self.parked + #self.last end
 -- Takes payments: first what was left behind, for which it looks once a second, then what waits.
 local function take(self, tx, now)
   local taken = {}
+  if self.mark then runs.live(tx, self) end
   if now >= self.look_for_abandoned_at then
     taken = queue.take_abandoned(tx, self, self.concurrency)
     if #taken == 0 then self.look_for_abandoned_at = now + math.min(1000, self.lease_ms) end
@@ -245,6 +247,7 @@ local function attend(self, tasks)
       renew_at = now + self.lease_ms / 3
       local has_payments = self.busy > 0 or self.hand[1] or waiting_for_looks(self) > 0
       if has_payments then self.journal.db:transaction(function(tx) queue.renew(tx, self) end) end
+      if self.mark then self.journal.db:transaction(function(tx) runs.live(tx, self) end) end
     end
     if now >= report_at then
       report(self)
@@ -282,15 +285,23 @@ end
 
 --- Runs a worker of these payouts until nothing is left to do. Returns their report; or nil and an error.
 ---@param payouts purser.Payouts
-function M.run(payouts)
-  local self = setmetatable({ payouts = payouts, stopping = false, hand = {}, parked = {}, last = {},
-    busy = 0, sending = 0, look_for_abandoned_at = 0, refill_at = 0, started_ms = core.monotonic_ms(),
+---@param mark string|nil  of the run whose payments it takes
+---@param takes_all boolean|nil  with no mark: all, and not only what no run ever had
+function M.run(payouts, mark, takes_all)
+  local self = setmetatable({ payouts = payouts, mark = mark, takes_unmarked = not mark and not takes_all,
+    stopping = false, hand = {}, parked = {}, last = {}, busy = 0, sending = 0,
+    look_for_abandoned_at = 0, refill_at = 0, started_ms = core.monotonic_ms(),
     -- of those whose answer was lost, and of those that are asked about once more
     readings = planned.readings(), last_readings = planned.readings() }, Run)
   payouts.current = self
   local problem = run(self)
   if problem then return nil, planned.error(problem) end
-  return payouts:report()
+  local counts, err = payouts:report()
+  if counts and mark then
+    counts.run = mark
+    counts.of_run = payouts.journal.db:transaction(function(tx) return queue.counts(tx, self) end, true)
+  end
+  return counts, err
 end
 
 return M

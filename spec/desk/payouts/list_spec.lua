@@ -3,7 +3,7 @@
 -- would be paid twice.
 
 local files = require "files"
-local payments_plan = require "purser.desk.payouts.plan"
+local payments_plan = require "purser.desk.payouts.list"
 
 local HEADER = "key,coin,network,address,amount\n"
 local GOOD = ",USDT,TRX,T,20\n"
@@ -99,5 +99,24 @@ describe("a list of payments", function()
       local _, messages = read("key,coin,network,address,amount," .. name .. "\na,USDT,TRX,T,1,x\n", "broker.withdraw")
       assert.matches(('has no parameter "%s"'):format(name), messages[1], 1, true)
     end
+  end)
+
+  it("has no amount with two readings: a file of semicolons says which mark is that of decimals", function()
+    local head = "key;coin;network;address;amount\n"
+    local function amounts(mark, ...)
+      local lines = { head }
+      for i, text in ipairs { ... } do lines[i + 1] = ("k%d;USDT;TRX;T;%s\n"):format(i, text) end
+      local path, found = files.temporary(table.concat(lines)), {}
+      for i, payment in ipairs(assert(payments_plan.read(path, "wallet.withdraw", mark))) do
+        found[i] = payment.problems[1] and "error" or payment.params.amount
+      end
+      os.remove(path)
+      return found
+    end
+    assert.same({ "error", "error", "12.5", "1234.500" }, amounts(nil, "12.500", "1,000", "12.5", "1234.500"))
+    assert.same({ "12500", "1234.50", "12.5", "error" }, amounts("comma", "12.500", "1.234,50", "12,5", "12.5"))
+    assert.same({ "12.500", "1234.50", "1000", "error" }, amounts("point", "12.500", "1,234.50", "1,000", "12,5"))
+    assert.same({ nil, 'the mark of decimals is "point" or "comma"' }, { payments_plan.read("x", nil, "dot") })
+    assert.matches("the operation of the list is a table", select(2, payments_plan.read("x", {})))
   end)
 end)

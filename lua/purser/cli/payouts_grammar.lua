@@ -1,0 +1,72 @@
+-- SPDX-License-Identifier: MIT
+-- The actions of `purser payouts`, with what each takes.
+
+local actions = require "purser.cli.actions"
+local catalogue = require "purser.cli.catalogue"
+local connection = require "purser.cli.connection"
+local output = require "purser.cli.output"
+local payments_plan = require "purser.cli.payments_plan"
+
+local M = { TITLES = { "key", "state", "amount", "asset", "to", "id", "message" } }
+
+local QUEUE = { "--queue", "<name>", "Name of the queue; without it \"default\"." }
+local OPERATION = { "--operation", "<operation>",
+  "That of payments without a column `operation`, such as wallet.withdraw.",
+  values = function() return catalogue.names(function(row) return row.effect == "transfer" end) end }
+local UNCHECKED = { "--unchecked", "Take addresses as they are, whatever their form and checksum say." }
+local DECIMAL = { "--decimal", "<mark>", "Mark of decimals, where 12.500 or 1,000 may be thousands: point or comma.",
+  choices = { "point", "comma" } }
+local FILTER = { "--filter", "<name=value>", "Only payments whose column has this value: a smaller list.", many = true }
+local YES = { "--yes", "Do it without asking." }
+local WORKER = { "--worker", "<name>", "Name of this worker; without it \"shell\", or a new one for a journal on a "
+  .. "server. One running process may have it at a time." }
+
+-- The actions, as actions.lua takes them.
+local list = {
+  { "plan", "Show what would be paid, with sums and balances; nothing is sent. Without FILE the list is all that the "
+    .. "queue has still to pay. With --policy and --output it writes the plan that persons sign (docs/approvals.md).",
+    { { "file", "The list.", optional = true } }, "june.csv --operation wallet.withdraw",
+    { OPERATION, QUEUE, UNCHECKED, DECIMAL,
+      { "--maker", "<name>", "Of a plan to be signed: who makes it, and so does not approve it; without it USER." },
+      { "--until", "<day>", "Of a plan to be signed: its last day, such as 2026-11-30." },
+      { "--journal-id", "<id>", "Of a plan to be signed: the payer's journal, where it is on another machine." } },
+    function() return output.group(payments_plan.TITLES), connection.safety, connection.service end },
+  { "show", "Show a plan that persons sign, with what is odd first.", { { "file", "The plan." } }, "june.plan",
+    { { "--html", "<file>", "Write a page for a browser." },
+      { "--records", "<file>", "What you signed before; what is neither there nor in --journal is new to you." } },
+    function() return connection.safety end },
+  { "run", "Show the plan, ask, and make exactly what was shown: what is new, what waits, and what was sent and is not "
+    .. "known yet, which is asked about first. Without FILE all that the queue has still to pay. Started again, it "
+    .. "goes on.\nIt exits with 4 while a payment of the list is sent or undecided, else with 1 while one is failed, "
+    .. "else with 3 while one is not sent: blocked, due later, or with --yes changed or odd.",
+    { { "file", "The list.", optional = true } }, "june.csv --operation wallet.withdraw --journal pay.db",
+    { OPERATION, QUEUE, WORKER, UNCHECKED, DECIMAL, FILTER,
+      { "--allow-equal", "With --yes pay rows that look like a mistake, too: equal ones, keys that differ only in "
+        .. "case, what was paid in the last 7 days, an amount far above the others." },
+      YES, titles = payments_plan.TITLES },
+    function() return output.group(), connection.safety, connection.service end },
+  { "status", "Show how many payments are in which state; nothing is sent.\nIt exits with 4 while a payment is sent or "
+    .. "undecided, else with 1 while one is failed, else with 3 while one waits, else with 0.", {}, "--queue june",
+    { QUEUE }, function() return output.group(), connection.safety, connection.service end },
+  { "report", "Show every payment with its state and the service's id.", {}, "--queue june --csv", { QUEUE },
+    function() return output.group(M.TITLES), connection.safety, connection.service end },
+  { "retry", "Look again for a payment that failed or is undecided, and put it back where it was not made.",
+    { { "key", "Key of the payment." } }, "inv-17 --queue june", { QUEUE, YES },
+    function() return connection.safety, connection.service end },
+  { "drop", "Give a payment up that waits, failed or is undecided, where it was not made. Its key stays used.",
+    { { "key", "Key of the payment." } }, "inv-17 --queue june", { QUEUE, YES },
+    function() return connection.safety, connection.service end },
+  { "settle", "Say what you know of a payment that failed or is undecided: it was made, as this record, or it was not, "
+    .. "and waits again.", { { "key", "Key of the payment." },
+      { "word", "done or not_done.", choices = { "done", "not_done" } },
+      { "record", "Of one that was made: the id that the service shows.", optional = true } },
+    "inv-17 done 766a...", { QUEUE, YES }, function() return connection.safety, connection.service end },
+}
+
+function M.grammar()
+  return actions.grammar("payouts", "Pay a list of payments, each once, however often the command is started or killed."
+    .. "\nThe first line of FILE names columns: key, and the parameters of the operation. A key names its payment for "
+    .. "good.\n`purser payouts FILE` is `purser payouts run FILE`.", list, "run")
+end
+
+return M

@@ -1,0 +1,178 @@
+-- SPDX-License-Identifier: MIT
+-- A list of payments from CSV: a header with the names of parameters, then a payment a line. `key` names a payment for
+-- good; `payee` is for persons; `operation` may stand in a column or come from the command. Cells are separated by
+-- commas, semicolons or tabs.
+
+local add = require "purser.desk.payouts.add"
+local csv = require "purser.client.util.csv"
+local files = require "purser.client.util.files"
+local plain_text = require "purser.client.util.plain_text"
+local purser = require "purser"
+local suggest = require "purser.client.util.suggest"
+
+local M = {}
+
+-- Returns a name as it is compared: "netWork", "net-work" and "Net Work" are one.
+local function spelling(name) return (name:lower():gsub("[_ -]", "")) end
+
+-- Returns the columns that an operation takes, and the same by their spelling.
+local function columns_of(row)
+  local names, by_spelling = {}, {}
+  for _, param in ipairs(row.params) do
+    if not param.plain then names[#names + 1], by_spelling[spelling(param[1])] = param[1], param[1] end
+  end
+  return names, by_spelling
+end
+
+-- Returns the operation of a payment; or nil and a message.
+local function row_of(rows, name)
+  local row, short, known = rows[(name:gsub("[ :/]", ".", 1):gsub("%-", "_"))], rows["wallet." .. name], {}
+  if row and row.effect == "transfer" then return row end
+  for _, candidate in ipairs(rows) do
+    known[#known + 1] = candidate.effect == "transfer" and candidate.full_name or nil
+  end
+  local hint = suggest.hint(short and short.full_name or name, known)
+  return nil, ("%q is no operation that moves funds%s; there are %s"):format(name, hint, table.concat(known, ", "))
+end
+
+-- A text of digits and one mark before three digits has two readings: 12.500 is 12.5, or 12500.
+local TWO_READINGS = "^%-?[1-9]%d?%d?[.,]%d%d%d$"
+local MARKS = { point = { "[.]", "," }, comma = { ",", "[.]" } }
+
+-- Returns an amount with a decimal point and without marks of thousands, as the file writes it: `mark` is "point" or
+-- "comma"; nil where it does not say. Nil and a message where the text has no reading, or two.
+local function amount_of(text, mark, separator)
+  if not mark then
+    if separator == "," or not text:find(TWO_READINGS) then return text end
+    return nil, ("the amount %s may be thousands, or have three decimals; say --decimal point or --decimal comma (in "
+      .. "Lua the third argument of payouts.read)"):format(text)
+  end
+  local point, thousands = MARKS[mark][1], MARKS[mark][2]
+  local whole, rest = text:match("^(%-?[%d.,]-)" .. point .. "(%d+)$")
+  whole = whole or text
+  local plain = whole:gsub(thousands, "")
+  local first, groups = whole:match("^%-?(%d+)(.*)$")
+  local has_groups = groups and groups ~= ""
+  if not first or has_groups and (#first > 3 or groups:gsub(thousands .. "%d%d%d", "") ~= "") then
+    return nil, ("the amount %s does not fit --decimal %s"):format(text, mark)
+  end
+  return plain .. (rest and "." .. rest or "")
+end
+
+-- Returns the parameters of a payment, and adds what is wrong with its columns.
+local function params_of(header, cells, row, problems, form)
+  local names, by_spelling = columns_of(row)
+  local params, given, written = {}, {}, nil
+  for i, column in ipairs(header) do
+    local param = by_spelling[spelling(column)]
+    if not cells[i] or column == "key" or column == "operation" or column == "payee" or column:find "^#" then -- luacheck: ignore
+    elseif not param then
+      problems[#problems + 1] = ('%s has no parameter "%s"%s; it has %s. A column whose name begins with # is left out')
+        :format(row.full_name, column, suggest.hint(column, names), table.concat(names, ", "))
+    elseif given[param] then
+      problems[#problems + 1] = ('the columns "%s" and "%s" are both %s; leave one out'):format(given[param], column,
+        param)
+    else
+      params[param], given[param] = cells[i], column
+      if row.by_name[param][2] == "amount" then
+        local amount, message = amount_of(cells[i], form.mark, form.separator)
+        if not amount then problems[#problems + 1] = message end
+        params[param], written = amount or cells[i], amount and amount ~= cells[i] and cells[i] or written
+      end
+    end
+  end
+  return params, written
+end
+
+-- Returns one payment, with what is wrong with it.
+local function payment_of(rows, header, record, otherwise, form)
+  local cells, of, problems = {}, {}, {}
+  for i, text in ipairs(record) do
+    if header[i] and text ~= "" then cells[i], of[header[i]] = text, text end
+  end
+  if #record > #header then problems[1] = ("has %d cells, and the header %d"):format(#record, #header) end
+  local name, row = of.operation or otherwise, nil
+  local message = "no operation; give a column `operation`, or --operation"
+  if not of.key then
+    problems[#problems + 1] = "has no key; give each payment one of its own"
+  elseif not plain_text.is_name(of.key) then
+    problems[#problems + 1] = add.NO_NAME .. ", so remove them"
+  end
+  if name then row, message = row_of(rows, name) end
+  if not row then problems[#problems + 1] = message end
+  local params, written
+  if row then params, written = params_of(header, cells, row, problems, form) end
+  return { key = of.key or "", payee = of.payee, operation = row and row.full_name or name or "", line = record.line,
+    row = row, params = params or {}, written = written, problems = problems, warnings = {}, odd = {} }
+end
+
+-- Makes the names of the header those of `key` and `operation` however they are spelt. Returns what is wrong, or nil.
+local function check_header(header)
+  local seen = {}
+  for i, name in ipairs(header) do
+    local plain = spelling(name)
+    if plain == "key" or plain == "operation" or plain == "payee" then header[i] = plain end
+    name = header[i]
+    if name ~= "" and seen[name] then return ('the header names "%s" twice'):format(name) end
+    seen[name] = true
+  end
+  if not seen.key then
+    return ('the first line must name the columns, with `key` among them, such as key,coin,network,address,amount; '
+      .. 'it is "%s"'):format(plain_text.clean(table.concat(header, ","):sub(1, 60)))
+  end
+end
+
+-- Says what a file is that is no CSV; or nil.
+local function other_kind(text)
+  if text:find "^PK\3\4" or text:find "^\208\207\17\224" then
+    return "is a workbook of a spreadsheet program; save it as CSV (UTF-8)"
+  elseif text:find "^\255\254" or text:find "^\254\255" or text:sub(1, 64):find("%z") then
+    return "is UTF-16 or no text at all; save it as CSV (UTF-8)"
+  end
+end
+
+-- Returns the separator of the line with the names: the one that stands there most often.
+local function separator_of(text)
+  local line = ("\n" .. text):gsub("\n#[^\n]*", ""):match "\n*([^\n]*)" or ""
+  local best, most = ",", 0
+  for _, separator in ipairs { ",", ";", "\t" } do
+    local _, count = line:gsub(separator, "")
+    if count > most then best, most = separator, count end
+  end
+  return best
+end
+
+--- Does what purser.payouts.read says; `comments` of the list says how many lines begin with #.
+---@param path string
+---@param otherwise string|nil  the operation of payments without one
+---@param mark "point"|"comma"|nil  of the decimals
+function M.read(path, otherwise, mark)
+  if type(path) ~= "string" then return nil, ("the path of the list is a %s; give a text"):format(type(path)) end
+  if otherwise ~= nil and type(otherwise) ~= "string" then
+    return nil, ("the operation of the list is a %s; give a text, such as wallet.withdraw"):format(type(otherwise))
+  end
+  if mark ~= nil and not MARKS[mark] then return nil, 'the mark of decimals is "point" or "comma"' end
+  local text, message = files.read(path)
+  if not text then return nil, message end
+  local records, comments
+  message = other_kind(text)
+  local form = { mark = mark, separator = separator_of(text) }
+  if not message then records, message, comments = csv.parse(text, form.separator) end
+  message = message or not records[1] and "is empty"
+  if message then return nil, ("%s: %s"):format(path, message) end
+  local header = table.remove(records, 1)
+  message = check_header(header)
+  if message then return nil, ("%s:%d: %s"):format(path, header.line, message) end
+  local payments, lines, rows = { comments = comments }, {}, purser.operations
+  for i, record in ipairs(records) do
+    local payment = payment_of(rows, header, record, otherwise, form)
+    local first = payment.key ~= "" and lines[payment.key]
+    if first then
+      table.insert(payment.problems, 1, ("line %d has the same key; a key is of one payment"):format(first))
+    end
+    lines[payment.key], payments[i] = first or record.line, payment
+  end
+  return payments
+end
+
+return M

@@ -1,0 +1,351 @@
+-- SPDX-License-Identifier: MIT
+-- A plan is a list, or the queue, seen in one reading of the journal. A run is a plan that a person confirmed: a row
+-- of `purser_runs`. Each payment of the run has the run's mark, and a worker takes no payment without it. So what was
+-- shown is what is sent, or less.
+--
+-- The mark belongs to the newest yes. What a person has to look at, and so puts back, has the mark of no run.
+
+local add = require "purser.desk.payouts.add"
+local core = require "purser.core"
+local digest = require "purser.client.util.digest"
+local errors = require "purser.client.call.errors"
+local files = require "purser.client.util.files"
+local planned = require "purser.write.planned"
+local queue = require "purser.desk.payouts.queue"
+
+local M = {}
+
+-- Every column is text, as the journal's. A mark stands under the payment's name, so that it outlives the row.
+local TABLES = {
+  [[CREATE TABLE IF NOT EXISTS purser_runs (number TEXT PRIMARY KEY, account TEXT NOT NULL, queue TEXT NOT NULL,
+    digest TEXT NOT NULL, -- of the list that was confirmed
+    source TEXT NOT NULL, person TEXT NOT NULL, begun_at TEXT NOT NULL, payments TEXT NOT NULL, sums TEXT NOT NULL)]],
+  [[CREATE TABLE IF NOT EXISTS purser_workers (run TEXT NOT NULL, name TEXT NOT NULL, person TEXT NOT NULL,
+    host TEXT NOT NULL, pid TEXT NOT NULL, alive_until TEXT NOT NULL, PRIMARY KEY (run, name))]],
+  [[CREATE TABLE IF NOT EXISTS purser_run_rows (of_account TEXT NOT NULL, of_queue TEXT NOT NULL,
+    of_payment TEXT NOT NULL, run TEXT NOT NULL, PRIMARY KEY (of_account, of_queue, of_payment))]],
+  "CREATE INDEX IF NOT EXISTS purser_run_rows_run ON purser_run_rows (run)",
+}
+
+local KNOWN = {
+  sqlite = "SELECT name FROM sqlite_master WHERE type = 'table' AND name = 'purser_run_rows'",
+  postgresql = "SELECT table_name::text AS name FROM information_schema.tables WHERE table_name = 'purser_run_rows' "
+    .. "AND table_schema = current_schema()",
+}
+
+local HOST = (files.read "/proc/sys/kernel/hostname" or "this host"):match "^%S+" or "this host"
+
+-- A worker that gave no sign of life for so long begins nothing more, and is not waited for.
+local LIFE_MS = 60000
+
+--- Makes the tables where they are missing. Returns true; or nil and an error.
+---@param journal purser.Journal
+function M.prepare(journal)
+  return planned.within(journal, function(tx)
+    return tx:rows(KNOWN[tx.db.name])[1] ~= nil
+  end, true) or planned.within(journal, function(tx)
+    tx:lock(add.LOCK)
+    for _, sql in ipairs(TABLES) do tx:rows(sql) end
+    return true
+  end)
+end
+
+------------------------------------------------------------------------------------------------------- what is there
+
+local OPEN = { waiting = true, taken = true, sent = true }
+local OVER = { done = true, dropped = true }
+-- The states of a latest attempt that executed nothing. An attempt begins only when the one before has such a state.
+local UNDONE = { planned = true, rejected = true, not_sent = true, not_done = true }
+
+-- Returns whether a payment was made, or may be made by what was sent already.
+local function may_be_made(row)
+  return row.state == "done" or row.state == "sent" or row.state == "undecided" or not UNDONE[row.call_state]
+end
+
+---@class purser.PayoutsRun  a confirmed plan, of which payments may be left
+---@field number string
+---@field person string   who confirmed it
+---@field source string   the file; "" for the queue
+---@field workers { name: string, person: string, host: string, pid: string }[]  those that live
+
+-- Returns the runs of a queue that have marks, by number.
+local function runs_of(tx, self)
+  local found = {}
+  for _, row in ipairs(tx:rows("SELECT number, person, source FROM purser_runs WHERE account = $1 AND queue = $2",
+    self.account, self.queue)) do
+    row.workers, found[row.number] = {}, row
+  end
+  for _, row in ipairs(tx:rows("SELECT * FROM purser_workers WHERE alive_until >= $1", planned.time_text(tx:now()))) do
+    if found[row.run] then table.insert(found[row.run].workers, row) end
+  end
+  return found
+end
+
+--- Returns the runs of a queue of which payments are left, in the order of their numbers.
+function M.open(tx, self)
+  local list, runs = {}, runs_of(tx, self)
+  for _, row in ipairs(tx:rows([[SELECT DISTINCT run FROM purser_run_rows WHERE of_account = $1 AND of_queue = $2
+    AND EXISTS (SELECT 1 FROM purser_calls WHERE account = of_account AND queue = of_queue AND payment = of_payment
+    AND queue <> '' AND stage IN ('waiting', 'taken', 'sent'))]], self.account, self.queue)) do
+    list[#list + 1] = runs[row.run]
+  end
+  table.sort(list, function(a, b) return tonumber(a.number) < tonumber(b.number) end)
+  return list
+end
+
+-- Returns the mark of each payment that has one, by key.
+local function marks_of(tx, self)
+  local marks = {}
+  for _, row in ipairs(tx:rows("SELECT of_payment, run FROM purser_run_rows WHERE of_account = $1 AND of_queue = $2",
+    self.account, self.queue)) do
+    marks[row.of_payment] = row.run
+  end
+  return marks
+end
+
+--------------------------------------------------------------------------------------------------------------- a plan
+
+---@class purser.PlanRow  a payment as a plan shows it
+---@field key string
+---@field operation string
+---@field params table
+---@field state "new"|purser.payment_states
+---@field now purser.Payment|nil       as the queue holds it
+---@field made table|nil  as the list has it, as add.prepare makes it
+---@field difference string|nil        changed and refused: what differs
+---@field run purser.PayoutsRun|nil    whose mark it has
+
+--- Returns a key as keys are compared that may be one.
+function M.fold(key) return (key:lower():gsub("%s+", "")) end
+
+-- Returns whom a payment pays, as a text.
+local function payee_of(params)
+  local address = params.address and params.address .. " " .. tostring(params.memo or "")
+  return address or params.toAccount or params.toAccountType
+end
+
+-- Returns why payments may be a mistake beside what the queue holds, by key.
+local function odd_of(wanted, rows, list)
+  local odd, folded, gone = {}, {}, {}
+  for _, row in ipairs(rows) do
+    folded[M.fold(row.key)] = row.key
+    if not wanted[row.key] and may_be_made(row) then gone[row.operation .. row.content] = row.key end
+  end
+  for _, entry in ipairs(list) do
+    local key, row = entry.key, entry.now
+    local texts, alike = {}, folded[M.fold(key)]
+    if not row and alike and alike ~= key then
+      texts[1] = ('the key differs only in case or blanks from "%s", which is in the queue'):format(alike)
+    end
+    local other = (not row or entry.difference) and gone[entry.operation .. entry.content]
+    if other then
+      texts[#texts + 1] = ('it pays the same as "%s", which may be paid and is no longer in the list'):format(other)
+    end
+    if entry.difference and row.state ~= "done" and payee_of(row.params) ~= payee_of(entry.params) then
+      texts[#texts + 1] = ("the payee was %s"):format(tostring(payee_of(row.params)))
+    end
+    odd[key] = texts[1] and texts or nil
+  end
+  return odd
+end
+
+-- Returns the section of a payment of the list.
+local function section_of(entry)
+  local row = entry.now
+  if not row then return "send" end
+  if row.state == "dropped" then return "held" end
+  if entry.difference then return may_be_made(row) and "refused" or "changed" end
+  return row.state == "done" and "made" or OPEN[row.state] and "send" or "held"
+end
+
+-- Returns the payments that are planned: those of the list, or those of the queue that are not over.
+local function entries_of(rows, list)
+  local entries, by_key = {}, {}
+  for _, row in ipairs(rows) do by_key[row.key] = row end
+  for i, made in ipairs(list or {}) do
+    local row = by_key[made.key]
+    entries[i] = { key = made.key, operation = made.operation, params = made.params, content = made.content,
+      made = made, now = row, state = row and row.state or "new",
+      difference = row and add.differs(row, made) and add.difference(row, made) or nil }
+  end
+  for _, row in ipairs(list and {} or rows) do
+    if OPEN[row.state] then
+      entries[#entries + 1] = { key = row.key, operation = row.operation, params = row.params, content = row.content,
+        now = row, state = row.state }
+    end
+  end
+  return entries
+end
+
+--- Sees a list, or the queue, in a transaction that only reads. Returns the sections of the plan: each payment of list
+--- and queue that is not over stands in one.
+---@param list table[]|nil  as add.prepare makes them; nil: the queue
+function M.draw(tx, self, list)
+  local view = { left = {}, changed = {}, refused = {}, held = {}, send = {}, made = {}, again = 0, new = 0,
+    list = list }
+  local rows, marks, runs = queue.list(tx, self), marks_of(tx, self), runs_of(tx, self)
+  local wanted = {}
+  view.is_empty, view.marks, view.runs, view.rest = rows[1] == nil, marks, runs, {}
+  local entries = entries_of(rows, list)
+  for _, entry in ipairs(entries) do
+    local section = section_of(entry)
+    wanted[entry.key], entry.run = section, runs[marks[entry.key]]
+    table.insert(view[section], entry)
+    if section == "changed" then table.insert(view.send, entry) end
+    if entry.state == "sent" and section == "send" then view.again = view.again + 1 end
+    if not entry.now then view.new = view.new + 1 end
+  end
+  for _, row in ipairs(rows) do
+    local run = runs[marks[row.key]]
+    if OPEN[row.state] and run then view.rest[run.number] = (view.rest[run.number] or 0) + 1 end
+    if not wanted[row.key] and not OVER[row.state] then
+      table.insert(view.left, { key = row.key, operation = row.operation, params = row.params, now = row,
+        content = row.content, state = row.state, run = run })
+    end
+  end
+  view.alike = odd_of(wanted, rows, list and entries or {})
+  view.joins = M.joins(view)
+  return view
+end
+
+--- Returns the run that a plan goes on with: its rows to send are, unchanged, all that is left of that run.
+---@return string|nil number
+function M.joins(view)
+  local number
+  for _, entry in ipairs(view.send) do
+    local run = entry.run
+    if not run or entry.difference or number and number ~= run.number then return nil end
+    number = run.number
+  end
+  return number and view.rest[number] == #view.send and number or nil
+end
+
+--- Returns the view of a list of payments that were checked, or of the queue; or nil and an error.
+---@param payments purser.PlannedPayment[]|nil  those without problems get one where the queue cannot take them
+function M.see(self, payments)
+  local list = payments and {}
+  for _, payment in ipairs(payments or {}) do
+    local made, err
+    if not payment.problems[1] then made, err = add.prepare(self, payment.key, payment.operation, payment.params) end
+    if made then list[#list + 1] = made end
+    payment.problems[1] = payment.problems[1] or err and err.message
+  end
+  return planned.within(self.journal, function(tx) return M.draw(tx, self, list) end, true)
+end
+
+--------------------------------------------------------------------------------------------------------------- a run
+
+local function problem(code, message, hint, details)
+  return errors.new { kind = "workflow", outcome = "not_sent", code = code, message = message, hint = hint,
+    details = details }
+end
+
+-- Returns the payments that the run takes: those that were shown and are as they were shown, or have become so. Ends
+-- the transaction where one of them differs, or the queue holds a new odd or refused one.
+local function agreed(tx, shown, now)
+  local taken, sends, differs = {}, {}, {}
+  for _, entry in ipairs(now.send) do sends[entry.key] = entry end
+  for _, entry in ipairs(now.refused) do differs[#differs + 1] = entry.key end
+  for key in pairs(now.alike) do
+    if not shown.alike[key] then differs[#differs + 1] = key end
+  end
+  for _, was in ipairs(shown.send) do
+    local is = sends[was.key]
+    local is_same = is and is.content == was.content and is.operation == was.operation
+    -- what is replaced is what was shown as replaced
+    if is_same and is.difference then is_same = was.now ~= nil and is.now.content == was.now.content end
+    if is then table.insert(is_same and taken or differs, is_same and is or was.key) end
+  end
+  if differs[1] then
+    table.sort(differs)
+    tx:reject(problem("payouts.changed_since", ("the queue changed since this was shown (%s); nothing was sent")
+      :format(table.concat(differs, ", ", 1, math.min(#differs, 5))), "look at the plan of now",
+      { keys = differs, runs = now.runs }))
+  end
+  return taken
+end
+
+local NEXT_NUMBER = "SELECT CAST(coalesce(max(CAST(number AS INTEGER)), 0) + 1 AS TEXT) AS number FROM purser_runs"
+local MARK = "INSERT INTO purser_run_rows (of_account, of_queue, of_payment, run) VALUES ($1, $2, $3, $4) ON CONFLICT "
+  .. "(of_account, of_queue, of_payment) DO UPDATE SET run = excluded.run"
+
+-- Adds, replaces or frees a payment for a run, and gives it the run's mark.
+local function enlist(tx, self, entry, number)
+  local row = entry.now
+  if not row then
+    add.insert(self, tx, entry.made)
+  else
+    queue.free(tx, row)
+    if entry.difference then
+      if row.state == "taken" then row.state = "waiting" end
+      add.check_id(self, tx, entry.made)
+      if not queue.replace(tx, self, row, entry.made, false) then
+        tx:reject(problem("payouts.changed_since", ('payment "%s" changed since this was shown'):format(entry.key)))
+      end
+    end
+  end
+  tx:rows(MARK, self.account, self.queue, entry.key, number)
+end
+
+-- Returns the digest of a list: what was confirmed.
+local function digest_of(list)
+  local parts = {}
+  for i, entry in ipairs(list) do parts[i] = ("%s %s %s"):format(entry.key, entry.operation, entry.content) end
+  table.sort(parts)
+  return digest.of(table.concat(parts, "\n"))
+end
+
+-- Gives a worker of a run its sign of life.
+local function sign_in(tx, self, number, person)
+  tx:rows("DELETE FROM purser_workers WHERE run = $1 AND name = $2", number, self.worker)
+  tx:rows([[INSERT INTO purser_workers (run, name, person, host, pid, alive_until)
+    VALUES ($1, $2, $3, $4, $5, $6)]], number, self.worker, person, HOST,
+    ("%d"):format(core.process_id()), planned.time_text(tx:now() + math.max(LIFE_MS, self.lease_ms)))
+end
+
+--- Begins the run of a plan that was confirmed, in one transaction that reads again. Returns its number; or nil and an
+--- error, and then nothing was changed.
+---@param plan purser.PaymentsPlan
+---@return string|nil number, purser.Error|nil err
+function M.begin(self, plan)
+  local shown, person = plan, plan.person or os.getenv "USER" or self.worker
+  return planned.within(self.journal, function(tx)
+    tx:lock(add.LOCK)
+    queue.check_account(tx, self, not shown.list)
+    local now = M.draw(tx, self, shown.list)
+    local taken = agreed(tx, shown, now)
+    now.send = taken
+    local number = M.joins(now)
+    if not number then
+      number = tx:rows(NEXT_NUMBER)[1].number
+      tx:rows([[INSERT INTO purser_runs (number, account, queue, digest, source, person, begun_at, payments, sums)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)]], number, self.account, self.queue,
+        digest_of(shown.list or shown.send), plan.path or "", person, planned.time_text(tx:now()),
+        ("%d"):format(#taken), plan.sums or "")
+      for _, entry in ipairs(taken) do enlist(tx, self, entry, number) end
+    end
+    sign_in(tx, self, number, person)
+    return number
+  end)
+end
+
+--- Gives a sign of life. Ends the transaction where the last is too old: this worker stood still, and its yes with it.
+function M.live(tx, self)
+  local now = tx:now()
+  local _, changed = tx:rows([[UPDATE purser_workers SET alive_until = $1 WHERE run = $2 AND name = $3
+    AND alive_until >= $4]], planned.time_text(now + math.max(LIFE_MS, self.lease_ms)), self.mark, self.worker,
+    planned.time_text(now))
+  if changed == 1 then return end
+  tx:reject(problem("payouts.stood_still", ("run %s stood still for longer than a worker may; it begins nothing more")
+    :format(self.mark), "look at the plan of now, and run it"))
+end
+
+--- Ends a worker's part in a run.
+function M.leave(self, number)
+  planned.within(self.journal, function(tx)
+    tx:rows("DELETE FROM purser_workers WHERE run = $1 AND name = $2", number, self.worker)
+    return true
+  end)
+end
+
+return M
