@@ -46,8 +46,10 @@ function M.sign(text, key, namespace, target)
   pipe:close()
   os.remove(copy)
   if armoured == "" then report.bad_input "ssh-keygen did not sign; nothing was written" end
-  local signature = sshsig.read(armoured)
-  if not signature or not sshsig.verify(signature, namespace, text) then
+  local signature, is_good, problem = sshsig.read(armoured), nil, nil
+  if signature then is_good, problem = sshsig.verify(signature, namespace, text) end
+  if problem then report.bad_input("the signature could not be checked: %s", problem) end
+  if not is_good then
     report.bad_input "the signature is none that Purser takes; make a key with `ssh-keygen -t ed25519`"
   end
   report.must(files.replace(target, armoured))

@@ -24,6 +24,7 @@ local messages = {
   account = "its plan is for another account", queue = "its plan is for another queue",
   journal = "its plan is for another journal", service = "its plan is for another service",
   policy = "its plan names a policy that this one did not replace", signature = "a signature is not over this plan",
+  unchecked = "a signature could not be checked",
   rollback = "the account was under a newer policy than the folder holds",
   clock = "this machine's clock is behind the newest call in the journal", rule = "the policy forbids it",
   stranger = "a signature is by a key that the policy does not name",
@@ -99,12 +100,15 @@ end
 ---@field key string|nil      the 32 bytes of the key
 ---@field message string|nil  why the text is no signature at all
 
---- Reads a signature on the text of a plan.
----@return purser.Statement
+--- Reads a signature on the text of a plan. Returns nil and a message where it could not be checked: that is no answer,
+--- and nobody may keep it as one.
+---@return purser.Statement|nil statement, string|nil message
 function M.statement(text, armoured)
   local signature, message = sshsig.read(armoured)
   for kind, namespace in pairs(signature and M.NAMESPACES or {}) do
-    if sshsig.verify(signature, namespace, text) then return { kind = kind, key = signature.public.key } end
+    local is_good, problem = sshsig.verify(signature, namespace, text)
+    if problem then return nil, problem end
+    if is_good then return { kind = kind, key = signature.public.key } end
   end
   return { message = message }
 end
@@ -152,14 +156,17 @@ end
 ---@field made_by string|nil     the maker, where the signature says so
 ---@field problems purser.UselessSignature[]  signatures that count for nothing
 
---- Returns what signatures on a plan are worth under a policy.
+--- Returns what signatures on a plan are worth under a policy; or nil and an error where one could not be checked.
 ---@param plan purser.SignedPlan
 ---@param chain purser.PolicyChain
 ---@param armoured string[]
----@return purser.Verified
+---@return purser.Verified|nil verified, purser.Error|nil err
 function M.verified(plan, chain, armoured)
-  local statements = {}
-  for i, each in ipairs(armoured) do statements[i] = M.statement(plan.text, each) end
+  local statements, message = {}, nil
+  for i, each in ipairs(armoured) do
+    statements[i], message = M.statement(plan.text, each)
+    if not statements[i] then return M.refuse("unchecked", message) end
+  end
   local found = M.of(plan.head, chain, statements)
   return { plan = plan, signed = names_of(found.signed), withdrawn = found.withdrawn, made_by = found.maker,
     problems = found.problems }
