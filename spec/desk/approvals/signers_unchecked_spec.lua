@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- A check of a signature answers yes, no, or that it failed. A failure of OpenSSL is never "no": a withdrawal is the one
--- signature whose absence permits.
+-- A check of a signature answers yes, no, or that it failed. A failure of OpenSSL is never "no": a withdrawal is the
+-- one signature whose absence permits.
 
 local core = require "purser.core"
 local files = require "files"

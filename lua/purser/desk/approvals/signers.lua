@@ -25,6 +25,7 @@ local messages = {
   journal = "its plan is for another journal", service = "its plan is for another service",
   policy = "its plan names a policy that this one did not replace", signature = "a signature is not over this plan",
   unchecked = "a signature could not be checked",
+  plan_days = "it ends later than the policy's plan_days allow; make it again with a nearer day, and have it signed",
   rollback = "the account was under a newer policy than the folder holds",
   clock = "this machine's clock is behind the newest call in the journal", rule = "the policy forbids it",
   stranger = "a signature is by a key that the policy does not name",
@@ -59,8 +60,11 @@ end
 ---@field base_url string
 ---@field chain purser.PolicyChain
 
+-- Returns the last day on which a plan may end that is made, or brought to the payer, at this time.
+local function last_day(chain, now) return sub(utc.text(now + chain.latest.plan_days * DAY), 1, 10) end
+
 --- Writes a plan for a payer, which ends with a day: the last of the policy's `plan_days`, unless `until_day` names
---- another. Returns its text; or nil and a message.
+--- one before it. Returns its text; or nil and a message.
 ---@param payer purser.PlanPayer
 ---@param queue string  "" for the plan of one call
 ---@param maker string
@@ -69,10 +73,11 @@ end
 ---@param until_day string|nil
 ---@return string|nil text, string|nil message
 function M.write(payer, queue, maker, rows, now, until_day)
-  local latest = payer.chain.latest
+  local latest, last = payer.chain.latest, last_day(payer.chain, now)
+  if until_day and until_day > last then return nil, format("%s (%s)", messages.plan_days, last) end
   return plan_text.write({ account = payer.account, queue = queue, journal = payer.journal_id, maker = maker,
     base_url = payer.base_url, policy = format("%d %s", latest.version, latest.digest),
-    not_after = until_day or sub(utc.text(now + latest.plan_days * DAY), 1, 10) }, rows)
+    not_after = until_day or last }, rows)
 end
 
 --- Returns whether a plan names a policy of the chain.
@@ -92,7 +97,8 @@ function M.misfit(plan, payer, queue, now)
   local head = plan.head
   return head.account ~= payer.account and "account" or queue and head.queue ~= queue and "queue"
     or head.journal ~= payer.journal_id and "journal" or head.base_url ~= payer.base_url and "service"
-    or now >= plan.ends and "expired" or not M.names_policy(plan, payer.chain) and "policy" or nil
+    or now >= plan.ends and "expired" or head.not_after > last_day(payer.chain, now) and "plan_days"
+    or not M.names_policy(plan, payer.chain) and "policy" or nil
 end
 
 ---@class purser.Statement

@@ -211,7 +211,7 @@ local function book_of(client)
   while true do
     local saved, err = walk:next()
     if not saved then return not err and book or nil end
-    book[#book + 1] = rules.saved(saved, names[format("%s\n%s", saved.coin, tostring(saved.network))])
+    book[#book + 1] = operations.saved_address(saved, names[format("%s\n%s", saved.coin, tostring(saved.network))])
   end
 end
 
