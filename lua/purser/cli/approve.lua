@@ -76,7 +76,7 @@ end
 local function remember(path, plan)
   local lines = {}
   for i, row in ipairs(plan.rows) do
-    row.at = core.now_ms()
+    row.at, row.base_url = core.now_ms(), plan.head.base_url
     lines[i] = json.encode(row) .. "\n"
   end
   return files.replace(path, approvals.read_records(path) .. table.concat(lines))

@@ -218,6 +218,7 @@ describe("a destination whose memo stands behind a colon", function()
   it("is not made of a prefix where the operation has a memo of its own", function()
     local first, second = to("bitcoincash:qa", "wallet.withdraw"), to("bitcoincash:qb", "wallet.withdraw")
     assert.not_equal(first.place, second.place)
+    assert.not_equal(to("0xAB", "wallet.withdraw").place, to("AB", "wallet.withdraw").place) -- docs/approvals.md, 12
   end)
 end)
 
