@@ -27,18 +27,6 @@ local DIGEST = "^" .. string.rep("%x", 64) .. "$"
 -- A reader takes a value (nil where the file has none), its place in words, and the policy as far as it was read. It
 -- looks at the type first: false is no absent value. It returns what is kept of the value, or ends the reading.
 
-local function value_of(node)
-  if node.type == "number" then return tonumber(node.text) end
-  if node.type ~= "object" and node.type ~= "array" then
-    return node.type == "string" and node.text or node.text == "true"
-  end
-  local value = setmetatable({}, node.type == "array" and LIST or nil)
-  for i, item in ipairs(node) do
-    if node.type == "array" then value[i] = value_of(item) else value[item[1]] = value_of(item[2]) end
-  end
-  return value
-end
-
 local function is_list(value) return type(value) == "table" and getmetatable(value) == LIST end
 
 -- Reads a value where the file has one.
@@ -311,7 +299,7 @@ local function read(text)
   if type(text) ~= "string" then wrong("it is a %s, and no text", type(text)) end
   local given, message = files.rules_of("the policy", text)
   if not given then wrong("%s", (gsub(message, "^the policy: ", ""))) end
-  local policy = read_file(value_of(json_tree.read(text)), "the policy")
+  local policy = read_file(json_tree.value(json_tree.read(text), LIST), "the policy")
   policy.text, policy.digest, policy.by_key = text, plan_text.digest(text), policy.by_key or {}
   return policy
 end

@@ -53,9 +53,7 @@ local SAID = { coin = true, asset = true, amount = true, netWork = true, network
   contractAddress = true, withdrawOrderId = true, clientTranId = true }
 
 -- Text in groups of four, as people compare addresses.
-local function grouped(text) 
-  return (plain_text.folded(text):gsub(" ", "_"):gsub("....", "%0 "):gsub(" $", ""))
-end
+local function grouped(text) return (plain_text.folded(text):gsub(" ", "_"):gsub("....", "%0 "):gsub(" $", "")) end
 
 -- Marks below what differs from another text.
 local function carets(text, other)
@@ -208,16 +206,7 @@ end
 
 ------------------------------------------------------------------------------------------------------------ the page
 
--- Adds text to a page in lines of 80 letters. What goes on in the next line is marked.
-local function put(out, indent, text)
-  while #text > WIDTH do
-    local cut = text:sub(1, WIDTH):find " [^ ]*$"
-    if not cut or cut <= #indent + #GOES_ON + 1 then cut = WIDTH end
-    out[#out + 1] = text:sub(1, cut - 1)
-    text = indent .. GOES_ON .. text:sub(cut):gsub("^ ", "")
-  end
-  out[#out + 1] = text
-end
+local function put(out, indent, text) plain_text.wrap(out, text, WIDTH, indent .. GOES_ON) end
 
 local sections = {}
 
