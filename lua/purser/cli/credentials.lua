@@ -94,7 +94,7 @@ local function from_environment()
   local path, folder, keys, message = M.variable "PURSER_CREDENTIALS", M.variable "CREDENTIALS_DIRECTORY", nil, nil
   if path then keys, message = key_file.read(path)
   elseif M.variable "PURSER_API_KEY" or taken then keys, message = from_variables()
-  elseif folder and (is_missing(folder) or not is_missing(folder .. "/purser")) then -- systemd's LoadCredential=purser:/path
+  elseif folder and (is_missing(folder) or not is_missing(folder .. "/purser")) then -- LoadCredential=purser:/path
     keys, message = key_file.read(folder .. "/purser")
   end
   if keys then keys.account = M.variable "PURSER_ACCOUNT" end
