@@ -119,8 +119,8 @@ function M.write(node)
   return table.concat(out)
 end
 
---- Returns what a tree holds, each number as Lua's. What it has as a list gets this metatable: an empty list is no empty
---- object then.
+--- Returns what a tree holds, each number as Lua's. Each list of the tree gets this metatable: an empty list is no
+--- empty object then.
 ---@param node table
 ---@param list table
 function M.value(node, list)

@@ -5,7 +5,7 @@
 
 local errors = require "purser.client.call.errors"
 local names_of = require "purser.client.util.names_of"
-local operations = require "purser.client.operations"
+local operations_ = require "purser.client.operations"
 local policy = require "purser.desk.approvals.policy"
 local rules = require "purser.desk.approvals.rules"
 
@@ -177,7 +177,7 @@ local function free_of(given)
       if stops and is_part(own, other, given, given) then return true end
     end
   end
-  for _, row in ipairs(operations.every) do
+  for _, row in ipairs(operations_.every) do
     local name, is_free = row.full_name, false
     local is_other = row.effect ~= "read" and not rules.counts({ operation = WITHDRAWALS }, name)
     for _, rule in ipairs(is_other and given.rules or {}) do
