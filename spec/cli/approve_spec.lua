@@ -99,8 +99,8 @@ describe("purser approve", function()
     files.write(folder .. "/.purser-signed", row)
     local root = files.output_of("pwd"):match "%S+"
     for _, home in ipairs { "", "HOME=", "HOME=." } do
-      local code, shown = command.shell(("cd %s && env -u HOME %s USER=alice %s %s/bin/purser approve %s --key %s --sum 31"
-        .. " 2>&1"):format(folder, home, os.getenv "LUA" or "lua5.4", root, plan, ssh_keys.path "alice"))
+      local code, shown = command.shell(("cd %s && env -u HOME %s USER=alice %s %s/bin/purser approve %s --key %s "
+        .. "--sum 31 2>&1"):format(folder, home, os.getenv "LUA" or "lua5.4", root, plan, ssh_keys.path "alice"))
       assert.matches("all are new to you", shown)
       assert.matches("nothing is remembered", shown)
       assert.equal(row, files.read(folder .. "/.purser-signed"), tostring(code))
