@@ -61,8 +61,7 @@ local upward = set_of [[
   purser.write.guard.approved>purser.desk.approvals.plan_text
   purser.write.guard.approved>purser.desk.approvals.policy_chain
   purser.write.guard.approved>purser.desk.approvals.rules
-  purser.write.guard.approved>purser.desk.approvals.signers
-  purser.desk.workflow.plan>purser.desk.approvals.rules]]
+  purser.write.guard.approved>purser.desk.approvals.signers]]
 
 -- Returns whether a module must not require another: it stands in a room above write/, and that name is not public.
 local function is_behind_a_wall(own, needed)

@@ -28,6 +28,20 @@ describe("core.file_mode of an open file", function()
   end)
 end)
 
+describe("core.file_mode of a name", function()
+  it("tells what is not there from what cannot be looked up", function()
+    local path, link, loop = new_path "text", files.new_path(), files.new_path()
+    local function link_to(target, name) assert(os.execute(("ln -sf %s %s"):format(target, name))) end
+    link_to(path .. ".not-mounted/file", link)
+    link_to(loop, loop)
+    for name, is_missing in pairs { [path .. ".none"] = true, [path .. "/below"] = true, [path .. ".none/below"] = true,
+      [link] = false, [loop] = false, [loop .. "/below"] = false, [path .. ("n"):rep(300)] = false } do
+      local mode, reason, missing = core.file_mode(name)
+      assert.same({ nil, "string", is_missing }, { mode, type(reason), missing }, name)
+    end
+  end)
+end)
+
 describe("core.write_new", function()
   it("makes a file of this user alone, whole and on the disk, and takes no file that is there", function()
     local path, link = new_path(), new_path()

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include <openssl/err.h>
+#include <openssl/evp.h>
 
 #include "verify.h"
 
@@ -123,8 +124,37 @@ static void base64_has_one_spelling(void)
         CHECK(!pu_base64_decode(none[i], strlen(none[i]), out, &len));
 }
 
+/* What OpenSSL answers in place of a check; 1 is a check. */
+static int answer = 1;
+
+int __real_EVP_DigestVerify(EVP_MD_CTX *, const unsigned char *, size_t, const unsigned char *, size_t);
+int __wrap_EVP_DigestVerify(EVP_MD_CTX *, const unsigned char *, size_t, const unsigned char *, size_t);
+int __wrap_EVP_DigestVerify(EVP_MD_CTX *context, const unsigned char *signature, size_t signature_len,
+                            const unsigned char *text, size_t len)
+{
+    if (answer == 1) return __real_EVP_DigestVerify(context, signature, signature_len, text, len);
+    if (answer == 0) ERR_put_error(ERR_LIB_EVP, 0, ERR_R_MALLOC_FAILURE, __FILE__, __LINE__);
+    return answer;
+}
+
+static void a_failure_of_openssl_is_an_error(void)
+{
+    static const int answers[] = {-2, -1, 0}; /* 0 with the error of an allocation */
+    unsigned char key[32], signature[64] = {0};
+    bytes_of("d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a", key);
+    for (size_t i = 0; i < sizeof answers / sizeof *answers; i++) {
+        bool good = true;
+        answer = answers[i];
+        CHECK(pu_verify_ed25519(key, "", 0, signature, &good, &error) == PU_LIBRARY);
+        CHECK(!good && ERR_peek_error() == 0);
+    }
+    answer = 1;
+    CHECK(!is_good(key, "", 0, signature));
+}
+
 int main(void)
 {
+    a_failure_of_openssl_is_an_error();
     vectors_hold_and_nothing_near_them(
         "d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a", "",
         "e5564300c360ac729086e2cc806e828a84877f1eb8e5d974d873e065224901555fb8821590a33bacc61e39701cf9b46b"

@@ -84,6 +84,29 @@ describe("purser approve", function()
     assert.equal(0, (run(plan, "--key", ssh_keys.path "alice", "--sum", "1")))
   end)
 
+  it("signs nothing where the records cannot be read, and leaves them as they are", function()
+    local path = folder .. "/.purser-signed"
+    assert(os.execute(("ln -s %s/not-mounted %s"):format(folder, path))) -- also for root, who reads any file
+    local code, _, err = run(plan, "--key", ssh_keys.path "alice", "--sum", "31")
+    assert.equal(2, code)
+    assert.matches("purser%-signed cannot be read", err)
+    assert.is_nil(io.open(plan .. ".alice.sig"))
+    assert.equal(2, (command.run({ "payouts", "show", plan, "--records", path }, { HOME = folder })))
+  end)
+
+  it("knows no folder of the user's where HOME is none: what another folder has is not believed", function()
+    local row = '{"params":{"coin":"USDT","netWork":"TRX","address":"TPayee1","amount":"10.5"},"at":1}\n'
+    files.write(folder .. "/.purser-signed", row)
+    local root = files.output_of("pwd"):match "%S+"
+    for _, home in ipairs { "", "HOME=", "HOME=." } do
+      local code, shown = command.shell(("cd %s && env -u HOME %s USER=alice %s %s/bin/purser approve %s --key %s "
+        .. "--sum 31 2>&1"):format(folder, home, os.getenv "LUA" or "lua5.4", root, plan, ssh_keys.path "alice"))
+      assert.matches("all are new to you", shown)
+      assert.matches("nothing is remembered", shown)
+      assert.equal(row, files.read(folder .. "/.purser-signed"), tostring(code))
+    end
+  end)
+
   it("does not read records that are none", function()
     files.write(folder .. "/records", '{"params":{"amount":"5"},"at":1}\n7\n')
     local code, _, err = run(plan, "--key", ssh_keys.path "alice", "--sum", "31", "--records", folder .. "/records")

@@ -82,6 +82,39 @@ describe("the keys", function()
   end)
 end)
 
+describe("a source of keys that cannot be looked up", function()
+  it("is an error, and never makes room for the keys of another account", function()
+    local folder = files.folder()
+    local text = "api_key = mx0default\nsecret_key = secret\nbase_url = " .. SIM .. "\n"
+    local function make(name) return assert(os.execute(("mkdir -p -m 700 %s/%s"):format(folder, name))) end
+    make "home/.config/purser"
+    make "creds"
+    assert(os.rename(private(text), folder .. "/home/.config/purser/default.keys"))
+    local home = folder .. "/home"
+    local function dry_run(variables)
+      variables.HOME, variables.PURSER_API_KEY, variables.PURSER_SECRET_KEY = home, false, false
+      return command.dry_run({}, variables)
+    end
+    assert.equal(0, (dry_run {})) -- the control
+    assert.equal(0, (dry_run { CREDENTIALS_DIRECTORY = folder .. "/creds" })) -- the folder has no key
+    for _, link in ipairs { "creds/purser", "home/.config/purser/treasury.keys" } do
+      assert(os.execute(("ln -s %s/not-mounted %s/%s"):format(folder, folder, link)))
+    end
+    for _, variables in ipairs { { CREDENTIALS_DIRECTORY = folder .. "/creds" },
+      { CREDENTIALS_DIRECTORY = folder .. "/not-mounted" },
+      { PURSER_ACCOUNT = "treasury" } } do
+      local code, _, err = dry_run(variables)
+      assert.equal(2, code, err)
+      assert.is_nil(err:find("mx0default", 1, true))
+      assert.matches("cannot be read", err)
+    end
+    local code, _, err = command.dry_run({ "--account", "treasury" }, { HOME = home, PURSER_ACCOUNT = "treasury",
+      PURSER_API_KEY = "mx0environment", PURSER_SECRET_KEY = "s", PURSER_BASE_URL = SIM })
+    assert.same({ 2, true }, { code, err:find("treasury.keys cannot be read", 1, true) ~= nil }, err)
+    files.remove(folder)
+  end)
+end)
+
 describe("keys in a file", function()
   local at
 

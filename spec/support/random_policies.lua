@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- Random policies and calls, decided by purser.signed.rules and by a second evaluator, which is naive: it works on what
+-- Random policies and calls, decided by purser.desk.approvals.rules and by a second evaluator, which is naive: it works on what
 -- was given, not on what was read, with numbers as floats and sets as lists, and tries all.
 --
 --     random_policies.compare(10000, seed)    as many policies, ten calls each; it raises what differs
@@ -192,6 +192,7 @@ function naive.hours(value, call)
 end
 function naive.queue(value, call) return holds(call.queue, value) end
 function naive.made_by(value, call)
+  if not call.maker then return "maybe" end -- nobody signed as the maker
   return holds(call.maker, value == "finance" and { "carol", "dave" } or { "alice", "bob", "dave" })
 end
 

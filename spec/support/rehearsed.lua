@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- Programs that pay, for specs of `purser test`: each is a file, whose command the caller gets.
 --
---   local command = rehearsed.program(text)   { "lua5.4", path }; the text sees `purser`, `keys` and TRON
+--   local command = rehearsed.program(text)   its words; the text sees `purser`, `keys` and TRON
 
 local files = require "files"
 
@@ -19,7 +19,8 @@ local TRON = "TLa2f6VPqDgRE67v1736s7bJ8Ray5wYjU7"
 function M.program(text)
   local path = files.temporary(HEAD:format(package.path, package.cpath) .. text)
   M.made[#M.made + 1] = path
-  return { os.getenv "LUA" or "lua5.4", path }
+  local preloaded = os.getenv "LD_PRELOAD" -- of the sanitizers: a rehearsal hands down nothing
+  return { "env", preloaded and "LD_PRELOAD=" .. preloaded or "LANG=C", os.getenv "LUA" or "lua5.4", path }
 end
 
 --- Removes the files.

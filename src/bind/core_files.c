@@ -18,13 +18,21 @@ static int failed(lua_State *L, int code)
 
 /* file_mode(path or open file) -> permission bits, whether the file belongs to this user or to root, a text that no
  * other file on this machine has, "file", "folder" or "other" (a pipe, a device), how many names it has, and whether
- * the path is a link | nil, reason. Of an open file it describes what was opened, whatever has its name now. */
+ * the path is a link | nil, reason, and whether nothing has that name: a name that cannot be looked up, such as a link
+ * that leads nowhere, is not missing. Of an open file it describes what was opened, whatever has its name now. */
 static int file_mode(lua_State *L)
 {
-    struct stat about;
+    struct stat about, named;
     int result =
         lua_isuserdata(L, 1) ? fstat(fileno(lpu_check_file(L, 1)), &about) : stat(luaL_checkstring(L, 1), &about);
-    if (result != 0) return failed(L, errno);
+    if (result != 0) {
+        int code = errno;
+        bool is_missing = (code == ENOENT || code == ENOTDIR) && lua_isstring(L, 1) &&
+                          lstat(lua_tostring(L, 1), &named) != 0 && (errno == ENOENT || errno == ENOTDIR);
+        failed(L, code);
+        lua_pushboolean(L, is_missing);
+        return 3;
+    }
     lpu_push_integer(L, (int64_t)(about.st_mode & 07777));
     lua_pushboolean(L, about.st_uid == geteuid() || about.st_uid == 0);
     char id[48];
@@ -32,7 +40,6 @@ static int file_mode(lua_State *L)
     lua_pushlstring(L, id, (size_t)len);
     lua_pushstring(L, S_ISREG(about.st_mode) ? "file" : S_ISDIR(about.st_mode) ? "folder" : "other");
     lpu_push_integer(L, (int64_t)about.st_nlink);
-    struct stat named;
     lua_pushboolean(L, lua_isstring(L, 1) && lstat(lua_tostring(L, 1), &named) == 0 && S_ISLNK(named.st_mode));
     return 6;
 }

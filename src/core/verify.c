@@ -58,7 +58,8 @@ bool pu_is_ed25519_key(const unsigned char given[PU_ED25519_KEY])
     return is_reduced(key);
 }
 
-/* OpenSSL rejects a signature whose second half is not below the order of the group. */
+/* OpenSSL rejects a signature whose second half is not below the order of the group. A failure of OpenSSL is never "not
+ * good": the signature may be a withdrawal. */
 enum pu_code pu_verify_ed25519(const unsigned char key[PU_ED25519_KEY], const void *text, size_t len,
                                const unsigned char signature[PU_ED25519_SIGNATURE], bool *good, pu_error *error)
 {
@@ -67,11 +68,13 @@ enum pu_code pu_verify_ed25519(const unsigned char key[PU_ED25519_KEY], const vo
     EVP_PKEY *public_key = EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, NULL, key, PU_ED25519_KEY);
     EVP_MD_CTX *context = EVP_MD_CTX_new();
     bool ready = public_key && context && EVP_DigestVerifyInit(context, NULL, NULL, NULL, public_key) == 1;
-    if (ready) *good = EVP_DigestVerify(context, signature, PU_ED25519_SIGNATURE, text, len) == 1;
+    int result = ready ? EVP_DigestVerify(context, signature, PU_ED25519_SIGNATURE, text, len) : -1;
     EVP_MD_CTX_free(context);
     EVP_PKEY_free(public_key);
-    if (!ready) return fail(error, "OpenSSL could not check the signature");
-    if (!*good) ERR_clear_error();
+    if (result < 0 || (result == 0 && ERR_FATAL_ERROR(ERR_peek_last_error())))
+        return fail(error, "OpenSSL could not check the signature");
+    *good = result == 1;
+    ERR_clear_error();
     return PU_OK;
 }
 

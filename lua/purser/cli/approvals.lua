@@ -37,10 +37,17 @@ function M.read_all(paths)
   return texts
 end
 
+--- Returns the text of the file of what its reader signed before, "" where there is none. Ends the command where it
+--- cannot be read: its records are neither left out of a page nor replaced.
+function M.read_records(path)
+  local text, message, is_missing = files.read(path)
+  return text or is_missing and "" or report.bad_input("%s", message)
+end
+
 -- Returns what the reader signed before, as lines of JSON in a file of theirs; nil where there is none.
 local function records_of(path)
   local known = {}
-  for line in (path and files.read(path) or ""):gmatch "[^\n]+" do
+  for line in (path and M.read_records(path) or ""):gmatch "[^\n]+" do
     local row = core.decode(line)
     if type(row) ~= "table" or type(row.params) ~= "table" or type(row.at) ~= "number" then
       report.bad_input("%s: line %d is no payment that was signed", path, #known + 1)

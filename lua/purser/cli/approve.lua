@@ -5,6 +5,7 @@
 local approvals = require "purser.cli.approvals"
 local connection = require "purser.cli.connection"
 local core = require "purser.core"
+local credentials = require "purser.cli.credentials"
 local files = require "purser.client.util.files"
 local json = require "purser.json"
 local lazy = require "purser.client.util.lazy"
@@ -46,8 +47,10 @@ function M.sign(text, key, namespace, target)
   pipe:close()
   os.remove(copy)
   if armoured == "" then report.bad_input "ssh-keygen did not sign; nothing was written" end
-  local signature = sshsig.read(armoured)
-  if not signature or not sshsig.verify(signature, namespace, text) then
+  local signature, is_good, problem = sshsig.read(armoured), nil, nil
+  if signature then is_good, problem = sshsig.verify(signature, namespace, text) end
+  if problem then report.bad_input("the signature could not be checked: %s", problem) end
+  if not is_good then
     report.bad_input "the signature is none that Purser takes; make a key with `ssh-keygen -t ed25519`"
   end
   report.must(files.replace(target, armoured))
@@ -73,24 +76,26 @@ end
 local function remember(path, plan)
   local lines = {}
   for i, row in ipairs(plan.rows) do
-    row.at = core.now_ms()
+    row.at, row.base_url = core.now_ms(), plan.head.base_url
     lines[i] = json.encode(row) .. "\n"
   end
-  return files.replace(path, (files.read(path) or "") .. table.concat(lines))
+  return files.replace(path, approvals.read_records(path) .. table.concat(lines))
 end
 
 function M.start(options)
   local text = approvals.read(options.plan)
   local plan = report.must(plan_text.read(text))
-  options.records = options.records or (os.getenv "HOME" or ".") .. "/.purser-signed"
+  local home = credentials.home()
+  options.records = options.records or home and home .. "/.purser-signed"
   approvals.show(options, text)
   confirm(options, plan.head)
   local kind = options.withdraw and "withdraw" or options.made and "made" or "approve"
   local target = ("%s.%s%s.sig"):format(options.plan, options.name or os.getenv "USER" or "signed",
     kind ~= "approve" and "." .. kind or "")
   M.sign(text, options.key, signers.NAMESPACES[kind], target)
-  if kind == "approve" and not remember(options.records, plan) then
-    report.say("%s cannot be written: the next plan shows these as new", options.records)
+  if kind == "approve" and not (options.records and remember(options.records, plan)) then
+    report.say("%s: the next plan shows these as new", options.records and options.records .. " cannot be written"
+      or "HOME is no absolute path, so nothing is remembered")
   end
   report.note("signed: %s; the payer adds it with `purser approvals add %s %s`", target, options.plan, target)
   return report.DONE

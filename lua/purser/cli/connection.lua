@@ -232,7 +232,9 @@ end
 
 -- Says that calls of this account have no known end, where the journal holds any, and which command finds out.
 local function tell_of_open_calls(journal, client, options)
-  local count = journal and options.action ~= "recover" and journal:open_count(client:account())
+  if not journal or options.action == "recover" then return end
+  local count, err = journal:open_count(client:account())
+  if not count then report.say("the journal could not be asked for open calls: %s", report.sentence(err)) end
   if not count or count.calls == 0 then return end
   report.note("the journal holds %d open call%s of this account: `purser journal recover%s` finds out what became of "
     .. "%s", count.calls, count.calls == 1 and "" or "s", M.words(options), count.calls == 1 and "it" or "them")

@@ -26,13 +26,19 @@ function M.take_secret()
   if secret then taken, why_not = secret, nil else why_not = why_not or message end
 end
 
---- Returns the folder of the named accounts: $XDG_CONFIG_HOME/purser, or ~/.config/purser. Nil without one: a relative
---- path is no configuration, because it depends on the current folder.
+--- Returns the user's folder. Nil without one: a relative path depends on the current folder, which others may fill.
+---@return string|nil
+function M.home()
+  local home = M.variable "HOME"
+  return home and home:find "^/" and home or nil
+end
+
+--- Returns the folder of the named accounts: $XDG_CONFIG_HOME/purser, or ~/.config/purser. Nil without one.
 ---@return string|nil
 function M.folder()
-  local config, home = M.variable "XDG_CONFIG_HOME", M.variable "HOME"
+  local config, home = M.variable "XDG_CONFIG_HOME", M.home()
   if config and config:find "^/" then return config .. "/purser" end
-  return home and home:find "^/" and home .. "/.config/purser" or nil
+  return home and home .. "/.config/purser"
 end
 
 --- Returns the file of a named account; nil and a message for what is no name.
@@ -58,11 +64,14 @@ function M.names()
   return names
 end
 
+-- Returns whether nothing has this name. What is there and cannot be looked up is not missing: its reader says why.
+local function is_missing(path) return select(3, core.file_mode(path)) == true end
+
 -- Returns the keys of a named account, where it has a file; nil alone where it has none.
 local function from_account(name)
   local path, message = M.path_of(name)
   if not path then return nil, message end
-  if not core.file_mode(path) then return nil end
+  if is_missing(path) then return nil end
   local keys
   keys, message = key_file.read(path)
   if keys then keys.account = name end
@@ -85,7 +94,7 @@ local function from_environment()
   local path, folder, keys, message = M.variable "PURSER_CREDENTIALS", M.variable "CREDENTIALS_DIRECTORY", nil, nil
   if path then keys, message = key_file.read(path)
   elseif M.variable "PURSER_API_KEY" or taken then keys, message = from_variables()
-  elseif folder and core.file_mode(folder .. "/purser") then -- systemd's LoadCredential=purser:/path
+  elseif folder and (is_missing(folder) or not is_missing(folder .. "/purser")) then -- LoadCredential=purser:/path
     keys, message = key_file.read(folder .. "/purser")
   end
   if keys then keys.account = M.variable "PURSER_ACCOUNT" end

@@ -34,6 +34,7 @@
 
 local call_options = require "purser.client.call.call_options"
 local lazy = require "purser.client.util.lazy"
+local loopback = require "purser.client.util.loopback"
 local options_ = require "purser.client.options"
 local pipeline = require "purser.client.call.pipeline"
 local rate_limit = require "purser.client.call.rate_limit"
@@ -114,7 +115,12 @@ function M.fill(self, options)
   end
   self._origin, self._prefix, hint, option = options_.split_url(url, options.allow_insecure)
   if not self._origin then return self._prefix, hint, option or "base_url" end
-  self._host = options_.host_of(self._origin)
+  self._host = loopback.host_of(self._origin)
+  local rehearsed = os.getenv "PURSER_REHEARSAL"
+  if rehearsed and self._origin .. self._prefix ~= rehearsed then
+    return ("this is a rehearsal of `purser test`: a client is of its simulator %s, and of no other service"):format(
+      rehearsed), "take the service and the keys from PURSER_BASE_URL, PURSER_API_KEY and PURSER_SECRET_KEY", "base_url"
+  end
   if options.proxy and options.proxy ~= "" then
     wrong, option, hint = options_.check_proxy(url, options)
     if wrong then return wrong, hint, option end

@@ -57,12 +57,6 @@ function M.split_url(url, allow_insecure)
   return scheme .. "://" .. authority, (path:gsub("/+$", ""))
 end
 
---- Returns the host of a service as a journal keeps it. This machine has one name, whatever port a test's service has.
-function M.host_of(origin)
-  local host = origin:lower():gsub("^%a+://", ""):gsub(":%d*$", "")
-  return loopback.is(host) and "localhost" or host
-end
-
 local proxy_schemes = { http = true, https = true, socks4 = true, socks4a = true, socks5 = true, socks5h = true }
 
 -- Returns what is wrong with the form of a proxy, which may hold a password and is not quoted; or nil.

@@ -15,7 +15,8 @@ teardown(ssh_keys.remove)
 
 -- Moves of the clock after the first call, and what becomes of the second: by the words of the design, not by the code.
 local CASES = {
-  { -400 * DAY, "sent" }, { -8 * DAY, "sent" }, { -DAY - 1, "sent" }, -- a newest call of another world is not believed
+  { -400 * DAY, "plan_days" }, { -8 * DAY, "plan_days" }, -- the plan ends later than it may at such a time
+  { -DAY - 1, "sent" }, -- a newest call of another world is not believed
   { -DAY, "clock" }, { -12 * HOUR, "clock" }, { -HOUR, "clock" }, { -60001, "clock" },
   { -60000, "sent" }, { -1, "sent" }, { 0, "sent" }, { 1, "sent" }, { HOUR, "sent" },
   { ENDS - setting.NOW - 1, "sent" }, { ENDS - setting.NOW, "expired" }, { ENDS - setting.NOW + 1, "expired" },

@@ -44,6 +44,24 @@ describe("a policy that is checked", function()
     assert.same({}, assert(check.check(text { allow("all", { operation = "wallet.transfer" }) })).unasked)
   end)
 
+  it("names each kind of write call that nobody is asked for", function()
+    local seen = 0
+    for _, row in ipairs(require("purser.client.operations").every) do
+      local name = row.full_name
+      if row.effect ~= "read" then
+        local found = assert(check.check(text { allow("all", {}, two), allow("free", { operation = name }) }))
+        local is_withdrawal = row.moves and row.moves.to == "address"
+        assert.same(is_withdrawal and {} or { name }, found.free)
+        assert.equal(is_withdrawal or false, next(found.unasked) ~= nil, name)
+        local stopped = assert(check.check(text { allow("free", { operation = name }),
+          forbid("no", { operation = name }) }))
+        assert.same({ {}, {} }, { stopped.free, stopped.unasked }, name)
+        seen = seen + 1
+      end
+    end
+    assert.is_true(seen > 8)
+  end)
+
   it("shows what may get looser, for those who sign it", function()
     local rest = { name = "rest", effect = "require", wait_hours = 24 }
     local function office(hours) return forbid("office", { operation = "withdrawals" }, { { hours = hours } }) end

@@ -59,7 +59,7 @@ describe("a policy", function()
     for _, value in ipairs { false, "no", 1 } do fails("is not true", with_rule { when = { saved = value } }) end
     fails('"addresses" has no "hot"', with_rule { when = { to = { "cold", "hot" } } })
     fails('"groups" has no "robots"', with_rule { when = { made_by = "robots" } })
-    fails("is empty", with_rule { when = { coin = {} } })
+    fails("coin is no list", with_rule { when = { coin = {} } }) -- {} is an object
     fails("never matches", with_rule { unless = { { coin = "USDT" }, {} } })
     fails("unless is no list", with_rule { unless = { coin = "USDT" } })
   end)

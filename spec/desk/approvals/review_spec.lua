@@ -21,6 +21,7 @@ local function month()
     rows[i] = { key = ("inv-%03d"):format(i), operation = "wallet.withdraw", payee = "Supplier " .. i,
       params = { coin = "USDT", netWork = "TRX", address = address(i), amount = amount } }
     known[i] = { payee = rows[i].payee, operation = "wallet.withdraw", at = NOW - 60 * DAY,
+      base_url = "https://s.example",
       params = { coin = "USDT", netWork = "TRX", address = address(i), amount = "7.77" } }
   end
   return rows, known
@@ -97,7 +98,7 @@ describe("the review of a plan", function()
       { key = "b", operation = "wallet.internal_transfer", payee = "", params = { asset = "USDT", amount = "5",
         toAccountType = "MOBILE", toAccount = "5550100", areaCode = "86" } },
       { key = "c", operation = "wallet.withdraw", payee = "", params = { coin = "USDT", netWork = "TRX", amount = "5",
-        address = "Tother", remark = "rent" } } }):gsub("%s+", " ")
+        address = "Tother", remark = "rent" } } }):gsub("\n +%.%.%.", ""):gsub("%s+", " ")
     for _, part in ipairs { "desk 0001 by sub_account.create_api_key: ip 203.0.113.7, note n, permissions "
       .. "SPOT_DEAL_WRITE,SPOT_WITHDRAW_WRITE ", "5550 100 by wallet.internal_transfer: areaCode 86, toAccountType "
       .. "MOBILE ", "by wallet.withdraw: remark rent " } do
@@ -111,8 +112,8 @@ describe("the review of a plan", function()
     assert.matches("nothing proves it", show(rows))
     assert.matches("3 rows go to addresses that you never paid", (function()
       local three, known = { rows[1], rows[2], rows[3] }, {}
-      known[1] = { operation = "wallet.withdraw", at = 0, params = { coin = "USDT", netWork = "TRX", address = "Tother",
-        amount = "1" } }
+      known[1] = { operation = "wallet.withdraw", at = 0, base_url = "https://S.example:443",
+        params = { coin = "USDT", netWork = "TRX", address = "Tother", amount = "1" } }
       return show(three, { known = known })
     end)())
     local many = {}
@@ -161,6 +162,33 @@ describe("the review of a plan", function()
       netWork = "TRX  x", address = "Tother", amount = "5", memo = "7  NEW" } } })
     assert.truthy(text:find([["k 1 BTC"  5 USDT "TRX x"  "ACME to TGoo dAdd ress'"]]
       .. '\n    to Toth er  memo "7 NEW"\n', 1, true), text)
+  end)
+
+  it("lets no text of the maker's begin a line as the page's own lines begin", function()
+    local shown = "TXbuy5rFPKWTMsHX6XgYoTTyEBRKoPf7aJ"
+    local line = "    to " .. shown:gsub("....", "%0 ")
+    for _, member in ipairs { "payee", "memo", "remark", "contractAddress" } do
+      for _, fill in ipairs { " ", "\194\160", "\227\128\128", "." } do
+        for pad = 1, 90 do
+          local text = "Acme" .. fill:rep(pad) .. " to " .. shown:gsub("....", "%0 ") .. " " .. ("-"):rep(76) .. " ok"
+          local row = { key = "inv-1", operation = "wallet.withdraw", payee = member == "payee" and text or "",
+            params = { coin = "USDT", netWork = "TRX", amount = "5", address = "Tother" } }
+          if member ~= "payee" then row.params[member] = text end
+          for _, html in ipairs { false, true } do
+            assert.is_nil(("\n" .. show({ row }, { html = html })):find("\n" .. line, 1, true), member .. fill .. pad)
+          end
+        end
+      end
+    end
+  end)
+
+  it("calls new what was paid at another host alone", function()
+    local rows, known = month()
+    assert.is_nil(show(rows, { known = known, now = NOW }):find("NEW", 1, true))
+    for _, url in ipairs { "http://127.0.0.1:8000", "https://other.example", false } do
+      for _, payment in ipairs(known) do payment.base_url = url or nil end
+      assert.matches("500 rows go to addresses that you never paid", show(rows, { known = known, now = NOW }))
+    end
   end)
 
   it("is of a plan, and of nothing else", function()

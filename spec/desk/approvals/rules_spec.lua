@@ -173,6 +173,55 @@ describe("places", function()
   end)
 end)
 
+describe("a maker who did not sign", function()
+  it("is unknown: no allow is met, and each forbid and require applies", function()
+    local robots = read { allow("all", {}, nil, { { made_by = "finance" } }), allow("robot", { made_by = "finance" }) }
+    local stopped = read { allow("all", {}), { name = "f", effect = "forbid", when = { made_by = "finance" } },
+      { name = "r", effect = "require", when = { made_by = "finance" }, wait_hours = 24 } }
+    for maker, expected in pairs { carol = { true, false }, alice = { true, true }, [""] = { false, false } } do
+      local call = withdrawal { maker = maker ~= "" and maker or nil }
+      assert.same(expected, { rules.decide(robots, call).ok, rules.decide(stopped, call).ok }, maker)
+    end
+  end)
+end)
+
+describe("a destination whose memo stands behind a colon", function()
+  local ADDRESS, OTHER = "TCold", "TOther"
+  local function to(address, operation, memo)
+    local params = operation == "wallet.withdraw" and { netWork = "TRX", memo = memo } or { network = "TRX" }
+    params.address = address
+    return withdrawal { operation = operation, params = params }
+  end
+
+  it("is one with the address alone: for a rule by address, and for a sum", function()
+    local changes = { addresses = { bad = { { address = ADDRESS } }, memo = { { address = ADDRESS, memo = "7" } } } }
+    local function is_ok(rule, call) return rules.decide(read(rule, changes), call).ok end
+    local function forbids(name, call)
+      return not is_ok({ allow("all", {}), { name = "f", effect = "forbid", when = { to = name } } }, call)
+    end
+    for _, case in ipairs { { "broker.withdraw", ADDRESS }, { "broker.withdraw", ADDRESS .. ":7" },
+      { "broker.withdraw", ADDRESS:lower() .. ":7" }, { "broker.withdraw", ADDRESS .. ":" },
+      { "wallet.withdraw", ADDRESS .. ":7" }, { "wallet.withdraw", ADDRESS, "7" }, { "wallet.withdraw", ADDRESS } } do
+      local call = to(case[2], case[1], case[3])
+      assert.same({ true, true }, { forbids("bad", call), forbids("memo", call) }, case[1] .. case[2])
+      assert.is_false(forbids("bad", to(OTHER .. ":7", case[1])))
+    end
+    for name, expected in pairs { memo = true, bad = false } do
+      assert.equal(expected, is_ok({ allow(name, { to = name }) }, to(ADDRESS .. ":7", "broker.withdraw")))
+    end
+    local plain, with_memo = to(ADDRESS, "broker.withdraw"), to(ADDRESS .. ":7", "broker.withdraw")
+    assert.equal(plain.place, with_memo.place)
+    assert.not_equal(plain.destination, with_memo.destination)
+    assert.equal(with_memo.destination, to(ADDRESS, "wallet.withdraw", "7").destination)
+  end)
+
+  it("is not made of a prefix where the operation has a memo of its own", function()
+    local first, second = to("bitcoincash:qa", "wallet.withdraw"), to("bitcoincash:qb", "wallet.withdraw")
+    assert.not_equal(first.place, second.place)
+    assert.not_equal(to("0xAB", "wallet.withdraw").place, to("AB", "wallet.withdraw").place) -- docs/approvals.md, 12
+  end)
+end)
+
 describe("random policies", function()
   it("decide as a second evaluator does, whatever the order, and never looser", function()
     random_policies.compare(2000, 7)

@@ -90,11 +90,16 @@ describe("a plan", function()
   it("belongs to one account, queue, journal and service, under a policy of the chain, for a time", function()
     local given = chain()
     local payer = { account = "a", journal_id = "j", base_url = "u", chain = given }
-    local head = { account = "a", queue = "q", journal = "j", base_url = "u", policy = "1 " .. given.latest.digest }
+    local head = { account = "a", queue = "q", journal = "j", base_url = "u", policy = "1 " .. given.latest.digest,
+      not_after = "1970-01-08" }
     local plan = { head = head, ends = 100 }
     assert.is_nil(signers.misfit(plan, payer, "q", 99))
     assert.is_nil(signers.misfit(plan, payer, nil, 99))
     assert.equal("expired", signers.misfit(plan, payer, "q", 100))
+    given.latest.plan_days = 6 -- what is brought obeys the limit, and not only what this program writes
+    assert.equal("plan_days", signers.misfit(plan, payer, "q", 99))
+    assert.matches("allow.*1970%-01%-07", select(2, signers.write(payer, "q", "carol", {}, 99, "1970-01-08")))
+    given.latest.plan_days = 7
     for name, code in pairs { account = "account", queue = "queue", journal = "journal", base_url = "service",
       policy = "policy" } do
       local kept = head[name]

@@ -75,6 +75,17 @@ describe("a policy that is tried", function()
     assert.same({ 1, 1, { ["saved-only"] = 1 } }, { trial.payments, trial.not_judged, trial.refused_by })
   end)
 
+  it("counts a payment whose parameters were pruned as not judged", function()
+    own.within(function(tx)
+      pay(tx, "a", NOON, "5")
+      pay(tx, "b", NOON + 1, "5")
+      tx:rows "UPDATE purser_calls SET params = '{}' WHERE id = 'b'"
+      return true
+    end)
+    local trial = assert(run { { name = "all", effect = "allow", approvals = {} } })
+    assert.same({ 1, 1 }, { trial.payments, trial.not_judged })
+  end)
+
   it("needs a policy that can be read", function()
     local trial, err = try.run { journal = own.journal, account = "treasury", policy = "{}" }
     assert.is_nil(trial)

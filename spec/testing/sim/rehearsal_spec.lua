@@ -57,6 +57,30 @@ describe("a rehearsal", function()
       assert.matches("not made", wrong["killed before it arrives"])
     end)
 
+  it("makes the program's world: nothing of the user's is in it, and each client is of the simulator alone", function()
+    local runs, problem = purser.sim.rehearse(rehearsed.program [[
+      local names, expected = {}, "HOME LANG PATH PURSER_ACCOUNT PURSER_API_KEY PURSER_BASE_URL PURSER_JOURNAL "
+        .. "PURSER_REHEARSAL PURSER_SECRET_KEY PURSER_TEST_FOLDER"
+      local by_shell = { PWD = true, OLDPWD = true, SHLVL = true, _ = true }
+      for line in io.popen("env | LC_ALL=C sort"):lines() do
+        local name = line:match "^[%w_]+"
+        if not by_shell[name] then names[#names + 1] = name end
+      end
+      names = table.concat(names, " "):gsub("LD_PRELOAD", "LANG")
+      assert(names == expected, names)
+      assert(os.getenv "HOME" == os.getenv "PURSER_TEST_FOLDER" .. "/home" and os.execute "test -z \"$(ls -A $HOME)\"")
+      for _, other in ipairs { { base_url = "http://127.0.0.1:9" }, { profile = "mexc" },
+        { base_url = keys.base_url .. "/x" }, { base_url = "http://localhost", transport = { send = print } } } do
+        other.api_key, other.secret_key = keys.api_key, keys.secret_key
+        local client, err = purser.new(other)
+        assert(not client and err.option == "base_url" and err.message:find "this is a rehearsal", tostring(err))
+      end
+      assert(purser.new(keys)):ping()
+    ]])
+    assert.is_nil(runs)
+    assert.matches("makes no write call", problem, 1, true) -- the program ended with 0
+  end)
+
   it("does not begin where the program fails without a fault, or writes nothing", function()
     for text, message in pairs { ["print 'oh\\n no' os.exit(3)"] = "ends with 3 where nothing goes wrong: oh / no",
       ["assert(purser.new(keys)):ping()"] = "makes no write call" } do

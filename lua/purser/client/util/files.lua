@@ -7,8 +7,6 @@ local json_tree = lazy "purser.client.util.json_tree"
 
 local M = {}
 
-local NOTHING_THERE = { [2] = true, [20] = true } -- ENOENT, ENOTDIR
-
 local MAX_BYTES = 256 * 1024 * 1024 -- more than a million payments
 
 -- Returns why a file is not read: a pipe may never end, nor a device. Nil for any other.
@@ -31,8 +29,8 @@ function M.open(path, judge)
   if path == "" then return nil, '"" cannot be read: it names no file', false end
   local problem = unfit(path) -- before it is opened: to open a pipe may wait for ever
   if problem then return nil, cannot_read(path, problem), false end
-  local file, reason, code = io.open(path, "rb")
-  if not file then return nil, cannot_read(path, reason), NOTHING_THERE[code] or false end
+  local file, reason = io.open(path, "rb")
+  if not file then return nil, cannot_read(path, reason), select(3, core.file_mode(path)) == true end
   problem = unfit(path, file)
   if not problem and not file:read(0) then problem = select(2, file:read(1)) end -- a folder can be opened
   local rejection = not problem and judge and judge(path, file)

@@ -119,6 +119,21 @@ function M.write(node)
   return table.concat(out)
 end
 
+--- Returns what a tree holds, each number as Lua's. Each list of the tree gets this metatable: an empty list is no
+--- empty object then.
+---@param node table
+---@param list table
+function M.value(node, list)
+  if node.type == "number" then return tonumber(node.text) end
+  if node.raw then return node.type == "string" and node.text or node.text == "true" end
+  local is_list = node.type == "array"
+  local value = setmetatable({}, is_list and list or nil)
+  for i, item in ipairs(node) do
+    if is_list then value[i] = M.value(item, list) else value[item[1]] = M.value(item[2], list) end
+  end
+  return value
+end
+
 --- Calls `visit(node, name)` for every scalar; `name` is that of the nearest member around it, or nil.
 ---@param node table
 ---@param visit fun(node: table, name: string|nil)

@@ -14,4 +14,12 @@ function M.is(host)
   return host == "localhost" or family ~= nil and is_own and (family == 6 or host:sub(1, 1) ~= "[")
 end
 
+--- Returns the host of a service as a journal keeps it. This machine has one name, whatever port a test's service has.
+---@param url string  of options.split_url: with its path, or without
+---@return string
+function M.host_of(url)
+  local host = url:lower():gsub("^%a+://", ""):gsub("/.*$", ""):gsub(":%d*$", "")
+  return M.is(host) and "localhost" or host
+end
+
 return M

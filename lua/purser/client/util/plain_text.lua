@@ -169,6 +169,30 @@ end
 local BLANKS = { "^%s", "%s$", "\194\160", "\225\154\128", "\226\128[\128-\138\175]", "\226\129\159",
   "\226\160\128", "\227\128\128" }
 
+--- Returns the text as clean() does, with each run of blanks, of whatever width, as one usual blank.
+---@param text string
+---@param max_bytes integer|nil
+---@return string
+function M.folded(text, max_bytes)
+  for i = 3, #BLANKS do text = text:gsub(BLANKS[i], " ") end
+  return (M.clean(text:gsub("%s+", " "), max_bytes))
+end
+
+--- Adds a text to a list of lines, cut at blanks where there are some. What goes on in a next line begins with a mark.
+---@param lines string[]
+---@param text string
+---@param width integer
+---@param mark string
+function M.wrap(lines, text, width, mark)
+  while #text > width do
+    local cut = text:sub(1, width):find " [^ ]*$"
+    if not cut or cut <= #mark + 1 then cut = width end
+    lines[#lines + 1] = text:sub(1, cut - 1)
+    text = mark .. text:sub(cut):gsub("^ ", "")
+  end
+  lines[#lines + 1] = text
+end
+
 --- Tells whether a text can be a name by which one payment is told from another: it differs from no other one by what
 --- cannot be seen.
 ---@param text string

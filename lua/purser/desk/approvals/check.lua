@@ -5,6 +5,7 @@
 
 local errors = require "purser.client.call.errors"
 local names_of = require "purser.client.util.names_of"
+local operations_ = require "purser.client.operations"
 local policy = require "purser.desk.approvals.policy"
 local rules = require "purser.desk.approvals.rules"
 
@@ -166,6 +167,30 @@ local function unasked_of(given)
   return unasked
 end
 
+-- Returns the other write calls that are sent without anybody's word, unless a rule stops all of them. The list is the
+-- table of operations: a new kind of move is in it by itself.
+local function free_of(given)
+  local free = {}
+  local function is_stopped(own)
+    for _, other in ipairs(given.rules) do
+      local stops = other.effect == "forbid" or other.effect == "require" and other.approvals[1] ~= nil
+      if stops and is_part(own, other, given, given) then return true end
+    end
+  end
+  for _, row in ipairs(operations_.every) do
+    local name, is_free = row.full_name, false
+    local is_other = row.effect ~= "read" and not rules.counts({ operation = WITHDRAWALS }, name)
+    for _, rule in ipairs(is_other and given.rules or {}) do
+      local own = { when = { operation = { [name] = true } }, unless = rule.unless }
+      for word, value in pairs(rule.when) do own.when[word] = own.when[word] or value end
+      is_free = is_free or rule.effect == "allow" and not rule.approvals[1] and not is_empty(rule, given)
+        and rules.counts({ operation = rule.when.operation }, name) and not is_stopped(own)
+    end
+    if is_free then free[#free + 1] = name end
+  end
+  return free
+end
+
 ------------------------------------------------------------------------------------------------------ two policies
 
 local function asks_as_many(rule, other, of_rule, of_other)
@@ -220,6 +245,7 @@ end
 ---@field forbidden string[]   an `allow` that is part of a `forbid`
 ---@field unfilled string[]    rules whose places not even everybody fills
 ---@field unasked table<string, string>  by coin: the largest amount that is withdrawn without anybody's word, at most
+---@field free string[]        other write calls that nobody is asked for
 ---@field looser string[]      what may let more through than the other policy: all for which that is not ruled out
 ---@field digest string
 
@@ -232,7 +258,7 @@ function M.check(text, against)
     return nil, errors.argument("policy", ("the %s cannot be read: %s"):format(given and "other policy" or "policy",
       message))
   end
-  local found = { never = {}, forbidden = {}, unfilled = {}, unasked = unasked_of(given),
+  local found = { never = {}, forbidden = {}, unfilled = {}, unasked = unasked_of(given), free = free_of(given),
     looser = old and looser_of(given, old) or {}, digest = given.digest }
   for _, rule in ipairs(given.rules) do
     local is_forbidden = false

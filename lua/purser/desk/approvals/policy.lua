@@ -4,6 +4,7 @@
 
 local decimal = require "purser.decimal"
 local files = require "purser.client.util.files"
+local json_tree = require "purser.client.util.json_tree"
 local names_of = require "purser.client.util.names_of"
 local operations = require "purser.client.operations"
 local plan_text = require "purser.desk.approvals.plan_text"
@@ -12,17 +13,29 @@ local suggest = require "purser.client.util.suggest"
 
 local M = {}
 
-local find, format, gsub, match, upper = string.find, string.format, string.gsub, string.match, string.upper
+local find, floor, format, gsub, match, upper = string.find, math.floor, string.format, string.gsub, string.match,
+  string.upper
 
 local wrong = plan_text.wrong
 
 local MAX_HOURS = 31 * 24
+local LIST = {} -- the metatable of what the file has as a list: an empty one is no empty object
 local DIGEST = "^" .. string.rep("%x", 64) .. "$"
 
 ------------------------------------------------------------------------------------------------------ kinds of values
 
 -- A reader takes a value (nil where the file has none), its place in words, and the policy as far as it was read. It
--- returns what is kept of the value, or ends the reading.
+-- looks at the type first: false is no absent value. It returns what is kept of the value, or ends the reading.
+
+local function is_list(value) return type(value) == "table" and getmetatable(value) == LIST end
+
+-- Reads a value where the file has one.
+local function optional(read, default)
+  return function(value, ...)
+    if value == nil then return default end
+    return read(value, ...)
+  end
+end
 
 local function text_of(value, name)
   if type(value) ~= "string" or value == "" then wrong("%s is no text", name) end
@@ -36,14 +49,13 @@ local function name_of(value, name)
   return value
 end
 
-local function whole(least, most, default)
+local function whole(least, most)
   return function(value, name)
-    if value == nil and default then return default end
     if type(value) ~= "number" or value % 1 ~= 0 or value < 0 or value > most then
       wrong("%s is no whole number up to %d", name, most)
     end
     if value < least then wrong("%s is %d", name, value) end
-    return value
+    return floor(value)
   end
 end
 
@@ -64,7 +76,7 @@ end
 
 local function list_of(read)
   return function(value, name, policy)
-    if type(value) ~= "table" or value[1] == nil and next(value) ~= nil then wrong("%s is no list", name) end
+    if not is_list(value) then wrong("%s is no list", name) end
     local list = {}
     for i, each in ipairs(value) do list[i] = read(each, format("%s[%d]", name, i), policy) end
     return list
@@ -76,9 +88,8 @@ local function set_of(read)
   local read_list = list_of(read)
   return function(value, name, policy)
     local set = {}
-    for _, member in ipairs(read_list(type(value) == "table" and value or { value }, name, policy)) do
-      set[member] = true
-    end
+    local list = type(value) == "table" and value or setmetatable({ value }, LIST)
+    for _, member in ipairs(read_list(list, name, policy)) do set[member] = true end
     if next(set) == nil then wrong("%s is empty", name) end
     return set
   end
@@ -86,22 +97,22 @@ end
 
 -- Calls fn(member) for the members of an object, in order, but for `note`, which may stand anywhere.
 local function each_member(value, name, fn)
-  if type(value) ~= "table" or value[1] ~= nil then wrong("%s is no object", name) end
+  if type(value) ~= "table" or is_list(value) then wrong("%s is no object", name) end
   for _, member in ipairs(names_of(value)) do
     if member ~= "note" then fn(member) end
   end
 end
 
--- An object whose members have names of the file's.
+-- An object whose members have names of the file's; an empty one where the file has none.
 local function map_of(read)
-  return function(value, name, policy)
+  return optional(function(value, name, policy)
     local map = {}
-    each_member(value or {}, name, function(member)
+    each_member(value, name, function(member)
       name_of(member, "a name of " .. name)
       map[member] = read(value[member], name .. "." .. member, policy, member)
     end)
     return map
-  end
+  end, {})
 end
 
 -- An object whose members are these: a list of { name, reader }, read in this order. The readers get the policy; those
@@ -125,7 +136,7 @@ end
 -- The name of something that the policy has under `part`.
 local function known_in(part)
   return function(value, name, policy)
-    if policy[part][value or ""] then return value end
+    if type(value) == "string" and policy[part][value] then return value end
     wrong('%s: "%s" has no "%s"', name, part, tostring(value))
   end
 end
@@ -167,7 +178,7 @@ local conditions = {
 -- beside it a sum would be of apples and pears.
 local function conditions_of(value, name, policy, outer)
   local read = {}
-  each_member(value or {}, name, function(word)
+  each_member(value == nil and {} or value, name, function(word)
     if not conditions[word] then wrong('%s has no member "%s"%s', name, word, suggest.among(word, conditions)) end
     read[word] = conditions[word](value[word], name .. "." .. word, policy)
   end)
@@ -188,7 +199,7 @@ end
 
 -- Reads the keys of a person: one, and the next while it is rotated. No two persons share one.
 local function keys_of(value, name, policy, person)
-  if type(value) ~= "table" or #value < 1 or #value > 2 then wrong("%s has not one or two keys", name) end
+  if not is_list(value) or #value < 1 or #value > 2 then wrong("%s has not one or two keys", name) end
   policy.by_key = policy.by_key or {}
   local keys = {}
   for i, line in ipairs(value) do
@@ -203,21 +214,18 @@ end
 
 local places_of = list_of(object_of { { "group", known_in "groups" }, { "count", whole(1, 20) } })
 
-local function address_member(value, name) return value and text_of(value, name) end
-
 local read_rule = object_of { { "name", name_of },
   { "effect", one_of({ allow = "allow", require = "require", forbid = "forbid" }, "allow, require and forbid") },
-  { "when", conditions_of }, { "unless", function(value) return value or {} end },
-  { "approvals", function(value, name, policy) return value and places_of(value, name, policy) end },
-  { "wait_hours", function(value, name) return value and whole(0, MAX_HOURS)(value, name) end } }
+  { "when", conditions_of }, { "unless", function(value) return value end },
+  { "approvals", optional(places_of) }, { "wait_hours", optional(whole(0, MAX_HOURS)) } }
 
 local function rule_of(given, at, policy)
   if type(given) == "table" and type(given.name) == "string" then at = 'rule "' .. given.name .. '"' end
   local rule = read_rule(given, at, policy)
-  rule.unless = list_of(function(each, name)
+  rule.unless = optional(list_of(function(each, name)
     local read = conditions_of(each, name, policy, rule.when)
     return next(read) and read or wrong("%s is empty, so the rule never matches", name)
-  end)(rule.unless, at .. ".unless")
+  end), {})(rule.unless, at .. ".unless")
   if rule.effect == "forbid" and (rule.approvals or rule.wait_hours) then
     wrong("%s forbids, and no approval or wait undoes that", at)
   end
@@ -240,7 +248,7 @@ end
 
 -- Reads the rules. They are sorted, so that no order of the file can matter.
 local function rules_of(value, name, policy)
-  local rules, seen = list_of(rule_of)(value or {}, name, policy), {}
+  local rules, seen = optional(list_of(rule_of), {})(value, name, policy), {}
   if not rules[1] then wrong("there are no rules, so nothing could be sent") end
   table.sort(rules, function(a, b) return a.name < b.name end)
   for _, rule in ipairs(rules) do
@@ -251,7 +259,8 @@ local function rules_of(value, name, policy)
 end
 
 local function replaces_of(value, _, policy)
-  if find(tostring(value or ""), policy.version > 1 and DIGEST or "^$") then return value end
+  if policy.version == 1 and value == nil then return nil end
+  if policy.version > 1 and type(value) == "string" and find(value, DIGEST) then return value end
   wrong("replaces is the digest of the version before, and version 1 has none")
 end
 
@@ -266,9 +275,9 @@ local read_file = object_of {
   { "version", whole(1, 1000000) }, { "replaces", replaces_of }, { "zone", zone_of },
   { "people", map_of(keys_of) },
   { "groups", map_of(set_of(known_in "people")) },
-  { "addresses", map_of(list_of(object_of { { "address", text_of }, { "network", address_member },
-    { "memo", address_member }, { "contractAddress", address_member } })) },
-  { "plan_days", whole(0, 366, 7) }, { "change", change_of }, { "rules", rules_of },
+  { "addresses", map_of(list_of(object_of { { "address", text_of }, { "network", optional(text_of) },
+    { "memo", optional(text_of) }, { "contractAddress", optional(text_of) } })) },
+  { "plan_days", optional(whole(0, 366), 7) }, { "change", change_of }, { "rules", rules_of },
 }
 
 ---@class purser.Policy
@@ -290,7 +299,7 @@ local function read(text)
   if type(text) ~= "string" then wrong("it is a %s, and no text", type(text)) end
   local given, message = files.rules_of("the policy", text)
   if not given then wrong("%s", (gsub(message, "^the policy: ", ""))) end
-  local policy = read_file(given, "the policy")
+  local policy = read_file(json_tree.value(json_tree.read(text), LIST), "the policy")
   policy.text, policy.digest, policy.by_key = text, plan_text.digest(text), policy.by_key or {}
   return policy
 end

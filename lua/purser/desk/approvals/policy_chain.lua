@@ -18,12 +18,16 @@ local floor, format = math.floor, string.format
 ---@field versions purser.Policy[]      by version
 ---@field ever table<string, string>    who had a key in any version, by the key
 
--- Returns the persons of a policy who signed a text as a policy, by name: of several signatures each counts once.
+-- Returns the persons of a policy who signed a text as a policy, by name: of several signatures each counts once. Nil
+-- and a message where a signature could not be checked.
 local function persons_of(each, text, signatures)
   local persons = {}
   for _, armoured in ipairs(signatures) do
     local signature = sshsig.read(armoured)
-    local person = signature and sshsig.verify(signature, M.NAMESPACE, text) and each.by_key[signature.public.key]
+    local is_good, problem
+    if signature then is_good, problem = sshsig.verify(signature, M.NAMESPACE, text) end
+    if problem then return nil, problem end
+    local person = is_good and each.by_key[signature.public.key]
     if person then persons[person] = true end
   end
   return persons
@@ -43,7 +47,9 @@ local function problem(new, old, signatures, account)
   if old and new.replaces ~= old.digest then return "it replaces another policy than the version before it" end
   if new.account ~= account then return format('it is of the account "%s"', new.account) end
   for _, each in ipairs { old or new, new } do
-    if not rules.filled(each, each.change, persons_of(each, new.text, list)) then
+    local persons, unchecked = persons_of(each, new.text, list)
+    if not persons then return unchecked end
+    if not rules.filled(each, each.change, persons) then
       return format("not all have signed whom the `change` of version %d names", each.version)
     end
   end
@@ -51,9 +57,11 @@ end
 
 -- Returns why a folder is not believed: who can take files out of it brings back an older policy.
 local function distrust(folder)
-  local mode, is_own = core.file_mode(folder)
-  local can_others = mode and (floor(mode / 16) % 2 == 1 or floor(mode / 2) % 2 == 1) -- its group, and all
-  if can_others or is_own == false then
+  local mode, is_own, is_missing = core.file_mode(folder)
+  if not mode then
+    return is_missing ~= true and format("the policy's folder %s cannot be looked at: %s", folder, is_own) or nil
+  end
+  if floor(mode / 16) % 2 == 1 or floor(mode / 2) % 2 == 1 or not is_own then -- its group, and all
     return format("the policy's folder %s can be changed by others; let it be yours or root's: chmod go-w", folder)
   end
 end
@@ -89,7 +97,8 @@ function M.install(folder, account, text, signatures)
   local new, message = policy.read(text)
   if not new then return nil, message end
   local at, chain = format("%s/%d", folder, new.version), {}
-  if files.read(at .. ".json") then return nil, at .. ".json is there already" end
+  local _, _, is_missing = core.file_mode(at .. ".json")
+  if is_missing ~= true then return nil, at .. ".json is there already" end
   if new.version > 1 then chain, message = M.open(folder, account) end
   message = message or problem(new, chain.latest, signatures, account)
   if message then return nil, message end

@@ -4,6 +4,7 @@
 
 local decimal = require "purser.decimal"
 local errors = require "purser.client.call.errors"
+local loopback = require "purser.client.util.loopback"
 local names_of = require "purser.client.util.names_of"
 local option_schema = require "purser.client.util.option_schema"
 local plain_text = require "purser.client.util.plain_text"
@@ -13,11 +14,12 @@ local signers = require "purser.desk.approvals.signers"
 
 local M = {}
 
-local WIDTH, DAY, RECENT_DAYS, SHOWN = 80, 86400000, 35, 8
+local WIDTH, DAY, RECENT_DAYS, SHOWN, MAX_PAYEE = 80, 86400000, 35, 8, 60
+local GOES_ON = "... " -- begins what a line of the page has no room for, so that no text of the maker's begins a line
 
 -- Returns a text of the maker's as one that cannot be taken for the page's own: in quotes where it has blanks.
-local function clean(text)
-  text = plain_text.clean(text):gsub("  +", " ")
+local function clean(text, max_bytes)
+  text = plain_text.folded(text, max_bytes)
   return text:find '[ "]' and '"' .. text:gsub('"', "'") .. '"' or text
 end
 
@@ -26,6 +28,7 @@ end
 ---@field params table<string, string>
 ---@field payee string|nil
 ---@field at integer       epoch ms
+---@field base_url string  where it was paid: at another host it makes no address known
 
 ---@class purser.ReviewOptions
 ---@field known purser.KnownPayment[]|nil  the reader's own records
@@ -37,8 +40,9 @@ end
 -- Returns what a row pays, or has paid, in one form for all operations.
 local function fact_of(row)
   local params = row.params
-  return { key = clean(row.key or ""), payee = clean(row.payee or ""), at = row.at, memo = clean(params.memo or ""),
-    coin = clean((params.coin or params.asset or "?"):upper()), network = clean(params.netWork or params.network or ""),
+  return { key = clean(row.key or ""), payee = clean(row.payee or "", MAX_PAYEE), at = row.at,
+    memo = clean(params.memo or ""), coin = clean((params.coin or params.asset or "?"):upper()),
+    network = clean(params.netWork or params.network or ""),
     amount = decimal(params.amount or "0"),
     address = params.address or params.toAccount or params.toAccountType or params.subAccount or "",
     operation = row.operation, contract = params.contractAddress, params = params }
@@ -49,7 +53,7 @@ local SAID = { coin = true, asset = true, amount = true, netWork = true, network
   contractAddress = true, withdrawOrderId = true, clientTranId = true }
 
 -- Text in groups of four, as people compare addresses.
-local function grouped(text) return (plain_text.clean(text):gsub("....", "%0 "):gsub(" $", "")) end
+local function grouped(text) return (plain_text.folded(text):gsub(" ", "_"):gsub("....", "%0 "):gsub(" $", "")) end
 
 -- Marks below what differs from another text.
 local function carets(text, other)
@@ -169,7 +173,7 @@ end
 
 local function survey(plan, known, policy, now)
   local at = { facts = {}, by_address = {}, by_payee = {}, ends = {}, keys = {}, equal = {}, sums = {}, places = {},
-    new = 0, now = now, limits = limits_of(policy), has_records = known[1] ~= nil }
+    new = 0, now = now, limits = limits_of(policy) }
   local seen = {}
   local function remember(address)
     if not seen[address] then add_to(at.ends, ends_of(address), address) end
@@ -202,16 +206,7 @@ end
 
 ------------------------------------------------------------------------------------------------------------ the page
 
--- Adds text to a page in lines of 80 letters.
-local function put(out, indent, text)
-  while #text > WIDTH do
-    local cut = text:sub(1, WIDTH):find " [^ ]*$"
-    if not cut or cut <= #indent + 1 then cut = WIDTH end
-    out[#out + 1] = text:sub(1, cut - 1)
-    text = indent .. text:sub(cut):gsub("^ ", "")
-  end
-  out[#out + 1] = text
-end
+local function put(out, indent, text) plain_text.wrap(out, text, WIDTH, indent .. GOES_ON) end
 
 local sections = {}
 
@@ -296,12 +291,18 @@ local function page_of(at, plan, options)
   return (options.html and HTML or "") .. table.concat(pages)
 end
 
--- Adds the payments that a journal holds as made to records of the reader's.
-local function known_of(journal, account, records)
-  local known = {}
-  for i, payment in ipairs(records) do known[i] = payment end
-  for entry in journal:each_entry { account = account, state = "done" } do
-    known[#known + 1] = { at = entry.intent.sent_at, params = entry.intent.params, operation = entry.intent.operation }
+-- Returns the payments that the reader knows of at the host of a plan: records of theirs, and what a journal holds as
+-- made. What was paid at a simulator makes no address of the live service known.
+local function known_of(head, records, journal)
+  local known, host = {}, loopback.host_of(head.base_url)
+  for _, payment in ipairs(records) do
+    if payment.base_url and loopback.host_of(payment.base_url) == host then known[#known + 1] = payment end
+  end
+  for entry in journal and journal:each_entry { account = head.account, state = "done" } or function() end do
+    local intent = entry.intent
+    if intent.host == host then
+      known[#known + 1] = { at = intent.sent_at, params = intent.params, operation = intent.operation }
+    end
   end
   return known
 end
@@ -315,13 +316,15 @@ function M.show(text, options)
   if wrong then return nil, errors.option(wrong, name, hint) end
   local plan, message = plan_text.read(text)
   if not plan then return signers.refuse("changed", message) end
-  local chain, known = nil, options.known or {}
+  local chain
   if options.policy then
     chain, message = policy_chain.open(options.policy, plan.head.account)
     if not chain then return signers.refuse("policy", message) end
   end
-  if options.journal then known = known_of(options.journal, plan.head.account, known) end
-  return page_of(survey(plan, known, chain and chain.latest, options.now), plan, options)
+  local known = known_of(plan.head, options.known or {}, options.journal)
+  local at = survey(plan, known, chain and chain.latest, options.now)
+  at.has_records = (options.known or {})[1] ~= nil or options.journal ~= nil
+  return page_of(at, plan, options)
 end
 
 return M

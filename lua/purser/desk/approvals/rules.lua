@@ -11,7 +11,8 @@ local plan_text = require "purser.desk.approvals.plan_text"
 
 local M = {}
 
-local find, floor, format, gmatch, upper = string.find, math.floor, string.format, string.gmatch, string.upper
+local find, floor, format, gmatch, match, upper = string.find, math.floor, string.format, string.gmatch, string.match,
+  string.upper
 
 local MINUTE, HOUR, DAY = 60000, 3600000, 86400000
 
@@ -29,34 +30,15 @@ end
 -- Returns two names of a destination, "" where a call has none. Two calls with the same first one pay the same. Two
 -- that may pay the same have the same second one: on most networks a memo means nothing, and a service has several
 -- names for a network, so it is of the address or the account alone.
-local function destination_of(row, params)
-  local moves, parts = row.moves or {}, {}
-  if moves.to == "address" then
-    parts = { params[moves.address], params[moves.memo] or "", upper(params[moves.network] or ""),
-      params[moves.contract] or "" }
-  elseif moves.to == "user" then
-    parts = { params[moves.account], params[moves.account_type], params[moves.area_code] or "" }
-  elseif moves.to == "sub_account" then
-    parts = { params.toAccount or "" }
-  end
-  if not parts[1] then return "", "" end
-  local anyhow = plan_text.digest(moves.to .. upper(parts[1]))
-  for i, part in ipairs(parts) do parts[i] = format("%d:%s", #part, part) end
-  return plan_text.digest(moves.to .. table.concat(parts)), anyhow
-end
-
---- Returns a record of the service's book as an entry of a policy's `addresses` is.
----@param saved table  of wallet.withdrawal_addresses
----@param network string|nil  its name as withdrawals want it; nil: as the book has it, the long one
----@return { address: string, memo: string|nil, network: string } entry
-function M.saved(saved, network)
-  local memo = saved.memo ~= "" and saved.memo or saved.addressTag
-  return { address = tostring(saved.address), memo = memo ~= "" and memo or nil,
-    network = network or tostring(saved.network) }
+local function names_of_destination(to)
+  if not to then return "", "" end
+  local parts = {}
+  for i, part in ipairs(to.parts) do parts[i] = format("%d:%s", #part, part) end
+  return plan_text.digest(to.kind .. table.concat(parts)), plan_text.digest(to.kind .. upper(to.address))
 end
 
 --- Returns what rules judge of a call. The caller adds what it knows of it: `now`, `queue`, `known_since` (false: never
---- paid), `book` (the service's own: a list of M.saved), `sum`, `signed`, `maker`, `waited_ms`.
+--- paid), `book` (the service's own, of operations.saved_address), `sum`, `signed`, `maker`, `waited_ms`.
 ---@param operation string
 ---@param params table<string, string>
 ---@return table|nil call  nil where there is no such operation
@@ -64,8 +46,9 @@ function M.call(operation, params)
   local row = operations.by_name[operation]
   if not row then return nil end
   local amount = row.moves and row.moves.amount and params[row.moves.amount]
-  local destination, place = destination_of(row, params)
-  return { operation = operation, row = row, params = params, coins = coins_of(row, params),
+  local to = operations.destination(row, params)
+  local destination, place = names_of_destination(to)
+  return { operation = operation, row = row, params = params, coins = coins_of(row, params), to = to,
     amount = amount and decimal(amount) or nil, destination = destination, place = place, queue = "", signed = {} }
 end
 
@@ -84,30 +67,32 @@ function judge.coin(set, call)
 end
 
 function judge.network(set, call)
-  local name = call.row.moves and call.row.moves.network
-  local network = name and call.params[name]
-  if name and not network then return nil end
-  return network ~= nil and network ~= false and set[upper(network)] or false
+  if not call.to or call.to.kind ~= "address" then return false end
+  if not call.to.network then return nil end
+  return set[upper(call.to.network)] or false
 end
 
-local function is_entry(entry, call)
-  local moves, params = call.row.moves, call.params
-  local network = params[moves.network]
-  return params[moves.memo] == entry.memo and params[moves.contract] == entry.contractAddress
-    and (entry.network == nil or network ~= nil and upper(network) == upper(entry.network))
+local function is_entry(entry, to)
+  local is_same = entry.address == to.address and entry.memo == to.memo
+    or to.text ~= nil and entry.address == to.text and entry.memo == nil
+  return is_same and to.contract == entry.contractAddress
+    and (entry.network == nil or to.network ~= nil and upper(to.network) == upper(entry.network))
 end
+
+local function front_of(address) return match(address, "^[^:]+") or address end
 
 -- Returns whether a call pays an address of these lists. Nil where a list is not known, or has the address in other
 -- letters or with something else beside it: a service may take them for one.
 local function pays_one_of(lists, call)
-  local moves, found = call.row.moves, false
-  if not moves or moves.to ~= "address" then return false end
+  local to, found = call.to, false
+  if not to or to.kind ~= "address" then return false end
   if not lists[1] then return nil end
-  local address = call.params[moves.address]
+  local address = upper(to.address)
   for _, list in ipairs(lists) do
     for _, entry in ipairs(list) do
-      if entry.address == address and is_entry(entry, call) then return true end
-      if upper(entry.address) == upper(address) then found = nil end
+      if is_entry(entry, to) then return true end
+      local other = upper(entry.address)
+      if other == address or other == front_of(address) or front_of(other) == address then found = nil end
     end
   end
   return found
@@ -174,8 +159,8 @@ end
 function judge.queue(set, call) return set[call.queue] or false end
 
 function judge.made_by(group, call, policy)
-  if call.maker == nil and call.maker_unknown then return nil end
-  return call.maker ~= nil and policy.groups[group][call.maker] or false
+  if call.maker == nil then return nil end -- who may withhold a signature has not proved to be nobody
+  return policy.groups[group][call.maker] or false
 end
 
 -- Returns whether all conditions hold. A sum is asked of the journal, so it comes last.

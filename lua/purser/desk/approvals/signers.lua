@@ -24,6 +24,8 @@ local messages = {
   account = "its plan is for another account", queue = "its plan is for another queue",
   journal = "its plan is for another journal", service = "its plan is for another service",
   policy = "its plan names a policy that this one did not replace", signature = "a signature is not over this plan",
+  unchecked = "a signature could not be checked",
+  plan_days = "it ends later than the policy's plan_days allow; make it again with a nearer day, and have it signed",
   rollback = "the account was under a newer policy than the folder holds",
   clock = "this machine's clock is behind the newest call in the journal", rule = "the policy forbids it",
   stranger = "a signature is by a key that the policy does not name",
@@ -58,8 +60,11 @@ end
 ---@field base_url string
 ---@field chain purser.PolicyChain
 
+-- Returns the last day on which a plan may end that is made, or brought to the payer, at this time.
+local function last_day(chain, now) return sub(utc.text(now + chain.latest.plan_days * DAY), 1, 10) end
+
 --- Writes a plan for a payer, which ends with a day: the last of the policy's `plan_days`, unless `until_day` names
---- another. Returns its text; or nil and a message.
+--- one before it. Returns its text; or nil and a message.
 ---@param payer purser.PlanPayer
 ---@param queue string  "" for the plan of one call
 ---@param maker string
@@ -68,10 +73,11 @@ end
 ---@param until_day string|nil
 ---@return string|nil text, string|nil message
 function M.write(payer, queue, maker, rows, now, until_day)
-  local latest = payer.chain.latest
+  local latest, last = payer.chain.latest, last_day(payer.chain, now)
+  if until_day and until_day > last then return nil, format("%s (%s)", messages.plan_days, last) end
   return plan_text.write({ account = payer.account, queue = queue, journal = payer.journal_id, maker = maker,
     base_url = payer.base_url, policy = format("%d %s", latest.version, latest.digest),
-    not_after = until_day or sub(utc.text(now + latest.plan_days * DAY), 1, 10) }, rows)
+    not_after = until_day or last }, rows)
 end
 
 --- Returns whether a plan names a policy of the chain.
@@ -91,7 +97,8 @@ function M.misfit(plan, payer, queue, now)
   local head = plan.head
   return head.account ~= payer.account and "account" or queue and head.queue ~= queue and "queue"
     or head.journal ~= payer.journal_id and "journal" or head.base_url ~= payer.base_url and "service"
-    or now >= plan.ends and "expired" or not M.names_policy(plan, payer.chain) and "policy" or nil
+    or now >= plan.ends and "expired" or head.not_after > last_day(payer.chain, now) and "plan_days"
+    or not M.names_policy(plan, payer.chain) and "policy" or nil
 end
 
 ---@class purser.Statement
@@ -99,12 +106,15 @@ end
 ---@field key string|nil      the 32 bytes of the key
 ---@field message string|nil  why the text is no signature at all
 
---- Reads a signature on the text of a plan.
----@return purser.Statement
+--- Reads a signature on the text of a plan. Returns nil and a message where it could not be checked: that is no answer,
+--- and nobody may keep it as one.
+---@return purser.Statement|nil statement, string|nil message
 function M.statement(text, armoured)
   local signature, message = sshsig.read(armoured)
   for kind, namespace in pairs(signature and M.NAMESPACES or {}) do
-    if sshsig.verify(signature, namespace, text) then return { kind = kind, key = signature.public.key } end
+    local is_good, problem = sshsig.verify(signature, namespace, text)
+    if problem then return nil, problem end
+    if is_good then return { kind = kind, key = signature.public.key } end
   end
   return { message = message }
 end
@@ -152,14 +162,18 @@ end
 ---@field made_by string|nil     the maker, where the signature says so
 ---@field problems purser.UselessSignature[]  signatures that count for nothing
 
---- Returns what signatures on a plan are worth under a policy.
+--- Returns what signatures on a plan are worth under a policy; or nil and an error where one could not be checked.
 ---@param plan purser.SignedPlan
 ---@param chain purser.PolicyChain
 ---@param armoured string[]
----@return purser.Verified
+---@return purser.Verified|nil verified, purser.Error|nil err
 function M.verified(plan, chain, armoured)
   local statements = {}
-  for i, each in ipairs(armoured) do statements[i] = M.statement(plan.text, each) end
+  for i, each in ipairs(armoured) do
+    local statement, message = M.statement(plan.text, each)
+    if not statement then return M.refuse("unchecked", message) end
+    statements[i] = statement
+  end
   local found = M.of(plan.head, chain, statements)
   return { plan = plan, signed = names_of(found.signed), withdrawn = found.withdrawn, made_by = found.maker,
     problems = found.problems }

@@ -102,24 +102,31 @@ function M.read(text)
   return { public = public, namespace = parts[2], hash = hash, bytes = bytes, flags = flags, counter = counter }
 end
 
--- The bytes that are signed, of which a token signs a digest.
+-- Returns the bytes that are signed, of which a token signs a digest; or nil and a message.
 local function signed(signature, text)
-  local digest = assert(core[signature.hash](text))
+  local digest, problem = core[signature.hash](text)
+  if not digest then return nil, problem end
   local message = "SSHSIG" .. with_length(signature.namespace) .. with_length "" .. with_length(signature.hash)
     .. with_length(digest)
   if not signature.flags then return message end
-  return assert(core.sha256(signature.public.application)) .. signature.flags .. signature.counter
-    .. assert(core.sha256(message))
+  local application
+  application, problem = core.sha256(signature.public.application)
+  if application then digest, problem = core.sha256(message) end
+  if problem then return nil, problem end
+  return application .. signature.flags .. signature.counter .. digest
 end
 
---- Returns whether a signature that was read is over the text, for that purpose.
+--- Returns whether a signature that was read is over the text, for that purpose. Returns nil and a message where
+--- OpenSSL cannot tell: a failure is no answer, because the signature may be a withdrawal.
 ---@param signature table
 ---@param namespace string
 ---@param text string
----@return boolean
+---@return boolean|nil is_good, string|nil message
 function M.verify(signature, namespace, text)
-  return signature.namespace == namespace
-    and core.verify_ed25519(signature.public.key, signed(signature, text), signature.bytes) == true
+  if signature.namespace ~= namespace then return false end
+  local bytes, problem = signed(signature, text)
+  if not bytes then return nil, problem end
+  return core.verify_ed25519(signature.public.key, bytes, signature.bytes)
 end
 
 --- The armoured signatures that stand in a text one behind the other; nil where anything else does.

@@ -106,9 +106,12 @@ end
 local function run(trial, given, options, days)
   local world = { sums = {}, first = {}, over = {} }
   for entry in options.journal:each_entry { account = options.account } do
-    local call = next(entry.intent.params) and rules.call(entry.intent.operation, entry.intent.params)
-    if call and not SPENT_NOTHING[entry.state] then
-      call.now, call.queue, call.maker_unknown = entry.intent.sent_at, entry.queue or "", true
+    local is_kept = next(entry.intent.params) ~= nil
+    local call = not SPENT_NOTHING[entry.state] and rules.call(entry.intent.operation, entry.intent.params)
+    if call and not is_kept and entry.intent.sent_at >= (options.since or 0) then -- pruned
+      trial.not_judged = trial.not_judged + 1
+    elseif call and is_kept then
+      call.now, call.queue = entry.intent.sent_at, entry.queue or ""
       call.known_since = world.first[call.destination] or false
       function call.sum(limit) return sum_of(world, call, limit) end
       if call.now >= (options.since or 0) then

@@ -12,7 +12,7 @@ local coins = require "purser.desk.workflow.coins"
 local decimal = require "purser.decimal"
 local errors = require "purser.client.call.errors"
 local plain_text = require "purser.client.util.plain_text"
-local rules = require "purser.desk.approvals.rules"
+local operations = require "purser.client.operations"
 
 local M = {}
 
@@ -242,7 +242,7 @@ local function require_saved_address(plan, client, network, given)
     local saved, err = walk:next()
     if err then return err end
     if not saved then break end
-    local entry = rules.saved(saved)
+    local entry = operations.saved_address(saved)
     if entry.address == given.address and (entry.memo or "") == (given.memo or "")
       and (entry.network == network.network or entry.network == network.netWork) then
       line(plan, "saved", "the address is in the address book")

@@ -31,12 +31,15 @@ local function quoted(text) return "'" .. tostring(text):gsub("'", "'\\''") .. "
 local Run = {}
 Run.__index = Run
 
--- Starts the program in the background. Its exit code is in the file `code` once it has ended.
+-- Starts the program in the background, in an environment that is made for it: no key and no setting of the user's is
+-- inherited. Each client that the program makes obeys PURSER_REHEARSAL (client/build.lua). Its exit code is in the file
+-- `code` once it has ended.
 function Run:start()
-  local words = { "env" }
-  for name, value in pairs { PURSER_BASE_URL = ("http://127.0.0.1:%d"):format(self.port), PURSER_ACCOUNT = "test",
+  local words, url = { "env", "-i" }, ("http://127.0.0.1:%d"):format(self.port)
+  for name, value in pairs { PURSER_REHEARSAL = url, PURSER_BASE_URL = url, PURSER_ACCOUNT = "test",
     PURSER_API_KEY = self.account.api_key, PURSER_SECRET_KEY = self.account.secret_key,
-    PURSER_JOURNAL = self.folder .. "/journal.db", PURSER_TEST_FOLDER = self.folder } do
+    PURSER_JOURNAL = self.folder .. "/journal.db", PURSER_TEST_FOLDER = self.folder,
+    PATH = os.getenv "PATH" or "/usr/bin:/bin", HOME = self.folder .. "/home" } do
     words[#words + 1] = quoted(name .. "=" .. value)
   end
   for _, word in ipairs(self.command) do words[#words + 1] = quoted(word) end
@@ -102,7 +105,7 @@ end
 
 -- Runs the program with a fault at its `at`th write call, or without one. Returns the run.
 local function run_once(make, command, options, folder, fault, at)
-  os.execute("rm -rf " .. quoted(folder) .. "; mkdir -m 700 " .. quoted(folder))
+  os.execute("rm -rf " .. quoted(folder) .. "; mkdir -m 700 " .. quoted(folder) .. " " .. quoted(folder .. "/home"))
   local run = setmetatable({ command = command, folder = folder, fault = fault, at = at, starts = 0, writes = 0 }, Run)
   run.sim = assert(make { clock = "real", seed = options.seed, profile = options.profile,
     visibility_delay_ms = fault and fault.visibility_delay_ms })

@@ -53,10 +53,13 @@ local function statements_of(tx, plan, ids)
       is_read = true
       for _, armoured in ipairs(approval_rows.signatures(tx, plan.digest)) do
         local digest = plan_text.digest(armoured)
-        plan.statements[digest] = plan.statements[digest] or signers.statement(plan.text, armoured)
+        local statement, problem = plan.statements[digest], nil
+        if not statement then statement, problem = signers.statement(plan.text, armoured) end
+        if not statement then tx:reject(problem) end
+        plan.statements[digest] = statement
       end
     end
-    list[i] = plan.statements[id] or {}
+    list[i] = plan.statements[id] or tx:reject("a signature on the plan is not as it was: its digest is another")
   end
   return list
 end
@@ -208,7 +211,7 @@ local function book_of(client)
   while true do
     local saved, err = walk:next()
     if not saved then return not err and book or nil end
-    book[#book + 1] = rules.saved(saved, names[format("%s\n%s", saved.coin, tostring(saved.network))])
+    book[#book + 1] = operations.saved_address(saved, names[format("%s\n%s", saved.coin, tostring(saved.network))])
   end
 end
 
@@ -240,7 +243,9 @@ function Approved:add(text, armoured, now, enqueue)
   if not plan then return signers.refuse("changed", message) end
   local code = signers.misfit(plan, self, nil, now) or plan.head.queue == "" and #plan.rows ~= 1 and "queue"
   if code then return signers.refuse(code) end
-  for _, problem in ipairs(signers.verified(plan, self.chain, armoured).problems) do
+  local brought, unchecked = signers.verified(plan, self.chain, armoured)
+  if not brought then return nil, unchecked end
+  for _, problem in ipairs(brought.problems) do
     if problem.code == "signature" or problem.code == "stranger" then
       return signers.refuse(problem.code, format("signature %d: %s", problem.number, problem.message
         or signers.error(problem.code).message))
@@ -256,7 +261,8 @@ function Approved:add(text, armoured, now, enqueue)
     verified, message = db:transaction(function(tx)
       approval_rows.lock(tx)
       approval_rows.add(tx, plan, armoured)
-      return signers.verified(plan, self.chain, approval_rows.signatures(tx, plan.digest))
+      local found, err = signers.verified(plan, self.chain, approval_rows.signatures(tx, plan.digest))
+      return found or tx:reject(err.message)
     end)
   end
   if verified then return verified end
@@ -293,7 +299,8 @@ function Approved:stored(now)
     for _, stored in ipairs(approval_rows.stored(tx, self.account)) do
       local plan = plan_text.read(stored.text)
       if plan and plan.digest == stored.digest then
-        found[#found + 1] = signers.verified(plan, self.chain, approval_rows.signatures(tx, plan.digest))
+        local verified, err = signers.verified(plan, self.chain, approval_rows.signatures(tx, plan.digest))
+        found[#found + 1] = verified or tx:reject(err.message)
       end
     end
     return found

@@ -315,7 +315,7 @@ end
 function M.exists(options)
   local wrong, hint, option = error_of(options)
   if wrong then return nil, errors.config(wrong, hint, option) end
-  if options.sqlite then return core.file_mode(options.sqlite) ~= nil end
+  if options.sqlite then return select(3, core.file_mode(options.sqlite)) ~= true end
   local db, err = connect(options)
   if not db then return nil, err end
   local is_there, message = schema.is_prepared(db)
