@@ -1,10 +1,10 @@
 -- SPDX-License-Identifier: MIT
 -- The list of faults, and which payment meets which of them: the same for every client.
 --
--- A fault says whether the service executes the request (`executes`, the times it does; 1 where nothing is said), and
--- what the client then sees: an `answer` that takes the place of the service's own, a `delay_ms`, `late_ms` (the service
--- executes so long after the arrival), `throttles` (429), or `kills` (the client is killed while the request is under
--- way). Without any of these the client sees the service's own answer.
+-- A fault says how often the service executes the request (`executes`; 1 where nothing is said), and what the client
+-- then sees: an `answer` that takes the place of the service's own, a `delay_ms`, `late_ms` (the service executes so
+-- long after the arrival), `throttles` (429), or `kills` (the client is killed while the request is under way). Without
+-- any of these the client sees the service's own answer.
 
 local M = {}
 
@@ -16,8 +16,8 @@ end
 local CLOSED, RESET = { status = 200, fault = "close" }, { status = 200, fault = "reset" }
 local BAD_GATEWAY, GATEWAY_TIMEOUT = page(502, "Bad Gateway"), page(504, "Gateway Time-out")
 
---- How long a client waits for an answer, where it can be told so. The late ones come long after it, and before the
---- service's own limit: it rejects a request that is older than 5 seconds.
+--- The time that a client waits for an answer, where the client has such an option. What is late comes long after that,
+--- and before the service rejects a request as too old, after 5 seconds.
 M.TIMEOUT_MS = 1500
 
 M.kinds = {
@@ -28,7 +28,7 @@ M.kinds = {
   { name = "reset, not executed", executes = 0, answer = RESET },
   { name = "502, executed", answer = BAD_GATEWAY },
   { name = "502, not executed", executes = 0, answer = BAD_GATEWAY },
-  { name = "504, executed later", answer = GATEWAY_TIMEOUT, late_ms = 2500 }, -- the gateway gave up, the service did not
+  { name = "504, executed later", answer = GATEWAY_TIMEOUT, late_ms = 2500 }, -- the gateway gave up, not the service
   { name = "504, not executed", executes = 0, answer = GATEWAY_TIMEOUT },
   { name = "slow answer", delay_ms = 4000 },
   { name = "slow service", delay_ms = 4000, late_ms = 3500 },
@@ -40,13 +40,14 @@ M.kinds = {
 
 local KILLS = 2 -- the last of the list
 
---- Returns the faults of `count` payments: for each a list, one fault for its first request, and for one payment in four
---- a second one, which kills nobody, for its second. Every kind comes as often as any other.
+--- Returns the faults of `count` payments: for each a list, one fault for its first request, and for one payment in
+--- four a second one, which kills nobody, for its second. Every kind comes as often as any other.
 function M.draw(count, seed)
   math.randomseed(seed)
   local drawn = {}
   for i = 1, count do
-    drawn[i] = { M.kinds[(i - 1) % #M.kinds + 1], math.random(4) == 1 and M.kinds[math.random(#M.kinds - KILLS)] or nil }
+    local second = math.random(4) == 1 and M.kinds[math.random(#M.kinds - KILLS)] or nil
+    drawn[i] = { M.kinds[(i - 1) % #M.kinds + 1], second }
   end
   for i = count, 2, -1 do
     local k = math.random(i)

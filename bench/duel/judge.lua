@@ -17,7 +17,8 @@ end
 
 M.columns = { "twice", "proxy", "lost", "wrong", "person" }
 
---- Reads a result: { payments, each { key, operation, met, made, said }; counts by column, requests, starts, seconds }.
+--- Reads a result: { payments, each { key, operation, met, made, said }; counts by column, requests, starts,
+--- seconds }.
 function M.read(path)
   local result = { payments = {}, counts = {} }
   for _, column in ipairs(M.columns) do result.counts[column] = 0 end
@@ -38,8 +39,8 @@ function M.read(path)
   return result
 end
 
-local HEAD = "| client | used | executed twice | and by the proxy | lost | said wrongly | left for a person | requests |\n"
-  .. "|---|---|---:|---:|---:|---:|---:|---:|\n"
+local HEAD = "| client | used | executed twice | and by the proxy | lost | said wrongly | left for a person | requests "
+  .. "|\n" .. "|---|---|---:|---:|---:|---:|---:|---:|\n"
 
 --- Returns the table as Markdown; a row is { client, mode, result }.
 function M.table_of(rows)

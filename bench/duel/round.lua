@@ -15,7 +15,7 @@ local purser = require "purser"
 local file, mode, folder, count, seed, repeated_ids = table.unpack(arg)
 count, seed = tonumber(count), tonumber(seed)
 
-local PAYEE, WORKERS, LIMIT_MS = "TJRyWwFs9wTFGZg3JbrVriFbNfCug5tDeC", 8, 300000
+local PAYEE, WORKERS, LIMIT_MS = "TJRyWwFs9wTFGZg3JbrVriFbNfCug5tDeC", 12, 300000
 local RUNNERS = { mjs = "node", sh = "bash", lua = "lua5.4", py = "python3" }
 
 local sim = assert(purser.sim.new { clock = "real", seed = seed, variant = "live", profile = "mexc",
@@ -24,11 +24,11 @@ local account = assert(sim:account { name = "House", role = "main", balances = {
 local drawn, began = faults.draw(count, seed), core.monotonic_ms()
 local payments, workers, late, requests, starts, port = {}, {}, {}, 0, 0, nil
 
--- No two payments have the same amount: by it the judge and a client without ids know them.
+-- No two payments have the same amount: by that the judge knows a payment, and a client a transfer, which has no id.
 local by_amount = {}
 for i = 1, count do
   payments[i] = { key = ("duel%04d"):format(i), amount = 20 + i, faults = drawn[i], met = 0, by_proxy = 0,
-    operation = i % 2 == 1 and "withdraw" or "transfer" }
+    operation = math.random(4) == 1 and "transfer" or "withdraw" }
   by_amount[payments[i].amount] = payments[i]
 end
 
@@ -65,8 +65,8 @@ local function start(worker)
   os.execute(([[{ cd build/duel && DUEL_URL=http://127.0.0.1:%d DUEL_API_KEY=%s DUEL_SECRET_KEY=%s DUEL_FOLDER=%s \
     DUEL_SHARED=%s DUEL_TIMEOUT_MS=%d setsid sh -c 'echo $$ >$DUEL_FOLDER/pid; exec %s %s %s $DUEL_FOLDER/payments' \
     >>%s/said 2>>%s/errors </dev/null; echo $? >%s/code; } 2>/dev/null &]]):format(port, account.api_key,
-    account.secret_key, worker.folder, folder, faults.TIMEOUT_MS, RUNNERS[file:match "%.(%w+)$"], file, mode, worker.folder,
-    worker.folder, worker.folder))
+    account.secret_key, worker.folder, folder, faults.TIMEOUT_MS, RUNNERS[file:match "%.(%w+)$"], file, mode,
+    worker.folder, worker.folder, worker.folder))
 end
 
 local function kill(worker)

@@ -18,7 +18,8 @@ assert(os.execute(("mkdir -p %s && cp bench/duel/drive.mjs bench/duel/clients/* 
 
 -- Returns what a driver's head says of it after a word.
 local function head(name, word)
-  return files.read("bench/duel/clients/" .. name):match("\n%S+ " .. word .. ": ([^\n]*)") or error(name .. ": no " .. word)
+  local text = files.read("bench/duel/clients/" .. name)
+  return text:match("\n%S+ " .. word .. ": ([^\n]*)") or error(name .. ": no " .. word)
 end
 
 local rows, jobs = {}, {}
