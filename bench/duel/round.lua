@@ -2,7 +2,7 @@
 -- One round: a client makes all payments against a simulator of its own, under the list of faults; a supervisor starts
 -- it, and starts it again where it was killed; the judge reads the simulator's ledger at the end.
 --
---   lua5.4 bench/duel/round.lua FILE MODE FOLDER COUNT SEED REPEATED_IDS
+--   lua5.4 bench/duel/round.lua FILE MODE FOLDER COUNT SEED REPEATED_IDS PROCESSES
 --
 -- Writes FOLDER/result.tsv: a line for each payment (key, operation, faults, how often it was made, how many of these
 -- a proxy added, what the client said), and one of the requests, starts and seconds.
@@ -12,10 +12,10 @@ local faults = dofile "bench/duel/faults.lua"
 local files = dofile "tools/whole_files.lua"
 local purser = require "purser"
 
-local file, mode, folder, count, seed, repeated_ids = table.unpack(arg)
-count, seed = tonumber(count), tonumber(seed)
+local file, mode, folder, count, seed, repeated_ids, processes = table.unpack(arg)
+count, seed, processes = tonumber(count), tonumber(seed), tonumber(processes)
 
-local PAYEE, WORKERS, LIMIT_MS = "TJRyWwFs9wTFGZg3JbrVriFbNfCug5tDeC", 12, 300000
+local PAYEE, LIMIT_MS = "TJRyWwFs9wTFGZg3JbrVriFbNfCug5tDeC", 300000
 local RUNNERS = { mjs = "node", sh = "bash", lua = "lua5.4", py = "python3" }
 
 local sim = assert(purser.sim.new { clock = "real", seed = seed, variant = "live", profile = "mexc",
@@ -137,9 +137,9 @@ end
 
 --------------------------------------------------------------------------------------------------------------- round
 
-for i = 1, WORKERS do
+for i = 1, processes do
   local worker = { folder = ("%s/%d"):format(folder, i), payments = {}, starts = 0, failures = 0 }
-  for k = i, count, WORKERS do
+  for k = i, count, processes do
     payments[k].worker = worker
     table.insert(worker.payments, payments[k])
   end

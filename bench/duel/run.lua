@@ -7,7 +7,7 @@
 local judge = dofile "bench/duel/judge.lua"
 local files = dofile "tools/whole_files.lua"
 
-local AT_A_TIME = 6
+local AT_A_TIME, PROCESSES = 6, 12
 
 local count, seed, repeated_ids = tonumber(arg[1] or 200), tonumber(arg[2] or 7), arg[3] or "execute"
 local FOLDER = files.output_of("pwd"):gsub("\n", "") .. "/build/duel"
@@ -17,9 +17,9 @@ assert(os.execute(("mkdir -p %s && cp bench/duel/drive.mjs bench/duel/clients/* 
   FOLDER, FOLDER)))
 
 -- Returns what a driver's head says of it after a word.
-local function head(name, word)
+local function head(name, word, otherwise)
   local text = files.read("bench/duel/clients/" .. name)
-  return text:match("\n%S+ " .. word .. ": ([^\n]*)") or error(name .. ": no " .. word)
+  return text:match("\n%S+ " .. word .. ": ([^\n]*)") or otherwise or error(name .. ": no " .. word)
 end
 
 local rows, jobs = {}, {}
@@ -27,7 +27,8 @@ for _, name in ipairs(names) do
   for mode in head(name, "modes"):gmatch "%a+" do
     local folder = ("%s/rounds/%s-%s"):format(FOLDER, name, mode)
     rows[#rows + 1] = { client = head(name, "client"), mode = mode, path = folder .. "/result.tsv" }
-    jobs[#jobs + 1] = ("%s %s %s %d %d %s\n"):format(name, mode, folder, count, seed, repeated_ids)
+    jobs[#jobs + 1] = ("%s %s %s %d %d %s %d\n"):format(name, mode, folder, count, seed, repeated_ids,
+      head(name, "processes", PROCESSES))
   end
 end
 

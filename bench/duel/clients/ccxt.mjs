@@ -3,8 +3,8 @@
 // npm: ccxt@4.5.84
 // modes: plain careful
 //
-// https://github.com/ccxt/ccxt/wiki/Manual: the unified methods withdraw() and transfer(); `enableRateLimit` as it is by
-// default; retries by the option maxRetriesOnFailure ("OperationFailed can be blindly re-tried"). The manual says of
+// https://github.com/ccxt/ccxt/wiki/Manual: the unified methods withdraw() and transfer(), the default's rate limit,
+// retries by the option maxRetriesOnFailure ("OperationFailed can be blindly re-tried"). The manual says of
 // RequestTimeout that the user doesn't know the outcome, so an error of the network that is left goes to a person.
 import ccxt from 'ccxt';
 import { apiKey, drive, isCareful, secretKey, timeout, url } from './drive.mjs';

@@ -5,7 +5,7 @@
 //
 // https://www.npmjs.com/package/mexc-api: documents `new Spot({ apiKey, apiSecret })` and its methods. Its withdraw()
 // calls an older version of the service, so withdrawals and transfers go by signRequestV3(), on which its v3 methods
-// stand. Neither an option for retries nor one for a timeout exists. It sends by axios, which throws from status 300 on.
+// stand. Neither an option for retries nor one for a timeout exists. axios sends, and throws from status 300 on.
 import mexc from 'mexc-api';
 import { apiKey, drive, isShown, requests, secretKey, url } from './drive.mjs';
 
