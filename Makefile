@@ -29,6 +29,7 @@
 #   make limits-test   the rate limit against real servers; bench-limits: what it costs (docs/limits.md)
 #   make silence    withdrawals over a network that drops packets without a word (docs/outcomes.md); as root
 #   make bench-all  Purser beside libcurl, luasocket, lua-http and ccxt, one table (docs/performance.md); 3 minutes
+#   make duel       ccxt, the vendor's SDK, curl and others and Purser under the same faults: who pays twice (docs/duel.md)
 #   make bench-instructions, bench-decode, bench-openresty   parts of a call; the decoder; nginx, event loop and threads
 #   make clean
 
@@ -112,7 +113,7 @@ endif
 test-all:
 	-@tools/setup build test hosts versions hosts-all browser site torture model books
 	-@for lua in lua5.1 lua5.2 lua5.3 lua5.4 luajit; do $(call FOR_SPECS,$$lua) EXTRA_CFLAGS=-Werror; done
-	-@$(MAKE) -s -k -j$(CORES) LUA=lua5.4 BUILD=build/lua5.4 c-tests hosts-build bundle site asan-build $(AXE)
+	-@$(MAKE) -s -k -j$(CORES) LUA=lua5.4 BUILD=build/lua5.4 c-tests hosts-build bundle site asan-build $(AXE) $(DUEL)
 	@$(RUN_TESTS) all
 
 # Prints the name of each check as it ends. A file is found whatever its name ends in: _spec.lua or _test.lua.
