@@ -83,16 +83,20 @@ local function set_up()
   secret:close() -- the clients keep what they made of it
 end
 
+local function is_ready()
+  if payouts then return true end
+  local ok, problem = pcall(set_up)
+  if not ok then ngx.log(ngx.ERR, "the gateway is not ready: ", tostring(problem)) end
+  return ok
+end
+
 -- A tick of this worker's timer. Only a tick that runs says so: nginx drops those beyond `lua_max_running_timers`.
 local function tick(premature)
   if premature then return end -- nginx reloads or ends: the queue is on disk, the next worker runs it
   ticked_at = ngx.now()
   if is_working then return end
   is_working = true
-  local ok, problem = true, nil
-  if not payouts then ok, problem = pcall(set_up) end
-  if not ok then
-    ngx.log(ngx.ERR, "the gateway is not ready: ", tostring(problem))
+  if not is_ready() then
     ngx.sleep(1)
   elseif ngx.worker.id() == 0 then
     work()
@@ -104,6 +108,7 @@ end
 --- opened, it is retried, and until then every request is rejected.
 function M.start()
   ticked_at = ngx.now()
+  is_ready()
   local ok, message = ngx.timer.every(LOOK_S, tick)
   if not ok then ngx.log(ngx.ERR, "nginx made no timer: ", message) end
 end

@@ -54,6 +54,12 @@ static bool is_this_machine(const char *authority, size_t len)
     return !bracket && strcasecmp(host, "localhost") == 0;
 }
 
+bool pu_http_options_wants_2(const pu_http_options *options, bool at_most_once)
+{
+    const char *version = options->text[PU_HTTP_VERSION];
+    return version && (version[0] == '2' || (version[0] == 'a' && !at_most_once));
+}
+
 bool pu_http_is_readable(const pu_http_options *options, const char *url, size_t len)
 {
     const size_t scheme = 7; /* http:// */
@@ -114,7 +120,8 @@ static const char *check_version(const char *text, size_t len)
 {
     if (len == 3 && memcmp(text, "1.1", 3) == 0) return NULL;
     if (len == 1 && text[0] == '2') return NULL;
-    return "must be \"1.1\" or \"2\"";
+    if (len == 4 && memcmp(text, "auto", 4) == 0) return NULL;
+    return "must be \"1.1\", \"2\" or \"auto\"";
 }
 
 #define DAY_MS 86400000
@@ -302,7 +309,6 @@ static void set_quick_exit(CURL *curl)
 bool pu_http_options_apply(const pu_http_options *options, CURL *curl, pu_error *error)
 {
     setter s = {curl, CURLE_OK};
-    const char *version = options->text[PU_HTTP_VERSION];
 
     set_quick_exit(curl);
     set_long(&s, CURLOPT_NOSIGNAL, 1);
@@ -313,7 +319,8 @@ bool pu_http_options_apply(const pu_http_options *options, CURL *curl, pu_error 
     set_long(&s, CURLOPT_SSL_VERIFYPEER, 1);
     set_long(&s, CURLOPT_SSL_VERIFYHOST, 2);
     set_long(&s, CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_2);
-    set_long(&s, CURLOPT_HTTP_VERSION, version && version[0] == '2' ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1);
+    set_long(&s, CURLOPT_HTTP_VERSION,
+             pu_http_options_wants_2(options, false) ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1);
     if (s.code == CURLE_OK)
         s.code =
             curl_easy_setopt(curl, CURLOPT_MAXFILESIZE_LARGE, (curl_off_t)options->number[PU_HTTP_MAX_RESPONSE_BYTES]);

@@ -270,6 +270,8 @@ function methods:timeout()
   return ms and left and math.min(ms, left) or ms or left
 end
 
+local TURN_US = 1000 -- what is left follows in the next turn, after what else the loop has to do
+
 --- Turns Purser's tasks in an event loop with callbacks. Returns the function that makes a turn: the loop calls it when
 -- a descriptor is ready or the alarm strikes, the program once after it spawned a task from outside of one.
 ---@param host purser.EventLoop
@@ -278,7 +280,7 @@ end
 function methods:attach(host, on_error)
   local watches, seen = {}, nil
   local function turn()
-    local ok, problem = pcall(schedule.step)
+    local ok, problem = pcall(schedule.step, TURN_US)
     local list, version = self:fds()
     if version ~= seen then
       while watches[1] do host.unwatch(table.remove(watches)) end
@@ -369,11 +371,11 @@ local function split_options(options)
   return of_libcurl, of_host
 end
 
--- Makes a multi handle of libcurl. Without `http_version` it is HTTP/2 over TLS, where libcurl has it and the service
--- knows it: requests then share a connection. Returns nil and a message where libcurl rejects an option.
+-- Makes a multi handle of libcurl. Without `http_version` reads go over HTTP/2 over TLS, where libcurl has it and the
+-- service knows it: they then share a connection. Returns nil and a message where libcurl rejects an option.
 local function new_handle(options)
   if options.http_version ~= nil then return libcurl.multi(options) end
-  options.http_version = "2"
+  options.http_version = "auto"
   local multi, message = libcurl.multi(options)
   if multi then return multi end
   options.http_version = "1.1"

@@ -75,7 +75,7 @@ meta.__close = methods.close
 local M = {}
 
 --- Makes a transport. Options: those of purser.transport.curl and `max_in_flight` (256); further calls wait for their
--- turn. `http_version` is "2" unless given.
+-- turn. `http_version` is "auto" unless given.
 ---@param options? purser.MultiOptions
 ---@return purser.nginx.openresty|nil
 ---@return string|nil message
