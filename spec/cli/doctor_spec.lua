@@ -79,7 +79,7 @@ describe("purser doctor", function()
       "contested" } do
       assert.equal("ok", findings[topic].state, topic)
     end
-    assert.matches("the weight of sub_account.transfer is %d+ here, and by others ", findings.contested.text)
+    assert.matches("the weight of broker.transfer is %d+ here, and by others ", findings.contested.text)
     assert.is_nil(out:find(account.secret_key, 1, true))
     assert.is_nil(out:find(account.api_key, 1, true))
   end)

@@ -340,8 +340,8 @@ meta.__close = methods.close
 ---@field max_in_flight integer|nil  default 64
 ---@field outside_tasks "block"|"reject"|nil  what a call outside of a task does. Default: "block"
 ---@field wait (fun(call: table, ms: integer|nil, transport: table|nil))|nil  suspends the running coroutine of the host
---- until `wake(call)`, or sooner; where there are `ms`, until they have passed at the latest; where there is `transport`,
---- until one of its descriptors is ready at the latest, or for a short while where the host watches none
+--- until `wake(call)`, or sooner; where there are `ms`, until they have passed at the latest; where there is
+--- `transport`, until one of its descriptors is ready at the latest, or for a short while where the host watches none
 ---@field wake (fun(call: table))|nil  with `wait`
 ---@field self_stepping boolean|nil  `wait` heeds `ms` and `transport`: the coroutines that wait step the transport.
 --- Default: false, the program steps
