@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- Where a transport for nginx can be made, and where nginx can wait; on a stand-in. The specs beside this one have nginx.
+-- Where a transport for nginx can be made, and where nginx can wait; on a stand-in. Its neighbours have a real nginx.
 
 local phases = require "purser.hosts.nginx.phases"
 

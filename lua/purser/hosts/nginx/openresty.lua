@@ -4,7 +4,8 @@
 -- The multi transport, with one handle of libcurl for the worker. A call waits on a semaphore; the first one that waits
 -- steps the handle for all, and hands that over when it is answered. Pauses between steps grow with the time in which
 -- nothing came (a sixteenth of it, 1 to 10 ms), so that many calls that wait long cost little and short ones are
--- answered soon. No timer of nginx is needed: nginx drops a timer beyond `lua_max_running_timers`, and says so to nobody.
+-- answered soon. No timer of nginx is needed: nginx drops a timer beyond `lua_max_running_timers`, and says so to
+-- nobody.
 --
 -- Works where nginx can wait: rewrite, access, content, timers (and the phases of TLS). Make it in a worker, not in
 -- init_by_lua: workers must not share connections.
