@@ -4,5 +4,6 @@ files["spec"] = { std = "max+busted" }
 exclude_files = { "build" }
 files["lua/purser/hosts/nginx/openresty.lua"] = { read_globals = { "ngx" } }
 files["lua/purser/hosts/limits"] = { read_globals = { "ngx" } }
+files["lua/purser/hosts/nginx/phases.lua"] = { read_globals = { "ngx" } }
 files["lua/purser/hosts/nginx/cosocket.lua"] = { read_globals = { "ngx" } }
 files["examples/openresty"] = { globals = { "ngx" } }

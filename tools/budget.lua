@@ -7,7 +7,7 @@
 -- package, lines, files, largest file. Lines have 3 % of slack: a small change edits no number here.
 local budgets = {
   { "top", 1015, 7, 380 },
-  { "client", 9815, 73, 415 },
+  { "client", 9830, 74, 415 },
   { "write", 5890, 20, 480 },
   { "desk/agent", 520, 4, 330 },
   { "desk/approvals", 2120, 10, 330 },
@@ -18,7 +18,7 @@ local budgets = {
   { "desk/receive", 1425, 9, 370 },
   { "desk/workflow", 1475, 8, 405 },
   { "testing", 6025, 40, 315 },
-  { "hosts", 1205, 11, 325 },
+  { "hosts", 1160, 12, 320 },
   { "cli", 6350, 41, 445 },
   { "src/core", 6485, 66, 490 },
   { "src/bind", 3195, 29, 400 },

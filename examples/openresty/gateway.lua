@@ -26,12 +26,15 @@ local ACCOUNT = "gateway" -- names the account in the journal, also after its AP
 local LOCK_TIMEOUT_MS = 1000 -- how long a worker of nginx may stand still while another one holds the journal's lock
 local LEASE_MS = 20000 -- how long payments stay with a worker that died
 local LOOK_S, STEP_S = 0.2, 0.002
+local TICKS_LEASE_S = 5 -- without a tick for so long the next request makes one
 
 -- The words that show a caller a payment's state in the queue. Of a payment that was sent the end is not known yet.
 local SHOWN = { waiting = "waiting", taken = "waiting", sent = "unknown", done = "done", failed = "failed",
   undecided = "undecided" }
 
-local payouts, reader, secret -- of this worker
+local payouts, reader, secret, ticked_at -- of this worker
+local is_working = false
+local left = true -- an earlier worker may have left payments
 
 local function new_client(options)
   secret = secret or assert(purser.secrets.from_environment "PURSER_SECRET_KEY")
@@ -48,14 +51,14 @@ local function run_queue()
   while not task.done do
     if ngx.worker.exiting() then payouts:stop() end
     schedule.step()
+    ticked_at = ngx.now()
     ngx.sleep(STEP_S)
   end
   return purser.join(task)
 end
 
--- The queue is run when nginx starts, since an earlier worker may have left payments, and whenever one waits.
-local function work(premature, left)
-  if premature then return end -- nginx reloads or ends: the queue is on disk, the next worker runs it
+-- Runs the queue when nginx starts, since an earlier worker may have left payments, and whenever a payment waits.
+local function work()
   local list, err
   if not left then list, err = payouts:list "waiting" end
   if left or list and list[1] then
@@ -63,8 +66,10 @@ local function work(premature, left)
     left = not (ok and report)
     if left then err = ok and problem or report end
   end
-  if err then ngx.log(ngx.ERR, "the queue is retried: ", tostring(err)) end
-  ngx.timer.at(err and 1 or LOOK_S, work, left)
+  if err then
+    ngx.log(ngx.ERR, "the queue is retried: ", tostring(err))
+    ngx.sleep(1)
+  end
 end
 
 local function set_up()
@@ -75,18 +80,37 @@ local function set_up()
     transport = assert(purser.transport.multi { base_url = os.getenv "PURSER_BASE_URL" }) }
   reader = new_client { guard = { read_only = true }, transport = assert(purser.transport.openresty()) }
   payouts = assert(purser.payouts.new { client = payer, journal = journal, queue = "gateway", lease_ms = LEASE_MS })
-  if ngx.worker.id() == 0 then assert(ngx.timer.at(0, work, true)) end
   secret:close() -- the clients keep what they made of it
+end
+
+local function is_ready()
+  if payouts then return true end
+  local ok, problem = pcall(set_up)
+  if not ok then ngx.log(ngx.ERR, "the gateway is not ready: ", tostring(problem)) end
+  return ok
+end
+
+-- A tick of this worker's timer. Only a tick that runs says so: nginx drops those beyond `lua_max_running_timers`.
+local function tick(premature)
+  if premature then return end -- nginx reloads or ends: the queue is on disk, the next worker runs it
+  ticked_at = ngx.now()
+  if is_working then return end
+  is_working = true
+  if not is_ready() then
+    ngx.sleep(1)
+  elseif ngx.worker.id() == 0 then
+    work()
+  end
+  is_working = false
 end
 
 --- Called in each worker when it starts: connections and secrets belong to one process. Where the journal cannot be
 --- opened, it is retried, and until then every request is rejected.
-function M.start(premature)
-  if premature then return end
-  local ok, problem = pcall(set_up)
-  if ok then return end
-  ngx.log(ngx.ERR, "the gateway is not ready: ", tostring(problem))
-  ngx.timer.at(1, M.start)
+function M.start()
+  ticked_at = ngx.now()
+  is_ready()
+  local ok, message = ngx.timer.every(LOOK_S, tick)
+  if not ok then ngx.log(ngx.ERR, "nginx made no timer: ", message) end
 end
 
 ----------------------------------------------------------------------------------------------------- requests
@@ -114,6 +138,10 @@ end
 
 --- Access phase: who may ask, and how. A DELETE of a payment that was answered would be taken for its cancellation.
 function M.admit()
+  if ngx.now() - ticked_at > TICKS_LEASE_S then
+    ticked_at = ngx.now()
+    ngx.timer.at(0, tick)
+  end
   local token = os.getenv "GATEWAY_TOKEN"
   if not token or token == "" or not are_equal("Bearer " .. token, ngx.var.http_authorization or "") then
     return fail(401, "token")

@@ -13,14 +13,14 @@ describe("the bridge to cqueues", function()
       ["cqueues.condition"] = { new = function() return bell end },
       ["purser.client.transport.multi"] = { new = function(given) return given end },
     })
-    local started
-    local transport = bridge({ wrap = function(_, fn) started = fn end }, { max_in_flight = 3 })
+    local transport = bridge({}, { max_in_flight = 3 })
     assert.equal(3, transport.max_in_flight)
-    transport.start(print)
-    assert.equal(print, started)
+    assert.is_true(transport.self_stepping)
     local call = {}
-    transport.wait(call, 1500, { { fd = 7, events = "r" } })
+    transport.wait(call, 1500, { fds = function() return { { fd = 7, events = "r" } } end })
     assert.same({ bell, 1.5, { pollfd = 7, events = "r" }, "cancelled 7" }, said)
+    transport.wait(call, 250)
+    assert.same({ bell, 0.25 }, said)
     transport.wake(call)
     assert.equal(1, rung)
   end)

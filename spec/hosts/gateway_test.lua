@@ -233,3 +233,26 @@ describe("the payout gateway", function()
     end))
   end)
 end)
+
+describe("the payout gateway whose nginx runs one timer at a time", function()
+  it("pays what it answered with 202, though another timer ran for a while", function()
+    local account = assert(sim.world:account { role = "main", balances = { USDT = "900" } })
+    assert(sim.world:save_address { account = account.uid, coin = "USDT", network = "TRX", address = ADDRESS })
+    local other = gateways.start(sim, account, 1, [[
+      lua_max_running_timers 1;
+      init_by_lua_block {
+        local at, is_first = ngx.timer.every, true
+        ngx.timer.every = function(...)
+          if is_first then ngx.timer.at(0, function() ngx.sleep(2) end) end
+          is_first = false
+          return at(...)
+        end
+      }
+    ]])
+    finally(function() other:stop() end)
+    gateways.wait_until("the gateway is ready", function() return (other:ask("GET", "/payouts/T1")) == 404 end)
+    assert.equal(202, (other:ask("POST", "/payouts", order("T1", "10"))))
+    other:wait_for_state("T1", "done")
+    assert.matches("lua_max_running_timers are not enough", other.server:errors())
+  end)
+end)

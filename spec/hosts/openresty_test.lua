@@ -157,13 +157,16 @@ describe("the handler of docs/openresty.md for a client that leaves", function()
     return text:sub(at + #"```nginx\n", assert(text:find("\n```", at, true)))
   end
 
-  it("makes the payment and says how it ended, though nginx ends the handler", function()
+  local server
+
+  local function start()
     local account = assert(sim.world:account { role = "main", balances = { USDT = "1000" } })
     local root = io.popen("pwd"):read "*l"
-    local server = nginx.start([[
+    server = nginx.start([[
       lua_package_path "${ROOT}/lua/?.lua;${ROOT}/lua/?/init.lua;;";
       lua_package_cpath "${ROOT}/build/luajit/?.so;;";
       lua_shared_dict notes 1m;
+      lua_max_running_timers 1;
       init_worker_by_lua_block {
         local purser = require "purser"
         wallet_client = assert(purser.new { base_url = "${SIM}", api_key = "${KEY}", secret_key = "${SECRET}",
@@ -178,9 +181,28 @@ describe("the handler of docs/openresty.md for a client that leaves", function()
         listen 127.0.0.1:${PORT};
         lua_check_client_abort on;
         location = /note { content_by_lua_block { ngx.print(ngx.shared.notes:get "logged" or "") } }
+        location = /busy { content_by_lua_block { ngx.timer.at(0, function() ngx.sleep(1.5) end) } }
     ]] .. block_of("docs/openresty.md", "location = /pay {") .. "}\n", { ROOT = root, SIM = sim.url,
       KEY = account.api_key, SECRET = account.secret_key })
-    finally(function() server:stop() end)
+  end
+
+  after_each(function() server:stop() end)
+
+  it("makes the payment once, though nginx dropped its timer before", function()
+    start()
+    local before = received "wallet.withdraw"
+    local function get(target)
+      return assert(http:send { method = "GET", base_url = server:url(), target = target, timeout_ms = 60000 })
+    end
+    get "/busy"
+    local response = get "/pay"
+    assert.same({ 200, before + 1 }, { response.status, received "wallet.withdraw" })
+    assert.matches("^%w+\n$", response.body)
+    assert.matches("lua_max_running_timers are not enough", server:errors())
+  end)
+
+  it("makes the payment and says how it ended, though nginx ends the handler", function()
+    start()
     assert(sim.world:fault { kind = "slow", delay_ms = 500, operation = "wallet.withdraw", times = 1 })
     local before = received "wallet.withdraw"
     local client = assert(socket.connect("127.0.0.1", server.port))

@@ -18,7 +18,7 @@ local function replace(text, what, with)
   return result
 end
 
-local function configuration(port, workers)
+local function configuration(port, workers, http)
   local pipe = io.popen "pwd"
   local root = pipe:read "*l"
   pipe:close()
@@ -30,6 +30,7 @@ local function configuration(port, workers)
   text = replace(text, "gateway%.pid", "nginx.pid")
   text = replace(text, "gateway%.log", "error.log")
   text = replace(text, "worker_processes %d+", "worker_processes " .. workers)
+  if http then text = replace(text, "  server {\n    listen 127", http .. "  server {\n    listen 127") end
   return ("user %s;\n"):format(nginx.user()) .. text
 end
 
@@ -40,8 +41,9 @@ local meta = { __index = methods }
 ---@param sim table      of `service`
 ---@param account table  { api_key =, secret_key = }
 ---@param workers integer
-function M.start(sim, account, workers)
-  local server = nginx.run(function(port) return configuration(port, workers) end,
+---@param http string|nil  more lines of nginx.conf's block `http`
+function M.start(sim, account, workers, http)
+  local server = nginx.run(function(port) return configuration(port, workers, http) end,
     ("env PURSER_BASE_URL=%s PURSER_API_KEY=%s PURSER_SECRET_KEY=%s GATEWAY_TOKEN=%s")
       :format(sim.url, account.api_key, account.secret_key, TOKEN))
   return setmetatable({ server = server, http = assert(libcurl.easy {}) }, meta)

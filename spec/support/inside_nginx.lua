@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: MIT
---- An nginx that runs the Lua code it is sent, with Purser on LuaJIT: for what works inside nginx alone.
+--- An nginx that runs the Lua code it is sent, with Purser on LuaJIT: for what works inside nginx alone. It runs one
+--- timer of Lua at a time, and drops the others without a word.
 --
 --   local inside = require("inside_nginx").start()
 --   inside:run "return ngx.get_phase()"           what the code returns, as text; `transport` is what `made` made
@@ -12,6 +13,7 @@ local nginx = require "nginx"
 local CONF = [[
 lua_package_path "${ROOT}/lua/?.lua;${ROOT}/lua/?/init.lua;;";
 lua_package_cpath "${ROOT}/build/luajit/?.so;;";
+lua_max_running_timers 1;
 init_by_lua_block { in_init = { ${MADE} } }
 init_worker_by_lua_block { made = function() return ${MADE} end }
 server {

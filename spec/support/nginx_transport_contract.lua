@@ -90,6 +90,23 @@ function M.of(it, module, stage)
     assert.same({ 3, 2 }, { count.requests, count.connections })
   end)
 
+  it("answers calls while nginx runs no other timer, and after that", function()
+    assert.equal("200 200 200 200 200", stage.inside:run([[
+      local done = require("ngx.semaphore").new(0)
+      local get = { base_url = ${URL}, method = "GET", target = "/", timeout_ms = 20000 }
+      local function status()
+        local response, failure = transport:send(get)
+        return response and response.status or failure.message
+      end
+      local first = status()
+      assert(ngx.timer.at(0, function() done:wait(60) end))
+      ngx.sleep(0.01)
+      local second, third = status(), status()
+      done:post(1)
+      ngx.sleep(0.01)
+      return first, second, third, status(), status()]], { URL = stage.peer:url() }))
+  end)
+
   it("is closed twice, and sends nothing afterwards", function()
     assert.equal("closed not_sent 0 " .. module:gsub("%.hosts", "") .. " (closed)", stage.inside:run([[
       local own = assert(made())

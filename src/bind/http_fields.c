@@ -220,7 +220,7 @@ int lpu_http_push_response(lua_State *L, const pu_http_response *response)
         push_failure(L, response);
         return 2;
     }
-    lua_createtable(L, 0, response->brief ? 4 : 12);
+    lua_createtable(L, 0, response->brief ? 4 : 13);
     set_integer(L, "status", response->status);
     set_text(L, "body", response->body);
     set_text(L, "headers", response->headers);
@@ -232,6 +232,7 @@ int lpu_http_push_response(lua_State *L, const pu_http_response *response)
     lua_pushboolean(L, response->reused);
     lua_setfield(L, -2, "reused");
     set_integer(L, "total_us", response->total_us);
+    set_integer(L, "lookup_us", response->lookup_us);
     set_integer(L, "connect_us", response->connect_us);
     set_integer(L, "tls_us", response->tls_us);
     set_integer(L, "first_byte_us", response->first_byte_us);

@@ -28,12 +28,12 @@ static bool may_use(pu_http_easy *easy, pu_http_socket *socket)
     return !used || pu_http_socket_is_quiet_tls(socket, easy->curl, easy->at_most_once);
 }
 
-static int before_sending(void *context, char *remote, char *local, int remote_port, int local_port)
+static int before_sending(void *context, char *remote_ip, char *local_ip, int remote_port, int local_port)
 {
-    (void)remote, (void)local;
     pu_http_easy *easy = context;
+    pu_http_end local = pu_http_end_of(local_ip, local_port), remote = pu_http_end_of(remote_ip, remote_port);
     if (easy->at_most_once && easy->send_count > 0) return CURL_PREREQFUNC_ABORT;
-    if (!may_use(easy, pu_http_sockets_find(easy->sockets, local_port, remote_port))) {
+    if (!may_use(easy, pu_http_sockets_find(easy->sockets, &local, &remote))) {
         easy->distrusted = true;
         pu_http_easy_forbid_reuse(easy, true);
         return CURL_PREREQFUNC_ABORT;

@@ -150,18 +150,15 @@ static bool renew(pu_http_easy *easy)
 
 bool pu_http_easy_shares(const pu_http_easy *easy)
 {
-    const char *version = easy->options->text[PU_HTTP_VERSION];
-    return easy->base_secure && version && version[0] == '2';
+    return easy->base_secure && easy->wants_2;
 }
 
-/* The URL, and what depends on it. Where HTTP/2 may be agreed on, rather wait for a connection that can be shared than
- * make another. */
+/* The URL, and what depends on it. */
 static bool set_url(pu_http_easy *easy)
 {
     CURL *curl = easy->curl;
     if (easy->base_secure && !easy->secured) easy->secured = pu_http_options_secure(easy->options, curl);
     return (easy->secured || !easy->base_secure) && curl_easy_setopt(curl, CURLOPT_URL, easy->base.data) == CURLE_OK &&
-           curl_easy_setopt(curl, CURLOPT_PIPEWAIT, (long)pu_http_easy_shares(easy)) == CURLE_OK &&
            (easy->options->text[PU_HTTP_PROXY] ||
             curl_easy_setopt(curl, CURLOPT_PROXY, easy->base_secure ? NULL : "") == CURLE_OK);
 }
@@ -389,8 +386,13 @@ static const char *set_limits(pu_http_easy *easy, const pu_http_request *request
     long fresh = once && number[PU_HTTP_FRESH_CONNECT];
     long idle_s = once ? (long)number[PU_HTTP_SINGLE_SEND_IDLE_S] : READ_IDLE_S;
     easy->fresh = fresh != 0;
+    easy->wants_2 = pu_http_options_wants_2(easy->options, once);
+    long version = easy->wants_2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1;
     bool fine = curl_easy_setopt(easy->curl, CURLOPT_TIMEOUT_MS, timeout) == CURLE_OK &&
                 curl_easy_setopt(easy->curl, CURLOPT_FRESH_CONNECT, fresh) == CURLE_OK &&
+                curl_easy_setopt(easy->curl, CURLOPT_HTTP_VERSION, version) == CURLE_OK &&
+                /* rather wait for a connection that can be shared than make another */
+                curl_easy_setopt(easy->curl, CURLOPT_PIPEWAIT, (long)pu_http_easy_shares(easy)) == CURLE_OK &&
                 (!easy->forbids || pu_http_easy_forbid_reuse(easy, false)) &&
                 curl_easy_setopt(easy->curl, CURLOPT_MAXAGE_CONN, idle_s) == CURLE_OK;
     return fine ? NULL : no_memory;

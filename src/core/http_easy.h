@@ -48,6 +48,7 @@ typedef struct pu_http_easy {
 
     /* The exchange. */
     bool at_most_once;
+    bool wants_2; /* HTTP/2, where the service speaks it */
     size_t body_len;
     int send_count;
     int64_t connection; /* the id of that of the latest sending */
@@ -97,7 +98,7 @@ bool pu_http_easy_reconnects(pu_http_easy *easy, long timeout_ms);
 bool pu_http_is_of_other_process(pid_t *owner);
 extern const char *const pu_http_other_process;
 
-/* Tells whether its requests may share an HTTP/2 connection. */
+/* Tells whether its latest request may share an HTTP/2 connection. */
 bool pu_http_easy_shares(const pu_http_easy *easy);
 
 /* Readies the handle. The request's body must live until the transfer ends; everything else is copied. False: the

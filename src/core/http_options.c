@@ -3,8 +3,10 @@
 #include "ip.h"
 
 #include <dirent.h>
+#include <net/if.h>
 #include <netinet/in.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -52,6 +54,12 @@ static bool is_this_machine(const char *authority, size_t len)
     return !bracket && strcasecmp(host, "localhost") == 0;
 }
 
+bool pu_http_options_wants_2(const pu_http_options *options, bool at_most_once)
+{
+    const char *version = options->text[PU_HTTP_VERSION];
+    return version && (version[0] == '2' || (version[0] == 'a' && !at_most_once));
+}
+
 bool pu_http_is_readable(const pu_http_options *options, const char *url, size_t len)
 {
     const size_t scheme = 7; /* http:// */
@@ -87,11 +95,33 @@ static const char *check_pin(const char *text, size_t len)
     return has_control(text, len) ? "holds a blank or a control character" : NULL;
 }
 
+/* Returns libcurl's prefix for an interface or an address. libcurl takes a word without a prefix for a host, if it is
+ * no interface, and waits for the name server. NULL: the text is neither. */
+static const char *interface_prefix(const char *text)
+{
+    bool loopback;
+    if (strncmp(text, "if!", 3) == 0) return if_nametoindex(text + 3) ? "" : NULL;
+    if (strncmp(text, "host!", 5) == 0) return pu_ip_family(text + 5, &loopback) ? "" : NULL;
+    if (pu_ip_family(text, &loopback)) return "host!";
+    return if_nametoindex(text) ? "if!" : NULL;
+}
+
+static const char *check_interface(const char *text, size_t len)
+{
+    char word[64];
+    if (len == 0) return "is empty";
+    if (len >= sizeof word) return "is no interface of this machine and no IP address";
+    memcpy(word, text, len);
+    word[len] = '\0';
+    return interface_prefix(word) ? NULL : "is no interface of this machine and no IP address";
+}
+
 static const char *check_version(const char *text, size_t len)
 {
     if (len == 3 && memcmp(text, "1.1", 3) == 0) return NULL;
     if (len == 1 && text[0] == '2') return NULL;
-    return "must be \"1.1\" or \"2\"";
+    if (len == 4 && memcmp(text, "auto", 4) == 0) return NULL;
+    return "must be \"1.1\", \"2\" or \"auto\"";
 }
 
 #define DAY_MS 86400000
@@ -107,7 +137,7 @@ const pu_http_option_row pu_http_option_rows[PU_HTTP_OPTIONS] = {
     {"ca_path", PU_OPTION_TEXT, 0, 0, 0, check_word},
     {"ca_pem", PU_OPTION_TEXT, 0, 0, 0, check_pem},
     {"pinned_key", PU_OPTION_TEXT, 0, 0, 0, check_pin},
-    {"interface", PU_OPTION_TEXT, 0, 0, 0, check_word},
+    {"interface", PU_OPTION_TEXT, 0, 0, 0, check_interface},
     {"http_version", PU_OPTION_TEXT, 0, 0, 0, check_version},
     {"compressed", PU_OPTION_FLAG, 0, 1, 0, NULL},
     {"fresh_connect", PU_OPTION_FLAG, 0, 1, 0, NULL},
@@ -255,11 +285,32 @@ static void set_proxy(setter *s, const pu_http_options *options)
     set_long(s, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1);
 }
 
+/* An interface that is gone by now stays one: the request fails, and nobody is asked for its name. */
+static void set_interface(setter *s, const char *text)
+{
+    char word[80];
+    if (!text) return;
+    const char *prefix = interface_prefix(text);
+    snprintf(word, sizeof word, "%s%s", prefix ? prefix : "if!", text);
+    set_text(s, CURLOPT_INTERFACE, word);
+}
+
+/* libcurl joins the thread of a name look-up that hangs wherever a transfer ends, whatever its time is, unless told
+ * not to. Before 7.87 it cannot be told. */
+static void set_quick_exit(CURL *curl)
+{
+#if LIBCURL_VERSION_NUM >= 0x075700
+    (void)curl_easy_setopt(curl, CURLOPT_QUICK_EXIT, 1L); /* an older library at run time does not know the option */
+#else
+    (void)curl;
+#endif
+}
+
 bool pu_http_options_apply(const pu_http_options *options, CURL *curl, pu_error *error)
 {
     setter s = {curl, CURLE_OK};
-    const char *version = options->text[PU_HTTP_VERSION];
 
+    set_quick_exit(curl);
     set_long(&s, CURLOPT_NOSIGNAL, 1);
     set_long(&s, CURLOPT_NOPROGRESS, 0); /* the callback counts bytes; libcurl prints nothing */
     set_long(&s, CURLOPT_FOLLOWLOCATION, 0);
@@ -268,7 +319,8 @@ bool pu_http_options_apply(const pu_http_options *options, CURL *curl, pu_error 
     set_long(&s, CURLOPT_SSL_VERIFYPEER, 1);
     set_long(&s, CURLOPT_SSL_VERIFYHOST, 2);
     set_long(&s, CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_2);
-    set_long(&s, CURLOPT_HTTP_VERSION, version && version[0] == '2' ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1);
+    set_long(&s, CURLOPT_HTTP_VERSION,
+             pu_http_options_wants_2(options, false) ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1);
     if (s.code == CURLE_OK)
         s.code =
             curl_easy_setopt(curl, CURLOPT_MAXFILESIZE_LARGE, (curl_off_t)options->number[PU_HTTP_MAX_RESPONSE_BYTES]);
@@ -279,7 +331,7 @@ bool pu_http_options_apply(const pu_http_options *options, CURL *curl, pu_error 
     set_long(&s, CURLOPT_PROTOCOLS, CURLPROTO_HTTP | CURLPROTO_HTTPS);
 #endif
     if (options->text[PU_HTTP_PINNED_KEY]) set_text(&s, CURLOPT_PINNEDPUBLICKEY, options->text[PU_HTTP_PINNED_KEY]);
-    if (options->text[PU_HTTP_INTERFACE]) set_text(&s, CURLOPT_INTERFACE, options->text[PU_HTTP_INTERFACE]);
+    set_interface(&s, options->text[PU_HTTP_INTERFACE]);
     if (options->number[PU_HTTP_COMPRESSED]) set_text(&s, CURLOPT_ACCEPT_ENCODING, "");
     set_proxy(&s, options);
     set_authorities(&s, options);

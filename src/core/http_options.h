@@ -75,6 +75,11 @@ bool pu_http_options_secure(const pu_http_options *options, CURL *curl);
 /* Returns what is wrong with a base URL, or NULL: http or https, a host, perhaps a port and a path; nothing else. */
 const char *pu_http_base_check(const char *url, size_t len);
 
+/* Tells whether a request goes over HTTP/2 where the service speaks it. With "auto" a request that must be sent once
+ * does not: a service may end its stream unread (GOAWAY, REFUSED_STREAM), and libcurl does not say that it was unread.
+ */
+bool pu_http_options_wants_2(const pu_http_options *options, bool at_most_once);
+
 /* Tells whether requests to a base URL that passed the check are readable on the way: http to another machine, or http
  * through a proxy. What a name server says about a host does not count. */
 bool pu_http_is_readable(const pu_http_options *options, const char *url, size_t len);

@@ -82,6 +82,7 @@ static void read_facts(pu_http_easy *easy)
     response->address = NULL;
     curl_easy_getinfo(curl, CURLINFO_PRIMARY_IP, &response->address);
     response->total_us = time_us(curl, CURLINFO_TOTAL_TIME_T);
+    response->lookup_us = time_us(curl, CURLINFO_NAMELOOKUP_TIME_T);
     response->connect_us = time_us(curl, CURLINFO_CONNECT_TIME_T);
     response->tls_us = time_us(curl, CURLINFO_APPCONNECT_TIME_T);
     response->first_byte_us = time_us(curl, CURLINFO_STARTTRANSFER_TIME_T);

@@ -54,7 +54,7 @@ typedef struct pu_http_response {
     int http_version; /* 10, 11, 20, 30 */
     bool reused;      /* on a kept connection */
     const char *address;
-    int64_t total_us, connect_us, tls_us, first_byte_us;
+    int64_t total_us, lookup_us, connect_us, tls_us, first_byte_us;
 
     /* Facts of a failure. */
     int curl_code;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "http_sockets.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
 #include <stdlib.h>
@@ -49,32 +50,53 @@ void pu_http_sockets_free(pu_http_sockets *sockets)
     *sockets = (pu_http_sockets){.list = NULL};
 }
 
-static int port_of(const struct sockaddr_storage *address)
+pu_http_end pu_http_end_of(const char *ip, int port)
+{
+    pu_http_end end = {.port = port};
+    if (inet_pton(AF_INET, ip, end.ip) == 1) end.family = AF_INET;
+    else if (inet_pton(AF_INET6, ip, end.ip) == 1) end.family = AF_INET6;
+    return end;
+}
+
+static pu_http_end end_of(const struct sockaddr_storage *address)
 {
     struct sockaddr_in in;
     struct sockaddr_in6 in6;
-    if (address->ss_family == AF_INET) return memcpy(&in, address, sizeof in), ntohs(in.sin_port);
-    if (address->ss_family == AF_INET6) return memcpy(&in6, address, sizeof in6), ntohs(in6.sin6_port);
-    return 0;
+    pu_http_end end = {.family = address->ss_family};
+    if (end.family == AF_INET) {
+        memcpy(&in, address, sizeof in);
+        memcpy(end.ip, &in.sin_addr, sizeof in.sin_addr);
+        end.port = ntohs(in.sin_port);
+    } else if (end.family == AF_INET6) {
+        memcpy(&in6, address, sizeof in6);
+        memcpy(end.ip, &in6.sin6_addr, sizeof in6.sin6_addr);
+        end.port = ntohs(in6.sin6_port);
+    }
+    return end;
 }
 
-/* Both stay 0 while the socket is not connected. */
-static void learn_ports(pu_http_socket *socket)
+/* Both stay unknown while the socket is not connected. */
+static void learn_ends(pu_http_socket *socket)
 {
     struct sockaddr_storage local, remote;
     socklen_t local_size = sizeof local, remote_size = sizeof remote;
     if (getpeername(socket->fd, (struct sockaddr *)&remote, &remote_size) != 0) return;
     if (getsockname(socket->fd, (struct sockaddr *)&local, &local_size) != 0) return;
-    socket->local = port_of(&local);
-    socket->remote = port_of(&remote);
+    socket->local = end_of(&local);
+    socket->remote = end_of(&remote);
 }
 
-pu_http_socket *pu_http_sockets_find(pu_http_sockets *sockets, int local, int remote)
+static bool is_same(const pu_http_end *one, const pu_http_end *other)
+{
+    return one->family && memcmp(one, other, sizeof *one) == 0;
+}
+
+pu_http_socket *pu_http_sockets_find(pu_http_sockets *sockets, const pu_http_end *local, const pu_http_end *remote)
 {
     for (size_t i = 0; i < sockets->count; i++) {
         pu_http_socket *socket = &sockets->list[i];
-        if (!socket->local) learn_ports(socket);
-        if (socket->local == local && socket->remote == remote) return socket;
+        if (!socket->local.family) learn_ends(socket);
+        if (is_same(&socket->local, local) && is_same(&socket->remote, remote)) return socket;
     }
     return NULL;
 }

@@ -5,7 +5,8 @@
  * a connection on which bytes wait before a request is sent would shift every later response by one request. libcurl
  * reuses such a connection; the transports here do not.
  *
- * libcurl names a connection by its ports. The owner must outlive the libcurl handle that makes the sockets. */
+ * libcurl names a connection by both its ends, each an address and a port. Ports alone may agree for two connections.
+ * The owner must outlive the libcurl handle that makes the sockets. */
 #ifndef PURSER_CORE_HTTP_SOCKETS_H
 #define PURSER_CORE_HTTP_SOCKETS_H
 
@@ -16,11 +17,17 @@
 #include <curl/curl.h>
 #pragma GCC visibility push(hidden)
 
+/* One end of a connection. Every byte is set, so that two can be compared as bytes. */
+typedef struct pu_http_end {
+    int family, port; /* AF_INET or AF_INET6; 0: not known */
+    unsigned char ip[16];
+} pu_http_end;
+
 typedef struct pu_http_socket {
     curl_socket_t fd;
-    int local, remote; /* ports; 0: not known yet */
-    bool used;         /* a request was sent on it */
-    bool distrusted;   /* a response that came on it was not believed */
+    pu_http_end local, remote; /* not known before the socket is connected */
+    bool used;                 /* a request was sent on it */
+    bool distrusted;           /* a response that came on it was not believed */
     int64_t id;
 } pu_http_socket;
 
@@ -41,8 +48,11 @@ int pu_http_sockets_on_close(void *sockets, curl_socket_t fd);
 /* Frees the list; the sockets are libcurl's to close. */
 void pu_http_sockets_free(pu_http_sockets *sockets);
 
-/* The connection between these ports, or NULL. */
-pu_http_socket *pu_http_sockets_find(pu_http_sockets *sockets, int local, int remote);
+/* The end at this address, as libcurl prints one. The family is 0 where the text is no address. */
+pu_http_end pu_http_end_of(const char *ip, int port);
+
+/* The connection between these ends, or NULL. */
+pu_http_socket *pu_http_sockets_find(pu_http_sockets *sockets, const pu_http_end *local, const pu_http_end *remote);
 
 /* The connection with this id, or NULL when it is closed. */
 pu_http_socket *pu_http_sockets_get(pu_http_sockets *sockets, int64_t id);

@@ -5,10 +5,12 @@
 
 local catalogue = require "purser.cli.catalogue"
 local connection = require "purser.cli.connection"
+local contested = require "purser.client.operations.contested"
 local core = require "purser.core"
 local errors = require "purser.client.call.errors"
 local lazy = require "purser.client.util.lazy"
 local loopback = require "purser.client.util.loopback"
+local names_of = require "purser.client.util.names_of"
 local output = require "purser.cli.output"
 local suggest = require "purser.client.util.suggest"
 local plain_text = require "purser.client.util.plain_text"
@@ -210,6 +212,22 @@ local function check_record(findings, client)
   return 1
 end
 
+-- Names the weights in force on which the sources differ, and what the difference costs.
+local function check_contested(findings, client)
+  for _, name in ipairs(names_of(contested)) do
+    local mine, others = weight_of(client, catalogue.by_name[name]), {}
+    for _, reading in ipairs(contested[name]) do
+      if reading.weight ~= mine then
+        others[#others + 1] = ("%d (%s, %s)"):format(reading.weight, reading.source, reading.date)
+      end
+    end
+    findings:add("ok", "contested", ("the weight of %s is %d here, and by others %s: a list of such calls takes up to "
+      .. "fifty times as long with the larger one, and with the smaller one may meet 429")
+      :format(name, mine, table.concat(others, ", ")), ("`weights = { [\"%s\"] = N }` in a profile sets another")
+      :format(name))
+  end
+end
+
 local function check_weights(findings, client, spent, profile_name)
   local heaviest, pools = {}, {}
   for _, row in ipairs(catalogue.list) do
@@ -261,6 +279,7 @@ local function examine(findings, options)
       spent = spent + M.check_transfers(findings, client) + check_record(findings, client)
     end
     check_weights(findings, client, spent + 1, sources.profile or "default")
+    check_contested(findings, client)
   end
 end
 

@@ -3,16 +3,18 @@
 local cqueues, condition = require "cqueues", require "cqueues.condition"
 local multi = require "purser.client.transport.multi"
 
----@param loop table  of cqueues.new
+---@param _ table  of cqueues.new
 ---@param options table|nil  of purser.transport.multi
 ---@return table transport
-return function(loop, options)
-  local given = { start = function(pump) loop:wrap(pump) end }
+return function(_, options)
+  local given = { self_stepping = true }
   for name, value in pairs(options or {}) do given[name] = value end
-  function given.wait(call, ms, fds)
+  function given.wait(call, ms, transport)
     call.bell = call.bell or condition.new()
-    local list = { call.bell, ms and ms / 1000 }
-    for i, one in ipairs(fds or {}) do list[i + 2] = { pollfd = one.fd, events = one.events } end
+    local list = { call.bell, ms / 1000 }
+    for i, one in ipairs(transport and transport:fds() or {}) do
+      list[i + 2] = { pollfd = one.fd, events = one.events }
+    end
     cqueues.poll((table.unpack or unpack)(list)) -- luacheck: ignore 113
     for i = 3, #list do cqueues.cancel(list[i].pollfd) end -- before the step that may close it
   end

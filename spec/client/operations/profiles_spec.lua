@@ -16,6 +16,32 @@ local cases = {
   { "a longer content type", { content_type = "application/json; charset=utf-8" } },
 }
 
+describe("the codes that prove nothing", function()
+  -- Transcribed a second time, from the service's pages and the findings of live clients.
+  local PROVE_NOTHING = "408 500 502 503 504 520 522 524 599 -1000 -1001 -1006 -1007 10098 10200 10201 10202 10219 "
+    .. "10259 20002 730000"
+
+  it("are these, and where the codes' list has one it says so", function()
+    local expected = {}
+    for code in PROVE_NOTHING:gmatch "%S+" do expected[code] = true end
+    for _, name in ipairs { "default", "mexc" } do
+      assert.same(expected, require("purser.client.operations.profile_rules").resolve(name).unknown_codes, name)
+    end
+    for code, entry in pairs(purser.codes.list) do
+      assert.equal(expected[code] == true, entry.meaning:find("It proves nothing", 1, true) ~= nil, code)
+    end
+  end)
+
+  it("have a cure, as have those of a rejection that live clients met", function()
+    for _, code in ipairs { "10255", "16021", "30004", "30005", "152073", "602", "10265", "60005" } do
+      local entry = assert(purser.codes.get(code), code)
+      assert.is_true(#entry.cure > 10)
+      assert.is_nil(entry.meaning:find("proves nothing", 1, true))
+    end
+    assert.matches("in parts", purser.codes.get("10255").cure)
+  end)
+end)
+
 describe("a profile", function()
   for _, case in ipairs(cases) do
     it("works end to end: " .. case[1], function()

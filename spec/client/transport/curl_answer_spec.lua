@@ -30,6 +30,7 @@ describe("the blocking transport", function()
       assert.equal(1, response.sends)
       assert.is_true(response.total_us >= response.first_byte_us)
       assert.is_true(response.first_byte_us >= response.connect_us and response.connect_us > 0)
+      assert.is_true(response.connect_us >= response.lookup_us and response.lookup_us > 0)
       assert.equal(0, response.tls_us)
     end)
 

@@ -114,6 +114,24 @@ describe("over HTTP/2", function()
     t:close()
   end)
 
+  -- GOAWAY and REFUSED_STREAM leave a write unread that libcurl cannot show as unread.
+  it("the multi transport sends reads, and writes over HTTP/1.1, unless the caller says otherwise", function()
+    local given = options()
+    given.http_version = nil
+    local t = assert(multi.new(given))
+    finally(function()
+      t:close()
+      peer:tls(made.path "good.crt", made.path "good.key", "h2")
+    end)
+    local mark = peer:count()
+    peer:script "h2 headers reply"
+    assert.equal("2", assert(t:send { method = "GET", target = "/" }).http_version)
+    peer:tls(made.path "good.crt", made.path "good.key", "1.3") -- the kept connection stays one of HTTP/2
+    peer:script "head body ok"
+    assert.equal("1.1", assert(t:send { method = "POST", target = "/", at_most_once = true, body = "" }).http_version)
+    assert.equal(2, peer:count(mark).connections)
+  end)
+
   it("puts what must be sent once on a new connection when the shared one has fallen silent", function()
     peer:script(("h2 %s;headers data stall"):format(FINE))
     local t = assert(multi.new(options()))

@@ -89,6 +89,80 @@ describe("coroutines of a host", function()
     assert.equal(200, response.status)
   end)
 
+  -- Resumes who was woken; where nobody was, whoever waits with a time.
+  local function run_self_stepping(host, waiting)
+    for _ = 1, 2000 do
+      local ready = host.ready
+      if #ready == 0 then
+        for call in pairs(waiting) do
+          if call.ms then ready[#ready + 1] = call.coroutine end
+        end
+      end
+      if #ready == 0 then return end
+      host.ready = {}
+      for _, co in ipairs(ready) do
+        if coroutine.status(co) == "suspended" then assert(coroutine.resume(co)) end
+      end
+      require("socket").sleep(0.001)
+    end
+    error "no end"
+  end
+
+  local function self_stepping()
+    local host, waiting = new_host(), {}
+    local t = hosted(host, { self_stepping = true, wait = function(call, ms, transport)
+      call.ms, waiting[call] = transport and ms, true
+      host.wait(call)
+      waiting[call] = nil
+    end })
+    return host, waiting, t
+  end
+
+  it("step by themselves: one for all, and the next one when it is answered", function()
+    local host, waiting, t = self_stepping()
+    local done, steps = 0, t.step
+    peer:script "head body wait=20 ok"
+    for _ = 1, 5 do
+      host.spawn(function()
+        assert.equal(200, assert(t:send(get())).status)
+        assert.equal(200, assert(t:send(get())).status)
+        t:sleep(3)
+        done = done + 1
+      end)
+    end
+    run_self_stepping(host, waiting)
+    assert.equal(5, done)
+    assert.equal(steps, t.step)
+    assert.is_nil(t.host.stepper)
+    assert.is_nil(next(t.calls))
+  end)
+
+  it("are stepped by another one when the host ended the one that stepped", function()
+    local host, waiting, t = self_stepping()
+    local core, later = require "purser.core", 0
+    local clock = core.monotonic_ms
+    finally(function() core.monotonic_ms = clock end)
+    core.monotonic_ms = function() return clock() + later end
+    local response
+    host.spawn(function() t:send(get()) end)
+    for _, co in ipairs(host.ready) do coroutine.resume(co) end
+    host.ready = {} -- the first one is never resumed again
+    for call in pairs(waiting) do waiting[call] = nil end
+    host.spawn(function() response = t:send(get()) end)
+    local co = host.ready[1]
+    host.ready = {}
+    coroutine.resume(co)
+    host.ready = {}
+    assert.is_nil(response)
+    later = 100000
+    for _ = 1, 2000 do
+      if coroutine.status(co) == "dead" then break end
+      coroutine.resume(co)
+      require("socket").sleep(0.001)
+    end
+    assert.equal(200, response.status)
+  end)
+
   it("get the answer that had come, or a failure, when the transport is closed", function()
     peer:script "head body stall"
     local host, failure = new_host(), nil
@@ -162,12 +236,13 @@ describe("a call outside of tasks", function()
   end)
 
   it("says which options there are", function()
-    for _, wrong in ipairs { { outside_tasks = "wait" }, { wait = print }, { wake = print }, { wait = 1, wake = 1 } } do
+    for _, wrong in ipairs { { outside_tasks = "wait" }, { wait = print }, { wake = print }, { wait = 1, wake = 1 },
+      { self_stepping = true } } do
       local t, message = multi.new(wrong)
       assert.is_nil(t)
       assert.matches("transport option", message)
     end
-    assert.matches('"outside_task" is not known; there are outside_tasks, start, wait, wake, base_url, ',
+    assert.matches('"outside_task" is not known; there are outside_tasks, self_stepping, wait, wake, base_url, ',
       select(2, multi.new { outside_task = "reject" }), 1, true)
     assert.matches('"outside_tasks" is .*; it must be', select(2, multi.new { outside_tasks = "wait" }))
   end)
@@ -290,7 +365,7 @@ describe("a libcurl without HTTP/2", function()
 
   it("is used for HTTP/1.1, unless HTTP/2 was asked for", function()
     libcurl.multi = function(options) -- as such a libcurl answers to CURL_HTTP_VERSION_2TLS
-      if options.http_version == "2" then return nil, "Unsupported protocol" end
+      if options.http_version ~= "1.1" then return nil, "Unsupported protocol" end
       return real(options)
     end
     assert.equal(200, assert(stage.transport():send(get())).status)

@@ -16,13 +16,12 @@ teardown(stage.stop)
 before_each(stage.reset)
 after_each(stage.close)
 
--- A host that lets the transport step in a coroutine of its own: `spawn` runs a function in a coroutine, now or at the
--- next turn.
-local function new_pumped_host(now)
-  local host, waiting = { ready = {}, started = 0, pump_wakes = 0 }, {}
+-- A host whose coroutines step the transport while they wait.
+local function new_pumped_host()
+  local host, waiting = { ready = {}, pump_wakes = 0 }, {}
   function host.spawn(fn) host.ready[#host.ready + 1] = coroutine.create(fn) end
-  function host.wait(call, ms, fds)
-    if fds then waiting[call] = { ms = ms, fds = fds } end
+  function host.wait(call, ms, transport)
+    if transport then waiting[call] = { ms = ms, fds = transport:fds() } end
     call.coroutine = coroutine.running()
     coroutine.yield()
     waiting[call] = nil
@@ -30,12 +29,6 @@ local function new_pumped_host(now)
   function host.wake(call)
     if waiting[call] then host.pump_wakes = host.pump_wakes + 1 end
     host.ready[#host.ready + 1] = assert(call.coroutine, "woken before it waited")
-  end
-  function host.start(fn)
-    host.started = host.started + 1
-    if not now then return host.spawn(fn) end
-    local ok, problem = coroutine.resume(coroutine.create(fn))
-    if not ok then host.problem = problem end
   end
   function host.turn()
     local ready = host.ready
@@ -62,112 +55,107 @@ local function new_pumped_host(now)
   return host
 end
 
-for how, now in pairs { ["at the next turn"] = false, ["at once"] = true } do
-  describe("a transport that a host starts " .. how, function()
-    local function pumped(changes)
-      local host = new_pumped_host(now)
-      for name, value in pairs(changes or {}) do host[name] = value(host[name]) end
-      return host, stage.transport { wait = function(...) return host.wait(...) end, wake = host.wake,
-        start = host.start, outside_tasks = "reject" }
-    end
+describe("a transport that the host's coroutines step", function()
+  local function pumped(changes)
+    local host = new_pumped_host()
+    for name, value in pairs(changes or {}) do host[name] = value(host[name]) end
+    return host, stage.transport { wait = function(...) return host.wait(...) end, wake = host.wake,
+      self_stepping = true, outside_tasks = "reject" }
+  end
 
-    it("steps by itself while calls wait, and ends when none is left", function()
-      local host, t = pumped()
-      local done = 0
-      for round = 1, 2 do
-        for _ = 1, 5 do
-          host.spawn(function()
-            assert.equal(200, assert(t:send(get())).status)
-            done = done + 1
-          end)
-        end
-        host.run(t)
-        assert.is_nil(host.problem)
-        assert.equal(5 * round, done)
-        assert.is_true(host.started >= round)
-        assert.is_false(t.host.is_pumped)
-        assert.is_nil(host.problem)
-      assert.is_nil(next(t.calls))
-      end
-    end)
-
-    it("notices a call and a sleeper that come while it waits", function()
-      peer:script "head body stall"
-      local host, t = pumped()
-      host.spawn(function() t:send(withdrawal()) end)
-      repeat host.turn() until t.host.pump_waiter
-      for i, fn in ipairs { function() t:send(get()) end, function() t:sleep(60000) end } do
-        local before = host.pump_wakes
-        host.spawn(fn)
-        host.turn()
-        assert.is_true(host.pump_wakes > before, i)
-        host.turn()
-        assert.is_truthy(t.host.pump_waiter)
-      end
-      assert.equal(1, host.started)
-      t:close()
-      host.run(t)
-      assert.is_nil(host.problem)
-    end)
-
-    it("sleeps, although no call waits", function()
-      local host, t = pumped()
-      local order = {}
-      for _, ms in ipairs { 30, 0 } do
+  it("steps by itself while calls wait, and ends when none is left", function()
+    local host, t = pumped()
+    local done = 0
+    for round = 1, 2 do
+      for _ = 1, 5 do
         host.spawn(function()
-          t:sleep(ms)
-          order[#order + 1] = ms
+          assert.equal(200, assert(t:send(get())).status)
+          done = done + 1
         end)
       end
       host.run(t)
-      assert.same({ 0, 30 }, order)
-    end)
-
-    it("loses no call when `wake` raises", function()
-      local host, t = pumped { wake = function(wake)
-        return function(call)
-          wake(call)
-          if call.response then error("boom", 0) end
-        end
-      end }
-      local done = 0
-      for _ = 1, 3 do
-        host.spawn(function() if t:send(get()) then done = done + 1 end end)
-      end
-      host.run(t)
-      assert.equal(3, done)
-      assert.equal("boom", host.problem)
-      assert.is_false(t.host.is_pumped)
-    end)
-
-    it("closes its descriptors only when the host watches none of them", function()
-      peer:script "head body stall"
-      local host, t, failure, watched
-      local mark, ended = peer:count(), 0
-      host, t = pumped { wait = function(wait)
-        return function(call, ms, fds)
-          if fds and fds[1] then watched = fds end
-          wait(call, ms, fds)
-          if fds then ended = ended + 1 end
-        end
-      end }
-      host.spawn(function() failure = select(2, t:send(withdrawal())) end)
-      host.spawn(function()
-        while peer:count(mark).wholes == 0 do t:sleep(5) end
-        local before = ended
-        t:close()
-        assert.equal(before, ended)
-        assert.is_truthy(t.multi:fds()) -- raises once it is closed
-      end)
-      host.run(t)
       assert.is_nil(host.problem)
-      assert.is_truthy(watched)
-      assert.same({ "closed", "unknown" }, { failure.kind, failure.outcome })
-      assert.has_error(function() t.multi:fds() end)
-    end)
+      assert.equal(5 * round, done)
+      assert.is_nil(t.host.stepper)
+      assert.is_nil(host.problem)
+    assert.is_nil(next(t.calls))
+    end
   end)
-end
 
+  it("notices a call and a sleeper that come while it waits", function()
+    peer:script "head body stall"
+    local host, t = pumped()
+    host.spawn(function() t:send(withdrawal()) end)
+    repeat host.turn() until t.host.stepper
+    for i, fn in ipairs { function() t:send(get()) end, function() t:sleep(60000) end } do
+      local before = host.pump_wakes
+      host.spawn(fn)
+      host.turn()
+      assert.is_true(host.pump_wakes > before, i)
+      host.turn()
+      assert.is_truthy(t.host.stepper)
+    end
+    t:close()
+    host.run(t)
+    assert.is_nil(host.problem)
+  end)
+
+  it("sleeps, although no call waits", function()
+    local host, t = pumped()
+    local order = {}
+    for _, ms in ipairs { 30, 0 } do
+      host.spawn(function()
+        t:sleep(ms)
+        order[#order + 1] = ms
+      end)
+    end
+    host.run(t)
+    assert.same({ 0, 30 }, order)
+  end)
+
+  it("loses no call when `wake` raises", function()
+    local host, t = pumped { wake = function(wake)
+      return function(call)
+        wake(call)
+        if call.response then error("boom", 0) end
+      end
+    end }
+    local done = 0
+    for _ = 1, 3 do
+      host.spawn(function() if t:send(get()) then done = done + 1 end end)
+    end
+    host.run(t)
+    assert.equal(3, done)
+    assert.is_nil(host.problem) -- the call that steps for others does not raise their host's error
+    assert.is_nil(t.host.stepper)
+  end)
+
+  it("closes its descriptors only when the host watches none of them", function()
+    peer:script "head body stall"
+    local host, t, failure, watched
+    local mark, ended = peer:count(), 0
+    host, t = pumped { wait = function(wait)
+      return function(call, ms, transport)
+        if transport and transport:fds()[1] then watched = true end
+        wait(call, ms, transport)
+        if transport then ended = ended + 1 end
+      end
+    end }
+    host.spawn(function() failure = select(2, t:send(withdrawal())) end)
+    host.spawn(function()
+      while peer:count(mark).wholes == 0 do t:sleep(5) end
+      local before = ended
+      t:close()
+      assert.equal(before, ended)
+      assert.is_truthy(t.multi:fds()) -- raises once it is closed
+    end)
+    host.run(t)
+    assert.is_nil(host.problem)
+    assert.is_truthy(watched)
+    assert.same({ "closed", "unknown" }, { failure.kind, failure.outcome })
+    assert.has_error(function() t.multi:fds() end)
+  end)
+end)
 describe("a loop with callbacks", function()
   -- The loop: descriptors by number, and one alarm.
   local function new_loop()

@@ -32,8 +32,24 @@ describe("a transport inside nginx, on libcurl,", function()
       return got]], { URL = stage.peer:url() }))
   end)
 
+  it("is stepped by another call when nginx ends the one that stepped for all", function()
+    stage.peer:script "head body wait=600 ok"
+    local mark = stage.peer:count()
+    assert.equal("200", stage.inside:run([[
+      local function send()
+        return transport:send { base_url = ${URL}, method = "GET", target = "/", timeout_ms = 20000 }
+      end
+      local steps = ngx.thread.spawn(send)
+      local waits = ngx.thread.spawn(send)
+      ngx.sleep(0.05)
+      ngx.thread.kill(steps)
+      local _, response = ngx.thread.wait(waits)
+      return response.status]], { URL = stage.peer:url() }))
+    assert.equal(2, stage.peer:count(mark).connections)
+  end)
+
   it("rejects options that libcurl cannot use", function()
-    assert.matches('^transport option "tiemout_ms" is not known; there are base_url, timeout_ms, ',
+    assert.matches('^transport option "tiemout_ms" is not known; there are outside_tasks, .*, base_url, timeout_ms, ',
       stage.inside:run 'return select(2, require("purser.hosts.nginx.openresty").new { tiemout_ms = 1 })')
     assert.equal("the options are a number; give a table",
       stage.inside:run 'return select(2, require("purser.hosts.nginx.openresty").new(5))')

@@ -157,8 +157,8 @@ local function fill_info(info, response, attempts)
   info.http_status = response.status
   info.headers = unwrap.headers(response.headers)
   info.timings = {
-    connect_us = response.connect_us, tls_us = response.tls_us, first_byte_us = response.first_byte_us,
-    total_us = response.total_us,
+    lookup_us = response.lookup_us, connect_us = response.connect_us, tls_us = response.tls_us,
+    first_byte_us = response.first_byte_us, total_us = response.total_us,
   }
 end
 

@@ -34,6 +34,7 @@ end
 ---@field reused? boolean on a kept connection
 ---@field sends? integer how often the request was sent: 2 when libcurl repeated a read
 ---@field total_us? integer microseconds, as are the three below, all from the start of the exchange
+---@field lookup_us? integer  when the name was known
 ---@field connect_us? integer
 ---@field tls_us? integer
 ---@field first_byte_us? integer
@@ -80,7 +81,7 @@ meta.__close = methods.close
 ---@field ca_pem string|nil               certificates, as text
 ---@field pinned_key string|nil           the hash of the service's public key: `sha256//...`
 ---@field interface string|nil            from which it connects
----@field http_version "1.1"|"2"|nil      default "1.1"
+---@field http_version "1.1"|"2"|"auto"|nil  "auto": HTTP/2 for reads, 1.1 for writes. Default: "1.1"; of multi: "auto"
 ---@field compressed boolean|nil          accepts compressed answers
 ---@field fresh_connect boolean|nil       keeps no connection
 ---@field at_most_once_idle_s integer|nil how old an idle connection may be that a write call uses. Default: 2

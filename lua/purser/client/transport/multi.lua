@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: MIT
 --- The transport for many requests at once. `send` waits: in a task of purser.schedule, or in a coroutine of a host
 -- that says how its coroutines wait (`wait`, `wake`), the others go on. Without coroutines: `submit`, `step`, `take`.
--- It is turned by a loop of the program, `attach` for a loop with callbacks, or a coroutine of the host (`start`).
+-- It is turned by a loop of the program, by `attach` in a loop with callbacks, or by the coroutines of the host that
+-- wait (`self_stepping`).
 
 local core = require "purser.core"
 local libcurl = require "purser.client.util.libcurl"
@@ -11,7 +12,7 @@ local option_schema = require "purser.client.util.option_schema"
 ---@class purser.transport.multi: purser.Transport
 ---@field multi userdata
 ---@field private calls table<integer, table> by id: whether it is done, and how; the task that waits for it
----@field private host table|nil  `wait`, `wake` and `start`; the sleepers: { at_ms, done, waits }; the pump
+---@field private host table|nil  `wait`, `wake`; the sleepers: { at_ms, done, waits }; who steps for all, until when
 ---@field private outside_tasks "block"|"reject"
 local methods = {}
 local meta = { __name = "purser.transport.multi", __index = methods }
@@ -44,8 +45,10 @@ function methods:submit(request)
   return id, not id and failure or nil
 end
 
--- Keeps what the host raises for the end of the step.
+-- Wakes a coroutine of the host, if it waits. Keeps what the host raises for the end of the step.
 local function wake_hosted(host, waiter)
+  if not waiter.waits then return end
+  waiter.waits = false
   local ok, problem = pcall(host.wake, waiter)
   if not ok then host.problem = host.problem or { problem } end
 end
@@ -84,7 +87,7 @@ local function wake_sleepers(self)
   for sleeper in pairs(self.host.sleepers) do
     if sleeper.at_ms <= now then
       sleeper.done, self.host.sleepers[sleeper] = true, nil
-      if sleeper.waits then wake_hosted(self.host, sleeper) end
+      wake_hosted(self.host, sleeper)
     else
       left, next_ms = left + 1, math.min(next_ms or sleeper.at_ms, sleeper.at_ms)
     end
@@ -144,7 +147,7 @@ function methods:cancel(id)
   return failure
 end
 
-local MAX_WAIT_MS = 1000 -- of the pump, where nothing is due before a descriptor is ready
+local MAX_WAIT_MS = 1000 -- where nothing is due before a descriptor is ready
 
 local function not_sent(message)
   return { kind = "argument", outcome = "not_sent", message = message, sends = 0 }
@@ -175,45 +178,45 @@ local function way_to_wait(self)
     .. 'make the transport with outside_tasks = "block"'):format(self.host and "a coroutine" or "a task"))
 end
 
--- Steps as long as anything is unfinished, in a coroutine that the host's `start` made. One that ends by an error has a
--- successor, for the calls of others still wait.
-local function pump(self)
-  local host, waiter = self.host, {}
-  while true do
-    local ok, unfinished = pcall(self.step, self)
-    if not ok then
-      host.start(function() return pump(self) end)
-      error(unfinished, 0)
-    end
-    if unfinished == 0 then break end
-    host.pump_waiter = waiter
-    host.wait(waiter, self:timeout() or MAX_WAIT_MS, (self:fds()))
-    host.pump_waiter = nil
-  end
-  host.is_pumped = false
-  if self.closed then self.multi:close() end
-end
-
--- Something was added for which the host's pump has to step.
-local function notify_pump(self)
+-- The coroutine that stepped for all waits no more: another one that waits follows.
+local function hand_over(self)
   local host = self.host
-  if not host.start then return end
-  if host.pump_waiter then return host.wake(host.pump_waiter) end
-  if host.is_pumped then return end
-  host.is_pumped = true
-  host.start(function() return pump(self) end)
+  host.stepper = nil
+  if self.closed then return self.multi:close() end -- the host watches none of its descriptors now
+  for _, waiters in ipairs { self.calls, host.sleepers } do
+    for key, call in pairs(waiters) do
+      local waiter = call == true and key or call
+      if waiter.waits then return wake_hosted(host, waiter) end
+    end
+  end
 end
 
--- Waits as the coroutines of the host do.
-local function wait_hosted(self, id, call)
-  notify_pump(self)
-  if call.done then
-    self.calls[id] = nil
-  else
-    call.hosted = true -- it is woken only when it surely waits
-    repeat self.host.wait(call) until call.done
+-- A host may end the coroutine that steps for all. Its step counts as the last one when this time has passed, and
+-- another coroutine that waits steps.
+local LEASE_MS = 250
+
+-- Waits as the coroutines of the host do. Where they step, the first one steps for all.
+local function wait_hosted(self, waiter)
+  local host = self.host
+  if host.stepper then wake_hosted(host, host.stepper) end -- there is more to step
+  while not waiter.done and not self.closed do
+    local ms, transport
+    if host.self_stepping then
+      ms = LEASE_MS
+      if not host.stepper or host.stepper == waiter or core.monotonic_ms() >= host.lease_ends_ms then
+        host.stepper = waiter
+        pcall(self.step, self) -- what another call's `wake` raises is not an error of this call
+        ms, transport = math.min(self:timeout() or MAX_WAIT_MS, MAX_WAIT_MS), self
+        host.lease_ends_ms = core.monotonic_ms() + ms + LEASE_MS
+      end
+    end
+    if not waiter.done then
+      waiter.waits = true
+      host.wait(waiter, ms, transport)
+      waiter.waits = false
+    end
   end
-  return call.response, call.failure
+  if host.stepper == waiter then hand_over(self) end
 end
 
 --- Sends one request and returns its answer. In a task, or in a coroutine of the host, the others continue meanwhile.
@@ -226,7 +229,10 @@ function methods:send(request)
   local id, call = submit(self, request)
   if not id then return nil, call end
   if way == "host" then
-    return wait_hosted(self, id, call)
+    call.hosted = true
+    wait_hosted(self, call)
+    self.calls[id] = nil
+    return call.response, call.failure
   elseif way ~= "block" then
     schedule.watch(self, 1)
     call.task = way -- it is woken only when it surely waits
@@ -264,6 +270,8 @@ function methods:timeout()
   return ms and left and math.min(ms, left) or ms or left
 end
 
+local TURN_US = 1000 -- what is left follows in the next turn, after what else the loop has to do
+
 --- Turns Purser's tasks in an event loop with callbacks. Returns the function that makes a turn: the loop calls it when
 -- a descriptor is ready or the alarm strikes, the program once after it spawned a task from outside of one.
 ---@param host purser.EventLoop
@@ -272,7 +280,7 @@ end
 function methods:attach(host, on_error)
   local watches, seen = {}, nil
   local function turn()
-    local ok, problem = pcall(schedule.step)
+    local ok, problem = pcall(schedule.step, TURN_US)
     local list, version = self:fds()
     if version ~= seen then
       while watches[1] do host.unwatch(table.remove(watches)) end
@@ -293,11 +301,7 @@ function methods:sleep(ms)
   if not self.host or schedule.current() or not is_in_coroutine() then return schedule.sleep(ms) end
   local sleeper = { at_ms = core.monotonic_ms() + ms, done = false, waits = false }
   self.host.sleepers[sleeper] = true
-  notify_pump(self)
-  while not sleeper.done and not self.closed do
-    sleeper.waits = true
-    self.host.wait(sleeper)
-  end
+  wait_hosted(self, sleeper)
 end
 
 -- Cannot be met unless a finaliser closes the transport while it hands out an answer.
@@ -326,12 +330,8 @@ function methods:close()
   end
   self.closed = true
   local host = self.host or {}
-  for sleeper in pairs(host.sleepers or {}) do pcall(host.wake, sleeper) end
-  if host.pump_waiter then
-    pcall(host.wake, host.pump_waiter) -- it closes the descriptors, once the host watches none of them
-  else
-    self.multi:close()
-  end
+  for sleeper in pairs(host.sleepers or {}) do wake_hosted(host, sleeper) end
+  if not host.stepper then self.multi:close() end -- else whoever steps closes it, once the host watches no descriptor
 end
 
 meta.__close = methods.close
@@ -339,10 +339,12 @@ meta.__close = methods.close
 ---@class purser.MultiOptions: purser.CurlOptions
 ---@field max_in_flight integer|nil  default 64
 ---@field outside_tasks "block"|"reject"|nil  what a call outside of a task does. Default: "block"
----@field wait (fun(call: table, ms: integer|nil, fds: table|nil))|nil  suspends the running coroutine of the host until
---- `wake(call)`, or sooner; where there are `ms` and `fds`, also until one of `fds` is ready or `ms` have passed
+---@field wait (fun(call: table, ms: integer|nil, transport: table|nil))|nil  suspends the running coroutine of the host
+--- until `wake(call)`, or sooner; where there are `ms`, until they have passed at the latest; where there is
+--- `transport`, until one of its descriptors is ready at the latest, or for a short while where the host watches none
 ---@field wake (fun(call: table))|nil  with `wait`
----@field start (fun(fn: function))|nil  runs `fn` in a coroutine of the host. With it the transport steps by itself
+---@field self_stepping boolean|nil  `wait` heeds `ms` and `transport`: the coroutines that wait step the transport.
+--- Default: false, the program steps
 
 ---@class purser.EventLoop
 ---@field watch fun(fd: integer, events: "r"|"w"|"rw", turn: fun()): any  calls `turn` whenever `fd` is ready
@@ -351,7 +353,8 @@ meta.__close = methods.close
 
 local M = {}
 
-local host_rules = { wait = "function", wake = "function", start = "function", outside_tasks = { "block", "reject" } }
+local host_rules = { wait = "function", wake = "function", self_stepping = "boolean",
+  outside_tasks = { "block", "reject" } }
 
 -- Splits the options: those of libcurl, those of the host; or nil and a message.
 local function split_options(options)
@@ -361,22 +364,18 @@ local function split_options(options)
     part[name] = value
   end
   local message = option_schema.text(of_host, host_rules, "transport option")
-  if not message and (not of_host.wait ~= not of_host.wake or of_host.start and not of_host.wait) then
-    message = 'transport options "wait" and "wake" belong together, "start" needs both, and one is missing'
+  if not message and (not of_host.wait ~= not of_host.wake or of_host.self_stepping and not of_host.wait) then
+    message = 'transport options "wait" and "wake" belong together, "self_stepping" needs both, and one is missing'
   end
   if message then return nil, message end
   return of_libcurl, of_host
 end
 
---- Makes a multi handle of libcurl. Without `http_version` it is HTTP/2 over TLS, where libcurl has it and the service
--- knows it: requests then share a connection.
----@private
----@param options table
----@return userdata|nil
----@return string|nil message
-function M.handle(options)
+-- Makes a multi handle of libcurl. Without `http_version` reads go over HTTP/2 over TLS, where libcurl has it and the
+-- service knows it: they then share a connection. Returns nil and a message where libcurl rejects an option.
+local function new_handle(options)
   if options.http_version ~= nil then return libcurl.multi(options) end
-  options.http_version = "2"
+  options.http_version = "auto"
   local multi, message = libcurl.multi(options)
   if multi then return multi end
   options.http_version = "1.1"
@@ -387,8 +386,8 @@ end
 --- Makes the transport for many requests at once.
 --
 -- `wait` and `wake` say how a coroutine of the host waits. `wait(call)` suspends the running coroutine until
--- `wake(call)`, or sooner; `call` is a table to which the host may add members. The host calls `step`; or `start` runs
--- a function in one of its coroutines, where the transport steps by itself and waits by `wait(call, ms, fds)`.
+-- `wake(call)`, or sooner; `call` is a table to which the host may add members. The host calls `step`; or, with
+-- `self_stepping`, the first coroutine that waits steps for all, and waits by `wait(call, ms, transport)` in between.
 ---@param options? purser.MultiOptions
 ---@return purser.transport.multi|nil
 ---@return string|nil message
@@ -396,10 +395,10 @@ function M.new(options)
   if type(options or {}) ~= "table" then return nil, ("the options are a %s; give a table"):format(type(options)) end
   local of_libcurl, of_host = split_options(options or {})
   if not of_libcurl then return nil, of_host end
-  local multi, message = M.handle(of_libcurl)
-  if not multi then return nil, (message:gsub("there are ", "%0outside_tasks, start, wait, wake, ")) end
-  local host = of_host.wait and { wait = of_host.wait, wake = of_host.wake, start = of_host.start, sleepers = {},
-    problem = nil, is_pumped = false, pump_waiter = nil } or nil
+  local multi, message = new_handle(of_libcurl)
+  if not multi then return nil, (message:gsub("there are ", "%0outside_tasks, self_stepping, wait, wake, ")) end
+  local host = of_host.wait and { wait = of_host.wait, wake = of_host.wake, self_stepping = of_host.self_stepping,
+    sleepers = {}, problem = nil, stepper = nil, lease_ends_ms = 0 } or nil
   return setmetatable({ multi = multi, calls = {}, closed = false, host = host,
     outside_tasks = of_host.outside_tasks or "block" }, meta)
 end

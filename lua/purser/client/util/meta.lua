@@ -1635,15 +1635,15 @@ function Transports.curl(options) end
 --- Makes the transport for many requests at once.
 ---
 --- `wait` and `wake` say how a coroutine of the host waits. `wait(call)` suspends the running coroutine until
---- `wake(call)`, or sooner; `call` is a table to which the host may add members. The host calls `step`; or `start` runs
---- a function in one of its coroutines, where the transport steps by itself and waits by `wait(call, ms, fds)`.
+--- `wake(call)`, or sooner; `call` is a table to which the host may add members. The host calls `step`; or, with
+--- `self_stepping`, the first coroutine that waits steps for all, and waits by `wait(call, ms, transport)` in between.
 ---@param options? purser.MultiOptions
 ---@return purser.transport.multi|nil
 ---@return string|nil message
 function Transports.multi(options) end
 
 --- Makes a transport. Options: those of purser.transport.curl and `max_in_flight` (256); further calls wait for their
---- turn. `http_version` is "2" unless given.
+--- turn. `http_version` is "auto" unless given.
 ---@param options? purser.MultiOptions
 ---@return purser.nginx.openresty|nil
 ---@return string|nil message

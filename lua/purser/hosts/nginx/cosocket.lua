@@ -11,6 +11,7 @@ local core = require "purser.core"
 local http1 = require "purser.client.transport.http1"
 local loopback = require "purser.client.util.loopback"
 local option_schema = require "purser.client.util.option_schema"
+local phases = require "purser.hosts.nginx.phases"
 
 ---@class purser.nginx.cosocket: purser.Transport
 ---@field private options table
@@ -23,10 +24,7 @@ local option_schema = require "purser.client.util.option_schema"
 local methods = {}
 local meta = { __name = "purser.nginx.cosocket", __index = methods }
 
-local waiting_phases = { rewrite = true, access = true, content = true, timer = true, ssl_cert = true,
-  ssl_session_fetch = true, ssl_client_hello = true, preread = true, server_rewrite = true }
-
-local LOOK_S = 10 -- the exchange's own time ends before
+local LOOK_S = 0.2 -- longer than nginx takes; nginx may have dropped the timer without a word
 
 function meta:__tostring()
   return ("%s (%s)"):format(meta.__name, self.closed and "closed" or "open")
@@ -61,13 +59,14 @@ local NOT_ACCEPTED = "the certificate is not accepted: it is of another name tha
 -- Bytes that wait on a kept connection have nginx close it, but only when nginx looks at its events. A timer of no
 -- time ends before that look where it is set among nginx's timers, as after a sleep. What a semaphore wakes runs after
 -- the timers, so a timer set there ends after the look, and its semaphore after what nginx had put off. Calls that come
--- before it share it. Returns whether nginx has looked; not so in a worker that ends.
+-- before it share it. Returns whether nginx has looked; not so in a worker that ends, nor where nginx ran no timer.
 local function let_nginx_look(self)
   local look, semaphores = self.look, require "ngx.semaphore"
   if not look then
     look = { semaphore = semaphores.new(0), waiting = 0, done = false }
     local function looked(premature)
-      self.look, look.done = nil, not premature
+      if self.look == look then self.look = nil end
+      look.done = not premature
       look.semaphore:post(look.waiting)
     end
     local function begin()
@@ -83,6 +82,7 @@ local function let_nginx_look(self)
   end
   look.waiting = look.waiting + 1
   look.semaphore:wait(LOOK_S)
+  if self.look == look then self.look = nil end -- nobody waits for what may never run
   return look.done
 end
 
@@ -211,12 +211,8 @@ local function prepare(self, request)
   local call = { transport = self, request = request, sends = 0, done = false, last_bytes = 0,
     timeout_ms = request.timeout_ms or self.options.timeout_ms, began_ms = core.monotonic_ms() }
   if self.closed then return nil, failure_of(call, "the transport is closed", "closed") end
-  local phase = ngx.get_phase()
-  if not waiting_phases[phase] then
-    return nil, failure_of(call, ("nginx cannot wait in the phase %s; make the call in a timer (ngx.timer.at)")
-      :format(phase), "argument")
-  end
-  local message
+  local message = phases.no_wait()
+  if message then return nil, failure_of(call, message, "argument") end
   call.url, message = http1.url(request.base_url)
   if call.url then call.bytes, message = http1.request(request, not request.at_most_once, call.url) end
   if not call.bytes then return nil, failure_of(call, message, "argument") end
@@ -301,10 +297,8 @@ local made = 0
 ---@return purser.nginx.cosocket|nil
 ---@return string|nil message
 function M.new(options)
-  if not rawget(_G, "ngx") or not ngx.socket then return nil, "this host is not nginx" end
-  if ngx.get_phase() == "init" then
-    return nil, "make the transport in a worker (init_worker_by_lua, or at its first use), not in init_by_lua"
-  end
+  local message = phases.no_worker()
+  if message then return nil, message end
   options = options or {}
   for _, name in ipairs(of_libcurl) do
     if type(options) == "table" and options[name] ~= nil then
@@ -312,7 +306,7 @@ function M.new(options)
         :format(name)
     end
   end
-  local message = option_schema.text(options, rules, "transport option")
+  message = option_schema.text(options, rules, "transport option")
   if message then return nil, message end
   local chosen = {}
   for name, value in pairs(defaults) do chosen[name] = options[name] or value end
