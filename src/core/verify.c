@@ -67,10 +67,11 @@ enum pu_code pu_verify_ed25519(const unsigned char key[PU_ED25519_KEY], const vo
     EVP_PKEY *public_key = EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, NULL, key, PU_ED25519_KEY);
     EVP_MD_CTX *context = EVP_MD_CTX_new();
     bool ready = public_key && context && EVP_DigestVerifyInit(context, NULL, NULL, NULL, public_key) == 1;
-    if (ready) *good = EVP_DigestVerify(context, signature, PU_ED25519_SIGNATURE, text, len) == 1;
+    int answer = ready ? EVP_DigestVerify(context, signature, PU_ED25519_SIGNATURE, text, len) : -1; /* < 0: failed */
+    *good = answer == 1;
     EVP_MD_CTX_free(context);
     EVP_PKEY_free(public_key);
-    if (!ready) return fail(error, "OpenSSL could not check the signature");
+    if (answer < 0) return fail(error, "OpenSSL could not check the signature");
     if (!*good) ERR_clear_error();
     return PU_OK;
 }

@@ -195,8 +195,8 @@ end
 --- `purser.approvals` adds to and reads: nothing in it lets a call through that persons have not signed.
 ---@return purser.PlansKept|nil
 function State:plans()
-  local approved = self._guard and self._guard.approved
-  return approved and views.view(approved) or nil
+  local gate = self._guard and self._guard.gates.approvals
+  return gate and views.view(gate.kept) or nil
 end
 
 --- Returns the service's time as far as the client knows it, in epoch milliseconds: what a request is stamped with.

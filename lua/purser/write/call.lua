@@ -12,7 +12,6 @@
 -- has it, nothing is sent, and what became of that one is found out. The key is looked up before anything is asked that
 -- could be answered otherwise today than when it was used: parameters, guard rails, the rate limit, clock, network.
 
-local approved = require "purser.write.guard.approved"
 local compare = require "purser.write.evidence.compare"
 local core = require "purser.core"
 local digest = require "purser.client.util.digest"
@@ -330,7 +329,7 @@ function M.run(client, row, params, opts, payment)
   if not values then return nil, layout end
   local rejection = client._guard and client._guard:check(row, values)
   if rejection then return nil, rejection end
-  if client._guard and client._guard.approved then approved.read_book(client._guard.approved, client, row) end
+  if client._guard then client._guard:before(client, row) end
   if client._clock.offset then setbacks.attend_clock(client, pipeline.run, row) end
   local request, err = pipeline.next_request(client, row, layout, values, opts)
   if not request then return nil, err end

@@ -18,12 +18,16 @@ local floor, format = math.floor, string.format
 ---@field versions purser.Policy[]      by version
 ---@field ever table<string, string>    who had a key in any version, by the key
 
--- Returns the persons of a policy who signed a text as a policy, by name: of several signatures each counts once.
+-- Returns the persons of a policy who signed a text as a policy, by name: of several signatures each counts once. Nil
+-- and a message where a signature could not be checked.
 local function persons_of(each, text, signatures)
   local persons = {}
   for _, armoured in ipairs(signatures) do
     local signature = sshsig.read(armoured)
-    local person = signature and sshsig.verify(signature, M.NAMESPACE, text) and each.by_key[signature.public.key]
+    local is_good, message = false, nil
+    if signature then is_good, message = sshsig.verify(signature, M.NAMESPACE, text) end
+    if is_good == nil then return nil, message end
+    local person = is_good and each.by_key[signature.public.key]
     if person then persons[person] = true end
   end
   return persons
@@ -43,7 +47,9 @@ local function problem(new, old, signatures, account)
   if old and new.replaces ~= old.digest then return "it replaces another policy than the version before it" end
   if new.account ~= account then return format('it is of the account "%s"', new.account) end
   for _, each in ipairs { old or new, new } do
-    if not rules.filled(each, each.change, persons_of(each, new.text, list)) then
+    local persons, message = persons_of(each, new.text, list)
+    if not persons then return message end
+    if not rules.filled(each, each.change, persons) then
       return format("not all have signed whom the `change` of version %d names", each.version)
     end
   end

@@ -26,7 +26,7 @@ local messages = {
   policy = "its plan names a policy that this one did not replace", signature = "a signature is not over this plan",
   rollback = "the account was under a newer policy than the folder holds",
   clock = "this machine's clock is behind the newest call in the journal", rule = "the policy forbids it",
-  stranger = "a signature is by a key that the policy does not name",
+  unchecked = "a signature could not be checked", stranger = "a signature is by a key that the policy does not name",
   repeated = "it was sent under this plan, and a person said that it was not made; that needs another plan",
   maker = "the maker of a plan does not approve it", same_person = "one person signed twice, and counts once",
 }
@@ -99,12 +99,14 @@ end
 ---@field key string|nil      the 32 bytes of the key
 ---@field message string|nil  why the text is no signature at all
 
---- Reads a signature on the text of a plan.
----@return purser.Statement
+--- Reads a signature on the text of a plan. Returns nil and a message where the signature could not be checked.
+---@return purser.Statement|nil statement, string|nil message
 function M.statement(text, armoured)
   local signature, message = sshsig.read(armoured)
   for kind, namespace in pairs(signature and M.NAMESPACES or {}) do
-    if sshsig.verify(signature, namespace, text) then return { kind = kind, key = signature.public.key } end
+    local is_good, failure = sshsig.verify(signature, namespace, text)
+    if is_good then return { kind = kind, key = signature.public.key } end
+    if is_good == nil then return nil, failure end
   end
   return { message = message }
 end
@@ -152,14 +154,17 @@ end
 ---@field made_by string|nil     the maker, where the signature says so
 ---@field problems purser.UselessSignature[]  signatures that count for nothing
 
---- Returns what signatures on a plan are worth under a policy.
+--- Returns what signatures on a plan are worth under a policy; nil and a message where one could not be checked.
 ---@param plan purser.SignedPlan
 ---@param chain purser.PolicyChain
 ---@param armoured string[]
----@return purser.Verified
+---@return purser.Verified|nil verified, string|nil message
 function M.verified(plan, chain, armoured)
-  local statements = {}
-  for i, each in ipairs(armoured) do statements[i] = M.statement(plan.text, each) end
+  local statements, message = {}, nil
+  for i, each in ipairs(armoured) do
+    statements[i], message = M.statement(plan.text, each)
+    if not statements[i] then return nil, message end
+  end
   local found = M.of(plan.head, chain, statements)
   return { plan = plan, signed = names_of(found.signed), withdrawn = found.withdrawn, made_by = found.maker,
     problems = found.problems }

@@ -112,14 +112,15 @@ local function signed(signature, text)
     .. assert(core.sha256(message))
 end
 
---- Returns whether a signature that was read is over the text, for that purpose.
+--- Returns whether a signature that was read is over the text, for that purpose; nil and a message where OpenSSL could
+--- not check that, which is no answer.
 ---@param signature table
 ---@param namespace string
 ---@param text string
----@return boolean
+---@return boolean|nil is_good, string|nil message
 function M.verify(signature, namespace, text)
-  return signature.namespace == namespace
-    and core.verify_ed25519(signature.public.key, signed(signature, text), signature.bytes) == true
+  if signature.namespace ~= namespace then return false end
+  return core.verify_ed25519(signature.public.key, signed(signature, text), signature.bytes)
 end
 
 --- The armoured signatures that stand in a text one behind the other; nil where anything else does.

@@ -2,11 +2,10 @@
 -- The rows of a journal in a database: how a row is taken, how it ends, and what the rows say of other calls.
 -- memory.lua has the same of a client that has no journal.
 
-local approval_rows = require "purser.write.guard.approval_rows"
-local approved = require "purser.write.guard.approved"
 local core = require "purser.core"
 local digest = require "purser.client.util.digest"
 local errors = require "purser.client.call.errors"
+local gates = require "purser.write.gates"
 local intents = require "purser.write.intent"
 local json = require "purser.json"
 local lazy = require "purser.client.util.lazy"
@@ -173,9 +172,20 @@ function M.used(self, account, row, name)
   return rows and rows[1] and M.call_of(rows[1])
 end
 
--- Takes the row of a call: one statement owns it, or finds that another call has the key. Returns that call where it
--- was executed, or may have been. One that was not is sent again in its row.
-local function take(tx, intent, row, key, columns)
+-- Returns the row of the call outside of queues that has this key, locked; nil where none has.
+local function find_known(tx, intent, row, key)
+  lock_key(tx, key)
+  local known = tx:rows(WITH_KEY .. M.for_update[tx.db.name], intent.account or "", key.name, intent.operation)[1]
+  if not known then return nil end
+  if known.queue ~= "" then tx:reject(payment_error(row, known)) end
+  local other = intents.other_content(known, key, row)
+  if other then tx:reject(other) end
+  return known
+end
+
+-- Takes the row of a call: one of its own, or that of the call with its key, which was certainly not executed.
+local function take(tx, intent, row, key, known, columns)
+  if known then return begin_again(tx, intent, { id = known.id, attempt = tonumber(known.attempt) }, columns, "") end
   local account, sent_at = intent.account or "", time_text(intent.sent_at)
   intent.attempt = 1
   local new = { id = intent.id, account = account, operation = intent.operation, history = intents.makes_in(row),
@@ -183,18 +193,8 @@ local function take(tx, intent, row, key, columns)
     digest = intents.digest(row, intent.params), state = "open", attempt = "1", first_sent_at = sent_at,
     sent_at = sent_at, recv_window = ("%d"):format(intent.recv_window), host = intent.host or "" }
   for name, value in pairs(columns) do new[name] = value end
-  if key then lock_key(tx, key) end
-  if M.insert(tx, new) then
-    if key then check_others(tx, new, row, key) end
-    return nil
-  end
-  local known = key and tx:rows(WITH_KEY .. M.for_update[tx.db.name], account, key.name, intent.operation)[1]
-  if not known then tx:reject "the call has the id of another one" end
-  if known.queue ~= "" then tx:reject(payment_error(row, known)) end
-  local other = intents.other_content(known, key, row)
-  if other then tx:reject(other) end
-  if not intents.SPENT_NOTHING[known.state] then return M.call_of(known) end
-  begin_again(tx, intent, { id = known.id, attempt = tonumber(known.attempt) }, columns, "")
+  if key then check_others(tx, new, row, key) end
+  if not M.insert(tx, new) then tx:reject "the call has the id of another one" end
 end
 
 --- Records what is about to be sent, durably, in a row of its own or in that of its key or payment. `guard` may reject
@@ -210,16 +210,15 @@ end
 function M.begin(self, intent, row, guard, key, payment)
   local id = intent.id
   local result, problem = self.db:transaction(function(tx)
-    local approver, known = guard and guard.approved, nil
-    local columns, err, approval = approved.judge(tx, intent, row, approver, payment, key)
-    if payment then begin_payment(tx, intent, payment, columns) else known = take(tx, intent, row, key, columns) end
-    if known then return { known = known } end
-    if err then tx:reject(err) end
-    if approval then approved.charge(tx, approver, approval, intent.sent_at) end
-    local charges = guard and guard:admit(tx, intent, row, function()
-      return M.equal_calls(tx, intent.account or "", intents.digest(row, intent.params), intent.id)[1]
+    local known = key and not payment and find_known(tx, intent, row, key) or nil
+    if known and not intents.SPENT_NOTHING[known.state] then return { known = M.call_of(known) } end
+    local columns = gates.admit(tx, guard and guard.gates or {}, intent, row, { queue = payment and payment.queue or "",
+      key = payment and payment.key or key and key.name or "" })
+    columns.charges = guard and guard:admit(tx, intent, row, function()
+      return M.equal_calls(tx, intent.account or "", intents.digest(row, intent.params), payment and payment.id
+        or known and known.id or intent.id)[1]
     end) or ""
-    if charges ~= "" then M.update(tx, { charges = charges }, "id = ?", intent.id) end
+    if payment then begin_payment(tx, intent, payment, columns) else take(tx, intent, row, key, known, columns) end
     return {}
   end)
   if result and not result.known then
@@ -293,7 +292,7 @@ local function write_end(tx, intent, ending)
     message = ending.message })
   for name, value in pairs(change and M.staged(tx, change) or {}) do set[name] = value end
   local spent, spends = not intents.SPENT_NOTHING[known.state], not intents.SPENT_NOTHING[ending.state]
-  if spent ~= spends then approval_rows.recharge(tx, known, spends and 1 or -1) end
+  if spent ~= spends then gates.count(tx, known, spends and 1 or -1) end
   if not spends then
     if known.charges ~= "" then spending.give_back(tx, known.charges) end
     set.charges = ""

@@ -3,12 +3,12 @@
 -- ones. Times are 13 digits of epoch milliseconds, so that their order as text is their order; amounts are decimals as
 -- they travel.
 
-local approval_rows = require "purser.write.guard.approval_rows"
 local core = require "purser.core"
+local gates = require "purser.write.gates"
 local intents = require "purser.write.intent"
 local option_schema = require "purser.client.util.option_schema"
 
-local M = { version = 3 }
+local M = { version = 4 }
 
 -- A planned payment, a call under way and a finished call are one row of one table; a queue is the rows with its name.
 -- `state` says what is known of the latest attempt, `stage` where a payment is in its queue: one that was rejected may
@@ -80,7 +80,7 @@ local function create(tx)
   -- what a spending limit has been charged with in one period: `bucket` names account, asset and period
   tx:rows "CREATE TABLE purser_spending (bucket TEXT PRIMARY KEY, amount TEXT NOT NULL)"
   tx:rows(generations)
-  for _, sql in ipairs(approval_rows.TABLES) do tx:rows(sql) end
+  tx:rows [[CREATE TABLE purser_needs (account TEXT NOT NULL, gate TEXT NOT NULL, PRIMARY KEY (account, gate))]]
   set(tx, "version", ("%d"):format(M.version))
   set(tx, "journal_id", id)
   return true
@@ -208,7 +208,7 @@ function M.prune(db, before)
   end
   return db:transaction(function(tx)
     prune_generations(tx, before)
-    approval_rows.prune(tx, before)
+    gates.prune(tx, before)
     return sums
   end)
 end

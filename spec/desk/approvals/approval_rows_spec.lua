@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- The journal counts for a policy: sums by whole hours, what was given back, when an address was first paid.
 
-local approval_rows = require "purser.write.guard.approval_rows"
+local approval_rows = require "purser.desk.approvals.approval_rows"
 local decimal = require "purser.decimal"
 local json = require "purser.json"
 local own = require "own_journal"
@@ -10,7 +10,7 @@ local utc = require "purser.client.util.utc"
 
 local HOUR, NOON = 3600000, 1795348800000
 
-before_each(own.begin)
+before_each(function() own.begin(approval_rows.TABLES) end)
 after_each(own.finish)
 
 local function send(tx, id, hours, amount, more)

@@ -5,14 +5,14 @@
 
 local core = require "purser.core"
 local decimal = require "purser.decimal"
-local intents = require "purser.write.intent"
 local plan_text = require "purser.desk.approvals.plan_text"
+local planned = require "purser.write.planned"
 local rules = require "purser.desk.approvals.rules"
 local utc = require "purser.client.util.utc"
 
 local M = {}
 
-local time_text = intents.time_text
+local time_text = planned.time_text
 local floor, format, match, sub = math.floor, string.format, string.match, string.sub
 
 local LOCK, HOUR, KEPT_HOURS = 7078804, 3600000, 32 * 24
@@ -21,14 +21,14 @@ local SPENT_NOTHING = "'planned', 'rejected', 'not_sent', 'not_done'"
 --- The statements that make the tables. The text of a plan may be megabytes, so it stands last: SQLite reads all that
 --- stands before a column. A sum is of an hour, for the whole account ('') and for each place.
 M.TABLES = {
-  [[CREATE TABLE purser_policies (account TEXT NOT NULL, version TEXT NOT NULL, digest TEXT NOT NULL,
+  [[CREATE TABLE IF NOT EXISTS purser_policies (account TEXT NOT NULL, version TEXT NOT NULL, digest TEXT NOT NULL,
     added_at TEXT NOT NULL, PRIMARY KEY (account, version))]],
-  [[CREATE TABLE purser_plans (digest TEXT PRIMARY KEY, account TEXT NOT NULL, queue TEXT NOT NULL,
+  [[CREATE TABLE IF NOT EXISTS purser_plans (digest TEXT PRIMARY KEY, account TEXT NOT NULL, queue TEXT NOT NULL,
     single TEXT NOT NULL, added_at TEXT NOT NULL, text TEXT NOT NULL)]],
-  "CREATE INDEX purser_plans_queue ON purser_plans (account, queue, single)",
-  [[CREATE TABLE purser_statements (plan TEXT NOT NULL, id TEXT NOT NULL, text TEXT NOT NULL, added_at TEXT NOT NULL,
+  "CREATE INDEX IF NOT EXISTS purser_plans_queue ON purser_plans (account, queue, single)",
+  [[CREATE TABLE IF NOT EXISTS purser_statements (plan TEXT NOT NULL, id TEXT NOT NULL, text TEXT NOT NULL, added_at TEXT NOT NULL,
     PRIMARY KEY (plan, id))]],
-  [[CREATE TABLE purser_sums (account TEXT NOT NULL, coin TEXT NOT NULL, place TEXT NOT NULL,
+  [[CREATE TABLE IF NOT EXISTS purser_sums (account TEXT NOT NULL, coin TEXT NOT NULL, place TEXT NOT NULL,
     operation TEXT NOT NULL, hour TEXT NOT NULL, amount TEXT NOT NULL,
     PRIMARY KEY (account, coin, place, hour, operation))]],
 }
