@@ -8,6 +8,7 @@
 
 local lazy = require "purser.client.util.lazy"
 local errors = lazy "purser.client.call.errors"
+local digest = lazy "purser.client.util.digest"
 local names_of = lazy "purser.client.util.names_of"
 
 local M = {}
@@ -32,8 +33,11 @@ local registered = {}
 function M.register(name, option, gate) registered[name] = { option = option, gate = gate } end
 
 -- Makes the tables of a gate, and writes that an account needs the gate. Nothing that fails later takes that back.
-local function need(journal, account, name, gate, opened)
-  local ok, message = journal.db:transaction(function(tx)
+local function need(options, name, gate, opened)
+  local journal, account, ok, message = options.journal, options.account, true, nil
+  if options.api_key then ok, message = journal:identify(account, digest.account_of(options.api_key)) end
+  if not ok then return "the " .. registered[name].option .. " cannot be used: " .. tostring(message) end
+  ok, message = journal.db:transaction(function(tx)
     for _, sql in ipairs(gate.tables) do tx:rows(sql) end
     tx:rows("INSERT INTO purser_needs (account, gate) VALUES ($1, $2) ON CONFLICT DO NOTHING", account, name)
     local problem = opened:install(tx)
@@ -53,7 +57,7 @@ function M.open(options, base_url)
     local gate = registered[name].gate
     if options[registered[name].option] ~= nil then
       local opened, message, hint = gate.open(options, base_url)
-      message = message or need(options.journal, options.account, name, gate, opened)
+      message = message or need(options, name, gate, opened)
       if message then return nil, message, hint end
       brought[name] = opened
     end

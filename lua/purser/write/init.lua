@@ -17,7 +17,7 @@ local reconcile = require "purser.write.reconcile"
 local guard = lazy "purser.write.guard"
 
 local M = {
-  recall = call.recall, check_unused = call.check_unused, intent_of = call.intent_of,
+  recall = call.recall, prepare = call.prepare, preview = call.preview,
   believe_prepared = call.believe_prepared, unnamed = call.unnamed, advice = intents.advice,
 }
 

@@ -236,6 +236,16 @@ function M.other_content(known, key, row)
     hint = format("give another call a key of its own; `purser journal show %s` prints the first one", known.id) }
 end
 
+--- Returns the error of a payment whose name is the key of a single call.
+---@param known { id: string }  that call's row
+---@return purser.Error
+function M.key_of_call(known, key)
+  return errors.new { kind = "argument", outcome = "not_sent", phase = "journal", code = "journal.used",
+    details = { key = key, call = known.id },
+    message = format('the key "%s" was used for a single call; the payment is not added', key),
+    hint = format("give the payment a key of its own; `purser journal show %s` prints the call", known.id) }
+end
+
 --- Returns the error of what was done by another account of a journal, which may be this one under another name.
 ---@param other string    its name
 ---@param account string  that of the client

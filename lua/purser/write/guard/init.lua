@@ -177,16 +177,6 @@ function Guard:check(row, params)
   end
 end
 
---- Checks a request that another program will send. Returns nil, or the rejection: what the journal has to know of
---- cannot be left to others.
-function Guard:check_prepared(row, params)
-  local rejection = self:check(row, params)
-  if next(self.gates) then rejection = rejection or reject(row, "approval", "a prepared request is not recorded") end
-  local rule = row.effect == "transfer" and (self.spending_limit and "spending_limit" or self.no_duplicates
-    and "no_duplicates")
-  return rejection or rule and reject(row, rule, "a prepared request is not recorded", "make the call instead") or nil
-end
-
 --- Lets the gates read what the transaction of a call is too late for: it keeps other hosts waiting.
 function Guard:before(client, row)
   for _, gate in pairs(self.gates) do gate:before(client, row) end

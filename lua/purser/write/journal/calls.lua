@@ -138,38 +138,80 @@ end
 -- Makes calls with this key come one after the other, of any operation and under whatever names of their accounts.
 local function lock_key(tx, key) tx:lock(tonumber(digest.id("key", key.name):sub(1, 7), 16)) end
 
--- Ends the transaction where another operation whose records are in the same list was called with this key; and where
--- the same was done with it under another name of what may be one account: this API key has signed under it, or one of
--- the two names is but a digest of an API key, for want of another.
+-- Returns whether the name of an account is that of an API key, for want of one that a person gave.
+local function is_unnamed(tx, account, key)
+  return account == key.unnamed or tx:rows([[SELECT account FROM purser_accounts WHERE identity = $1
+    AND account = identity]], account)[1] ~= nil
+end
+
+-- Ends the transaction where the key was used otherwise: for another operation whose records are in the same list, for
+-- a payment of a queue, or by what may be this account under another name, whatever the key stands for there.
 local function check_others(tx, new, row, key)
-  local signed = key.unnamed and ("signed %s "):format(key.unnamed) -- an intent by hand says no key
-  if signed then
-    tx:rows("INSERT INTO purser_meta (name, value) VALUES ($1, '') ON CONFLICT DO NOTHING", signed .. new.account)
+  local function is_shown_alike(other)
+    return other.operation == new.operation or other.history ~= "" and other.history == new.history
   end
   for _, other in ipairs(tx:rows([[SELECT * FROM purser_calls WHERE key = $1 AND key <> '' AND id <> $2]], key.name,
     new.id)) do
     if other.account == new.account then
-      if other.history ~= "" and other.history == new.history then
+      if is_shown_alike(other) then
         tx:reject(other.queue ~= "" and payment_error(row, other) or intents.other_content(other, key, row))
       end
-    elseif other.operation == new.operation and intents.is_same_content(other.content, new.content)
-      and (new.account == key.unnamed or other.account == key.unnamed
-        or signed and tx:rows("SELECT name FROM purser_meta WHERE name = $1", signed .. other.account)[1]) then
-      tx:reject(intents.other_account(other.account, new.account, new.account == key.unnamed and new.account
-        or other.account, ('nothing was sent: the key "%s" is that of an equal call'):format(key.name)))
+    elseif is_shown_alike(other) and (is_unnamed(tx, new.account, key) or is_unnamed(tx, other.account, key)) then
+      tx:reject(intents.other_account(other.account, new.account, key.unnamed,
+        ('nothing was sent: the key "%s" is that of a call'):format(key.name)))
     end
   end
+  for _, other in ipairs(tx:rows([[SELECT * FROM purser_calls WHERE account = $1 AND payment = $2 AND queue <> '']],
+    new.account, key.name)) do
+    if is_shown_alike(other) then tx:reject(payment_error(row, other)) end
+  end
+end
+
+--- Ends the transaction where a single call has the name of a payment as its key, and does the same: one of the two would
+--- be made in place of the other.
+---@param columns table<string, string>  of the payment
+---@return table<string, string>|nil row  of that call
+function M.call_with_key(tx, columns)
+  lock_key(tx, { name = columns.payment })
+  return tx:rows([[SELECT * FROM purser_calls WHERE account = $1 AND key = $2 AND key <> '' AND operation = $3
+    AND queue = '']], columns.account, columns.payment, columns.operation)[1]
 end
 
 local WITH_KEY = "SELECT * FROM purser_calls WHERE account = $1 AND key = $2 AND key <> '' AND operation = $3"
 
---- Returns the call outside of queues that has a key, as it is now; nil where none has, or it cannot be read.
+--- Returns the call outside of queues that has a key, as it is now; false where none has; nil and a message where the
+--- journal cannot be read.
 ---@param name string
----@return purser.Call|nil
+---@return purser.Call|false|nil call, string|nil message
 ---@param self purser.Journal
 function M.used(self, account, row, name)
-  local rows = self.db:rows(WITH_KEY .. " AND queue = ''", account, name, row.full_name)
-  return rows and rows[1] and M.call_of(rows[1])
+  local rows, message = self.db:rows(WITH_KEY .. " AND queue = ''", account, name, row.full_name)
+  if not rows then return nil, message end
+  return rows[1] ~= nil and M.call_of(rows[1])
+end
+
+--- Makes sure that an API key signs for one account alone, in a transaction of its own: a call that is rejected later
+--- does not take that back. A new key under a known name is one more of that account's. Returns true; or nil and an error
+--- or a message, and then nothing may be sent.
+---@param account string
+---@param identity string  a digest of the API key
+---@return boolean|nil ok, any problem
+---@param self purser.Journal
+function M.identify(self, account, identity)
+  self.identified = self.identified or {}
+  if self.identified[identity] == account then return true end
+  local ok, problem = self.db:transaction(function(tx)
+    local known = tx:rows("SELECT account FROM purser_accounts WHERE identity = $1", identity)[1]
+    if known and known.account ~= account then
+      tx:reject(intents.other_account(known.account, account, identity, "nothing was sent: this API key is that"))
+    elseif not known then
+      tx:rows("INSERT INTO purser_accounts (identity, account, added_at) VALUES ($1, $2, $3)", identity, account,
+        time_text(tx:now()))
+    end
+    return true
+  end)
+  if ok then self.identified[identity] = account end
+  return ok, problem
 end
 
 -- Returns the row of the call outside of queues that has this key, locked; nil where none has.

@@ -30,6 +30,7 @@ local unpack = table.unpack or unpack -- luacheck: ignore
 ---@field private reconciled function
 ---@field private call_of function
 ---@field private used function
+---@field private identify function
 ---@field private contest function
 ---@field private owners function
 ---@field private open_calls function
@@ -44,7 +45,7 @@ local M = {}
 
 -- Calls, reconciling and queues ask a journal by these: see calls.lua. memory.lua has the same methods.
 for _, name in ipairs { "begin", "end_call", "finish", "reconciled", "contest", "owners", "open_calls", "made_calls",
-  "delay", "note_delay", "used" } do
+  "delay", "note_delay", "used", "identify" } do
   Journal[name] = calls[name]
 end
 Journal.call_of = calls.call_of_intent

@@ -55,7 +55,7 @@ M.UNDECIDED = "state IN ('open', 'unknown', 'undecided')"
 -- whatever process.
 local indexes = {
   "CREATE UNIQUE INDEX purser_calls_key ON purser_calls (key, operation, account) WHERE key <> ''",
-  "CREATE UNIQUE INDEX purser_calls_payment ON purser_calls (account, queue, payment) WHERE queue <> ''",
+  "CREATE UNIQUE INDEX purser_calls_payment ON purser_calls (account, payment, queue) WHERE queue <> ''",
   "CREATE UNIQUE INDEX purser_calls_record ON purser_calls (account, record_id, history) WHERE record_id <> '' "
     .. "AND history <> ''",
   "CREATE INDEX purser_calls_undecided ON purser_calls (account, sent_at, id) WHERE " .. M.UNDECIDED,
@@ -80,6 +80,8 @@ local function create(tx)
   -- what a spending limit has been charged with in one period: `bucket` names account, asset and period
   tx:rows "CREATE TABLE purser_spending (bucket TEXT PRIMARY KEY, amount TEXT NOT NULL)"
   tx:rows(generations)
+  -- an API key, by its digest, signs for one account
+  tx:rows [[CREATE TABLE purser_accounts (identity TEXT PRIMARY KEY, account TEXT NOT NULL, added_at TEXT NOT NULL)]]
   tx:rows [[CREATE TABLE purser_needs (account TEXT NOT NULL, gate TEXT NOT NULL, PRIMARY KEY (account, gate))]]
   set(tx, "version", ("%d"):format(M.version))
   set(tx, "journal_id", id)
