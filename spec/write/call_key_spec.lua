@@ -161,14 +161,44 @@ describe("a key that the same account used under another name", function()
     return simulated.client(sim, of or account, unnamed, { journal = journal, account = name })
   end
 
+  -- Another account of the service.
+  local function another(name)
+    local made = assert(sim:account { name = "Acme " .. name, role = "broker", balances = { USDT = "1000" } })
+    assert(sim:account { name = "tradingdesk1", role = "sub", parent = made.uid })
+    return made
+  end
+
   it("is rejected where one of the two is but a digest of the API key", function()
-    for first, second in pairs { treasury = false, [false] = "treasury" } do
-      local id = "invoice-" .. tostring(first)
-      assert(move(client_under(first or nil), "5", id))
-      local _, err = move(client_under(second or nil), "5.0", id)
-      assert.same({ "not_sent", "journal.other_account" }, { err.outcome, err.code })
-      assert.matches(('account = "%s"'):format(client_under(first or nil):account()), err.hint, 1, true)
+    for first, second in pairs { treasury = false, [false] = "other" } do
+      local id, of = "invoice-" .. tostring(first), another(tostring(first))
+      assert(move(client_under(first or nil, of), "5", id))
+      for _, amount in ipairs { "5.0", "6" } do -- whatever the key stands for
+        local _, err = move(client_under(second or nil, of), amount, id)
+        assert.same({ "not_sent", "journal.other_account" }, { err.outcome, err.code })
+        assert.matches(('account = "%s"'):format(client_under(first or nil, of):account()), err.hint, 1, true)
+      end
     end
+    assert.equal(2, applied())
+  end)
+
+  it("is rejected where neither has a name, and the API key is a new one, whatever the key stands for", function()
+    assert(move(client_under(), "5", "invoice-1"))
+    local _, err = move(client_under(nil, another "new"), "6", "invoice-1")
+    assert.same({ "not_sent", "journal.other_account" }, { err.outcome, err.code })
+    assert.equal(1, applied())
+  end)
+
+  it("is none of this API key: one key signs for one account, also where the first call was not made", function()
+    local guard = { max_amount = { USDT = "1" } }
+    assert(move(client_under "treasury", "5", "invoice-1"))
+    for _, name in ipairs { false, "Treasury" } do
+      local other = simulated.client(sim, account, unnamed, { journal = journal, account = name or nil, guard = guard })
+      local _, err = move(other, "1", "invoice-2")
+      assert.same({ "not_sent", "journal.other_account" }, { err.outcome, err.code })
+    end
+    local new = another "new"
+    assert(move(client_under("treasury", new), "5", "invoice-3")) -- a new key under a known name
+    assert.equal("journal.other_account", select(2, move(client_under("elsewhere", new), "5", "invoice-4")).code)
     assert.equal(2, applied())
   end)
 
@@ -177,9 +207,9 @@ describe("a key that the same account used under another name", function()
     assert(move(client_under "treasury", "5", "invoice-1"))
     local _, err = move(client_under "Treasury", "5", "invoice-1")
     assert.same({ "not_sent", "journal.other_account" }, { err.outcome, err.code })
-    assert.matches('of account "treasury", and this client is account "Treasury", with the same API key', err.message)
-    assert(move(client_under "Treasury", "5", "invoice-2"))
-    assert.equal(2, applied())
+    assert.matches('this API key is that of account "treasury", and this client is account "Treasury"', err.message)
+    assert.equal("journal.other_account", select(2, move(client_under "Treasury", "5", "invoice-2")).code)
+    assert.equal(1, applied())
   end)
 
   -- The name was that of the key before the last, so that nothing showed the first one's name: it was paid again.
@@ -198,13 +228,12 @@ describe("a key that the same account used under another name", function()
     assert.equal(1, applied())
   end)
 
-  it("is used by each of two that have names and other keys, or say another thing with it", function()
+  it("is used by each of two that have names and other API keys", function()
     assert(move(client_under "treasury", "5", "invoice-1"))
-    assert(move(client_under "second", "7", "invoice-1"))
-    assert(move(client_under(nil), "6", "invoice-1"))
+    assert(move(client_under("second", another "second"), "7", "invoice-1"))
     local other = assert(sim:account { role = "main", balances = { USDT = "10" } })
     assert.equal("rejected", select(2, move(client_under("other", other), "6", "invoice-1")).outcome)
-    assert.equal(3, applied())
+    assert.equal(2, applied())
   end)
 end)
 
@@ -299,9 +328,13 @@ end)
 
 -- The signed request of a payment that was made would have made it a second time.
 describe("client:prepare", function()
-  it("makes no request whose key was used", function()
+  it("makes no request whose key was used, by a call or by such a request", function()
     local client, params = client_of(), simulated.transfer("5", { clientTranId = id_of "invoice-1" })
-    assert(client:prepare("sub_account.transfer", params))
+    local info = {}
+    assert(client:prepare("sub_account.transfer", params, { info = info }))
+    assert.equal("open", assert(journal:entries { id = info.intent.id })[1].state)
+    assert.equal("journal.used", select(2, client:prepare("sub_account.transfer", params)).code)
+    sim:advance(60000) -- nobody sent it
     assert(client.sub_account:transfer(params))
     local _, err = client:prepare("sub_account.transfer", params)
     assert.same({ "not_sent", "journal.used" }, { err.outcome, err.code })
@@ -310,9 +343,35 @@ describe("client:prepare", function()
     params.clientTranId = nil
     assert(client.sub_account:transfer(params, { key = "invoice-2" }))
     assert.equal("journal.used", select(2, client:prepare("sub_account.transfer", params, { key = "invoice-2" })).code)
-    local info = {}
     assert(client:prepare("sub_account.transfer", params, { key = "invoice-3", info = info }))
-    assert.is_nil(info.intent.params.clientTranId)
+    assert.equal(32, #info.intent.params.clientTranId) -- by which it is found
+  end)
+
+  it("makes none where the journal cannot say, and recall does not know", function()
+    local client, params = client_of(), simulated.transfer "5"
+    assert(move(client, "5", "invoice-1"))
+    local db = journal.db
+    local rows = db.rows
+    for _, name in ipairs { "prepare", "recall" } do
+      local failed = false
+      db.rows = function(self, sql, ...)
+        if failed or not sql:find("purser_calls", 1, true) then return rows(self, sql, ...) end
+        failed = true
+        return nil, "disk I/O error"
+      end
+      local value, err = client[name](client, "sub_account.transfer", params, { key = "invoice-1" })
+      db.rows = nil
+      assert.same({ true, nil, name == "recall" and "unknown" or "not_sent" }, { failed, value, err.outcome })
+    end
+  end)
+
+  it("previews a request that lets nobody in, and records nothing", function()
+    local client = client_of()
+    local request = assert(client:preview("sub_account.transfer", simulated.transfer "5"))
+    assert.matches("signature=%.%.%.$", request.url)
+    for _, value in pairs(request.headers) do assert.not_equal(account.api_key, value) end
+    assert.same({}, assert(journal:entries()))
+    assert.matches("signature=%.%.%.$", assert(client:preview "wallet.coins").url)
   end)
 end)
 
@@ -425,5 +484,39 @@ describe("a key", function()
     assert(move(client_of(), "5", "invoice-1", { info = info }))
     assert.same({ true, 1, 1 }, { info.repeated, received(), applied() })
     assert.equal("done", assert(journal:entries())[1].state)
+  end)
+end)
+
+-- A gateway sent the request twice: the second one was rejected since the first had been executed.
+describe("a rejection of a code that nobody knows", function()
+  it("proves nothing of a call that carries an id", function()
+    local inner = sim:transport()
+    local client = client_of { transport = { sleep = function(_, ms) inner:sleep(ms) end, send = function(_, request)
+      local response, failure = inner:send(request)
+      if request.method ~= "POST" or not response then return response, failure end
+      return { status = 400, headers = "", body = '{"code":33333,"msg":"clientTranId already exists"}' }
+    end } }
+    local _, err = move(client, "5", "invoice-1")
+    assert.same({ "unknown", "33333" }, { err.outcome, err.code })
+    local info = {}
+    assert(move(client_of(), "5", "invoice-1", { info = info }))
+    assert.same({ true, 1 }, { info.repeated, applied() })
+  end)
+end)
+
+describe("a key of a call and the key of a payment", function()
+  local function payouts() return assert(purser.payouts.new { client = client_of(), journal = journal, worker = "w" }) end
+
+  it("are one: whichever door comes second is shut", function()
+    local params = simulated.transfer "5"
+    assert(client_of().sub_account:transfer(params, { key = "inv-1" }))
+    local _, err = payouts():add("inv-1", TRANSFER, params)
+    assert.equal("journal.used", err.code)
+    assert(payouts():add("inv-2", TRANSFER, params))
+    _, err = client_of().sub_account:transfer(params, { key = "inv-2" })
+    assert.same({ "not_sent", "journal.other_content" }, { err.outcome, err.code })
+    assert.equal(1, received())
+    assert(payouts():run())
+    assert.equal(2, applied())
   end)
 end)

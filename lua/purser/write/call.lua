@@ -196,10 +196,9 @@ local function doubt_rejection(row, intent, err)
   if is_doubtful then err.outcome = "unknown" end
 end
 
---- Judges the response of a call, and notes what it says. A queue looks for what was rejected before it fails.
+--- Judges the response of a call, and notes what it says.
 function WriteCall:verify(value, err, response)
   value, err = believe(self.state, self.row, self.intent, self.began, value, err, response)
-  if not self.payment then doubt_rejection(self.row, self.intent, err) end
   self.value, self.err = value, err
   return value, err
 end
@@ -249,6 +248,7 @@ end
 -- became of it was put together before it was sent.
 function WriteCall:send(request)
   local value, err = pipeline.attempt(self.state, self.row, request, 1, self.info, self)
+  if not self.payment then doubt_rejection(self.row, self.intent, err) end -- a queue looks for what was rejected
   value, err = self:finish(value, err)
   if value ~= nil then return value end
   setbacks.learn(self.state, pipeline.run, err, request)
