@@ -187,12 +187,20 @@ local function believe(client, row, intent, began, value, err, response)
   return value
 end
 
--- Takes a rejection for no answer where the call carries an id and nobody knows what the code means: a gateway that
--- sends a request twice brings the word "exists" for one that was executed.
+-- Returns whether a rejection speaks of the request alone: the table has its code, and it does not say that something
+-- is there already.
+local function speaks_of_request(err)
+  local text = err.message:lower():gsub("not exist", "")
+  return codes.list[tostring(err.code)] and not (text:find("exist", 1, true) or text:find("duplicat", 1, true)
+    or text:find("repeat", 1, true))
+end
+
+-- Takes a rejection for no answer where the call carries an id, and something else than the call may be meant: a gateway
+-- that sends a request twice brings the word "exists" for one that was executed.
 local function doubt_rejection(row, intent, err)
   local id = row.reconcile.client_id
   local is_doubtful = err and err.kind == "api" and err.outcome == "rejected" and row.reconcile.generated_id
-    and intent.params[id] and not codes.list[tostring(err.code)]
+    and intent.params[id] and not speaks_of_request(err)
   if is_doubtful then err.outcome = "unknown" end
 end
 
