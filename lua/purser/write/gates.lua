@@ -50,13 +50,14 @@ end
 --- Makes the gates that a client brings, by name. Returns nil, a message and what to do where one cannot be.
 ---@param options table  those of purser.new
 ---@param base_url string
+---@param host string|nil  of the service
 ---@return table<string, table>|nil gates, string|nil message, string|nil hint
-function M.open(options, base_url)
+function M.open(options, base_url, host)
   local brought = {}
   for _, name in ipairs(names_of(registered)) do
     local gate = registered[name].gate
     if options[registered[name].option] ~= nil then
-      local opened, message, hint = gate.open(options, base_url)
+      local opened, message, hint = gate.open(options, base_url, host)
       message = message or need(options, name, gate, opened)
       if message then return nil, message, hint end
       brought[name] = opened

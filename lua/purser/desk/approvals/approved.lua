@@ -75,7 +75,7 @@ end
 local function judge_by(self, tx, plan, stored, call, row, known)
   local code = signers.misfit(plan, self, call.queue, call.now)
     or not plan_text.is_of(row, call.operation, call.params) and "changed"
-    or known.is_repeat and find(known.sent_under, plan.digest, 1, true) and "repeated"
+    or known.word and stored.added_at <= known.word and "repeated"
   if code then return nil, signers.error(code) end
   local statements, message = statements_of(tx, plan, stored.statements)
   if not statements then return nil, signers.error("unchecked", message) end
@@ -155,11 +155,12 @@ local function find_approval(self, tx, known, call, key)
 end
 
 -- Returns the call that may be sent, with the columns of its row; or nil and an error.
-local function check(self, tx, intent, row, queue, key)
+local function check(self, tx, intent, row, facts)
   if intent.extra then return nil, signers.error("rule", "what `extra_params` do cannot be judged") end
   local call, account = rules.call(row.full_name, plan_text.params(row, intent.params)), self.account
   approval_rows.lock(tx)
-  local known = approval_rows.known(tx, account, queue, key, call.destination)
+  local queue, key = facts.queue, facts.key
+  local known = approval_rows.known(tx, account, facts, call.destination)
   local err = refresh(self, tx, known.policy)
   if err then return nil, err end
   call.now, call.queue = now_of(known.newest, intent.sent_at), queue
@@ -169,8 +170,6 @@ local function check(self, tx, intent, row, queue, key)
   local plan
   plan, err = find_approval(self, tx, known, call, key)
   if not plan then return nil, err end
-  local under = known.sent_under or ""
-  if under ~= "" then plan = find(under, plan, 1, true) and under or under .. " " .. plan end
   call.columns = { destination = call.destination, plan = plan, approved_by = list_of(call.signed),
     policy = format("%d", self.chain.latest.version) }
   return call
@@ -189,7 +188,8 @@ end
 ---@return table<string, string>|nil columns, purser.Error|nil err
 function Gate:admit(tx, intent, row, facts)
   local approved = self.kept
-  local call, err = check(approved, tx, intent, row, facts.queue, facts.key)
+  local call, err = check(approved, tx, intent, row, { queue = facts.queue, key = facts.key, call = facts.call,
+    host = intent.host or "" })
   if not call then
     err.operation = row.full_name
     return nil, of_guard(err)
@@ -287,9 +287,11 @@ local function unmet_of(self, tx, plan, now)
   local unmet, queue = {}, plan.head.queue
   for _, row in ipairs(plan.rows) do
     local call, err = true, nil
-    if not approval_rows.was_sent(tx, self.account, queue, row.key, row.operation) then
-      call, err = check(self, tx, { params = row.params, sent_at = now }, operations.by_name[row.operation], queue,
-        row.key)
+    local id, was_sent = approval_rows.call_of(tx, self.account, queue, row.key, row.operation)
+    if not was_sent then
+      call, err = check(self, tx, { params = row.params, sent_at = now }, operations.by_name[row.operation],
+        { queue = queue, key = row.key, host = self.host,
+          call = id })
     end
     if not call then unmet[err.message] = (unmet[err.message] or 0) + 1 end
   end
@@ -334,7 +336,7 @@ end
 ---@param client_options table  those of purser.new
 ---@param base_url string       where the client's calls go
 ---@return purser.Approved|nil, string|nil, string|nil
-function M.open(client_options, base_url)
+function M.open(client_options, base_url, host)
   local folder, account, journal = client_options.policy, client_options.account, client_options.journal
   if not journal then
     return nil, "a policy needs a journal, which holds what was approved", "give the option journal"
@@ -344,7 +346,7 @@ function M.open(client_options, base_url)
   end
   local chain, message = policy_chain.open(folder, account)
   if not chain then return nil, message, "install it with `purser policy install`" end
-  local self = setmetatable({ folder = folder, account = account, base_url = base_url, chain = chain, plans = {},
+  local self = setmetatable({ folder = folder, account = account, base_url = base_url, host = host or "", chain = chain, plans = {},
     kept_in = journal }, Approved)
   self.journal_id, message = journal:id()
   if not self.journal_id then return nil, "the policy cannot be used with this journal: " .. tostring(message) end

@@ -238,7 +238,7 @@ end
 ---@param client_options table  those of purser.new
 ---@param base_url string|nil   where the client's calls go; a policy needs it
 ---@return purser.Guard|nil, string|nil, string|nil
-function M.new(options, client_options, base_url)
+function M.new(options, client_options, base_url, host)
   local list, message, hint = options_.read(options)
   if not list then return nil, message, hint end
   local self = setmetatable({ sets = {}, gates = {} }, Guard)
@@ -248,7 +248,7 @@ function M.new(options, client_options, base_url)
   end
   if self.spending_limit or self.no_duplicates then message, hint = memory_error(client_options) end
   if message then return nil, 'the guard rails "spending_limit" and "no_duplicates" ' .. message, hint end
-  self.gates, message, hint = gates.open(client_options, base_url)
+  self.gates, message, hint = gates.open(client_options, base_url, host)
   if message then return nil, message, hint end
   return self
 end

@@ -2,6 +2,7 @@
 -- The rows of a journal in a database: how a row is taken, how it ends, and what the rows say of other calls.
 -- memory.lua has the same of a client that has no journal.
 
+local accounts = require "purser.write.journal.accounts"
 local core = require "purser.core"
 local digest = require "purser.client.util.digest"
 local errors = require "purser.client.call.errors"
@@ -138,12 +139,6 @@ end
 -- Makes calls with this key come one after the other, of any operation and under whatever names of their accounts.
 local function lock_key(tx, key) tx:lock(tonumber(digest.id("key", key.name):sub(1, 7), 16)) end
 
--- Returns whether the name of an account is that of an API key, for want of one that a person gave.
-local function is_unnamed(tx, account, key)
-  return account == key.unnamed or tx:rows([[SELECT account FROM purser_accounts WHERE identity = $1
-    AND account = identity]], account)[1] ~= nil
-end
-
 -- Ends the transaction where the key was used otherwise: for another operation whose records are in the same list, for
 -- a payment of a queue, or by what may be this account under another name, whatever the key stands for there.
 local function check_others(tx, new, row, key)
@@ -156,7 +151,7 @@ local function check_others(tx, new, row, key)
       if is_shown_alike(other) then
         tx:reject(other.queue ~= "" and payment_error(row, other) or intents.other_content(other, key, row))
       end
-    elseif is_shown_alike(other) and (is_unnamed(tx, new.account, key) or is_unnamed(tx, other.account, key)) then
+    elseif is_shown_alike(other) and (accounts.is_unnamed(tx, new.account, key) or accounts.is_unnamed(tx, other.account, key)) then
       tx:reject(intents.other_account(other.account, new.account, key.unnamed,
         ('nothing was sent: the key "%s" is that of a call'):format(key.name)))
     end
@@ -188,30 +183,6 @@ function M.used(self, account, row, name)
   local rows, message = self.db:rows(WITH_KEY .. " AND queue = ''", account, name, row.full_name)
   if not rows then return nil, message end
   return rows[1] ~= nil and M.call_of(rows[1])
-end
-
---- Makes sure that an API key signs for one account alone, in a transaction of its own: a call that is rejected later
---- does not take that back. A new key under a known name is one more of that account's. Returns true; or nil and an error
---- or a message, and then nothing may be sent.
----@param account string
----@param identity string  a digest of the API key
----@return boolean|nil ok, any problem
----@param self purser.Journal
-function M.identify(self, account, identity)
-  self.identified = self.identified or {}
-  if self.identified[identity] == account then return true end
-  local ok, problem = self.db:transaction(function(tx)
-    local known = tx:rows("SELECT account FROM purser_accounts WHERE identity = $1", identity)[1]
-    if known and known.account ~= account then
-      tx:reject(intents.other_account(known.account, account, identity, "nothing was sent: this API key is that"))
-    elseif not known then
-      tx:rows("INSERT INTO purser_accounts (identity, account, added_at) VALUES ($1, $2, $3)", identity, account,
-        time_text(tx:now()))
-    end
-    return true
-  end)
-  if ok then self.identified[identity] = account end
-  return ok, problem
 end
 
 -- Returns the row of the call outside of queues that has this key, locked; nil where none has.
@@ -254,8 +225,15 @@ function M.begin(self, intent, row, guard, key, payment)
   local result, problem = self.db:transaction(function(tx)
     local known = key and not payment and find_known(tx, intent, row, key) or nil
     if known and not intents.SPENT_NOTHING[known.state] then return { known = M.call_of(known) } end
+    -- a repeat takes over what its own content was counted for
+    local earlier = known or payment and payment.disowned
+      and tx:rows("SELECT * FROM purser_calls WHERE id = $1", payment.id)[1] or nil
+    if earlier and earlier.disowned == "yes" then
+      gates.count(tx, earlier, -1)
+      if earlier.charges ~= "" then spending.give_back(tx, earlier.charges) end
+    end
     local columns = gates.admit(tx, guard and guard.gates or {}, intent, row, { queue = payment and payment.queue or "",
-      key = payment and payment.key or key and key.name or "" })
+      key = payment and payment.key or key and key.name or "", call = payment and payment.id or known and known.id or "" })
     columns.charges = guard and guard:admit(tx, intent, row, function()
       return M.equal_calls(tx, intent.account or "", intents.digest(row, intent.params), payment and payment.id
         or known and known.id or intent.id)[1]
@@ -317,6 +295,22 @@ end
 -- The stage of a payment about which another than its worker finds out. Its worker sends again what was not made.
 local STAGES = { done = "done", undecided = "undecided" }
 
+--- Returns whether a row counts in sums: its call may have been executed, as far as anything is proved.
+---@param row table<string, string>
+---@return boolean
+function M.counts(row)
+  return row.state ~= "planned" and (not intents.SPENT_NOTHING[row.state] or row.disowned == "yes")
+end
+
+-- Returns the row of a call as sums count it. One that this journal never sent, and that a history shows, counts at the
+-- time of its record.
+local function counted_row(tx, row, ending)
+  if row.sent_at ~= "" then return row end
+  local lookup = operations.by_name[row.operation].reconcile
+  local at = type(ending.record) == "table" and lookup and tonumber(ending.record[lookup.time_member])
+  return setmetatable({ sent_at = time_text(at or tx:now()) }, { __index = row })
+end
+
 -- Writes an end in the row of a call, where it says more than what is written. Returns a verdict.
 local function write_end(tx, intent, ending)
   if not intent.id then return {} end
@@ -333,8 +327,9 @@ local function write_end(tx, intent, ending)
   local change = known.queue ~= "" and (ending.change or STAGES[ending.state] and { stage = STAGES[ending.state],
     message = ending.message })
   for name, value in pairs(change and M.staged(tx, change) or {}) do set[name] = value end
-  local spent, spends = not intents.SPENT_NOTHING[known.state], not intents.SPENT_NOTHING[ending.state]
-  if spent ~= spends then gates.count(tx, known, spends and 1 or -1) end
+  -- what a person's word ended stays counted, whatever the next attempt ends with
+  local spent, spends = M.counts(known), not intents.SPENT_NOTHING[ending.state] or known.disowned == "yes"
+  if spent ~= spends then gates.count(tx, counted_row(tx, known, ending), spends and 1 or -1) end
   if not spends then
     if known.charges ~= "" then spending.give_back(tx, known.charges) end
     set.charges = ""
@@ -497,25 +492,6 @@ function M.made_calls(self, account, names, first, last)
     end
   end
   return found
-end
-
---- Returns how late records of an operation were seen to appear (ms), by any process with this journal; 0 where that is
---- not known.
----@param self purser.Journal
-function M.delay(self, operation)
-  local rows = self.db:rows("SELECT value FROM purser_meta WHERE name = $1", "delay " .. operation)
-  return rows and rows[1] and tonumber(rows[1].value) or 0
-end
-
---- Notes that a record of an operation appeared so late (ms). A journal that cannot be written forgets it.
----@param self purser.Journal
-function M.note_delay(self, operation, ms)
-  if ms <= M.delay(self, operation) then return end
-  self.db:transaction(function(tx)
-    tx:rows("INSERT INTO purser_meta (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = $2",
-      "delay " .. operation, ("%d"):format(math.ceil(ms)))
-    return true
-  end)
 end
 
 return M

@@ -37,7 +37,8 @@ local calls = [[CREATE TABLE purser_calls (id TEXT PRIMARY KEY,
   due_at TEXT NOT NULL DEFAULT '',      -- when it may be sent; '' at once
   blocked TEXT NOT NULL DEFAULT '',     -- 'yes' until something changes
   rejected TEXT NOT NULL DEFAULT '',    -- 'yes': it is looked for by its id before it counts as failed
-  disowned TEXT NOT NULL DEFAULT '',    -- 'yes': a person said that it was not made
+  disowned TEXT NOT NULL DEFAULT '',    -- 'yes': a person said that its content was not made, and nothing proved it; 'other': of
+                                        -- content that it had before
   tries TEXT NOT NULL DEFAULT '0',      -- how often it was sent since it was added, or put back
   worker TEXT NOT NULL DEFAULT '', lease_until TEXT NOT NULL DEFAULT '',
   host TEXT NOT NULL DEFAULT '')]]         -- of the service that the latest attempt was sent to
@@ -80,6 +81,10 @@ local function create(tx)
   -- what a spending limit has been charged with in one period: `bucket` names account, asset and period
   tx:rows "CREATE TABLE purser_spending (bucket TEXT PRIMARY KEY, amount TEXT NOT NULL)"
   tx:rows(generations)
+  -- a person's words about attempts of calls; none is changed or taken away
+  tx:rows [[CREATE TABLE purser_words (id TEXT PRIMARY KEY, call TEXT NOT NULL, attempt TEXT NOT NULL,
+    word TEXT NOT NULL, person TEXT NOT NULL, at TEXT NOT NULL, record_id TEXT NOT NULL)]]
+  tx:rows "CREATE INDEX purser_words_call ON purser_words (call, at)"
   -- an API key, by its digest, signs for one account
   tx:rows [[CREATE TABLE purser_accounts (identity TEXT PRIMARY KEY, account TEXT NOT NULL, added_at TEXT NOT NULL)]]
   tx:rows [[CREATE TABLE purser_needs (account TEXT NOT NULL, gate TEXT NOT NULL, PRIMARY KEY (account, gate))]]
