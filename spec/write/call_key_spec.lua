@@ -507,7 +507,9 @@ describe("a rejection that says that something is there, or of a code that nobod
 end)
 
 describe("a key of a call and the key of a payment", function()
-  local function payouts() return assert(purser.payouts.new { client = client_of(), journal = journal, worker = "w" }) end
+  local function payouts()
+    return assert(purser.payouts.new { client = client_of(), journal = journal, worker = "w" })
+  end
 
   it("are one: whichever door comes second is shut", function()
     local params = simulated.transfer "5"

@@ -12,7 +12,6 @@
 -- has it, nothing is sent, and what became of that one is found out. The key is looked up before anything is asked that
 -- could be answered otherwise today than when it was used: parameters, guard rails, the rate limit, clock, network.
 
-local codes = require "purser.codes"
 local compare = require "purser.write.evidence.compare"
 local core = require "purser.core"
 local digest = require "purser.client.util.digest"
@@ -187,23 +186,6 @@ local function believe(client, row, intent, began, value, err, response)
   return value
 end
 
--- Returns whether a rejection speaks of the request alone: the table has its code, and it does not say that something
--- is there already.
-local function speaks_of_request(err)
-  local text = err.message:lower():gsub("not exist", "")
-  return codes.list[tostring(err.code)] and not (text:find("exist", 1, true) or text:find("duplicat", 1, true)
-    or text:find("repeat", 1, true))
-end
-
--- Takes a rejection for no answer where the call carries an id, and something else than the call may be meant: a gateway
--- that sends a request twice brings the word "exists" for one that was executed.
-local function doubt_rejection(row, intent, err)
-  local id = row.reconcile.client_id
-  local is_doubtful = err and err.kind == "api" and err.outcome == "rejected" and row.reconcile.generated_id
-    and intent.params[id] and not speaks_of_request(err)
-  if is_doubtful then err.outcome = "unknown" end
-end
-
 --- Judges the response of a call, and notes what it says.
 function WriteCall:verify(value, err, response)
   value, err = believe(self.state, self.row, self.intent, self.began, value, err, response)
@@ -223,7 +205,7 @@ function M.believe_prepared(client, row, intent, value, err)
   local known = journal:call_of(sent)
   sent.id = sent.id or known and known.id or intents.new_id()
   value, err = believe(client, row, sent, NEVER, value, err)
-  doubt_rejection(row, sent, err)
+  intents.doubt_rejection(row, sent, err)
   local is_known = known or journal:begin(sent, row, nil, intents.own_key(row, sent.params)) or journal:begin(sent, row)
   if is_known and journal:finish(sent, value, err) == false then
     return nil, contested(client, row, sent, intents.id_of(value), NEVER)
@@ -256,7 +238,7 @@ end
 -- became of it was put together before it was sent.
 function WriteCall:send(request)
   local value, err = pipeline.attempt(self.state, self.row, request, 1, self.info, self)
-  if not self.payment then doubt_rejection(self.row, self.intent, err) end -- a queue looks for what was rejected
+  if not self.payment then intents.doubt_rejection(self.row, self.intent, err) end
   value, err = self:finish(value, err)
   if value ~= nil then return value end
   setbacks.learn(self.state, pipeline.run, err, request)
@@ -302,8 +284,8 @@ local function conclude(call, ok, value, err)
   return after_raising(call, value)
 end
 
--- Returns the call that was made with a key, unless it is known not to have been executed: false where none was; nil and
--- an error where the journal cannot be read, or the call has other content.
+-- Returns the call that was made with a key, unless it is known not to have been executed: false where none was; nil
+-- and an error where the journal cannot be read, or the call has other content.
 local function used(client, row, key)
   local known, message = M.journal_of(client):used(client:account(), row, key.name)
   if known == nil then return nil, intents.journal_error("not_sent", tostring(message)) end
@@ -368,8 +350,8 @@ function M.prepare(client, row, params, opts)
   return request
 end
 
---- Builds the request of a write call by all that is known without the journal. Nothing is recorded, so the request must
---- not leave. Returns it; or nil and an error; and the values that travel.
+--- Builds the request of a write call by all that is known without the journal. Nothing is recorded, so the request
+--- must not leave. Returns it; or nil and an error; and the values that travel.
 function M.preview(client, row, params, opts)
   local values, layout = pipeline.check_call(client, row, params, opts)
   if not values then return nil, layout end

@@ -18,8 +18,8 @@ local format = string.format
 ---@class purser.Gate
 ---@field tables string[]  statements that make the gate's own tables where they are missing
 ---@field open fun(options: table, base_url: string): table|nil, string|nil, string|nil  makes what a client brings:
---- `install(tx)` writes what is in force, or returns why that cannot be; `admit(tx, intent, row, facts)` returns columns,
---- or nil and an error; `before(client, row)` reads what a transaction is too late for
+--- `install(tx)` writes what is in force, or returns why that cannot be; `admit(tx, intent, row, facts)` returns
+--- columns, or nil and an error; `before(client, row)` reads what a transaction is too late for
 ---@field refuse fun(tx: table, account: string): purser.Error  the error of a client that brings none
 ---@field count fun(tx: table, row: table<string, string>, sign: integer)  counts a recorded call again, or no longer
 ---@field prune fun(tx: table, before: string)
@@ -44,7 +44,8 @@ local function need(options, name, gate, opened)
     if problem then tx:reject(problem) end
     return true
   end)
-  return not ok and "the " .. registered[name].option .. " cannot be used with this journal: " .. tostring(message) or nil
+  if ok then return nil end
+  return "the " .. registered[name].option .. " cannot be used with this journal: " .. tostring(message)
 end
 
 --- Makes the gates that a client brings, by name. Returns nil, a message and what to do where one cannot be.
@@ -84,7 +85,11 @@ function M.admit(tx, brought, intent, row, facts)
   local columns, account = {}, intent.account or ""
   for name, gate in pairs(needed(tx, account)) do
     local said, err
-    if brought[name] then said, err = brought[name]:admit(tx, intent, row, facts) else err = gate.refuse(tx, account) end
+    if brought[name] then
+      said, err = brought[name]:admit(tx, intent, row, facts)
+    else
+      err = gate.refuse(tx, account)
+    end
     if not said then
       tx:reject(errors.is(err) and err or format('the gate "%s" did not answer', name))
     end

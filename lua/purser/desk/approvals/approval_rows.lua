@@ -26,7 +26,8 @@ M.TABLES = {
   [[CREATE TABLE IF NOT EXISTS purser_plans (digest TEXT PRIMARY KEY, account TEXT NOT NULL, queue TEXT NOT NULL,
     single TEXT NOT NULL, added_at TEXT NOT NULL, text TEXT NOT NULL)]],
   "CREATE INDEX IF NOT EXISTS purser_plans_queue ON purser_plans (account, queue, single)",
-  [[CREATE TABLE IF NOT EXISTS purser_statements (plan TEXT NOT NULL, id TEXT NOT NULL, text TEXT NOT NULL, added_at TEXT NOT NULL,
+  [[CREATE TABLE IF NOT EXISTS purser_statements (plan TEXT NOT NULL, id TEXT NOT NULL, text TEXT NOT NULL,
+    added_at TEXT NOT NULL,
     PRIMARY KEY (plan, id))]],
   [[CREATE TABLE IF NOT EXISTS purser_sums (account TEXT NOT NULL, coin TEXT NOT NULL, place TEXT NOT NULL,
     operation TEXT NOT NULL, hour TEXT NOT NULL, amount TEXT NOT NULL,
@@ -135,7 +136,7 @@ function M.recharge(tx, row, sign)
   M.lock(tx)
   local call, sums = rules.call(row.operation, core.decode(row.params)), {}
   if call then count(sums, call, tonumber(row.sent_at)) end
-  write_sums(tx, row.account, sums, sign, sign > 0)
+  write_sums(tx, row.account, sums, sign, row.state == "planned")
 end
 
 --- Returns what was sent in the last hours, as a rule's `sum_over` counts it: whole hours, so 24 are 24 to 25.

@@ -35,7 +35,7 @@ Gate.__index = Gate
 
 local M = {}
 
-local concat, find, format = table.concat, string.find, string.format
+local concat, format = table.concat, string.format
 
 local DAY, SLACK_MS, BOOK_MS = 86400000, 60000, 600000
 
@@ -65,7 +65,7 @@ local function statements_of(tx, plan, ids)
         plan.statements[digest] = statement
       end
     end
-    if not plan.statements[id] then return nil, "the journal does not have the signature " .. id .. " as it was added" end
+    if not plan.statements[id] then return nil, "the signature " .. id .. " is not as it was added to the journal" end
     list[i] = plan.statements[id]
   end
   return list
@@ -332,7 +332,8 @@ function Approved:stored(now)
   return list, message
 end
 
---- Makes what checks the calls of a client by the policy in a folder. Returns nil, a message and what to do where that cannot be.
+--- Makes what checks the calls of a client by the policy in a folder. Returns nil, a message and what
+--- to do where that cannot be.
 ---@param client_options table  those of purser.new
 ---@param base_url string       where the client's calls go
 ---@return purser.Approved|nil, string|nil, string|nil
@@ -346,8 +347,8 @@ function M.open(client_options, base_url, host)
   end
   local chain, message = policy_chain.open(folder, account)
   if not chain then return nil, message, "install it with `purser policy install`" end
-  local self = setmetatable({ folder = folder, account = account, base_url = base_url, host = host or "", chain = chain, plans = {},
-    kept_in = journal }, Approved)
+  local self = setmetatable({ folder = folder, account = account, base_url = base_url, host = host or "",
+    chain = chain, plans = {}, kept_in = journal }, Approved)
   self.journal_id, message = journal:id()
   if not self.journal_id then return nil, "the policy cannot be used with this journal: " .. tostring(message) end
   return setmetatable({ kept = self }, Gate)

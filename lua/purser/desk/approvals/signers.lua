@@ -160,10 +160,11 @@ end
 ---@param armoured string[]
 ---@return purser.Verified|nil verified, string|nil message
 function M.verified(plan, chain, armoured)
-  local statements, message = {}, nil
+  local statements = {}
   for i, each in ipairs(armoured) do
-    statements[i], message = M.statement(plan.text, each)
-    if not statements[i] then return nil, message end
+    local statement, message = M.statement(plan.text, each)
+    if not statement then return nil, message end
+    statements[i] = statement
   end
   local found = M.of(plan.head, chain, statements)
   return { plan = plan, signed = names_of(found.signed), withdrawn = found.withdrawn, made_by = found.maker,

@@ -46,6 +46,8 @@ end
 -- Ends by a person's word what was undecided: an equal call would be held up by it for ever. Returns true; or nil and
 -- an error.
 local function end_by_hand(self, payment)
+  local is_open = { undecided = true, unknown = true, open = true }
+  if not is_open[payment.call_state] then return true end
   return self.journal:settle(payment.id, { outcome = "not_done", by = "a person", now = self.client:now() })
 end
 

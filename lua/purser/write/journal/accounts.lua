@@ -15,8 +15,8 @@ function M.is_unnamed(tx, account, key)
 end
 
 --- Makes sure that an API key signs for one account alone, in a transaction of its own: a call that is rejected later
---- does not take that back. A new key under a known name is one more of that account's. Returns true; or nil and an error
---- or a message, and then nothing may be sent.
+--- does not take that back. A new key under a known name is one more of that account's. Returns true; or nil and an
+--- error or a message, and then nothing may be sent.
 ---@param account string
 ---@param identity string  a digest of the API key
 ---@return boolean|nil ok, any problem

@@ -151,7 +151,8 @@ local function check_others(tx, new, row, key)
       if is_shown_alike(other) then
         tx:reject(other.queue ~= "" and payment_error(row, other) or intents.other_content(other, key, row))
       end
-    elseif is_shown_alike(other) and (accounts.is_unnamed(tx, new.account, key) or accounts.is_unnamed(tx, other.account, key)) then
+    elseif is_shown_alike(other) and (accounts.is_unnamed(tx, new.account, key)
+      or accounts.is_unnamed(tx, other.account, key)) then
       tx:reject(intents.other_account(other.account, new.account, key.unnamed,
         ('nothing was sent: the key "%s" is that of a call'):format(key.name)))
     end
@@ -162,8 +163,8 @@ local function check_others(tx, new, row, key)
   end
 end
 
---- Ends the transaction where a single call has the name of a payment as its key, and does the same: one of the two would
---- be made in place of the other.
+--- Ends the transaction where a single call has the name of a payment as its key, and does the same: one of the two
+--- would be made in place of the other.
 ---@param columns table<string, string>  of the payment
 ---@return table<string, string>|nil row  of that call
 function M.call_with_key(tx, columns)
@@ -233,7 +234,8 @@ function M.begin(self, intent, row, guard, key, payment)
       if earlier.charges ~= "" then spending.give_back(tx, earlier.charges) end
     end
     local columns = gates.admit(tx, guard and guard.gates or {}, intent, row, { queue = payment and payment.queue or "",
-      key = payment and payment.key or key and key.name or "", call = payment and payment.id or known and known.id or "" })
+      key = payment and payment.key or key and key.name or "",
+      call = payment and payment.id or known and known.id or "" })
     columns.charges = guard and guard:admit(tx, intent, row, function()
       return M.equal_calls(tx, intent.account or "", intents.digest(row, intent.params), payment and payment.id
         or known and known.id or intent.id)[1]

@@ -37,8 +37,8 @@ local calls = [[CREATE TABLE purser_calls (id TEXT PRIMARY KEY,
   due_at TEXT NOT NULL DEFAULT '',      -- when it may be sent; '' at once
   blocked TEXT NOT NULL DEFAULT '',     -- 'yes' until something changes
   rejected TEXT NOT NULL DEFAULT '',    -- 'yes': it is looked for by its id before it counts as failed
-  disowned TEXT NOT NULL DEFAULT '',    -- 'yes': a person said that its content was not made, and nothing proved it; 'other': of
-                                        -- content that it had before
+  disowned TEXT NOT NULL DEFAULT '',    -- 'yes': a person said that its content was not made, without proof;
+                                        -- 'other': that of content which it had before
   tries TEXT NOT NULL DEFAULT '0',      -- how often it was sent since it was added, or put back
   worker TEXT NOT NULL DEFAULT '', lease_until TEXT NOT NULL DEFAULT '',
   host TEXT NOT NULL DEFAULT '')]]         -- of the service that the latest attempt was sent to

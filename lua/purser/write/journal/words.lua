@@ -37,7 +37,9 @@ end
 ---@param self purser.Journal
 function M.settle(self, id, word)
   local wrong, name, hint = option_schema.check(word, word_rules, "word of journal:settle")
-  if not wrong and not (word.outcome and word.by) then wrong, name = "journal:settle needs an outcome and who says so", "by" end
+  if not wrong and not (word.outcome and word.by) then
+    wrong, name = "journal:settle needs an outcome and who says so", "by"
+  end
   if wrong then return nil, errors.option(wrong, name, hint) end
   local ok, problem = self.db:transaction(function(tx)
     local row = tx:rows("SELECT * FROM purser_calls WHERE id = $1" .. calls.for_update[tx.db.name], id)[1]
