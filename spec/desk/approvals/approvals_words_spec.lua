@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What permits a call: facts of what was sent to this service, and plans that are younger than a person's word.
+-- A call is permitted by facts of what was sent to this service, and by plans that are younger than a person's word.
 
 local payouts_module = require "purser.desk.payouts"
 local setting = require "approvals_setting"

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- How late records were seen to appear, by any process with this journal.
+-- Delays of records, as any process with this journal saw them appear.
 
 local M = {}
 
