@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- Words of persons about calls. A word ends an attempt where nothing proves how it ended; it is kept, and proves nothing.
+-- Words of persons about calls. A word ends an attempt that nothing proves; it is kept, and proves nothing.
 
 local calls = require "purser.write.journal.calls"
 local core = require "purser.core"
