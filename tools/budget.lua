@@ -7,10 +7,10 @@
 -- package, lines, files, largest file. Lines have 3 % of slack: a small change edits no number here.
 local budgets = {
   { "top", 1015, 7, 380 },
-  { "client", 9830, 74, 415 },
-  { "write", 5890, 20, 480 },
+  { "client", 9880, 75, 415 },
+  { "write", 5720, 22, 499 },
   { "desk/agent", 520, 4, 330 },
-  { "desk/approvals", 2120, 10, 330 },
+  { "desk/approvals", 2755, 12, 366 },
   { "desk/books", 2595, 15, 290 },
   { "desk/fleet", 1075, 5, 420 },
   { "desk/monitor", 505, 4, 210 },

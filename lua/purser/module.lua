@@ -3,7 +3,9 @@
 
 local core = require "purser.core"
 local lazy = require "purser.client.util.lazy"
+local gates = require "purser.write.gates"
 local version = require "purser.version"
+local approved = lazy "purser.desk.approvals.approved"
 local clients = lazy "purser.client"
 local views = lazy "purser.client.util.views"
 local limits = lazy "purser.hosts.limits"
@@ -105,6 +107,8 @@ local members = {
   profiles = function() return views.frozen(require(profiles)) end,
   rate_limit = function() return function(options) return rate_limit.new(options, open_store) end end,
 }
+
+gates.register("approvals", "policy", approved)
 
 local groups = { wallet = true, sub_account = true, broker = true, live = true }
 

@@ -8,7 +8,7 @@
 --     setting.add(plan, { setting.sign(plan, "alice"), setting.sign(plan, "bob") })
 --     setting.client():call("wallet.withdraw", ..., { key = "inv-1" })
 
-local approval_rows = require "purser.write.guard.approval_rows"
+local approval_rows = require "purser.desk.approvals.approval_rows"
 local files = require "files"
 local own_journal = require "own_journal"
 local plan_text = require "purser.desk.approvals.plan_text"
@@ -43,7 +43,7 @@ end
 function M.begin(changes)
   M.changes, M.now, M.sent, M.answer = changes, M.NOW, {}, nil
   M.folder = files.folder()
-  M.journal, M.path = own_journal.begin()
+  M.journal, M.path = own_journal.begin(approval_rows.TABLES)
   M.install(policies.given(changes, true), "alice", "bob")
   return M.journal
 end

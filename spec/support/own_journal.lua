@@ -13,11 +13,12 @@ local purser = require "purser"
 
 local M = {}
 
---- Returns the journal, and its path.
-function M.begin()
+--- Returns the journal, and its path; `tables` are statements that make the tables of a gate.
+function M.begin(tables)
   M.path = os.tmpname()
   os.remove(M.path)
   M.journal = assert(purser.journal.open { sqlite = M.path })
+  for _, sql in ipairs(tables or {}) do assert(M.journal.db:rows(sql)) end
   return M.journal, M.path
 end
 

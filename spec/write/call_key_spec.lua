@@ -153,61 +153,6 @@ describe("an operation without an id", function()
   end)
 end)
 
--- A variable of the environment that a timer lacks took the name of the account away, and the payment was made again.
-describe("a key that the same account used under another name", function()
-  local unnamed = { retry = false, rate_limit = false }
-
-  local function client_under(name, of)
-    return simulated.client(sim, of or account, unnamed, { journal = journal, account = name })
-  end
-
-  it("is rejected where one of the two is but a digest of the API key", function()
-    for first, second in pairs { treasury = false, [false] = "treasury" } do
-      local id = "invoice-" .. tostring(first)
-      assert(move(client_under(first or nil), "5", id))
-      local _, err = move(client_under(second or nil), "5.0", id)
-      assert.same({ "not_sent", "journal.other_account" }, { err.outcome, err.code })
-      assert.matches(('account = "%s"'):format(client_under(first or nil):account()), err.hint, 1, true)
-    end
-    assert.equal(2, applied())
-  end)
-
-  -- The name was misspelt in a timer's environment, and the payment was made again.
-  it("is rejected where this API key has signed under the other name", function()
-    assert(move(client_under "treasury", "5", "invoice-1"))
-    local _, err = move(client_under "Treasury", "5", "invoice-1")
-    assert.same({ "not_sent", "journal.other_account" }, { err.outcome, err.code })
-    assert.matches('of account "treasury", and this client is account "Treasury", with the same API key', err.message)
-    assert(move(client_under "Treasury", "5", "invoice-2"))
-    assert.equal(2, applied())
-  end)
-
-  -- The name was that of the key before the last, so that nothing showed the first one's name: it was paid again.
-  it("is rejected where the API key was changed twice, by a client that goes on", function()
-    local keys = account
-    local client = assert(purser.new { base_url = "http://localhost", transport = sim:transport(), journal = journal,
-      clock = function() return sim:now() end, credentials = function() return keys.api_key, keys.secret_key end,
-      rate_limit = false, retry = false })
-    assert(move(client, "5", "invoice-1"))
-    for i, id in ipairs { "invoice-2", "invoice-1" } do
-      keys = assert(sim:account { name = "Acme " .. i, role = "broker", balances = { USDT = "1000" } })
-      assert(sim:account { name = "tradingdesk2" .. i, role = "sub", parent = keys.uid })
-      local _, err = move(client, "5", id)
-      if id == "invoice-1" then assert.same({ "not_sent", "journal.other_account" }, { err.outcome, err.code }) end
-    end
-    assert.equal(1, applied())
-  end)
-
-  it("is used by each of two that have names and other keys, or say another thing with it", function()
-    assert(move(client_under "treasury", "5", "invoice-1"))
-    assert(move(client_under "second", "7", "invoice-1"))
-    assert(move(client_under(nil), "6", "invoice-1"))
-    local other = assert(sim:account { role = "main", balances = { USDT = "10" } })
-    assert.equal("rejected", select(2, move(client_under("other", other), "6", "invoice-1")).outcome)
-    assert.equal(3, applied())
-  end)
-end)
-
 -- A rule, a limit or a check that was changed since kept a repetition from the first one's result: it ended as not_sent
 -- though the payment was made.
 describe("a call that was made is answered by its result, and nothing is sent, though today", function()
@@ -299,9 +244,13 @@ end)
 
 -- The signed request of a payment that was made would have made it a second time.
 describe("client:prepare", function()
-  it("makes no request whose key was used", function()
+  it("makes no request whose key was used, by a call or by such a request", function()
     local client, params = client_of(), simulated.transfer("5", { clientTranId = id_of "invoice-1" })
-    assert(client:prepare("sub_account.transfer", params))
+    local info = {}
+    assert(client:prepare("sub_account.transfer", params, { info = info }))
+    assert.equal("open", assert(journal:entries { id = info.intent.id })[1].state)
+    assert.equal("journal.used", select(2, client:prepare("sub_account.transfer", params)).code)
+    sim:advance(60000) -- nobody sent it
     assert(client.sub_account:transfer(params))
     local _, err = client:prepare("sub_account.transfer", params)
     assert.same({ "not_sent", "journal.used" }, { err.outcome, err.code })
@@ -310,9 +259,35 @@ describe("client:prepare", function()
     params.clientTranId = nil
     assert(client.sub_account:transfer(params, { key = "invoice-2" }))
     assert.equal("journal.used", select(2, client:prepare("sub_account.transfer", params, { key = "invoice-2" })).code)
-    local info = {}
     assert(client:prepare("sub_account.transfer", params, { key = "invoice-3", info = info }))
-    assert.is_nil(info.intent.params.clientTranId)
+    assert.equal(32, #info.intent.params.clientTranId) -- by which it is found
+  end)
+
+  it("makes none where the journal cannot say, and recall does not know", function()
+    local client, params = client_of(), simulated.transfer "5"
+    assert(move(client, "5", "invoice-1"))
+    local db = journal.db
+    local rows = db.rows
+    for _, name in ipairs { "prepare", "recall" } do
+      local failed = false
+      db.rows = function(self, sql, ...)
+        if failed or not sql:find("purser_calls", 1, true) then return rows(self, sql, ...) end
+        failed = true
+        return nil, "disk I/O error"
+      end
+      local value, err = client[name](client, "sub_account.transfer", params, { key = "invoice-1" })
+      db.rows = nil
+      assert.same({ true, nil, name == "recall" and "unknown" or "not_sent" }, { failed, value, err.outcome })
+    end
+  end)
+
+  it("previews a request that lets nobody in, and records nothing", function()
+    local client = client_of()
+    local request = assert(client:preview("sub_account.transfer", simulated.transfer "5"))
+    assert.matches("signature=%.%.%.$", request.url)
+    for _, value in pairs(request.headers) do assert.not_equal(account.api_key, value) end
+    assert.same({}, assert(journal:entries()))
+    assert.matches("signature=%.%.%.$", assert(client:preview "wallet.coins").url)
   end)
 end)
 
@@ -425,5 +400,43 @@ describe("a key", function()
     assert(move(client_of(), "5", "invoice-1", { info = info }))
     assert.same({ true, 1, 1 }, { info.repeated, received(), applied() })
     assert.equal("done", assert(journal:entries())[1].state)
+  end)
+end)
+
+-- A gateway sent the request twice: the second one was rejected since the first had been executed.
+describe("a rejection that says that something is there, or of a code that nobody knows,", function()
+  for _, body in ipairs { '{"code":33333,"msg":"clientTranId already exists"}', '{"code":987654,"msg":"no"}' } do
+    it("proves nothing of a call that carries an id: " .. body, function()
+      local inner = sim:transport()
+      local client = client_of { transport = { sleep = function(_, ms) inner:sleep(ms) end, send = function(_, request)
+        local response, failure = inner:send(request)
+        if request.method ~= "POST" or not response then return response, failure end
+        return { status = 400, headers = "", body = body }
+      end } }
+      local _, err = move(client, "5", "invoice-1")
+      assert.equal("unknown", err.outcome)
+      local info = {}
+      assert(move(client_of(), "5", "invoice-1", { info = info }))
+      assert.same({ true, 1 }, { info.repeated, applied() })
+    end)
+  end
+end)
+
+describe("a key of a call and the key of a payment", function()
+  local function payouts()
+    return assert(purser.payouts.new { client = client_of(), journal = journal, worker = "w" })
+  end
+
+  it("are one: whichever door comes second is shut", function()
+    local params = simulated.transfer "5"
+    assert(client_of().sub_account:transfer(params, { key = "inv-1" }))
+    local _, err = payouts():add("inv-1", TRANSFER, params)
+    assert.equal("journal.used", err.code)
+    assert(payouts():add("inv-2", TRANSFER, params))
+    _, err = client_of().sub_account:transfer(params, { key = "inv-2" })
+    assert.same({ "not_sent", "journal.other_content" }, { err.outcome, err.code })
+    assert.equal(1, received())
+    assert(payouts():run())
+    assert.equal(2, applied())
   end)
 end)

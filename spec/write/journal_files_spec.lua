@@ -259,6 +259,8 @@ describe("a text that looks like SQL", function()
   it("is a value and nothing else, as an account, a queue, a worker, a key and an id", function()
     for i, text in ipairs { "'; DROP TABLE purser_calls; --", "x' OR '1'='1", '"', "\\", "%", "_", "$1", "?1", ":a",
       "'||(SELECT 1)||'", "\195\169" } do
+      account = assert(sim:account { name = "Acme" .. i, role = "broker", balances = { USDT = "1000" } })
+      assert(sim:account { name = "tradingdesk1", role = "sub", parent = account.uid })
       client = client_with { account = text, guard = { spending_limit = { USDT = "1000", [text] = "1" } } }
       assert(move(tostring(i)))
       local entries = assert(journal:entries { account = text })
@@ -304,7 +306,7 @@ describe("a text with a zero byte", function()
     client = client_with { transport = { send = function(_, request)
       local response, failure = inner:send(request)
       if response then
-        response.status, response.body = 400, '{"code":30001,"msg":"no \\u0000 way"}'
+        response.status, response.body = 400, '{"code":400,"msg":"no \\u0000 way"}'
       end
       return response, failure
     end } }

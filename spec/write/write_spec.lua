@@ -12,7 +12,8 @@ describe("the seam of writing", function()
     local writes = setmetatable({}, { __index = function(_, name)
       return function(_, first)
         handed[#handed + 1] = name .. " " .. tostring(type(first) == "table" and first.full_name or first)
-        return name ~= "check_unused" and "from " .. name or nil
+        if name:find "^pre" then return { method = "POST", base_url = "http://s", target = "/x", headers = {} } end
+        return "from " .. name
       end
     end })
     client = assert(clients.new({ profile = "mexc", base_url = "http://127.0.0.1:1", api_key = "k", secret_key = "s",
@@ -26,7 +27,8 @@ describe("the seam of writing", function()
     { "a method of a group", function() return client.wallet:withdraw(params) end, "send wallet.withdraw" },
     { "client:recall", function() return client:recall("wallet.withdraw", params) end, "recall wallet.withdraw" },
     { "client:prepare", function() return client:prepare("wallet.withdraw", params) end,
-      "check_unused wallet.withdraw" },
+      "prepare wallet.withdraw" },
+    { "client:preview", function() return client:preview("wallet.withdraw", params) end, "preview wallet.withdraw" },
     { "client:reconcile", function() return client:reconcile "an intent" end, "reconcile an intent" },
   } do
     it("takes what writes of " .. case[1], function()
@@ -43,7 +45,7 @@ describe("the seam of writing", function()
   end)
 
   it("is the module's, for clients of users", function()
-    for _, name in ipairs { "send", "recall", "check_unused", "intent_of", "believe_prepared", "unnamed", "advice",
+    for _, name in ipairs { "send", "recall", "prepare", "preview", "believe_prepared", "unnamed", "advice",
       "make_guard", "reconcile" } do
       assert.is_function(write[name], name)
     end

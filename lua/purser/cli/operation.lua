@@ -336,9 +336,6 @@ local function complete(client, row, params, options, call_options, handle_note,
   return kept or code
 end
 
--- Guard rails that let no request be prepared for another program, since the journal would not know of it. Here the
--- call itself is made, and they judge it then.
-local needs_record = { ["guard.no_duplicates"] = true, ["guard.spending_limit"] = true, ["guard.approval"] = true }
 
 --- Runs an operation with the options of the command line. Returns the exit code.
 ---@param row table
@@ -357,8 +354,8 @@ function M.run(row, options)
   end
   add_passwords(row, params, options)
   local handle_note = not options.plan and add_handle(row, params, options.key)
-  local request, err = client:prepare(row.full_name, params, call_options)
-  if not request and not options.plan and not needs_record[err.code] then return report.failure(row, params, err) end
+  local request, err = client:preview(row.full_name, params, call_options)
+  if not request and not options.plan then return report.failure(row, params, err) end
   if catalogue.creates_key(row) and not (options.dry_run or options.show_secret or options.secret_file) then
     report.bad_input("the service shows the new key's secret this once, and it would be lost; give --secret-file FILE "
       .. "or --show-secret")

@@ -73,9 +73,9 @@ local function make_rate_limit(given, profile)
   return rate_limit.make(given, profile, M.seams.open_store)
 end
 
-local function make_guard(options, base_url)
+local function make_guard(options, base_url, host)
   if not options.guard and not options.policy then return nil end
-  return M.seams.writes.make_guard(options.guard or {}, options, base_url)
+  return M.seams.writes.make_guard(options.guard or {}, options, base_url, host)
 end
 
 local SECRET_ALONE = "such a file holds the secret and nothing else; purser.vault.read_keys reads one with "
@@ -144,7 +144,7 @@ function M.fill(self, options)
   self._recv_window = options.recv_window and math.floor(options.recv_window) or false -- 5e3 is a float
   self._generate_ids, self._visibility_delay_ms = options.generate_ids ~= false, options.visibility_delay_ms or 30000
   self._journal, self._account = options.journal, options.account
-  self._guard, wrong, hint = make_guard(options, self._origin .. self._prefix)
+  self._guard, wrong, hint = make_guard(options, self._origin .. self._prefix, self._host)
   if wrong then return wrong, hint, "guard" end
   self._transport, wrong, hint = make_transport(options, self._origin)
   self._own_transport = options.transport == nil

@@ -80,8 +80,35 @@ end
 ---@field headers table<string, string>
 ---@field body string  may be empty
 
---- Checks, builds and signs a request without sending it; none of a write call whose key was used. With `info` in opts,
---- `info.intent` is what client:parse and client:reconcile take of a write call.
+local function build_read(self, row, params, opts)
+  local values, layout = pipeline.check_call(self, row, params, opts)
+  if not values then return nil, layout end
+  local request, err = pipeline.build(self, row, layout, values, opts)
+  if not request then err.operation = row.full_name end
+  return request, err
+end
+
+local MASK = "..."
+
+-- Takes from a request what lets it in at the service.
+local function without_signature(profile, request)
+  request.url = request.url:gsub("([?&]" .. profile.signature_name .. "=)[^&]*", "%1" .. MASK)
+  for header in pairs(request.headers) do
+    if header:lower() == profile.key_header:lower() then request.headers[header] = MASK end
+  end
+  return request
+end
+
+-- Returns what users get of a request.
+local function request_of(request)
+  local headers = {}
+  for header, value in pairs(request.headers) do headers[header] = value end
+  return { method = request.method, url = request.base_url .. request.target, headers = headers, body = request.body }
+end
+
+--- Checks, builds and signs a request without sending it. A journal records a write call as one that was sent, by the
+--- same rules: its key is used, and what becomes of it is found out. With `info` in opts, `info.intent` is what
+--- client:parse and client:reconcile take of a write call.
 ---@param name string  full name of the operation
 ---@param params table|nil
 ---@param opts purser.CallOptions|nil
@@ -89,27 +116,33 @@ end
 function State:prepare(name, params, opts)
   local row, err = row_of(name)
   if not row then return nil, err end
-  local is_write = row.effect ~= "read"
-  local writes = is_write and build.seams.writes
-  opts = opts or pipeline.no_options
-  local values, layout = pipeline.check_call(self, row, params, opts)
-  if not values then return nil, layout end
-  local rejection = is_write and writes.check_unused(self, row, values, opts)
-    or is_write and self._guard and self._guard:check_prepared(row, values)
-  if rejection then return nil, rejection end
   local request
-  request, err = pipeline.build(self, row, layout, values, opts)
-  if not request then
-    err.operation = row.full_name
-    return nil, err
+  if row.effect ~= "read" then
+    request, err = build.seams.writes.prepare(self, row, params, opts or pipeline.no_options)
+  else
+    request, err = build_read(self, row, params, opts or pipeline.no_options)
   end
-  local headers = {}
-  for header, value in pairs(request.headers) do headers[header] = value end
-  if opts.info and is_write then
-    opts.info.intent, err = writes.intent_of(self, row, values, opts)
-    if not opts.info.intent then return nil, err end
+  if not request then return nil, err end
+  return request_of(request)
+end
+
+--- Checks a call, and builds its request as it would travel, without what makes it valid: the API key and the signature
+--- are `...`. Nothing is sent or recorded; what a journal knows is not asked.
+---@param name string  full name of the operation
+---@param params table|nil
+---@param opts purser.CallOptions|nil
+---@return purser.Request|nil request, purser.Error|nil err
+function State:preview(name, params, opts)
+  local row, err = row_of(name)
+  if not row then return nil, err end
+  local request
+  if row.effect ~= "read" then
+    request, err = build.seams.writes.preview(self, row, params, opts or pipeline.no_options)
+  else
+    request, err = build_read(self, row, params, opts or pipeline.no_options)
   end
-  return { method = request.method, url = request.base_url .. request.target, headers = headers, body = request.body }
+  if not request then return nil, err end
+  return without_signature(self.profile, request_of(request))
 end
 
 -- Returns the intent that was given to parse, or the `info` that holds it; nil when it is not that of this operation.
@@ -195,8 +228,8 @@ end
 --- `purser.approvals` adds to and reads: nothing in it lets a call through that persons have not signed.
 ---@return purser.PlansKept|nil
 function State:plans()
-  local approved = self._guard and self._guard.approved
-  return approved and views.view(approved) or nil
+  local gate = self._guard and self._guard.gates.approvals
+  return gate and views.view(gate.kept) or nil
 end
 
 --- Returns the service's time as far as the client knows it, in epoch milliseconds: what a request is stamped with.

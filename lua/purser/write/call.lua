@@ -12,7 +12,6 @@
 -- has it, nothing is sent, and what became of that one is found out. The key is looked up before anything is asked that
 -- could be answered otherwise today than when it was used: parameters, guard rails, the rate limit, clock, network.
 
-local approved = require "purser.write.guard.approved"
 local compare = require "purser.write.evidence.compare"
 local core = require "purser.core"
 local digest = require "purser.client.util.digest"
@@ -36,7 +35,6 @@ require "purser.client.call.rate_limit.blocks"
 require "purser.client.call.record"
 require "purser.client.call.retry"
 require "purser.client.call.unsigned"
-require "purser.codes"
 require "purser.client.util.suggest"
 require "purser.client.util.utc"
 assert(operations.list)
@@ -141,7 +139,10 @@ local function begin(client, row, values, opts, payment, key)
   client._accounts = client._accounts or {}
   client._accounts[intent.account] = true
   if opts.info then rawset(opts.info, "intent", intent) end -- no code of the caller runs before it is written down
-  local ok, problem, known = M.journal_of(client):begin(intent, row, client._guard, key, payment)
+  local journal = M.journal_of(client)
+  local ok, problem = journal:identify(intent.account, M.unnamed(client))
+  local known
+  if ok then ok, problem, known = journal:begin(intent, row, client._guard, key, payment) end
   if ok then return call end
   if opts.info then rawset(opts.info, "intent", known and known.intent) end
   if known or errors.is(problem) then return nil, problem, known end
@@ -204,6 +205,7 @@ function M.believe_prepared(client, row, intent, value, err)
   local known = journal:call_of(sent)
   sent.id = sent.id or known and known.id or intents.new_id()
   value, err = believe(client, row, sent, NEVER, value, err)
+  intents.doubt_rejection(row, sent, err)
   local is_known = known or journal:begin(sent, row, nil, intents.own_key(row, sent.params)) or journal:begin(sent, row)
   if is_known and journal:finish(sent, value, err) == false then
     return nil, contested(client, row, sent, intents.id_of(value), NEVER)
@@ -236,6 +238,7 @@ end
 -- became of it was put together before it was sent.
 function WriteCall:send(request)
   local value, err = pipeline.attempt(self.state, self.row, request, 1, self.info, self)
+  if not self.payment then intents.doubt_rejection(self.row, self.intent, err) end
   value, err = self:finish(value, err)
   if value ~= nil then return value end
   setbacks.learn(self.state, pipeline.run, err, request)
@@ -281,12 +284,15 @@ local function conclude(call, ok, value, err)
   return after_raising(call, value)
 end
 
--- Returns the call that was made with a key, unless it is known not to have been executed; and the error of one whose
--- content is another.
+-- Returns the call that was made with a key, unless it is known not to have been executed: false where none was; nil
+-- and an error where the journal cannot be read, or the call has other content.
 local function used(client, row, key)
-  local known = M.journal_of(client):used(client:account(), row, key.name)
-  if not known or intents.SPENT_NOTHING[known.state] then return nil end
-  return known, intents.other_content(known, key, row)
+  local known, message = M.journal_of(client):used(client:account(), row, key.name)
+  if known == nil then return nil, intents.journal_error("not_sent", tostring(message)) end
+  if not known or intents.SPENT_NOTHING[known.state] then return false end
+  local other = intents.other_content(known, key, row)
+  if other then return nil, other end
+  return known
 end
 
 -- Checks a call, and looks its key up, whatever was found. Returns the values that travel and their layout, or nil and
@@ -297,24 +303,63 @@ local function take(client, row, params, opts, payment)
   local key, problem = make_key(client, row, values or given, opts)
   if values and problem then return nil, problem end
   if payment or not key then return values, layout end -- the key of a payment is its row's
-  local known, other = used(client, row, key)
-  if not known or other then return values, layout, key end
+  local known, err = used(client, row, key)
+  if known == nil and (values or err.code ~= "journal.other_content") then return nil, err end
+  if not known then return values, layout, key end
   if opts.info then rawset(opts.info, "intent", known.intent) end
   return values, layout, key, known
 end
 
---- Returns the error of a request that another program is to send, where its key was used: it would be made twice.
----@param values table  of the call, checked
----@return purser.Error|nil
-function M.check_unused(client, row, values, opts)
-  local copy = {}
-  for name, value in pairs(values) do copy[name] = value end -- an id is made only of what is sent here
-  local key, problem = make_key(client, row, copy, opts)
-  if not key then return problem end
-  local known, other = used(client, row, key)
-  return other or known and errors.new { kind = "argument", outcome = "not_sent", phase = "journal",
-    operation = row.full_name, code = "journal.used", hint = "client:recall says what became of it",
-    message = ('the key "%s" was used: this call was made, or may have been'):format(key.name) } or nil
+-- Checks a call, builds its request by `make`, and records it. Returns the call and its request; or nil, nil, an error,
+-- and the call that has the key already.
+local function open(client, row, params, opts, payment, make)
+  local values, layout, key, used_before = take(client, row, params, opts, payment)
+  if used_before then return nil, nil, nil, used_before end
+  if not values then return nil, nil, layout end
+  local rejection = client._guard and client._guard:check(row, values)
+  if rejection then return nil, nil, rejection end
+  if client._guard then client._guard:before(client, row) end
+  if client._clock.offset then setbacks.attend_clock(client, pipeline.run, row) end
+  local request, err = make(client, row, layout, values, opts)
+  if not request then return nil, nil, err end
+  local call, problem, known = begin(client, row, values, opts, payment, key)
+  if call then return call, request end
+  setbacks.give_back(client, request)
+  return nil, nil, problem, known
+end
+
+--- Signs a write call that another program is to send, and records it as a call that is sent here: its key is used, and
+--- the same gates are asked. A client without a journal records nothing. Returns the request; or nil and an error.
+---@param client purser.State
+---@return table|nil request, purser.Error|nil err
+function M.prepare(client, row, params, opts)
+  if client._journal then
+    local _, request, err, known = open(client, row, params, opts, nil, pipeline.build)
+    if known then
+      err = errors.new { kind = "argument", outcome = "not_sent", phase = "journal", operation = row.full_name,
+        code = "journal.used", hint = "client:recall says what became of it",
+        message = ('the key "%s" was used: this call was made, or may have been'):format(known.key) }
+    elseif err then
+      err.operation = err.operation or row.full_name
+    end
+    return request, err
+  end
+  local request, err, values = M.preview(client, row, params, opts)
+  if request and opts.info then opts.info.intent, err = M.intent_of(client, row, values, opts) end
+  if err then return nil, err end
+  return request
+end
+
+--- Builds the request of a write call by all that is known without the journal. Nothing is recorded, so the request
+--- must not leave. Returns it; or nil and an error; and the values that travel.
+function M.preview(client, row, params, opts)
+  local values, layout = pipeline.check_call(client, row, params, opts)
+  if not values then return nil, layout end
+  local rejection = client._guard and client._guard:check(row, values)
+  if rejection then return nil, rejection end
+  local request, err = pipeline.build(client, row, layout, values, opts)
+  if not request then err.operation = row.full_name end
+  return request, err, values
 end
 
 --- Runs a write call; the arguments are those of pipeline.run. Whatever is raised once the call is recorded, if only
@@ -325,18 +370,8 @@ end
 ---@return any result, purser.Error|nil err, purser.Call|nil known  nil, nil and the call that has the key already
 function M.run(client, row, params, opts, payment)
   opts = opts or pipeline.no_options
-  local values, layout, key, used_before = take(client, row, params, opts, payment)
-  if used_before then return nil, nil, used_before end
-  if not values then return nil, layout end
-  local rejection = client._guard and client._guard:check(row, values)
-  if rejection then return nil, rejection end
-  if client._guard and client._guard.approved then approved.read_book(client._guard.approved, client, row) end
-  if client._clock.offset then setbacks.attend_clock(client, pipeline.run, row) end
-  local request, err = pipeline.next_request(client, row, layout, values, opts)
-  if not request then return nil, err end
-  local call, problem, known = begin(client, row, values, opts, payment, key)
+  local call, request, problem, known = open(client, row, params, opts, payment, pipeline.next_request)
   if call then return conclude(call, schedule.protect(call.send, call, request)) end
-  setbacks.give_back(client, request)
   return nil, problem, known
 end
 
@@ -438,8 +473,12 @@ end
 --- Returns nothing where the key was not used for it, or it was not executed.
 ---@return any result, purser.Error|nil err
 function M.recall(client, row, params, opts)
-  local _, _, _, known = take(client, row, params, opts or pipeline.no_options)
+  local _, err, _, known = take(client, row, params, opts or pipeline.no_options)
   if known then return settle(client, row, known, opts and opts.info) end
+  if errors.is(err) and err.phase == "journal" and not err.code then
+    err.outcome, err.operation = "unknown", row.full_name
+    return nil, err
+  end
 end
 
 --- Makes a write call. One whose key was used before is sent only where the first one is known not to have been

@@ -17,7 +17,7 @@ local reconcile = require "purser.write.reconcile"
 local guard = lazy "purser.write.guard"
 
 local M = {
-  recall = call.recall, check_unused = call.check_unused, intent_of = call.intent_of,
+  recall = call.recall, prepare = call.prepare, preview = call.preview,
   believe_prepared = call.believe_prepared, unnamed = call.unnamed, advice = intents.advice,
 }
 
@@ -27,7 +27,7 @@ function M.send(...) return call.write(...) end
 
 --- Makes the guard of a client.
 ---@return purser.Guard|nil guard, string|nil message, string|nil hint
-function M.make_guard(options, client_options, base_url) return guard.new(options, client_options, base_url) end
+function M.make_guard(...) return guard.new(...) end
 
 -- Returns an intent as it is now, whatever its table does later.
 local function copy_of(intent)

@@ -2,6 +2,7 @@
 -- An intent: what a write call was about to do. It is written down before the first byte leaves, and it is what an
 -- unknown outcome is reconciled by. Here stands, too, what every journal knows of calls, in memory or in a database.
 
+local codes = require "purser.codes"
 local core = require "purser.core"
 local digest = require "purser.client.util.digest"
 local errors = require "purser.client.call.errors"
@@ -13,7 +14,7 @@ local validate = require "purser.client.call.validate"
 
 local M = {}
 
-local find, format, gmatch, gsub = string.find, string.format, string.gmatch, string.gsub
+local find, format, gmatch, gsub, lower = string.find, string.format, string.gmatch, string.gsub, string.lower
 local sub, upper = string.sub, string.upper
 
 ---@class purser.Intent
@@ -213,6 +214,23 @@ function M.judge_end(known, later, ending, has_open_equal)
   return { counts = later == 0 and (not over[ending.state] or over[ending.state][known.state]) or nil }
 end
 
+-- Returns whether a rejection speaks of the request alone: the table has its code, and it does not say that something
+-- is there already.
+local function speaks_of_request(err)
+  local text = gsub(lower(err.message), "not exist", "")
+  return codes.list[tostring(err.code)] and not (find(text, "exist", 1, true) or find(text, "duplicat", 1, true)
+    or find(text, "repeat", 1, true))
+end
+
+--- Takes a rejection for no answer where the call carries an id, and something else than the call may be meant: a
+--- gateway that sends a request twice brings the word "exists" for one that was executed.
+function M.doubt_rejection(row, intent, err)
+  local id = row.reconcile.client_id
+  local is_doubtful = err and err.kind == "api" and err.outcome == "rejected" and row.reconcile.generated_id
+    and intent.params[id] and not speaks_of_request(err)
+  if is_doubtful then err.outcome = "unknown" end
+end
+
 --- Returns whether two keys stand for one call: each has a digest, or two of what was sent and what was asked for.
 ---@param content string
 ---@param other string
@@ -234,6 +252,16 @@ function M.other_content(known, key, row)
     code = "journal.other_content", details = { key = key.name, call = known.id },
     message = format('the key "%s" was used for a call with other content; nothing was sent', key.name),
     hint = format("give another call a key of its own; `purser journal show %s` prints the first one", known.id) }
+end
+
+--- Returns the error of a payment whose name is the key of a single call.
+---@param known { id: string }  that call's row
+---@return purser.Error
+function M.key_of_call(known, key)
+  return errors.new { kind = "argument", outcome = "not_sent", phase = "journal", code = "journal.used",
+    details = { key = key, call = known.id },
+    message = format('the key "%s" was used for a single call; the payment is not added', key),
+    hint = format("give the payment a key of its own; `purser journal show %s` prints the call", known.id) }
 end
 
 --- Returns the error of what was done by another account of a journal, which may be this one under another name.

@@ -70,6 +70,8 @@ end
 function M.insert(tx, columns)
   local id, message = core.random_token(24)
   if not id then tx:reject("no random id could be made: " .. tostring(message)) end
+  local call_ = calls.call_with_key(tx, columns)
+  if call_ then tx:reject(intents.key_of_call(call_, columns.payment)) end
   columns.id, columns.state = id, "planned"
   return calls.insert(tx, columns)
 end

@@ -72,7 +72,7 @@ describe("what happens while another process sends", function()
 
   -- A plan of each call, signed by two; returns the text of one.
   local function add_all()
-    local approval_rows = require "purser.write.guard.approval_rows"
+    local approval_rows = require "purser.desk.approvals.approval_rows"
     local policy = require("purser.desk.approvals.policy").read(plan.policy)
     client():close()
     local texts = {}

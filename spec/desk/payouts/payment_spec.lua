@@ -146,7 +146,9 @@ describe("a queue in which another account has payments", function()
   it("has those of each account for itself, and the report counts the others", function()
     local first = payouts_with()
     assert.is_true(first:add("rent", TRANSFER, move "1"))
-    at.client = client_with { account = "second" }
+    local other = assert(at.sim:account { name = "Second", role = "broker", balances = { USDT = "1000" } })
+    assert(at.sim:account { name = "tradingdesk1", role = "sub", parent = other.uid })
+    at.client = client_with { account = "second", api_key = other.api_key, secret_key = other.secret_key }
     local second = payouts_with()
     assert.is_true(second:add("rent", TRANSFER, move "2"))
     assert.equal(1, assert(first:run()).done)

@@ -84,6 +84,7 @@ describe("a payment that was left undecided", function()
 
   it("is put back without a look when a person says so, and even then not sent when its id is found", function()
     leave_undecided(true)
+    at.sim:advance(60000)
     assert.is_true(payouts:retry("a", { force = true }))
     assert.equal(1, assert(payouts:run()).done)
     assert.same({ 1, 1 }, { counted "received", counted "applied" })
@@ -92,6 +93,7 @@ describe("a payment that was left undecided", function()
   it("is looked for over all of its attempts", function()
     -- the first attempt was made; a person put it back, the second never arrived, and hours lie between
     leave_undecided(true)
+    at.sim:advance(60000)
     assert.is_true(payouts:retry("a", { force = true }))
     at.sim:advance(5 * 3600000)
     at.sim:fault { kind = "reset", when = "before", operation = TRANSFER }
@@ -227,6 +229,7 @@ describe("a person's word", function()
     for state, ended in pairs { undecided = "not_done", rejected = "rejected", done = "done" } do
       payouts = payouts_with { queue = state }
       leave_undecided(false)
+      at.sim:advance(60000)
       local intent = assert(payouts:find "a").id
       assert(at.journal.db:rows("UPDATE purser_calls SET state = $1 WHERE id = $2", state, intent))
       assert.is_true(payouts:retry("a", { force = true }))

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- A payment that a policy holds back waits: for persons, or for time alone.
 
-local approval_rows = require "purser.write.guard.approval_rows"
+local approval_rows = require "purser.desk.approvals.approval_rows"
 local at = require "payouts_setting"
 local core = require "purser.core"
 local plan_text = require "purser.desk.approvals.plan_text"

@@ -63,13 +63,15 @@ describe("a spending limit", function()
     answer = DONE
     assert(spend(named, "3"))
     rejected(spend(named, "0.1"))
-    assert(spend(client_with "5", "5"))
+    assert(spend(client_with("5", nil, { api_key = "another", secret_key = "another" }), "5"))
   end)
 
-  it("is the account's, whatever key signs", function()
+  it("is the account's, whatever key signs, and the key's, whatever name is given", function()
     assert(spend(client_with("5"), "5"))
     rejected(spend(client_with("5", nil, { api_key = "another", secret_key = "another" }), "0.1"))
-    assert(spend(client_with("5", nil, { account = "other" }), "5"))
+    local _, err = spend(client_with("5", nil, { account = "other" }), "5")
+    assert.equal("journal.other_account", err.code)
+    assert(spend(client_with("5", nil, { account = "other", api_key = "third", secret_key = "third" }), "5"))
   end)
 
   it("counts what was spent when its period is changed", function()

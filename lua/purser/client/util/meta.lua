@@ -1489,14 +1489,24 @@ function Client:recall(name, params, opts) end
 ---@return string|nil hint
 function Client:check_value(name, parameter, value) end
 
---- Checks, builds and signs a request without sending it; none of a write call whose key was used. With `info` in opts,
---- `info.intent` is what client:parse and client:reconcile take of a write call.
+--- Checks, builds and signs a request without sending it. A journal records a write call as one that was sent, by the
+--- same rules: its key is used, and what becomes of it is found out. With `info` in opts, `info.intent` is what
+--- client:parse and client:reconcile take of a write call.
 ---@param name string  full name of the operation
 ---@param params? table
 ---@param opts? purser.CallOptions
 ---@return purser.Request|nil request
 ---@return purser.Error|nil err
 function Client:prepare(name, params, opts) end
+
+--- Checks a call, and builds its request as it would travel, without what makes it valid: the API key and the signature
+--- are `...`. Nothing is sent or recorded; what a journal knows is not asked.
+---@param name string  full name of the operation
+---@param params? table
+---@param opts? purser.CallOptions
+---@return purser.Request|nil request
+---@return purser.Error|nil err
+function Client:preview(name, params, opts) end
 
 --- Turns the answer to a prepared request into `result | nil, err`.
 ---@param name string  full name of the operation

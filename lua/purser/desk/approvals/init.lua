@@ -107,7 +107,10 @@ function M.verify(text, signatures, folder)
   local chain
   chain, message = policy_chain.open(folder, plan.head.account)
   if not chain or not signers.names_policy(plan, chain) then return signers.refuse("policy", message) end
-  return signers.verified(plan, chain, signatures)
+  local verified
+  verified, message = signers.verified(plan, chain, signatures)
+  if verified then return verified end
+  return signers.refuse("unchecked", message)
 end
 
 ----------------------------------------------------------------------------------------------------------- the payer

@@ -14,13 +14,10 @@ local M = {}
 
 local function asset_of(payment) return payment.params.coin or payment.params.asset or "?" end
 
--- Guard rails that judge what is recorded: the queue asks them when it records the payment.
-local of_the_record = { ["guard.no_duplicates"] = true, ["guard.spending_limit"] = true, ["guard.approval"] = true }
-
 -- Returns what is wrong with the parameters of a payment, or nil.
 local function check_params(client, payment)
-  local request, err = client:prepare(payment.operation, payment.params)
-  if request or of_the_record[err.code] then return nil end
+  local request, err = client:preview(payment.operation, payment.params)
+  if request then return nil end
   return err.message .. (err.hint and "; " .. err.hint or "")
 end
 

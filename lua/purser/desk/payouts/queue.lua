@@ -342,9 +342,10 @@ local function decide(tx, self, payment, may, change, columns)
   return changed == 1
 end
 
--- Lets a payment wait to be made, `disowned` by a person or not.
+-- Lets a payment wait to be made, `disowned` by a person or not. What a person said stays said.
 local function begin_anew(tx, self, payment, may, columns, disowned)
-  columns.disowned, columns.tries = disowned and "yes" or "", "0"
+  if disowned then columns.disowned = columns.disowned or "yes" end
+  columns.tries = "0"
   return decide(tx, self, payment, may, { stage = "waiting",
     message = disowned and "a person said that it was not executed" or nil }, columns)
 end
@@ -364,6 +365,8 @@ end
 ---@param made table  as of insert
 function M.replace(tx, self, payment, made, disowned)
   local columns = planned.columns(made.operation, made.params, made.id)
+  -- sums go on counting the content that a person disowned
+  if (disowned or payment.disowned) and columns.content ~= payment.content then columns.disowned = "other" end
   columns.attempt = payment.attempt > 0 and ("%d"):format(payment.attempt + 1) or nil -- a late end is not of this one
   return begin_anew(tx, self, payment, M.IDLE, columns, disowned)
 end

@@ -46,10 +46,9 @@ end
 -- Ends by a person's word what was undecided: an equal call would be held up by it for ever. Returns true; or nil and
 -- an error.
 local function end_by_hand(self, payment)
-  if payment.call_state ~= "undecided" then return true end
-  local ok, problem = self.journal:reconciled(queue.intent_of(self, payment), { outcome = "not_done",
-    reason = "a person said that it was not executed" })
-  return ok and true, not ok and planned.error(problem) or nil
+  local is_open = { undecided = true, unknown = true, open = true }
+  if not is_open[payment.call_state] then return true end
+  return self.journal:settle(payment.id, { outcome = "not_done", by = "a person", now = self.client:now() })
 end
 
 -- Changes a payment that stands in one of the stages `may` by change(tx, payment, disowned), when a look shows that it

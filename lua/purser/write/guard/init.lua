@@ -7,9 +7,9 @@
 --
 -- Where one destination rule is given, a destination without a rule of its own is rejected.
 
-local approved = require "purser.write.guard.approved"
 local decimal = require "purser.decimal"
 local errors = require "purser.client.call.errors"
+local gates = require "purser.write.gates"
 local options_ = require "purser.write.guard.options"
 local spending = require "purser.write.guard.spending"
 
@@ -177,14 +177,9 @@ function Guard:check(row, params)
   end
 end
 
---- Checks a request that another program will send. Returns nil, or the rejection: what the journal has to know of
---- cannot be left to others.
-function Guard:check_prepared(row, params)
-  local rejection = self:check(row, params)
-  if self.approved then rejection = rejection or reject(row, "approval", "a prepared request is not recorded") end
-  local rule = row.effect == "transfer" and (self.spending_limit and "spending_limit" or self.no_duplicates
-    and "no_duplicates")
-  return rejection or rule and reject(row, rule, "a prepared request is not recorded", "make the call instead") or nil
+--- Lets the gates read what the transaction of a call is too late for: it keeps other hosts waiting.
+function Guard:before(client, row)
+  for _, gate in pairs(self.gates) do gate:before(client, row) end
 end
 
 --- Checks the rules that live in the journal, within the transaction that records the intent, and charges the spending
@@ -243,17 +238,17 @@ end
 ---@param client_options table  those of purser.new
 ---@param base_url string|nil   where the client's calls go; a policy needs it
 ---@return purser.Guard|nil, string|nil, string|nil
-function M.new(options, client_options, base_url)
+function M.new(options, client_options, base_url, host)
   local list, message, hint = options_.read(options)
   if not list then return nil, message, hint end
-  local self = setmetatable({ sets = {} }, Guard)
+  local self = setmetatable({ sets = {}, gates = {} }, Guard)
   for _, rules in ipairs(list) do
     message, hint = add_set(self, rules)
     if message then return nil, "guard rail " .. message, hint end
   end
   if self.spending_limit or self.no_duplicates then message, hint = memory_error(client_options) end
   if message then return nil, 'the guard rails "spending_limit" and "no_duplicates" ' .. message, hint end
-  if client_options.policy then self.approved, message, hint = approved.new(client_options, base_url) end
+  self.gates, message, hint = gates.open(client_options, base_url, host)
   if message then return nil, message, hint end
   return self
 end

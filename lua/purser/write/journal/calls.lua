@@ -2,11 +2,11 @@
 -- The rows of a journal in a database: how a row is taken, how it ends, and what the rows say of other calls.
 -- memory.lua has the same of a client that has no journal.
 
-local approval_rows = require "purser.write.guard.approval_rows"
-local approved = require "purser.write.guard.approved"
+local accounts = require "purser.write.journal.accounts"
 local core = require "purser.core"
 local digest = require "purser.client.util.digest"
 local errors = require "purser.client.call.errors"
+local gates = require "purser.write.gates"
 local intents = require "purser.write.intent"
 local json = require "purser.json"
 local lazy = require "purser.client.util.lazy"
@@ -139,43 +139,67 @@ end
 -- Makes calls with this key come one after the other, of any operation and under whatever names of their accounts.
 local function lock_key(tx, key) tx:lock(tonumber(digest.id("key", key.name):sub(1, 7), 16)) end
 
--- Ends the transaction where another operation whose records are in the same list was called with this key; and where
--- the same was done with it under another name of what may be one account: this API key has signed under it, or one of
--- the two names is but a digest of an API key, for want of another.
+-- Ends the transaction where the key was used otherwise: for another operation whose records are in the same list, for
+-- a payment of a queue, or by what may be this account under another name, whatever the key stands for there.
 local function check_others(tx, new, row, key)
-  local signed = key.unnamed and ("signed %s "):format(key.unnamed) -- an intent by hand says no key
-  if signed then
-    tx:rows("INSERT INTO purser_meta (name, value) VALUES ($1, '') ON CONFLICT DO NOTHING", signed .. new.account)
+  local function is_shown_alike(other)
+    return other.operation == new.operation or other.history ~= "" and other.history == new.history
   end
   for _, other in ipairs(tx:rows([[SELECT * FROM purser_calls WHERE key = $1 AND key <> '' AND id <> $2]], key.name,
     new.id)) do
     if other.account == new.account then
-      if other.history ~= "" and other.history == new.history then
+      if is_shown_alike(other) then
         tx:reject(other.queue ~= "" and payment_error(row, other) or intents.other_content(other, key, row))
       end
-    elseif other.operation == new.operation and intents.is_same_content(other.content, new.content)
-      and (new.account == key.unnamed or other.account == key.unnamed
-        or signed and tx:rows("SELECT name FROM purser_meta WHERE name = $1", signed .. other.account)[1]) then
-      tx:reject(intents.other_account(other.account, new.account, new.account == key.unnamed and new.account
-        or other.account, ('nothing was sent: the key "%s" is that of an equal call'):format(key.name)))
+    elseif is_shown_alike(other) and (accounts.is_unnamed(tx, new.account, key)
+      or accounts.is_unnamed(tx, other.account, key)) then
+      tx:reject(intents.other_account(other.account, new.account, key.unnamed,
+        ('nothing was sent: the key "%s" is that of a call'):format(key.name)))
     end
   end
+  for _, other in ipairs(tx:rows([[SELECT * FROM purser_calls WHERE account = $1 AND payment = $2 AND queue <> '']],
+    new.account, key.name)) do
+    if is_shown_alike(other) then tx:reject(payment_error(row, other)) end
+  end
+end
+
+--- Ends the transaction where a single call has the name of a payment as its key, and does the same: one of the two
+--- would be made in place of the other.
+---@param columns table<string, string>  of the payment
+---@return table<string, string>|nil row  of that call
+function M.call_with_key(tx, columns)
+  lock_key(tx, { name = columns.payment })
+  return tx:rows([[SELECT * FROM purser_calls WHERE account = $1 AND key = $2 AND key <> '' AND operation = $3
+    AND queue = '']], columns.account, columns.payment, columns.operation)[1]
 end
 
 local WITH_KEY = "SELECT * FROM purser_calls WHERE account = $1 AND key = $2 AND key <> '' AND operation = $3"
 
---- Returns the call outside of queues that has a key, as it is now; nil where none has, or it cannot be read.
+--- Returns the call outside of queues that has a key, as it is now; false where none has; nil and a message where the
+--- journal cannot be read.
 ---@param name string
----@return purser.Call|nil
+---@return purser.Call|false|nil call, string|nil message
 ---@param self purser.Journal
 function M.used(self, account, row, name)
-  local rows = self.db:rows(WITH_KEY .. " AND queue = ''", account, name, row.full_name)
-  return rows and rows[1] and M.call_of(rows[1])
+  local rows, message = self.db:rows(WITH_KEY .. " AND queue = ''", account, name, row.full_name)
+  if not rows then return nil, message end
+  return rows[1] ~= nil and M.call_of(rows[1])
 end
 
--- Takes the row of a call: one statement owns it, or finds that another call has the key. Returns that call where it
--- was executed, or may have been. One that was not is sent again in its row.
-local function take(tx, intent, row, key, columns)
+-- Returns the row of the call outside of queues that has this key, locked; nil where none has.
+local function find_known(tx, intent, row, key)
+  lock_key(tx, key)
+  local known = tx:rows(WITH_KEY .. M.for_update[tx.db.name], intent.account or "", key.name, intent.operation)[1]
+  if not known then return nil end
+  if known.queue ~= "" then tx:reject(payment_error(row, known)) end
+  local other = intents.other_content(known, key, row)
+  if other then tx:reject(other) end
+  return known
+end
+
+-- Takes the row of a call: one of its own, or that of the call with its key, which was certainly not executed.
+local function take(tx, intent, row, key, known, columns)
+  if known then return begin_again(tx, intent, { id = known.id, attempt = tonumber(known.attempt) }, columns, "") end
   local account, sent_at = intent.account or "", time_text(intent.sent_at)
   intent.attempt = 1
   local new = { id = intent.id, account = account, operation = intent.operation, history = intents.makes_in(row),
@@ -183,18 +207,8 @@ local function take(tx, intent, row, key, columns)
     digest = intents.digest(row, intent.params), state = "open", attempt = "1", first_sent_at = sent_at,
     sent_at = sent_at, recv_window = ("%d"):format(intent.recv_window), host = intent.host or "" }
   for name, value in pairs(columns) do new[name] = value end
-  if key then lock_key(tx, key) end
-  if M.insert(tx, new) then
-    if key then check_others(tx, new, row, key) end
-    return nil
-  end
-  local known = key and tx:rows(WITH_KEY .. M.for_update[tx.db.name], account, key.name, intent.operation)[1]
-  if not known then tx:reject "the call has the id of another one" end
-  if known.queue ~= "" then tx:reject(payment_error(row, known)) end
-  local other = intents.other_content(known, key, row)
-  if other then tx:reject(other) end
-  if not intents.SPENT_NOTHING[known.state] then return M.call_of(known) end
-  begin_again(tx, intent, { id = known.id, attempt = tonumber(known.attempt) }, columns, "")
+  if key then check_others(tx, new, row, key) end
+  if not M.insert(tx, new) then tx:reject "the call has the id of another one" end
 end
 
 --- Records what is about to be sent, durably, in a row of its own or in that of its key or payment. `guard` may reject
@@ -210,16 +224,23 @@ end
 function M.begin(self, intent, row, guard, key, payment)
   local id = intent.id
   local result, problem = self.db:transaction(function(tx)
-    local approver, known = guard and guard.approved, nil
-    local columns, err, approval = approved.judge(tx, intent, row, approver, payment, key)
-    if payment then begin_payment(tx, intent, payment, columns) else known = take(tx, intent, row, key, columns) end
-    if known then return { known = known } end
-    if err then tx:reject(err) end
-    if approval then approved.charge(tx, approver, approval, intent.sent_at) end
-    local charges = guard and guard:admit(tx, intent, row, function()
-      return M.equal_calls(tx, intent.account or "", intents.digest(row, intent.params), intent.id)[1]
+    local known = key and not payment and find_known(tx, intent, row, key) or nil
+    if known and not intents.SPENT_NOTHING[known.state] then return { known = M.call_of(known) } end
+    -- a repeat takes over what its own content was counted for
+    local earlier = known or payment and payment.disowned
+      and tx:rows("SELECT * FROM purser_calls WHERE id = $1", payment.id)[1] or nil
+    if earlier and earlier.disowned == "yes" then
+      gates.count(tx, earlier, -1)
+      if earlier.charges ~= "" then spending.give_back(tx, earlier.charges) end
+    end
+    local columns = gates.admit(tx, guard and guard.gates or {}, intent, row, { queue = payment and payment.queue or "",
+      key = payment and payment.key or key and key.name or "",
+      call = payment and payment.id or known and known.id or "" })
+    columns.charges = guard and guard:admit(tx, intent, row, function()
+      return M.equal_calls(tx, intent.account or "", intents.digest(row, intent.params), payment and payment.id
+        or known and known.id or intent.id)[1]
     end) or ""
-    if charges ~= "" then M.update(tx, { charges = charges }, "id = ?", intent.id) end
+    if payment then begin_payment(tx, intent, payment, columns) else take(tx, intent, row, key, known, columns) end
     return {}
   end)
   if result and not result.known then
@@ -276,6 +297,22 @@ end
 -- The stage of a payment about which another than its worker finds out. Its worker sends again what was not made.
 local STAGES = { done = "done", undecided = "undecided" }
 
+--- Returns whether a row counts in sums: its call may have been executed, as far as anything is proved.
+---@param row table<string, string>
+---@return boolean
+function M.counts(row)
+  return row.state ~= "planned" and (not intents.SPENT_NOTHING[row.state] or row.disowned == "yes")
+end
+
+-- Returns the row of a call as sums count it. One that this journal never sent, and that a history shows, counts at the
+-- time of its record.
+local function counted_row(tx, row, ending)
+  if row.sent_at ~= "" then return row end
+  local lookup = operations.by_name[row.operation].reconcile
+  local at = type(ending.record) == "table" and lookup and tonumber(ending.record[lookup.time_member])
+  return setmetatable({ sent_at = time_text(at or tx:now()) }, { __index = row })
+end
+
 -- Writes an end in the row of a call, where it says more than what is written. Returns a verdict.
 local function write_end(tx, intent, ending)
   if not intent.id then return {} end
@@ -292,8 +329,9 @@ local function write_end(tx, intent, ending)
   local change = known.queue ~= "" and (ending.change or STAGES[ending.state] and { stage = STAGES[ending.state],
     message = ending.message })
   for name, value in pairs(change and M.staged(tx, change) or {}) do set[name] = value end
-  local spent, spends = not intents.SPENT_NOTHING[known.state], not intents.SPENT_NOTHING[ending.state]
-  if spent ~= spends then approval_rows.recharge(tx, known, spends and 1 or -1) end
+  -- what a person's word ended stays counted, whatever the next attempt ends with
+  local spent, spends = M.counts(known), not intents.SPENT_NOTHING[ending.state] or known.disowned == "yes"
+  if spent ~= spends then gates.count(tx, counted_row(tx, known, ending), spends and 1 or -1) end
   if not spends then
     if known.charges ~= "" then spending.give_back(tx, known.charges) end
     set.charges = ""
@@ -456,25 +494,6 @@ function M.made_calls(self, account, names, first, last)
     end
   end
   return found
-end
-
---- Returns how late records of an operation were seen to appear (ms), by any process with this journal; 0 where that is
---- not known.
----@param self purser.Journal
-function M.delay(self, operation)
-  local rows = self.db:rows("SELECT value FROM purser_meta WHERE name = $1", "delay " .. operation)
-  return rows and rows[1] and tonumber(rows[1].value) or 0
-end
-
---- Notes that a record of an operation appeared so late (ms). A journal that cannot be written forgets it.
----@param self purser.Journal
-function M.note_delay(self, operation, ms)
-  if ms <= M.delay(self, operation) then return end
-  self.db:transaction(function(tx)
-    tx:rows("INSERT INTO purser_meta (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = $2",
-      "delay " .. operation, ("%d"):format(math.ceil(ms)))
-    return true
-  end)
 end
 
 return M

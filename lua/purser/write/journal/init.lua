@@ -8,17 +8,20 @@
 -- SQLite (with a write-ahead log and a flush at every commit) for one host, PostgreSQL where several hosts share it.
 -- Nothing is sent that cannot be recorded. Passwords and secret keys are never written.
 
+local accounts = require "purser.write.journal.accounts"
 local calls = require "purser.write.journal.calls"
 local log = require "purser.write.journal.log"
 local views = require "purser.client.util.views"
 local core = require "purser.core"
 local database = require "purser.client.util.database"
+local delays = require "purser.write.journal.delays"
 local errors = require "purser.client.call.errors"
 local intents = require "purser.write.intent"
 local option_schema = require "purser.client.util.option_schema"
 local postgresql = require "purser.client.util.database.postgresql"
 local private = require "purser.client.util.private"
 local schema = require "purser.write.journal.schema"
+local words = require "purser.write.journal.words"
 
 local time_text = intents.time_text
 local unpack = table.unpack or unpack -- luacheck: ignore
@@ -30,6 +33,7 @@ local unpack = table.unpack or unpack -- luacheck: ignore
 ---@field private reconciled function
 ---@field private call_of function
 ---@field private used function
+---@field private identify function
 ---@field private contest function
 ---@field private owners function
 ---@field private open_calls function
@@ -44,10 +48,19 @@ local M = {}
 
 -- Calls, reconciling and queues ask a journal by these: see calls.lua. memory.lua has the same methods.
 for _, name in ipairs { "begin", "end_call", "finish", "reconciled", "contest", "owners", "open_calls", "made_calls",
-  "delay", "note_delay", "used" } do
+  "used" } do
   Journal[name] = calls[name]
 end
-Journal.call_of = calls.call_of_intent
+Journal.call_of, Journal.identify = calls.call_of_intent, accounts.identify
+Journal.delay, Journal.note_delay = delays.delay, delays.note_delay
+
+--- Ends the latest attempt of a call by a person's word, which is kept with who said so and when. The word is no proof:
+--- sums go on counting the call. Refused while the service may take the request yet, and against an answer or an id.
+--- Returns true; or nil and an error.
+---@param id string  of the entry's intent
+---@param word purser.Word
+---@return true|nil ok, purser.Error|nil err
+function Journal:settle(id, word) return words.settle(self, id, word) end
 
 ----------------------------------------------------------------------------------------------------- what users call
 

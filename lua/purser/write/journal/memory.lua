@@ -104,7 +104,10 @@ function Memory:begin(intent, row, _, key)
 end
 
 --- See calls.lua.
-function Memory:used(account, row, name) return self.by_key[slot_of(account, row, name)] end
+function Memory:used(account, row, name) return self.by_key[slot_of(account, row, name)] or false end
+
+--- See calls.lua. Nothing of an account outlives the process here.
+function Memory.identify() return true end
 
 -- Returns the calls for which a test holds, in the order in which they were begun.
 local function those(self, test)

@@ -3,12 +3,12 @@
 -- ones. Times are 13 digits of epoch milliseconds, so that their order as text is their order; amounts are decimals as
 -- they travel.
 
-local approval_rows = require "purser.write.guard.approval_rows"
 local core = require "purser.core"
+local gates = require "purser.write.gates"
 local intents = require "purser.write.intent"
 local option_schema = require "purser.client.util.option_schema"
 
-local M = { version = 3 }
+local M = { version = 4 }
 
 -- A planned payment, a call under way and a finished call are one row of one table; a queue is the rows with its name.
 -- `state` says what is known of the latest attempt, `stage` where a payment is in its queue: one that was rejected may
@@ -37,7 +37,8 @@ local calls = [[CREATE TABLE purser_calls (id TEXT PRIMARY KEY,
   due_at TEXT NOT NULL DEFAULT '',      -- when it may be sent; '' at once
   blocked TEXT NOT NULL DEFAULT '',     -- 'yes' until something changes
   rejected TEXT NOT NULL DEFAULT '',    -- 'yes': it is looked for by its id before it counts as failed
-  disowned TEXT NOT NULL DEFAULT '',    -- 'yes': a person said that it was not made
+  disowned TEXT NOT NULL DEFAULT '',    -- 'yes': a person said that its content was not made, without proof;
+                                        -- 'other': that of content which it had before
   tries TEXT NOT NULL DEFAULT '0',      -- how often it was sent since it was added, or put back
   worker TEXT NOT NULL DEFAULT '', lease_until TEXT NOT NULL DEFAULT '',
   host TEXT NOT NULL DEFAULT '')]]         -- of the service that the latest attempt was sent to
@@ -55,7 +56,7 @@ M.UNDECIDED = "state IN ('open', 'unknown', 'undecided')"
 -- whatever process.
 local indexes = {
   "CREATE UNIQUE INDEX purser_calls_key ON purser_calls (key, operation, account) WHERE key <> ''",
-  "CREATE UNIQUE INDEX purser_calls_payment ON purser_calls (account, queue, payment) WHERE queue <> ''",
+  "CREATE UNIQUE INDEX purser_calls_payment ON purser_calls (account, payment, queue) WHERE queue <> ''",
   "CREATE UNIQUE INDEX purser_calls_record ON purser_calls (account, record_id, history) WHERE record_id <> '' "
     .. "AND history <> ''",
   "CREATE INDEX purser_calls_undecided ON purser_calls (account, sent_at, id) WHERE " .. M.UNDECIDED,
@@ -80,7 +81,13 @@ local function create(tx)
   -- what a spending limit has been charged with in one period: `bucket` names account, asset and period
   tx:rows "CREATE TABLE purser_spending (bucket TEXT PRIMARY KEY, amount TEXT NOT NULL)"
   tx:rows(generations)
-  for _, sql in ipairs(approval_rows.TABLES) do tx:rows(sql) end
+  -- a person's words about attempts of calls; none is changed or taken away
+  tx:rows [[CREATE TABLE purser_words (id TEXT PRIMARY KEY, call TEXT NOT NULL, attempt TEXT NOT NULL,
+    word TEXT NOT NULL, person TEXT NOT NULL, at TEXT NOT NULL, record_id TEXT NOT NULL)]]
+  tx:rows "CREATE INDEX purser_words_call ON purser_words (call, at)"
+  -- an API key, by its digest, signs for one account
+  tx:rows [[CREATE TABLE purser_accounts (identity TEXT PRIMARY KEY, account TEXT NOT NULL, added_at TEXT NOT NULL)]]
+  tx:rows [[CREATE TABLE purser_needs (account TEXT NOT NULL, gate TEXT NOT NULL, PRIMARY KEY (account, gate))]]
   set(tx, "version", ("%d"):format(M.version))
   set(tx, "journal_id", id)
   return true
@@ -208,7 +215,7 @@ function M.prune(db, before)
   end
   return db:transaction(function(tx)
     prune_generations(tx, before)
-    approval_rows.prune(tx, before)
+    gates.prune(tx, before)
     return sums
   end)
 end

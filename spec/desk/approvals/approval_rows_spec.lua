@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- The journal counts for a policy: sums by whole hours, what was given back, when an address was first paid.
 
-local approval_rows = require "purser.write.guard.approval_rows"
+local approval_rows = require "purser.desk.approvals.approval_rows"
 local decimal = require "purser.decimal"
 local json = require "purser.json"
 local own = require "own_journal"
@@ -9,8 +9,9 @@ local rules = require "purser.desk.approvals.rules"
 local utc = require "purser.client.util.utc"
 
 local HOUR, NOON = 3600000, 1795348800000
+local NOTHING = { queue = "", key = "", call = "", host = "" }
 
-before_each(own.begin)
+before_each(function() own.begin(approval_rows.TABLES) end)
 after_each(own.finish)
 
 local function send(tx, id, hours, amount, more)
@@ -150,7 +151,7 @@ describe("a destination", function()
   it("is known since the first call that was made", function()
     own.within(function(tx)
       local call = send(tx, "1", 0, "1")
-      local function since(account) return approval_rows.known(tx, account, "", "", call.destination).known_since end
+      local function since(account) return approval_rows.known(tx, account, NOTHING, call.destination).known_since end
       assert.is_nil(since "treasury")
       send(tx, "2", 5, "1")
       tx:rows "UPDATE purser_calls SET state = 'done' WHERE id = '2'"
@@ -171,7 +172,7 @@ describe("a destination", function()
         versions = { { digest = "d" } } })
       send(tx, "1", 2, "1")
       tx:rows "UPDATE purser_calls SET state = 'done' WHERE id = '1'"
-      assert.equal(NOON + 2 * HOUR, approval_rows.known(tx, "treasury", "", "", call.destination).known_since)
+      assert.equal(NOON + 2 * HOUR, approval_rows.known(tx, "treasury", NOTHING, call.destination).known_since)
       return true
     end)
   end)

@@ -5,15 +5,15 @@
 
 local core = require "purser.core"
 local decimal = require "purser.decimal"
-local intents = require "purser.write.intent"
 local plan_text = require "purser.desk.approvals.plan_text"
+local planned = require "purser.write.planned"
 local rules = require "purser.desk.approvals.rules"
 local utc = require "purser.client.util.utc"
 
 local M = {}
 
-local time_text = intents.time_text
-local floor, format, match, sub = math.floor, string.format, string.match, string.sub
+local time_text = planned.time_text
+local find, floor, format, match, sub = string.find, math.floor, string.format, string.match, string.sub
 
 local LOCK, HOUR, KEPT_HOURS = 7078804, 3600000, 32 * 24
 local SPENT_NOTHING = "'planned', 'rejected', 'not_sent', 'not_done'"
@@ -21,14 +21,15 @@ local SPENT_NOTHING = "'planned', 'rejected', 'not_sent', 'not_done'"
 --- The statements that make the tables. The text of a plan may be megabytes, so it stands last: SQLite reads all that
 --- stands before a column. A sum is of an hour, for the whole account ('') and for each place.
 M.TABLES = {
-  [[CREATE TABLE purser_policies (account TEXT NOT NULL, version TEXT NOT NULL, digest TEXT NOT NULL,
+  [[CREATE TABLE IF NOT EXISTS purser_policies (account TEXT NOT NULL, version TEXT NOT NULL, digest TEXT NOT NULL,
     added_at TEXT NOT NULL, PRIMARY KEY (account, version))]],
-  [[CREATE TABLE purser_plans (digest TEXT PRIMARY KEY, account TEXT NOT NULL, queue TEXT NOT NULL,
+  [[CREATE TABLE IF NOT EXISTS purser_plans (digest TEXT PRIMARY KEY, account TEXT NOT NULL, queue TEXT NOT NULL,
     single TEXT NOT NULL, added_at TEXT NOT NULL, text TEXT NOT NULL)]],
-  "CREATE INDEX purser_plans_queue ON purser_plans (account, queue, single)",
-  [[CREATE TABLE purser_statements (plan TEXT NOT NULL, id TEXT NOT NULL, text TEXT NOT NULL, added_at TEXT NOT NULL,
+  "CREATE INDEX IF NOT EXISTS purser_plans_queue ON purser_plans (account, queue, single)",
+  [[CREATE TABLE IF NOT EXISTS purser_statements (plan TEXT NOT NULL, id TEXT NOT NULL, text TEXT NOT NULL,
+    added_at TEXT NOT NULL,
     PRIMARY KEY (plan, id))]],
-  [[CREATE TABLE purser_sums (account TEXT NOT NULL, coin TEXT NOT NULL, place TEXT NOT NULL,
+  [[CREATE TABLE IF NOT EXISTS purser_sums (account TEXT NOT NULL, coin TEXT NOT NULL, place TEXT NOT NULL,
     operation TEXT NOT NULL, hour TEXT NOT NULL, amount TEXT NOT NULL,
     PRIMARY KEY (account, coin, place, hour, operation))]],
 }
@@ -57,14 +58,14 @@ end
 
 -- One row for each signature on each plan that a call may be in, the newest plan first; at least one row.
 local KNOWN = "SELECT (" .. POLICY .. [[) AS policy,
-    (SELECT sent_at FROM purser_calls ORDER BY sent_at DESC LIMIT 1) AS newest,
-    (SELECT sent_at FROM purser_calls WHERE account = $2 AND destination = $3 AND destination <> '' AND state = 'done'
-      ORDER BY sent_at LIMIT 1) AS known_since,
-    (SELECT disowned || tries || ' ' || plan FROM purser_calls WHERE account = $4 AND queue = $5 AND queue <> ''
-      AND payment = $6) AS payment,
+    (SELECT sent_at FROM purser_calls WHERE state = 'done' AND account = $2 AND host = $3 ORDER BY sent_at DESC
+      LIMIT 1) AS newest,
+    (SELECT sent_at FROM purser_calls WHERE account = $4 AND destination = $5 AND destination <> '' AND state = 'done'
+      AND host = $6 ORDER BY sent_at LIMIT 1) AS known_since,
+    (SELECT max(at) FROM purser_words WHERE call = $7 AND word = 'not_done') AS word,
     plan.digest AS plan, plan.added_at AS added_at, statement.id AS statement
   FROM (SELECT 1 AS one) AS here
-    LEFT JOIN purser_plans AS plan ON plan.account = $4 AND plan.queue = $5 AND plan.single IN ('', $6)
+    LEFT JOIN purser_plans AS plan ON plan.account = $8 AND plan.queue = $9 AND plan.single IN ('', $10)
     LEFT JOIN purser_statements AS statement ON statement.plan = plan.digest
   ORDER BY plan.added_at DESC, plan.digest, statement.added_at, statement.id]]
 
@@ -72,14 +73,16 @@ local KNOWN = "SELECT (" .. POLICY .. [[) AS policy,
 ---@field policy { version: integer, digest: string }|nil
 ---@field newest integer|nil       epoch ms: when the newest call was sent
 ---@field known_since integer|nil  when the destination was first paid, as far as this journal knows
----@field sent_under string|nil   the plans under which the payment was sent
----@field is_repeat boolean       a person said that it was not made, and it was not sent since
+---@field word integer|nil         when a person last said that it was not made; nil: nobody did
 ---@field plans { digest: string, added_at: integer, statements: string[] }[]  the newest first; ids of signatures
 
 --- Returns all that the journal has to say of a call that is about to be sent.
 ---@return purser.KnownOfCall
-function M.known(tx, account, queue, key, destination)
-  local rows, plans = tx:rows(KNOWN, account, account, destination, account, queue, key), {}
+---@param facts { queue: string, key: string, call: string, host: string }
+function M.known(tx, account, facts, destination)
+  local host = facts.host
+  local rows, plans = tx:rows(KNOWN, account, account, host, account, destination, host, facts.call, account,
+    facts.queue, facts.key), {}
   for _, row in ipairs(rows) do
     local plan = plans[#plans]
     if row.plan and (not plan or plan.digest ~= row.plan) then
@@ -89,10 +92,8 @@ function M.known(tx, account, queue, key, destination)
     if row.statement then plan.statements[#plan.statements + 1] = row.statement end
   end
   local first = rows[1]
-  local word, sent_under = match(first.payment or "", "^(%S+) (.*)$")
   return { policy = read_policy(first.policy), newest = tonumber(first.newest),
-    known_since = tonumber(first.known_since), plans = plans, sent_under = sent_under,
-    is_repeat = word == "yes0" }
+    known_since = tonumber(first.known_since), plans = plans, word = tonumber(first.word) }
 end
 
 ----------------------------------------------------------------------------------------------------------------- sums
@@ -135,7 +136,7 @@ function M.recharge(tx, row, sign)
   M.lock(tx)
   local call, sums = rules.call(row.operation, core.decode(row.params)), {}
   if call then count(sums, call, tonumber(row.sent_at)) end
-  write_sums(tx, row.account, sums, sign, false)
+  write_sums(tx, row.account, sums, sign, row.state == "planned")
 end
 
 --- Returns what was sent in the last hours, as a rule's `sum_over` counts it: whole hours, so 24 are 24 to 25.
@@ -156,7 +157,7 @@ local function count_history(tx, account, asks_sums)
   tx:rows("DELETE FROM purser_sums WHERE account = $1", account)
   for _, row in ipairs(tx:rows([[SELECT id, operation, params, sent_at, destination FROM purser_calls
     WHERE account = $1 AND sent_at <> '' AND (destination = '' OR sent_at >= $2)
-    AND state NOT IN (]] .. SPENT_NOTHING .. ")", account, time_text(first))) do
+    AND (state NOT IN (]] .. SPENT_NOTHING .. ") OR disowned = 'yes')", account, time_text(first))) do
     local params = core.decode(row.params)
     local call = type(params) == "table" and next(params) and rules.call(row.operation, params)
     if call and call.destination ~= row.destination then
@@ -220,13 +221,16 @@ function M.stored(tx, account)
   return tx:rows("SELECT digest, text FROM purser_plans WHERE account = $1 ORDER BY added_at DESC, digest", account)
 end
 
-local SENT = "SELECT id FROM purser_calls WHERE account = $1 AND state NOT IN (" .. SPENT_NOTHING .. ") AND queue = $2 "
+local ROW = "SELECT id, state FROM purser_calls WHERE account = $1 AND queue = $2 "
 
---- Returns whether the call of a plan's row was sent, and may have been executed.
----@return boolean
-function M.was_sent(tx, account, queue, key, operation)
-  if queue ~= "" then return tx:rows(SENT .. "AND queue <> '' AND payment = $3", account, queue, key)[1] ~= nil end
-  return tx:rows(SENT .. "AND key = $3 AND key <> '' AND operation = $4", account, queue, key, operation)[1] ~= nil
+--- Returns the id of the call of a plan's row, "" where there is none, and whether it may have been executed.
+---@return string id, boolean was_sent
+function M.call_of(tx, account, queue, key, operation)
+  local row
+  if queue ~= "" then row = tx:rows(ROW .. "AND queue <> '' AND payment = $3", account, queue, key)[1]
+  else row = tx:rows(ROW .. "AND key = $3 AND key <> '' AND operation = $4", account, queue, key, operation)[1] end
+  if not row then return "", false end
+  return row.id, not find(SPENT_NOTHING, "'" .. row.state .. "'", 1, true)
 end
 
 --- Forgets the sums of hours that no rule can ask for any more, and plans that are over, with their signatures, unless

@@ -6,7 +6,7 @@
 -- One statement asks the journal for all that it knows of a call. A process verifies a plan and a signature once, and
 -- remembers them by their digests; each transaction sees new signatures and a new policy.
 
-local approval_rows = require "purser.write.guard.approval_rows"
+local approval_rows = require "purser.desk.approvals.approval_rows"
 local core = require "purser.core"
 local history = require "purser.client.history"
 local names_of = require "purser.client.util.names_of"
@@ -28,9 +28,14 @@ local signers = require "purser.desk.approvals.signers"
 local Approved = { __name = "purser.plans" }
 Approved.__index = Approved
 
+---@class purser.ApprovedGate  what a client brings: users hold `kept` alone
+---@field kept purser.Approved
+local Gate = {}
+Gate.__index = Gate
+
 local M = {}
 
-local concat, find, format = table.concat, string.find, string.format
+local concat, format = table.concat, string.format
 
 local DAY, SLACK_MS, BOOK_MS = 86400000, 60000, 600000
 
@@ -45,7 +50,8 @@ local function load_plan(tx, digest)
   return plan
 end
 
--- Returns what the signatures on a plan say. Those that this process has not seen yet are read and checked.
+-- Returns what the signatures on a plan say. Those that this process has not seen yet are read and checked. Returns nil
+-- and a message where one says nothing that can be judged: it may withdraw the plan. That is not remembered.
 local function statements_of(tx, plan, ids)
   local list, is_read = {}, false
   for i, id in ipairs(ids) do
@@ -53,13 +59,14 @@ local function statements_of(tx, plan, ids)
       is_read = true
       for _, armoured in ipairs(approval_rows.signatures(tx, plan.digest)) do
         local digest = plan_text.digest(armoured)
-        local statement, problem = plan.statements[digest], nil
-        if not statement then statement, problem = signers.statement(plan.text, armoured) end
-        if not statement then tx:reject(problem) end
+        local statement, message = plan.statements[digest], nil
+        if not statement then statement, message = signers.statement(plan.text, armoured) end
+        if not statement then return nil, message end
         plan.statements[digest] = statement
       end
     end
-    list[i] = plan.statements[id] or tx:reject("a signature on the plan is not as it was: its digest is another")
+    if not plan.statements[id] then return nil, "the signature " .. id .. " is not as it was added to the journal" end
+    list[i] = plan.statements[id]
   end
   return list
 end
@@ -68,9 +75,11 @@ end
 local function judge_by(self, tx, plan, stored, call, row, known)
   local code = signers.misfit(plan, self, call.queue, call.now)
     or not plan_text.is_of(row, call.operation, call.params) and "changed"
-    or known.is_repeat and find(known.sent_under, plan.digest, 1, true) and "repeated"
+    or known.word and stored.added_at <= known.word and "repeated"
   if code then return nil, signers.error(code) end
-  local found = signers.of(plan.head, self.chain, statements_of(tx, plan, stored.statements))
+  local statements, message = statements_of(tx, plan, stored.statements)
+  if not statements then return nil, signers.error("unchecked", message) end
+  local found = signers.of(plan.head, self.chain, statements)
   if found.withdrawn then return nil, signers.error("withdrawn", "by " .. found.withdrawn) end
   call.signed, call.maker, call.waited_ms = found.signed, found.maker, call.now - stored.added_at
   local decision = rules.decide(self.chain.latest, call)
@@ -146,11 +155,12 @@ local function find_approval(self, tx, known, call, key)
 end
 
 -- Returns the call that may be sent, with the columns of its row; or nil and an error.
-local function check(self, tx, intent, row, queue, key)
+local function check(self, tx, intent, row, facts)
   if intent.extra then return nil, signers.error("rule", "what `extra_params` do cannot be judged") end
   local call, account = rules.call(row.full_name, plan_text.params(row, intent.params)), self.account
   approval_rows.lock(tx)
-  local known = approval_rows.known(tx, account, queue, key, call.destination)
+  local queue, key = facts.queue, facts.key
+  local known = approval_rows.known(tx, account, facts, call.destination)
   local err = refresh(self, tx, known.policy)
   if err then return nil, err end
   call.now, call.queue = now_of(known.newest, intent.sent_at), queue
@@ -160,42 +170,42 @@ local function check(self, tx, intent, row, queue, key)
   local plan
   plan, err = find_approval(self, tx, known, call, key)
   if not plan then return nil, err end
-  local under = known.sent_under or ""
-  if under ~= "" then plan = find(under, plan, 1, true) and under or under .. " " .. plan end
   call.columns = { destination = call.destination, plan = plan, approved_by = list_of(call.signed),
     policy = format("%d", self.chain.latest.version) }
   return call
 end
 
---- Judges a call within the transaction that records it, before its row is written. Returns what `charge` needs and the
---- columns of the row; or no columns and the error to reject it with. An account that was once under a policy is never
---- served without one.
----@param approved purser.Approved|nil  the client's
----@param payment table|nil  of purser.payouts
----@param key table|nil      of a single call
----@return table<string, string> columns, purser.Error|nil err, table|nil call
-function M.judge(tx, intent, row, approved, payment, key)
-  local call, err
-  if approved then
-    local name = payment and payment.key or key and key.name or ""
-    call, err = check(approved, tx, intent, row, payment and payment.queue or "", name)
-  else
-    local under = approval_rows.policy(tx, intent.account or "")
-    err = under and signers.error("policy", format("the account is under policy %d, and this client has none",
-      under.version))
-    if err then err.hint = 'give the client the option policy = "FOLDER"' end
-  end
-  if err then
-    err.operation, err.details = row.full_name, err.details or {}
-    err.details.code, err.code = err.code, "guard.approval"
-  end
-  return call and call.columns or {}, err, call
+-- Returns the error of a call that is not sent, as the guard's.
+local function of_guard(err)
+  err.details = err.details or {}
+  err.details.code, err.code = err.code, "guard.approval"
+  return err
 end
 
---- Counts a call that was judged and recorded in the sums that the policy asks for.
----@param approved purser.Approved
-function M.charge(tx, approved, call, sent_at)
-  if approved.chain.latest.asks_sums then approval_rows.charge(tx, approved.account, call, sent_at) end
+--- Judges a call within the transaction that records it, before its row is written, and counts it in the sums that the
+--- policy asks for. Returns the columns of the row; or nil and the error to reject it with.
+---@param facts { queue: string, key: string }
+---@return table<string, string>|nil columns, purser.Error|nil err
+function Gate:admit(tx, intent, row, facts)
+  local approved = self.kept
+  local call, err = check(approved, tx, intent, row, { queue = facts.queue, key = facts.key, call = facts.call,
+    host = intent.host or "" })
+  if not call then
+    err.operation = row.full_name
+    return nil, of_guard(err)
+  end
+  if approved.chain.latest.asks_sums then approval_rows.charge(tx, approved.account, call, intent.sent_at) end
+  return call.columns
+end
+
+--- Returns the error of a client without a policy: an account that was once under one is never served without.
+---@return purser.Error
+function M.refuse(tx, account)
+  local under = approval_rows.policy(tx, account)
+  local err = signers.error("policy", format("the account is under policy %d, and this client has none",
+    under and under.version or 0))
+  err.hint = 'give the client the option policy = "FOLDER"'
+  return of_guard(err)
 end
 
 -- Returns the service's book, with the short names of networks, which withdrawals want; nil where it cannot be read.
@@ -218,10 +228,11 @@ end
 --- Reads the service's book before a withdrawal where a rule asks for it, once in ten minutes. One that cannot be read
 --- leaves such rules without an answer. The transaction of the call is too late for it: it keeps other hosts waiting.
 ---@param client purser.State
-function M.read_book(self, client, row)
-  local is_fresh = self.book and core.monotonic_ms() - self.book_at < BOOK_MS
-  if is_fresh or not self.chain.latest.asks_book or not row.moves or row.moves.to ~= "address" then return end
-  self.book, self.book_at = book_of(client), core.monotonic_ms()
+function Gate:before(client, row)
+  local approved = self.kept
+  local is_fresh = approved.book and core.monotonic_ms() - approved.book_at < BOOK_MS
+  if is_fresh or not approved.chain.latest.asks_book or not row.moves or row.moves.to ~= "address" then return end
+  approved.book, approved.book_at = book_of(client), core.monotonic_ms()
 end
 
 ----------------------------------------------------------------------------------------------- the payer's plans
@@ -274,9 +285,11 @@ local function unmet_of(self, tx, plan, now)
   local unmet, queue = {}, plan.head.queue
   for _, row in ipairs(plan.rows) do
     local call, err = true, nil
-    if not approval_rows.was_sent(tx, self.account, queue, row.key, row.operation) then
-      call, err = check(self, tx, { params = row.params, sent_at = now }, operations.by_name[row.operation], queue,
-        row.key)
+    local id, was_sent = approval_rows.call_of(tx, self.account, queue, row.key, row.operation)
+    if not was_sent then
+      call, err = check(self, tx, { params = row.params, sent_at = now }, operations.by_name[row.operation],
+        { queue = queue, key = row.key, host = self.host,
+          call = id })
     end
     if not call then unmet[err.message] = (unmet[err.message] or 0) + 1 end
   end
@@ -316,12 +329,12 @@ function Approved:stored(now)
   return list, message
 end
 
---- Makes what checks the calls of a client by the policy in a folder, and writes into the journal which it is. Returns
---- nil, a message and what to do where that cannot be.
+--- Makes what checks the calls of a client by the policy in a folder. Returns nil, a message and what
+--- to do where that cannot be.
 ---@param client_options table  those of purser.new
 ---@param base_url string       where the client's calls go
 ---@return purser.Approved|nil, string|nil, string|nil
-function M.new(client_options, base_url)
+function M.open(client_options, base_url, host)
   local folder, account, journal = client_options.policy, client_options.account, client_options.journal
   if not journal then
     return nil, "a policy needs a journal, which holds what was approved", "give the option journal"
@@ -331,20 +344,20 @@ function M.new(client_options, base_url)
   end
   local chain, message = policy_chain.open(folder, account)
   if not chain then return nil, message, "install it with `purser policy install`" end
-  local self = setmetatable({ folder = folder, account = account, base_url = base_url, chain = chain, plans = {},
-    kept_in = journal }, Approved)
-  local ok
+  local self = setmetatable({ folder = folder, account = account, base_url = base_url, host = host or "",
+    chain = chain, plans = {}, kept_in = journal }, Approved)
   self.journal_id, message = journal:id()
-  if self.journal_id then
-    ok, message = journal.db:transaction(function(tx)
-      approval_rows.lock(tx)
-      local problem = approval_rows.install(tx, account, chain)
-      if problem then tx:reject(signers.error(problem).message) end
-      return true
-    end)
-  end
-  if not ok then return nil, "the policy cannot be used with this journal: " .. tostring(message) end
-  return self
+  if not self.journal_id then return nil, "the policy cannot be used with this journal: " .. tostring(message) end
+  return setmetatable({ kept = self }, Gate)
 end
+
+--- Writes into the journal which policy the account is under. Returns why that cannot be; nil where it can.
+---@return string|nil message
+function Gate:install(tx)
+  local problem = approval_rows.install(tx, self.kept.account, self.kept.chain)
+  return problem and signers.error(problem).message or nil
+end
+
+M.tables, M.count, M.prune = approval_rows.TABLES, approval_rows.recharge, approval_rows.prune
 
 return M

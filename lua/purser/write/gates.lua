@@ -1,0 +1,115 @@
+-- SPDX-License-Identifier: MIT
+-- Gates: what a room on top has to say before a call is sent. The module registers each gate by its name; the journal
+-- asks the gates that an account needs, and those that the client brings, in the transaction that records the call.
+--
+-- A gate answers yes with the columns of the call's row, or no with an error. Whatever else happens (a raised error, a
+-- table that cannot be read, a signature that cannot be checked) ends the transaction: nothing is sent or remembered.
+-- An account needs a gate for ever, from the first client on that brought the gate.
+
+local lazy = require "purser.client.util.lazy"
+local errors = lazy "purser.client.call.errors"
+local digest = lazy "purser.client.util.digest"
+local names_of = lazy "purser.client.util.names_of"
+
+local M = {}
+
+local format = string.format
+
+---@class purser.Gate
+---@field tables string[]  statements that make the gate's own tables where they are missing
+---@field open fun(options: table, base_url: string): table|nil, string|nil, string|nil  makes what a client brings:
+--- `install(tx)` writes what is in force, or returns why that cannot be; `admit(tx, intent, row, facts)` returns
+--- columns, or nil and an error; `before(client, row)` reads what a transaction is too late for
+---@field refuse fun(tx: table, account: string): purser.Error  the error of a client that brings none
+---@field count fun(tx: table, row: table<string, string>, sign: integer)  counts a recorded call again, or no longer
+---@field prune fun(tx: table, before: string)
+
+local registered = {}
+
+--- Registers a gate, which the option of this name asks for.
+---@param name string
+---@param option string
+---@param gate purser.Gate
+function M.register(name, option, gate) registered[name] = { option = option, gate = gate } end
+
+-- Makes the tables of a gate, and writes that an account needs the gate. Nothing that fails later takes that back.
+local function need(options, name, gate, opened)
+  local journal, account, ok, message = options.journal, options.account, true, nil
+  if options.api_key then ok, message = journal:identify(account, digest.account_of(options.api_key)) end
+  if not ok then return "the " .. registered[name].option .. " cannot be used: " .. tostring(message) end
+  ok, message = journal.db:transaction(function(tx)
+    for _, sql in ipairs(gate.tables) do tx:rows(sql) end
+    tx:rows("INSERT INTO purser_needs (account, gate) VALUES ($1, $2) ON CONFLICT DO NOTHING", account, name)
+    local problem = opened:install(tx)
+    if problem then tx:reject(problem) end
+    return true
+  end)
+  if ok then return nil end
+  return "the " .. registered[name].option .. " cannot be used with this journal: " .. tostring(message)
+end
+
+--- Makes the gates that a client brings, by name. Returns nil, a message and what to do where one cannot be.
+---@param options table  those of purser.new
+---@param base_url string
+---@param host string|nil  of the service
+---@return table<string, table>|nil gates, string|nil message, string|nil hint
+function M.open(options, base_url, host)
+  local brought = {}
+  for _, name in ipairs(names_of(registered)) do
+    local gate = registered[name].gate
+    if options[registered[name].option] ~= nil then
+      local opened, message, hint = gate.open(options, base_url, host)
+      message = message or need(options, name, gate, opened)
+      if message then return nil, message, hint end
+      brought[name] = opened
+    end
+  end
+  return brought
+end
+
+local function needed(tx, account)
+  local names = {}
+  for _, row in ipairs(tx:rows("SELECT gate FROM purser_needs WHERE account = $1", account)) do
+    local known = registered[row.gate]
+    if not known then tx:reject(format('the account needs the gate "%s", which is not loaded', row.gate)) end
+    names[row.gate] = known.gate
+  end
+  return names
+end
+
+--- Asks the gates of an account about a call, before the call's row is written. Ends the transaction where one says no.
+---@param brought table<string, table>  by the client
+---@param facts { queue: string, key: string }
+---@return table<string, string> columns
+function M.admit(tx, brought, intent, row, facts)
+  local columns, account = {}, intent.account or ""
+  for name, gate in pairs(needed(tx, account)) do
+    local said, err
+    if brought[name] then
+      said, err = brought[name]:admit(tx, intent, row, facts)
+    else
+      err = gate.refuse(tx, account)
+    end
+    if not said then
+      tx:reject(errors.is(err) and err or format('the gate "%s" did not answer', name))
+    end
+    for column, value in pairs(said) do columns[column] = value end
+  end
+  return columns
+end
+
+--- Counts a recorded call again (1), because it was executed after all; or no longer (-1).
+---@param row table<string, string>  of purser_calls
+function M.count(tx, row, sign)
+  for _, gate in pairs(needed(tx, row.account)) do gate.count(tx, row, sign) end
+end
+
+--- Prunes what the gates keep.
+function M.prune(tx, before)
+  for _, row in ipairs(tx:rows "SELECT DISTINCT gate FROM purser_needs") do
+    local known = registered[row.gate]
+    if known then known.gate.prune(tx, before) end
+  end
+end
+
+return M

@@ -1,0 +1,91 @@
+-- SPDX-License-Identifier: MIT
+-- A call is permitted by facts of what was sent to this service, and by plans that are younger than a person's word.
+
+local payouts_module = require "purser.desk.payouts"
+local setting = require "approvals_setting"
+local ssh_keys = require "ssh_keys"
+
+local HOUR = 3600000
+
+after_each(setting.finish)
+teardown(ssh_keys.remove)
+
+local function all(extra)
+  return { { name = "all", effect = "allow", approvals = { { group = "treasury", count = 2 } } }, extra }
+end
+
+local function add(rows, head)
+  local text = setting.plan(rows, head)
+  setting.add(text, { setting.sign(text, "alice"), setting.sign(text, "bob") })
+end
+
+local function refused(code, value, err)
+  assert.is_nil(value)
+  assert.equal("approval." .. code, err.details.code, err.message)
+end
+
+describe("a word that a call was not executed", function()
+  before_each(function() setting.begin { rules = all() } end)
+
+  it("lets no plan send the call again that was added before the word", function()
+    local one = setting.row("a", "10", { withdrawOrderId = "a" })
+    add { one }
+    add({ one }, { maker = "erin" })
+    local client = assert(setting.client { transport = { send = function() return nil, "lost", "unknown" end } })
+    assert.equal("unknown", select(2, setting.send(one, client)).outcome)
+    local id = assert(setting.journal:entries())[1].intent.id
+    setting.now = setting.NOW + HOUR
+    assert(setting.journal:settle(id, { outcome = "not_done", by = "alice", now = setting.now }))
+    refused("repeated", setting.send(one))
+    assert.equal(0, #setting.sent)
+    assert(setting.journal.db:rows "UPDATE purser_words SET at = '1000000000000'") -- a plan added since
+    assert(setting.send(one))
+  end)
+end)
+
+describe("a fact that permits", function()
+  local function with_known()
+    setting.begin { rules = { { name = "known", effect = "allow", approvals = {}, when = { known_days = 0 } },
+      { name = "all", effect = "allow", approvals = { { group = "treasury", count = 2 } } } } }
+    add { setting.row("a", "10") }
+    assert(setting.send(setting.row("a", "10")))
+    setting.now = setting.NOW + HOUR
+  end
+
+  it("is no payment at another host", function()
+    with_known()
+    assert(setting.journal.db:rows "UPDATE purser_calls SET host = 'sim.example'")
+    refused("missing", setting.send(setting.row("b", "10")))
+    assert(setting.journal.db:rows "UPDATE purser_calls SET host = 'service.example'")
+    assert(setting.send(setting.row("b", "10")))
+  end)
+
+  it("is no time of a call that was rejected, or of another host or account", function()
+    for _, change in ipairs { "state = 'rejected'", "host = 'sim.example'", "account = 'other'" } do
+      with_known()
+      assert(setting.journal.db:rows(("UPDATE purser_calls SET sent_at = '%d'"):format(setting.now + 2 * HOUR)))
+      add { setting.row("b", "10") }
+      refused("clock", setting.send(setting.row("b", "10")))
+      assert(setting.journal.db:rows("UPDATE purser_calls SET " .. change))
+      assert(setting.send(setting.row("b", "10")))
+      if change ~= "account = 'other'" then setting.finish() end
+    end
+  end)
+end)
+
+describe("a payment that a look after a restore finds", function()
+  it("is in the sums", function()
+    setting.begin { rules = all { name = "day", effect = "forbid", when = { coin = "USDT",
+      sum_over = { amount = "15", hours = 24, per = "account" } } } }
+    local client = assert(setting.client())
+    add({ setting.row("a", "10"), setting.row("b", "10") }, { queue = "q" })
+    local queue = assert(payouts_module.new { client = client, journal = setting.journal, queue = "q", worker = "w" })
+    for _, key in ipairs { "a", "b" } do assert(queue:add(key, "wallet.withdraw", setting.row(key, "10").params)) end
+    local found = assert(queue:find "a")
+    assert(setting.journal:reconciled({ id = found.id, operation = found.operation, params = found.params, attempt = 0,
+      sent_at = setting.now, account = "treasury" }, { outcome = "done",
+      record = { id = "r", withdrawOrderId = "a", applyTime = setting.now - HOUR } }))
+    assert.equal("done", assert(queue:find "a").state)
+    assert.same({ { amount = "10" } }, (setting.journal.db:rows "SELECT amount FROM purser_sums WHERE place = ''"))
+  end)
+end)

@@ -1,0 +1,99 @@
+-- SPDX-License-Identifier: MIT
+-- A gate answers yes or no. Whatever else happens, nothing is sent, and the account needs the gate for ever.
+
+local gates = require "purser.write.gates"
+local own_journal = require "own_journal"
+local recorder = require "recorder"
+
+local said, brings, counted, sent, journal
+
+local TABLE = "CREATE TABLE IF NOT EXISTS test_gate (name TEXT PRIMARY KEY)"
+local gate = { tables = { TABLE } }
+
+function gate.open(options)
+  if not brings then return nil, "the gate does not open" end
+  return { install = function() return options.user_agent == "no" and "it is not in force" or nil end,
+    before = function() end, admit = function(_, tx) return said(tx) end }
+end
+
+function gate.refuse() return { kind = "argument" } end -- no error object: no answer either
+
+function gate.count(_, row, sign) counted[#counted + 1] = row.state .. " " .. sign end
+
+function gate.prune(tx) tx:rows "DELETE FROM test_gate" end
+
+setup(function() gates.register("test", "user_agent", gate) end)
+
+teardown(function() gates.register("test", "no option has this name", gate) end)
+
+before_each(function()
+  brings, counted, sent, said = true, {}, 0, function() return {} end
+  journal = own_journal.begin()
+end)
+after_each(own_journal.finish)
+
+local function client(options)
+  local all = { journal = journal, account = "a", rate_limit = false, retry = false, guard = {}, user_agent = "x" }
+  for name, value in pairs(options or {}) do all[name] = value or nil end
+  return recorder.new(all, function()
+    sent = sent + 1
+    return { status = 200, body = '{"tranId":"1"}', headers = "" }
+  end)
+end
+
+local function transfer(by)
+  return by.sub_account:transfer { toAccount = "d", fromAccountType = "SPOT", toAccountType = "SPOT", asset = "USDT",
+    amount = "1" }
+end
+
+describe("a gate", function()
+  it("lets a call through by its columns alone", function()
+    said = function() return { plan = "p" } end
+    assert(transfer(client()))
+    assert.same({ { plan = "p" } }, (journal.db:rows "SELECT plan FROM purser_calls"))
+  end)
+
+  for what, answer in pairs {
+    ["says nothing"] = function() return nil end, ["says no without an error"] = function() return nil, "no" end,
+    ["reads a table that is not there"] = function(tx) return tx:rows "SELECT * FROM nowhere" end,
+    ["cannot judge"] = function(tx) return tx:reject "the signature cannot be checked" end,
+  } do
+    it("that " .. what .. " keeps the call from being sent", function()
+      said = answer
+      local ok, err = transfer(client())
+      assert.is_nil(ok)
+      assert.equal("not_sent", err.outcome)
+      assert.same({ 0, {} }, { sent, (journal.db:rows "SELECT * FROM purser_calls") })
+    end)
+  end
+
+  it("that raises keeps the call from being sent", function()
+    said = function() error "odd" end
+    assert.is_false((pcall(transfer, client())))
+    assert.same({ 0, {} }, { sent, (journal.db:rows "SELECT * FROM purser_calls") })
+  end)
+
+  it("is needed for ever, also where the first call was rejected, and by whoever does not bring it", function()
+    local bare = assert(client { user_agent = false, guard = false })
+    assert(transfer(bare))
+    said = function() return nil end
+    assert.is_nil((transfer(client())))
+    assert.is_nil((transfer(bare)))
+    assert.equal(1, sent)
+  end)
+
+  it("keeps no client where it does not open, or is not in force", function()
+    local made, err = client { user_agent = "no" }
+    assert.is_nil(made)
+    assert.matches("it is not in force", err.message)
+    brings = false
+    assert.is_nil((client()))
+  end)
+
+  it("counts no longer what was not executed", function()
+    local rejecting = recorder.new({ journal = journal, account = "a", rate_limit = false, retry = false, guard = {},
+      user_agent = "x" }, function() return { status = 400, body = '{"code":700004,"msg":"no"}', headers = "" } end)
+    assert.is_nil((transfer(rejecting)))
+    assert.same({ "open -1" }, counted)
+  end)
+end)
