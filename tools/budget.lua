@@ -8,7 +8,7 @@
 local budgets = {
   { "top", 1015, 7, 380 },
   { "client", 9815, 72, 415 },
-  { "write", 5890, 20, 480 },
+  { "write", 5557, 21, 480 },
   { "desk/agent", 520, 4, 330 },
   { "desk/approvals", 2120, 10, 330 },
   { "desk/books", 2595, 15, 290 },

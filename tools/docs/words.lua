@@ -147,7 +147,7 @@ M.options = {
   { "clock", "fun(): integer", "the system's", "Returns epoch milliseconds for `timestamp`." },
   { "generate_ids", "boolean", "true",
     "Whether Purser makes an id where you give none, so that a lost answer can be [reconciled](reconcile.md)." },
-  { "visibility_delay_ms", "integer", "30000",
+  { "visibility_delay_ms", "integer", "60000",
     "How long a new record may be missing from lists; [reconcile.md](reconcile.md)." },
   { "journal", "purser.Journal", "", "Records each write call before it is sent: [journal.md](journal.md)." },
   { "account", "string", "a digest of the key", "The name under which the journal keeps what this client does." },

@@ -71,6 +71,8 @@ describe("a witness file", function()
     at.lose_journal()
     payouts = witnessed()
     at.add(payouts, 4, 4)
+    assert.equal(1, assert(payouts:run()).undecided)
+    assert.is_true(payouts:retry("invoice-4", { force = true }))
     assert.equal(1, assert(payouts:run()).done)
     reopen()
     payouts = witnessed()
@@ -129,7 +131,7 @@ describe("a witness file", function()
       if request.operation == "sub_account.transfer_history" and is_last and not is_held then hold() end
       return response, failure
     end)
-    assert.equal(2, assert(payouts:run()).done)
+    assert.equal(2, assert(payouts:run()).undecided) -- somebody's record may be theirs
     assert.is_true(is_held and seen < 10000)
     assert.matches("somebody", kept(), 1, true)
   end)
