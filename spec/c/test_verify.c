@@ -124,7 +124,7 @@ static void base64_has_one_spelling(void)
         CHECK(!pu_base64_decode(none[i], strlen(none[i]), out, &len));
 }
 
-/* What OpenSSL answers in place of a check; 1 is a check. */
+/* The answer of OpenSSL in place of a check; 1 is a check. */
 static int answer = 1;
 
 int __real_EVP_DigestVerify(EVP_MD_CTX *, const unsigned char *, size_t, const unsigned char *, size_t);
