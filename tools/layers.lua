@@ -179,8 +179,8 @@ for _, path in ipairs(lines_of("find " .. STRICT .. " -name '*.lua' | LC_ALL=C s
   passed = passed + 1
 end
 
--- Absent, no and failed are three results: what may fail is not asked as if it could not. A place that may do so has its
--- reason here.
+-- Absent, no and failed are three results: what may fail is not asked as if it could not. A place that may do so
+-- has its reason here.
 local two_results = { "rows and rows%[1%]", "read%([^)]*%) or \"\"", "core%.[%w_]+%(.*%) == true" }
 local allowed = {
   ["lua/purser/write/journal/delays.lua"] = "a gap: a wait is not prolonged where one read failed",

@@ -16,7 +16,7 @@ describe("purser", function()
     at.rejected({ "withdraw" }, "an operation comes after its group", "`purser wallet withdraw`",
       "`purser broker withdraw`")
     at.rejected({ "wallet", "withdrawal" }, "did you mean 'withdraw'?", "`purser wallet --help`")
-    at.rejected({ "fleet", "plna", "x" }, "'plan', 'apply'", "`purser fleet --help`")
+    at.rejected({ "fleet", "plna", "x" }, "did you mean 'plan'", "`purser fleet --help`")
   end)
 
   it("rejects an empty name of a file, as an empty variable gives it, before anything is sent", function()

@@ -82,7 +82,7 @@ return {
     params text:string text:string address:string amount:string md5:string:funds_password text:string
     signer sub
     result {record=withdrawal_id required_member=id}
-    moves {address=address amount=amount asset=coin network=network to=address}
+    moves {address=address amount=amount asset=coin has_memo_behind=true network=network to=address}
     reconcile {lookup=wallet.withdrawal_history match_on={coin address amount remark} strategy=nothing
       time_member=applyTime}
   ]],

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- Random policies and calls, decided by purser.desk.approvals.rules and by a second evaluator, which is naive: it works on what
+-- Random policies and calls, decided by purser.desk.approvals.rules and by a second evaluator, a naive one: of what
 -- was given, not on what was read, with numbers as floats and sets as lists, and tries all.
 --
 --     random_policies.compare(10000, seed)    as many policies, ten calls each; it raises what differs

@@ -49,6 +49,7 @@ local result_words = {
 -- Each but `to` names a parameter of the row.
 local moves_words = {
   asset = "string",        -- what moves
+  has_memo_behind = "boolean", -- the address carries its memo behind a colon
   amount = "string",       -- how much; an operation without it does not say
   to = "string",           -- the kind of destination: see destinations
   address = "string", memo = "string", network = "string", contract = "string",     -- of an address
@@ -118,6 +119,7 @@ local function check_moves(where, row)
   assert(destinations[row.moves.to], where .. ": unknown kind of destination")
   assert(row.moves.asset, where .. ": says not which asset it moves")
   for word, name in pairs(row.moves) do
+    if name == true then name = {} end
     for _, one in ipairs(type(name) == "table" and name or { name }) do
       assert(word == "to" or row.by_name[one], where .. ": moves names an unknown parameter")
     end

@@ -241,8 +241,7 @@ describe("nothing is sent", function()
     assert(other:rows "BEGIN EXCLUSIVE")
     rejected "locked.*wait until that has ended"
     assert(open { lock_timeout_ms = 20 }):close() -- it only reads
-    local payouts = assert(purser.payouts.new { client = client, journal = journal })
-    local none, err = payouts:add("one", "broker.transfer", move)
+    local none, err = purser.payouts.new { client = client, journal = journal }
     assert.is_nil(none)
     assert.matches("locked.*wait until that has ended", tostring(err))
     assert.is_nil(tostring(err):find("readable", 1, true))

@@ -116,7 +116,8 @@ function M.fill(self, options)
   self._origin, self._prefix, hint, option = options_.split_url(url, options.allow_insecure)
   if not self._origin then return self._prefix, hint, option or "base_url" end
   self._host = loopback.host_of(self._origin)
-  local rehearsed = os.getenv "PURSER_REHEARSAL"
+  local host_os = rawget(_G, "os") -- a host may have none
+  local rehearsed = host_os and host_os.getenv "PURSER_REHEARSAL"
   if rehearsed and self._origin .. self._prefix ~= rehearsed then
     return ("this is a rehearsal of `purser test`: a client is of its simulator %s, and of no other service"):format(
       rehearsed), "take the service and the keys from PURSER_BASE_URL, PURSER_API_KEY and PURSER_SECRET_KEY", "base_url"

@@ -65,7 +65,8 @@ describe("a hook", function()
   it("that is called is called once where something is raised after it", function()
     local told = 0
     local client = new { hooks = { after = function() told = told + 1 end } }
-    private.states[client]._journal = { begin = function() return true end, owners = function() return {} end,
+    private.states[client]._journal = { identify = function() return true end,
+      begin = function() return true end, owners = function() return {} end,
       finish = function() error "no room" end }
     assert.equal("1", client.wallet:withdraw(WITHDRAWAL).id)
     assert.equal(1, told)

@@ -72,7 +72,7 @@ describe("the table of calls", function()
       for _, column in ipairs(db:rows(sql)) do columns[#columns + 1] = column.name end
       found[index.name:gsub("^purser_calls_", "")] = table.concat(columns, " ")
     end
-    assert.same({ key = "key operation account", payment = "account queue payment",
+    assert.same({ key = "key operation account", payment = "account payment queue",
       record = "account record_id history", undecided = "account sent_at id", time = "sent_at id",
       state = "state sent_at id", digest = "digest sent_at", answered = "account operation sent_at",
       destination = "account destination sent_at", stage = "account queue stage blocked due_at" }, found)
