@@ -382,7 +382,8 @@ describe("the codes", function()
       "16021", "30004", "30005", "33333", "44444", "60005" }, codes.of("wallet.withdraw", true))
     -- C9 moves funds within one account: no sub-account can be missing or frozen
     assert.same({ "10007", "10095", "10096", "10097", "10098", "10099", "10100", "10101", "10102", "10103", "10200",
-      "10201", "10202", "10206", "10211", "10219", "10222", "10232", "10259", "16021", "30004", "30005", "33333", "44444" },
+      "10201", "10202", "10206", "10211", "10219", "10222", "10232", "10259", "16021", "30004", "30005",
+      "33333", "44444" },
       codes.of("wallet.transfer", true))
     assert.equal(codes.get "700002", codes.get(700002))
     assert.is_nil(codes.get "999")

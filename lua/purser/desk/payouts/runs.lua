@@ -41,9 +41,9 @@ local LIFE_MS = 60000
 --- Makes the tables where they are missing. Returns true; or nil and an error.
 ---@param journal purser.Journal
 function M.prepare(journal)
+  local is_there = planned.within(journal, function(tx) return tx:rows(KNOWN[tx.db.name])[1] ~= nil end, true)
+  if is_there then return true end
   return planned.within(journal, function(tx)
-    return tx:rows(KNOWN[tx.db.name])[1] ~= nil
-  end, true) or planned.within(journal, function(tx)
     tx:lock(add.LOCK)
     for _, sql in ipairs(TABLES) do tx:rows(sql) end
     return true
