@@ -15,6 +15,8 @@ local M = {}
 
 local format = string.format
 
+local LOCK = 7078811 -- held while the tables of gates are made
+
 ---@class purser.Gate
 ---@field tables string[]  statements that make the gate's own tables where they are missing
 ---@field open fun(options: table, base_url: string): table|nil, string|nil, string|nil  makes what a client brings:
@@ -38,6 +40,7 @@ local function need(options, name, gate, opened)
   if options.api_key then ok, message = journal:identify(account, digest.account_of(options.api_key)) end
   if not ok then return "the " .. registered[name].option .. " cannot be used: " .. tostring(message) end
   ok, message = journal.db:transaction(function(tx)
+    tx:lock(LOCK)
     for _, sql in ipairs(gate.tables) do tx:rows(sql) end
     tx:rows("INSERT INTO purser_needs (account, gate) VALUES ($1, $2) ON CONFLICT DO NOTHING", account, name)
     local problem = opened:install(tx)

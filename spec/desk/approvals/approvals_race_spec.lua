@@ -80,7 +80,8 @@ describe("what happens while another process sends", function()
       for i, row in ipairs(plan.rows) do
         local text = assert(plan_text.write({ account = "treasury", queue = "", journal = assert(tx:rows(
           "SELECT value FROM purser_meta WHERE name = 'journal_id'")[1].value), base_url = "https://s.example",
-          policy = "1 " .. policy.digest, maker = "carol", not_after = "2099-01-01" }, { row }))
+          policy = "1 " .. policy.digest, maker = "carol",
+          not_after = os.date("!%Y-%m-%d", os.time() + 2 * 86400) }, { row }))
         approval_rows.add(tx, assert(plan_text.read(text)), policies.approve(text))
         texts[i] = text
       end

@@ -44,7 +44,7 @@ function M.prepare(journal)
   local is_there = planned.within(journal, function(tx) return tx:rows(KNOWN[tx.db.name])[1] ~= nil end, true)
   if is_there then return true end
   return planned.within(journal, function(tx)
-    tx:lock(add.LOCK)
+    tx:lock(add.LOCK) -- another process may have made them meanwhile
     for _, sql in ipairs(TABLES) do tx:rows(sql) end
     return true
   end)

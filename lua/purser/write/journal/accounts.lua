@@ -25,12 +25,11 @@ function M.identify(self, account, identity)
   self.identified = self.identified or {}
   if self.identified[identity] == account then return true end
   local ok, problem = self.db:transaction(function(tx)
+    tx:rows("INSERT INTO purser_accounts (identity, account, added_at) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
+      identity, account, time_text(tx:now()))
     local known = tx:rows("SELECT account FROM purser_accounts WHERE identity = $1", identity)[1]
-    if known and known.account ~= account then
+    if known.account ~= account then
       tx:reject(intents.other_account(known.account, account, identity, "nothing was sent: this API key is that"))
-    elseif not known then
-      tx:rows("INSERT INTO purser_accounts (identity, account, added_at) VALUES ($1, $2, $3)", identity, account,
-        time_text(tx:now()))
     end
     return true
   end)

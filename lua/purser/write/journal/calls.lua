@@ -208,7 +208,9 @@ local function take(tx, intent, row, key, known, columns)
     sent_at = sent_at, recv_window = ("%d"):format(intent.recv_window), host = intent.host or "" }
   for name, value in pairs(columns) do new[name] = value end
   if key then check_others(tx, new, row, key) end
-  if not M.insert(tx, new) then tx:reject "the call has the id of another one" end
+  if M.insert(tx, new) then return end
+  if key then find_known(tx, intent, row, key) end -- a list took the key in the meantime: the error says so
+  tx:reject "the call has the id of another one"
 end
 
 --- Records what is about to be sent, durably, in a row of its own or in that of its key or payment. `guard` may reject

@@ -9,6 +9,13 @@ local M = {}
 local TABLE = "CREATE TABLE IF NOT EXISTS purser_log (id TEXT PRIMARY KEY, at TEXT NOT NULL, who TEXT NOT NULL, "
   .. "tool TEXT NOT NULL, reference TEXT NOT NULL, outcome TEXT NOT NULL)"
 
+local LOCK = 7078812 -- held while the table is made
+
+local function make(tx)
+  tx:lock(LOCK)
+  tx:rows(TABLE)
+end
+
 ---@class purser.LogEntry
 ---@field at integer         epoch ms, of this machine
 ---@field who string         the program
@@ -24,7 +31,7 @@ function M.add(journal, entry)
   local id, problem = core.random_token(24)
   if not id then return nil, intents.journal_error("not_sent", tostring(problem)) end
   local ok, message = journal.db:transaction(function(tx)
-    if not journal.has_log then tx:rows(TABLE) end
+    if not journal.has_log then make(tx) end
     tx:rows("INSERT INTO purser_log (id, at, who, tool, reference, outcome) VALUES ($1, $2, $3, $4, $5, $6)", id,
       intents.time_text(entry.at), entry.who, entry.tool, entry.reference, entry.outcome)
     return true
@@ -48,7 +55,10 @@ end
 --- Returns the log, oldest first; an empty list where no program ever wrote to the log.
 ---@return purser.LogEntry[]|nil entries, purser.Error|nil err
 function M.entries(journal)
-  local ok, message = journal.db:transaction(function(tx) return tx:rows(TABLE) and true end)
+  local ok, message = journal.db:transaction(function(tx)
+    make(tx)
+    return true
+  end)
   local rows
   if ok then
     rows, message = journal.db:rows "SELECT at, who, tool, reference, outcome FROM purser_log ORDER BY at, id"

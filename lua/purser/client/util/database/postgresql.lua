@@ -144,6 +144,7 @@ function M.greet(db)
   assert(db:rows("SET purser.session = '" .. db.session .. "'"))
   assert(db:rows("SET lock_timeout = " .. math.max(1, db.lock_timeout_ms))) -- 0 would wait for ever
   assert(db:rows "SET synchronous_commit = on")
+  assert(db:rows "SET client_min_messages = warning") -- libpq prints notices, such as that a table is there already
 end
 
 --- Returns what keeps the open connection from being used, or nil.
