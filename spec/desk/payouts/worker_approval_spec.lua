@@ -7,6 +7,7 @@ local core = require "purser.core"
 local plan_text = require "purser.desk.approvals.plan_text"
 local policies = require "policies"
 local ssh_keys = require "ssh_keys"
+local utc = require "purser.client.util.utc"
 
 local HOUR = 3600000
 
@@ -28,7 +29,7 @@ local function approve(payouts, keys)
   end
   local text = assert(plan_text.write({ account = "treasury", queue = "default", journal = assert(at.journal:id()),
     base_url = "http://localhost", policy = "1 " .. plan_text.digest(at.policy_text), maker = "carol",
-    not_after = "2099-01-01" }, rows))
+    not_after = utc.text(at.sim:now() + 20 * 24 * HOUR):sub(1, 10) }, rows))
   assert(at.journal.db:transaction(function(tx)
     tx.time = at.sim:now()
     approval_rows.add(tx, assert(plan_text.read(text)), policies.approve(text))
