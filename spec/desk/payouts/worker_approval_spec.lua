@@ -120,4 +120,28 @@ describe("a payment under a policy", function()
     local report = run_to_its_end(at.payouts_with { concurrency = 1 })
     assert.same({ 1, 1, 1 }, { report.done, report.waiting, at.counted(at.TRANSFER, "applied") })
   end)
+
+  it("that a person disowned counts in a sum when it is made again, whatever was known of it", function()
+    for _, columns in ipairs { "stage = 'failed', state = 'rejected'", "stage = 'undecided', state = 'planned'" } do
+      policies.finish(at)
+      begin { name = "daily", effect = "forbid", when = { coin = "USDT", sum_over = { amount = "8", hours = 24,
+        per = "account" } } }
+      local payouts, is_sent = at.payouts_with { concurrency = 1 }, columns:find "rejected"
+      at.add(payouts, 5, 5)
+      if is_sent then
+        at.sim:fault { kind = "reject", code = "700004", message = "no", operation = "transfer", times = 1 }
+        approve(payouts, { "invoice-5" })
+        assert.equal(1, run_to_its_end(payouts).failed)
+      end
+      at.set(columns)
+      assert.is_true(payouts:retry("invoice-5", { force = true }))
+      at.add(payouts, 4, 4)
+      approve(payouts, { "invoice-4", "invoice-5" })
+      assert(at.journal.db:rows "UPDATE purser_words SET at = '1'") -- the plan came after the word
+      at.set "due_at = '9' WHERE payment = 'invoice-4'" -- the other one goes first
+      local report = run_to_its_end(payouts)
+      assert.same({ 1, 1, 1 }, { report.done, report.waiting, at.counted(at.TRANSFER, "applied") }, columns)
+      assert.equal("done", assert(payouts:find "invoice-5").state)
+    end
+  end)
 end)
