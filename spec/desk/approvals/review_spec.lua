@@ -145,7 +145,9 @@ describe("the review of a plan", function()
         address = address(i), amount = amount } }
     end
     local known = {}
-    for i = 1, 2 do known[i] = { operation = "wallet.withdraw", at = 0, params = row(i, "3").params } end
+    for i = 1, 2 do
+      known[i] = { operation = "wallet.withdraw", at = 0, base_url = "https://s.example", params = row(i, "3").params }
+    end
     assert.matches("\n1 rows go to addresses that you never paid\n", show({ row(1, "5"), row(2, "5"), row(3, "5") },
       { known = known, now = NOW }))
     assert.is_nil(show({ row(1, "5"), row(2, "5") }, { known = known, now = NOW }):find("you never paid", 1, true))

@@ -204,7 +204,12 @@ describe("a run", function()
     begin(payouts, { a = "1", b = "2" })
     at.set "stage = 'undecided', state = 'undecided', attempt = '1', sent_at = '1700000000000'"
     assert.is_true(payouts:settle("a", "transfer-1"))
+    local _, err = payouts:retry("b", { force = true })
+    assert.matches("may take the request yet", err.message)
+    assert.equal("undecided", assert(payouts:find "b").state)
+    at.sim:advance(60000)
     assert.is_true(payouts:retry("b", { force = true }))
+    assert.equal("not_done", assert(at.journal.db:rows "SELECT word FROM purser_words")[1].word)
     assert.same({ "done", "transfer-1", "waiting" }, { assert(payouts:find "a").state,
       assert(payouts:find "a").record_id, assert(payouts:find "b").state })
     assert.is_false(payouts:settle("a", "transfer-2"))

@@ -7,6 +7,7 @@ local core = require "purser.core"
 local plan_text = require "purser.desk.approvals.plan_text"
 local policies = require "policies"
 local ssh_keys = require "ssh_keys"
+local utc = require "purser.client.util.utc"
 
 local HOUR = 3600000
 
@@ -28,7 +29,7 @@ local function approve(payouts, keys)
   end
   local text = assert(plan_text.write({ account = "treasury", queue = "default", journal = assert(at.journal:id()),
     base_url = "http://localhost", policy = "1 " .. plan_text.digest(at.policy_text), maker = "carol",
-    not_after = "2099-01-01" }, rows))
+    not_after = utc.text(at.sim:now() + 20 * 24 * HOUR):sub(1, 10) }, rows))
   assert(at.journal.db:transaction(function(tx)
     tx.time = at.sim:now()
     approval_rows.add(tx, assert(plan_text.read(text)), policies.approve(text))
@@ -118,5 +119,29 @@ describe("a payment under a policy", function()
     at.set "due_at = '' WHERE stage = 'waiting'"
     local report = run_to_its_end(at.payouts_with { concurrency = 1 })
     assert.same({ 1, 1, 1 }, { report.done, report.waiting, at.counted(at.TRANSFER, "applied") })
+  end)
+
+  it("that a person disowned counts in a sum when it is made again, whatever was known of it", function()
+    for _, columns in ipairs { "stage = 'failed', state = 'rejected'", "stage = 'undecided', state = 'planned'" } do
+      policies.finish(at)
+      begin { name = "daily", effect = "forbid", when = { coin = "USDT", sum_over = { amount = "8", hours = 24,
+        per = "account" } } }
+      local payouts, is_sent = at.payouts_with { concurrency = 1 }, columns:find "rejected"
+      at.add(payouts, 5, 5)
+      if is_sent then
+        at.sim:fault { kind = "reject", code = "700004", message = "no", operation = "transfer", times = 1 }
+        approve(payouts, { "invoice-5" })
+        assert.equal(1, run_to_its_end(payouts).failed)
+      end
+      at.set(columns)
+      assert.is_true(payouts:retry("invoice-5", { force = true }))
+      at.add(payouts, 4, 4)
+      approve(payouts, { "invoice-4", "invoice-5" })
+      assert(at.journal.db:rows "UPDATE purser_words SET at = '1'") -- the plan came after the word
+      at.set "due_at = '9' WHERE payment = 'invoice-4'" -- the other one goes first
+      local report = run_to_its_end(payouts)
+      assert.same({ 1, 1, 1 }, { report.done, report.waiting, at.counted(at.TRANSFER, "applied") }, columns)
+      assert.equal("done", assert(payouts:find "invoice-5").state)
+    end
   end)
 end)

@@ -43,11 +43,10 @@ local function look(self, payment, readings)
   return reject(payment, "payouts.done", "it was made, and is done now", { record = answer.record })
 end
 
--- Ends by a person's word what was undecided: an equal call would be held up by it for ever. Returns true; or nil and
--- an error.
+-- Ends a call by a person's word, which is kept: what was undecided would hold up an equal call for ever, and under a
+-- policy a repeat needs a plan that is younger than the word. Returns true; or nil and an error.
 local function end_by_hand(self, payment)
-  local is_open = { undecided = true, unknown = true, open = true }
-  if not is_open[payment.call_state] then return true end
+  if payment.call_state == "planned" or payment.call_state == "done" then return true end
   return self.journal:settle(payment.id, { outcome = "not_done", by = "a person", now = self.client:now() })
 end
 

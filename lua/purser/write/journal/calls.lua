@@ -232,7 +232,7 @@ function M.begin(self, intent, row, guard, key, payment)
     local earlier = known or payment and payment.disowned
       and tx:rows("SELECT * FROM purser_calls WHERE id = $1", payment.id)[1] or nil
     if earlier and earlier.disowned == "yes" then
-      gates.count(tx, earlier, -1)
+      if M.counts(earlier) then gates.count(tx, earlier, -1) end
       if earlier.charges ~= "" then spending.give_back(tx, earlier.charges) end
     end
     local columns = gates.admit(tx, guard and guard.gates or {}, intent, row, { queue = payment and payment.queue or "",

@@ -25,6 +25,7 @@ local function unsettled(row, now)
   if row.state == "planned" then return "it was never sent" end
   if row.state == "done" and row.answered ~= "no" then return "its answer or its id says that it was made" end
   if row.stage == "sent" or row.stage == "taken" then return "a run of its queue is finding out what became of it" end
+  if intents.SPENT_NOTHING[row.state] then return nil end
   if now <= tonumber(row.sent_at) + tonumber(row.recv_window) then return "the service may take the request yet" end
 end
 
@@ -46,18 +47,18 @@ function M.settle(self, id, word)
     local why
     if row then why = unsettled(row, word.now or core.now_ms()) else why = "the journal has no such entry" end
     if why then tx:reject(errors.argument(nil, ("the call %s cannot be settled: %s"):format(id, why))) end
-    if intents.SPENT_NOTHING[row.state] and word.outcome == "not_done" then return true end -- it is known
     local token, message = core.random_token(24)
     if not token then tx:reject("no random id could be made: " .. tostring(message)) end
     tx:rows([[INSERT INTO purser_words (id, call, attempt, word, person, at, record_id)
       VALUES ($1, $2, $3, $4, $5, $6, $7)]], token, id, row.attempt, word.outcome, word.by, time_text(tx:now()),
       word.record_id or "")
     local is_done = word.outcome == "done"
-    local set = { state = word.outcome, answered = is_done and "no" or "", record_id = is_done and word.record_id or "",
+    local state = not is_done and intents.SPENT_NOTHING[row.state] and row.state or word.outcome -- a proved end stays
+    local set = { state = state, answered = is_done and "no" or "", record_id = is_done and word.record_id or "",
       ended_at = time_text(core.now_ms()), disowned = is_done and row.disowned or "yes",
       message = ('%s said that it was %s'):format(word.by, is_done and "executed" or "not executed") }
     if is_done and row.queue ~= "" then set.stage, set.worker = "done", "" end
-    if is_done and not calls.counts(row) then gates.count(tx, row, 1) end
+    if not calls.counts(row) then gates.count(tx, row, 1) end
     calls.update(tx, set, "id = ?", id)
     return true
   end)
