@@ -128,8 +128,9 @@ describe("a key on two hosts", function()
   end)
 
   it("of a call that was not executed is sent again in its row", function()
-    local sim = purser.sim.new { seed = 88 }
-    local account = assert(sim:account { name = "Acme", role = "broker", balances = { USDT = "1000" } })
+    local sim = purser.sim.new { seed = 8 }
+    local account = assert(sim:account { name = "Acme", role = "broker", balances = { USDT = "1000" },
+      api_key = "mx0AGAINagainAGAIN00", secret_key = ("s"):rep(32) })
     assert(sim:account { name = "tradingdesk1", role = "sub", parent = account.uid })
     local journal = open()
     local client = assert(purser.new { base_url = "http://localhost", api_key = account.api_key,
