@@ -82,7 +82,8 @@ describe("a look-up that hangs", function()
     finally(function() files.remove(folder) end)
     assert(os.execute(("env -u LD_PRELOAD cc -shared -fPIC -o %s/slow.so spec/support/slow_names.c"):format(folder)))
     files.write(folder .. "/walk.lua", (PROGRAM:gsub("CASES", function() return table.concat(cases, ", ") end)))
-    local said = files.output_of(("LD_PRELOAD=$LD_PRELOAD:%s/slow.so SLOW_NAMES_S=%d %s %s/walk.lua %d 2>&1"):format(folder, SLOW_S,
+    local said = files.output_of(("LD_PRELOAD=$LD_PRELOAD:%s/slow.so SLOW_NAMES_S=%d %s %s/walk.lua %d 2>&1"):format(
+      folder, SLOW_S,
       os.getenv "LUA" or "lua5.4", folder, SLOW_S * 500))
     local ms, what = said:match "(%d+)\t([^\n]+)\n$"
     assert(ms, said)
