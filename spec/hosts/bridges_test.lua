@@ -102,7 +102,7 @@ teardown(function() if host then host:stop() end end)
 
 -- libuv's transports of the check are stepped by tasks, those of cqueues by the bridge.
 local function values(of)
-  of.CHECKED, of.SPAWN = "purser.client.transport.multi", "purser.spawn"
+  of.CHECKED, of.SPAWN = "purser.transport.multi", "purser.spawn"
   return of
 end
 
