@@ -3,12 +3,14 @@
 -- make test-all: 60 s, waits
 
 local eventually = require "eventually"
+local core = require "purser.core"
 local files = require "files"
 local plan_text = require "purser.desk.approvals.plan_text"
 local policies = require "policies"
 local policy_chain = require "purser.desk.approvals.policy_chain"
 local purser = require "purser"
 local ssh_keys = require "ssh_keys"
+local utc = require "purser.client.util.utc"
 local whole = dofile "tools/whole_files.lua"
 
 local ROUNDS = tonumber(os.getenv "ROUNDS") or 300
@@ -75,13 +77,17 @@ describe("what happens while another process sends", function()
     local approval_rows = require "purser.desk.approvals.approval_rows"
     local policy = require("purser.desk.approvals.policy").read(plan.policy)
     client():close()
-    local texts = {}
+    local texts, not_after = {}, utc.text(core.now_ms() + 2 * 86400000):sub(1, 10)
     assert(journal.db:transaction(function(tx)
       for i, row in ipairs(plan.rows) do
         local text = assert(plan_text.write({ account = "treasury", queue = "", journal = assert(tx:rows(
           "SELECT value FROM purser_meta WHERE name = 'journal_id'")[1].value), base_url = "https://s.example",
+<<<<<<< HEAD
           policy = "1 " .. policy.digest, maker = "carol",
           not_after = os.date("!%Y-%m-%d", os.time() + 2 * 86400) }, { row }))
+=======
+          policy = "1 " .. policy.digest, maker = "carol", not_after = not_after }, { row }))
+>>>>>>> fixa
         approval_rows.add(tx, assert(plan_text.read(text)), policies.approve(text))
         texts[i] = text
       end
