@@ -82,12 +82,7 @@ describe("what happens while another process sends", function()
       for i, row in ipairs(plan.rows) do
         local text = assert(plan_text.write({ account = "treasury", queue = "", journal = assert(tx:rows(
           "SELECT value FROM purser_meta WHERE name = 'journal_id'")[1].value), base_url = "https://s.example",
-<<<<<<< HEAD
-          policy = "1 " .. policy.digest, maker = "carol",
-          not_after = os.date("!%Y-%m-%d", os.time() + 2 * 86400) }, { row }))
-=======
           policy = "1 " .. policy.digest, maker = "carol", not_after = not_after }, { row }))
->>>>>>> fixa
         approval_rows.add(tx, assert(plan_text.read(text)), policies.approve(text))
         texts[i] = text
       end
