@@ -167,7 +167,7 @@ end)
 describe("the bridges", function()
   it("have at most 15 lines of code each", function()
     for _, name in ipairs { "copas", "cqueues", "luv" } do
-      local path, lines = ("lua/purser/client/transport/%s.lua"):format(name), 0
+      local path, lines = ("lua/purser/hosts/%s.lua"):format(name), 0
       for line in io.lines(path) do
         if line:find "%S" and not line:find "^%s*%-%-" then lines = lines + 1 end
       end
