@@ -54,7 +54,7 @@ end
 
 local report, err
 schedule.run(function()
-  schedule.all { function() report, err = payouts:run() end, make_keys }
+  schedule.all { function() report, err = payouts:run { all = true } end, make_keys }
 end)
 if not report then error(tostring(err), 0) end
 client:close()

@@ -11,10 +11,8 @@ return function(_, options)
   for name, value in pairs(options or {}) do given[name] = value end
   function given.wait(call, ms, transport)
     call.bell = call.bell or condition.new()
-    local list = { call.bell, ms / 1000 }
-    for i, one in ipairs(transport and transport:fds() or {}) do
-      list[i + 2] = { pollfd = one.fd, events = one.events }
-    end
+    local list, all = { call.bell, ms / 1000 }, transport and transport:fds() or {}
+    for i, fd in ipairs(all) do list[i + 2] = { pollfd = fd.fd, events = fd.events } end
     cqueues.poll((table.unpack or unpack)(list)) -- luacheck: ignore 113
     for i = 3, #list do cqueues.cancel(list[i].pollfd) end -- before the step that may close it
   end
