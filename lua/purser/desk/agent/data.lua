@@ -17,8 +17,7 @@ local function copy_of(value, budget)
     return json.null
   end
   if type(value) == "string" then return plain_text.clean(value, MAX_TEXT) end
-  if type(value) ~= "table" then return type(value) == "boolean" and value or value end
-  if value == json.null then return value end
+  if type(value) ~= "table" or value == json.null then return value end
   local copy = {}
   if value[1] ~= nil or next(value) == nil then
     for i, item in ipairs(value) do

@@ -193,14 +193,13 @@ end
 -- Returns an equal payment under another reference that was or may have been made lately; nil where there is none, and
 -- nil and an error where the journal cannot be read.
 local function equal_payment(self, reference, proposal)
-  local since = { intent = { sent_at = self.client:now() - self.equal_days * DAY_MS, id = "" } }
-  local left = { state = { done = true, open = true, unknown = true, undecided = true } }
-  local after = since
+  local after = { intent = { sent_at = self.client:now() - self.equal_days * DAY_MS, id = "" } }
+  local may_be_made = { done = true, open = true, unknown = true, undecided = true }
   repeat
     local entries, err = self.journal:entries { account = self.client:account(), after = after, limit = 500 }
     if not entries then return nil, err end
     for _, entry in ipairs(entries) do
-      if left.state[entry.state] and entry.key ~= reference and entry.intent.operation == proposal.operation
+      if may_be_made[entry.state] and entry.key ~= reference and entry.intent.operation == proposal.operation
         and M.is_equal(entry.intent.params or {}, proposal.params) then
         return entry
       end
