@@ -104,8 +104,10 @@ function M.places_of(source)
   end
   for i, token in ipairs(tokens) do
     local before, after = tokens[i - 1] or { text = ";" }, tokens[i + 1] or { kind = "end" }
-    local number = token.kind == "number" and math.tointeger(tonumber(token.text))
-    if number then add("number", token, token, { ("%d"):format(number + 1), ("%d"):format(number - 1) }) end
+    local number = token.kind == "number" and tonumber(token.text)
+    if number and number % 1 == 0 then
+      add("number", token, token, { ("%d"):format(number + 1), ("%d"):format(number - 1) })
+    end
     if token.kind ~= "string" and OTHERS[token.text] then
       add(token.kind == "mark" and "comparison" or "logic", token, token, OTHERS[token.text])
     elseif token.text == "return" and token.depth > 0 and after.depth == token.depth and after.text ~= ";"
