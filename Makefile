@@ -113,7 +113,7 @@ endif
 test-all:
 	-@tools/setup build test hosts versions hosts-all browser site torture model books
 	-@for lua in lua5.1 lua5.2 lua5.3 lua5.4 luajit; do $(call FOR_SPECS,$$lua) EXTRA_CFLAGS=-Werror; done
-	-@$(MAKE) -s -k -j$(CORES) LUA=lua5.4 BUILD=build/lua5.4 c-tests hosts-build bundle site asan-build $(AXE) $(DUEL)
+	-@$(MAKE) -s -k -j$(CORES) LUA=lua5.4 BUILD=build/lua5.4 c-tests hosts-build bundle site asan-build $(AXE) $(DUEL) $(MCP)
 	@$(RUN_TESTS) all
 
 # Prints the name of each check as it ends. A file is found whatever its name ends in: _spec.lua or _test.lua.

@@ -109,8 +109,8 @@ local function torture_jobs(list)
     add_program(path, 60, "lua5.4 /usr/bin/busted --output=TAP --pattern=. " .. path)
   end
   add_program("spec/torture/connection.lua", 30, "lua5.4 spec/torture/connection.lua")
-  -- `make torture` runs payments by killed workers on a real machine. The workers wait for ever since runs have marks:
-  -- a payment that a killed run began belongs to that run. The two programs come back here with the mend.
+  add_program("torture on SQLite", 120, "lua5.4 spec/torture/run.lua sqlite 400 1 7")
+  add_program("torture on PostgreSQL", 120, "lua5.4 spec/torture/run.lua postgresql 400 8 7")
 end
 
 --- Every C test and every spec; `make asan` has a room as well.
