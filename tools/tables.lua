@@ -6,7 +6,7 @@
 
 local whole = dofile "tools/whole_files.lua"
 
--- What is named elsewhere still, and where: these lines go, and no line comes.
+-- Tables that are named elsewhere still, and where: these lines go, and no line comes.
 local elsewhere = {
   ["lua/purser/desk/payouts/queue.lua"] = "purser_calls", -- a payment's stage stands in its call's row
   ["lua/purser/desk/payouts/runs.lua"] = "purser_calls",
