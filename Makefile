@@ -203,5 +203,5 @@ clean:
 help:
 	@sed -n 's/^#   //p' Makefile
 
--include $(wildcard bench/*.mk spec/*.mk spec/*/*.mk tools/*.mk)
+-include $(wildcard bench/*.mk spec/*.mk spec/*/*.mk tools/*.mk tools/*/*.mk)
 -include $(CORE_OBJECTS:.o=.d) $(BIND_OBJECTS:.o=.d) $(HTTPD_OBJECTS:.o=.d) $(C_TESTS:=.d)

@@ -214,7 +214,7 @@ describe("a built module", function()
   local modules = (os.getenv "BUILD" or "build/lua5.4") .. "/purser/*.so"
 
   it("has a stack protector, is read-only once it is loaded, and exports the function that Lua opens alone", function()
-    local rows = lines_of("LD_PRELOAD= tools/checksec " .. modules .. " | grep '[.]so'")
+    local rows = lines_of("LD_PRELOAD= tools/release/checksec " .. modules .. " | grep '[.]so'")
     assert.equal(3, #rows)
     for _, row in ipairs(rows) do assert.matches("%.so +| yes +| %d+ of %d+ +| full +| 1 +|$", row) end
   end)
@@ -228,7 +228,7 @@ describe("a release", function()
   it("is the same bytes twice, with right checksums and a list of all its files", function()
     local folder = files.folder()
     local function make()
-      return lines_of(("LD_PRELOAD= DIST=%s/dist tools/dist >/dev/null 2>&1 && cd %s/dist && cat SHA256SUMS && "
+      return lines_of(("LD_PRELOAD= DIST=%s/dist tools/release/dist >/dev/null 2>&1 && cd %s/dist && cat SHA256SUMS && "
         .. "sha256sum -c SHA256SUMS 2>&1"):format(folder, folder))
     end
     local first = make()

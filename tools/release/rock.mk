@@ -3,4 +3,4 @@
 .PHONY: rock-test
 rock-test:
 	@tools/setup build rock
-	@tools/rock
+	@tools/release/rock

@@ -7,13 +7,13 @@
 #   make deb, deb-test  the Debian packages, and their installation in a clean chroot
 .PHONY: dist reproducible checksec spdx
 dist:
-	@tools/dist
+	@tools/release/dist
 
 reproducible:
-	@tools/reproducible
+	@tools/release/reproducible
 
 checksec: all
-	@tools/checksec
+	@tools/release/checksec
 
 spdx:
 	@tools/spdx check
@@ -21,7 +21,7 @@ spdx:
 # Debian packages of the last commit in build/deb; deb-test installs them in a clean system, as root.
 .PHONY: deb deb-test
 deb:
-	@tools/deb build
+	@tools/release/deb build
 
 deb-test:
-	@tools/deb test
+	@tools/release/deb test
