@@ -9,7 +9,7 @@
 #   make            build for one Lua (LUA=lua5.1|lua5.2|lua5.3|lua5.4|lua5.5|luajit, default lua5.4)
 #   make lint       luacheck, and the C sources once more with every warning an error
 #   make install    into PREFIX (default /usr/local); make uninstall
-#   make bundle, static   all Lua in one file; libpurser.a with a pkg-config file (docs/hosts.md)
+#   make bundle, static   all Lua in one file; libpurser.a with a pkg-config file (docs/hosts/hosts.md)
 #   make deb, deb-test   Debian packages in build/deb; their installation in a clean chroot (as root)
 #   make test-platforms   i386, arm64, s390x, clang, musl: every warning an error, by cross compilers and qemu-user
 #   make dist       a release in build/dist: archive, list of parts (SPDX), checksums; the same bytes every time
@@ -21,14 +21,14 @@
 #   make examples-hardest   the examples with every switch of the simulator at its hardest
 #   make ccxt-test  ccxt, an independent client in JavaScript, against the simulator (npm fetches it once)
 #   make rock-test  pack with LuaRocks, install into an empty tree offline, run the tour from there
-#   make torture    payments at a service that answers badly, by workers that are killed (docs/payouts-tests.md); minutes
+#   make torture    payments at a service that answers badly, by workers that are killed (docs/contributing/payouts-tests.md); minutes
 #   make mutants ROOM=write   small random changes of the code, and those that no spec of the module notices
-#   make walks      histories of 2,000 services drawn at random (docs/histories.md)
+#   make walks      histories of 2,000 services drawn at random (docs/client/histories.md)
 #   make rehearse   the same on virtual time, SEEDS=1000 runs of it
-#   make asan, valgrind, gc, fuzz, soak   the suite under tools that see more (docs/hardening.md); minutes
-#   make limits-test   the rate limit against real servers; bench-limits: what it costs (docs/limits.md)
-#   make silence    withdrawals over a network that drops packets without a word (docs/outcomes.md); as root
-#   make bench-all  Purser beside libcurl, luasocket, lua-http and ccxt, one table (docs/performance.md); 3 minutes
+#   make asan, valgrind, gc, fuzz, soak   the suite under tools that see more (docs/contributing/hardening.md); minutes
+#   make limits-test   the rate limit against real servers; bench-limits: what it costs (docs/client/limits.md)
+#   make silence    withdrawals over a network that drops packets without a word (docs/write/outcomes.md); as root
+#   make bench-all  Purser beside libcurl, luasocket, lua-http and ccxt, one table (docs/contributing/performance.md); 3 minutes
 #   make duel       ccxt, the vendor's SDK, curl and others and Purser under the same faults: who pays twice (docs/duel.md)
 #   make bench-instructions, bench-decode, bench-openresty   parts of a call; the decoder; nginx, event loop and threads
 #   make clean

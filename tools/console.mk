@@ -9,7 +9,7 @@ console-test:
 	@mkdir -p build
 	@$(LUA) /usr/bin/busted spec/browser/console_test.lua spec/browser/other_origin_test.lua
 
-# Makes the pictures of docs/console.md.
+# Makes the pictures of docs/testing/console.md.
 console-pictures:
 	@tools/setup build test browser
 	@$(MAKE) --no-print-directory all

@@ -39,13 +39,13 @@ end
 function M.files()
   local meta = annotations.file()
   local files = {
-    ["docs/operations-broker.md"] = pages.page "broker",
-    ["docs/operations-sub-account.md"] = pages.page "sub_account",
-    ["docs/operations-wallet.md"] = pages.page "wallet",
+    ["docs/operations/broker.md"] = pages.page "broker",
+    ["docs/operations/sub-account.md"] = pages.page "sub_account",
+    ["docs/operations/wallet.md"] = pages.page "wallet",
     ["docs/cookbook.md"] = cookbook(),
-    ["docs/errors.md"] = with_part(on_disk.read("docs/errors.md"), "codes", pages.codes()),
-    ["docs/options.md"] = with_part(
-      with_part(on_disk.read("docs/options.md"), "options", pages.options(words.options)),
+    ["docs/write/errors.md"] = with_part(on_disk.read("docs/write/errors.md"), "codes", pages.codes()),
+    ["docs/client/options.md"] = with_part(
+      with_part(on_disk.read("docs/client/options.md"), "options", pages.options(words.options)),
       "call options", pages.options(words.call_options)),
     ["lua/purser/client/util/meta.lua"] = meta,
     ["purser-scm-1.rockspec"] = with_part(with_part(with_part(with_part(on_disk.read("purser-scm-1.rockspec"),

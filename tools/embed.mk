@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Purser inside other programs (docs/hosts.md).
+# Purser inside other programs (docs/hosts/hosts.md).
 #   make bundle   build/bundle/purser.lua: all Lua modules in one file, for hosts with one script
 #   make static   build/LUA/libpurser.a, with the Lua modules inside, and build/LUA/purser.pc for pkg-config
 .PHONY: bundle static embed-test

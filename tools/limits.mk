@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# The rate limit against real servers, and what it costs (docs/limits.md).
+# The rate limit against real servers, and what it costs (docs/client/limits.md).
 #   make limits-test         SQLite, Redis, PostgreSQL and nginx, each by a server of the test's own; the rehearsal
 #   make limits-test SEEDS=100   more runs of the rehearsal on virtual time
 #   make bench-limits        a reservation in process, in Redis and in nginx

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A program with a frame loop, as a game has one, that runs Purser in a Lua state of its own: its own allocator with a
- * ceiling, one call into Lua a frame, and no frame that waits for the network. docs/hosts.md explains it.
+ * ceiling, one call into Lua a frame, and no frame that waits for the network. docs/hosts/hosts.md explains it.
  *
  *   host [-f FRAMES] [-r FRAMES_PER_SECOND] [-t STATES] [-n OPERATIONS] script.lua ARGUMENT...
  *

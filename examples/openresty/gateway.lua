@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- The handlers of a payout gateway (nginx.conf next to this file; docs/openresty.md explains both).
+-- The handlers of a payout gateway (nginx.conf next to this file; docs/hosts/openresty.md explains both).
 --
 --   POST /payouts      { reference, coin, network, address, amount }   -> 202, or 200 when the reference is known
 --   GET  /payouts/REF  what became of it: waiting, unknown, done, failed or undecided

@@ -16,7 +16,7 @@ local points = {
   { "concise help when nothing is given", "", 2, "err", "`purser --help` shows what can be given" },
   { "examples in the help", "help", 0, "out", "purser wallet deposit_history --coin USDT --since 30d" },
   { "examples in the help", "help wallet withdraw", 0, "out", "Example: purser wallet withdraw --coin USDT" },
-  { "a link to the documentation", "help wallet withdraw", 0, "out", "docs/operations-wallet.md" },
+  { "a link to the documentation", "help wallet withdraw", 0, "out", "docs/operations/wallet.md" },
   { "the version", "--version", 0, "out", "purser 0" },
   { "the version", "version", 0, "out", "purser 0" },
   { "the version", "-v", 0, "out", "purser 0" },

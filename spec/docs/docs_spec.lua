@@ -237,7 +237,7 @@ describe("the annotation file", function()
   end)
 
   it("knows the options of purser.new and of a call, as their pages do", function()
-    local page = read "docs/options.md"
+    local page = read "docs/client/options.md"
     for class, vocabulary in pairs { Options = options.vocabulary.client, CallOptions = options.vocabulary.call,
       Hooks = options.vocabulary.hooks } do
       local names = {}
@@ -296,9 +296,9 @@ describe("every public function", function()
   end)
 end)
 
-describe("docs/core.md", function()
+describe("docs/contributing/core.md", function()
   it("names every function of purser.core and every method of its objects", function()
-    local core, page = require "purser.core", read "docs/core.md"
+    local core, page = require "purser.core", read "docs/contributing/core.md"
     for name in pairs(core) do assert(page:find("core." .. name, 1, true), "core." .. name) end
     local methods = 0
     local pipe = assert(io.popen "cat src/bind/*.c")
@@ -316,8 +316,8 @@ end)
 describe("the reference", function()
   local pages = {}
   for _, path in ipairs(lines_of "ls docs/reference*.md") do pages[path] = read(path) end
-  local all = table.concat { pages["docs/reference-client.md"], pages["docs/reference-payments.md"],
-    pages["docs/reference-transports.md"], pages["docs/reference-simulator.md"] }
+  local all = table.concat { pages["docs/reference/client.md"], pages["docs/reference/payments.md"],
+    pages["docs/reference/transports.md"], pages["docs/reference/simulator.md"] }
 
   local owners = {
     client = { "client/state", "State" }, walk = { "client/history/init", "Walk" },
@@ -335,7 +335,7 @@ describe("the reference", function()
           and not text:find("---@private\n---@[^\n]*\n---@[^\n]*\nfunction " .. source[2] .. ":" .. name) then
           found = found + 1
           assert(all:find(("\n### %s:%s\n"):format(owner, name), 1, true), owner .. ":" .. name)
-          assert(pages["docs/reference.md"]:find(("`%s:%s`"):format(owner, name), 1, true), owner .. ":" .. name)
+          assert(pages["docs/reference/README.md"]:find(("`%s:%s`"):format(owner, name), 1, true), owner .. ":" .. name)
         end
       end
       assert.is_true(found > 0)

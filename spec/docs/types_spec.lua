@@ -374,9 +374,9 @@ describe("a check by the annotations", function()
       "purser.wallet.withdraw.params lacks address" },
     ["docs/guide.md"] = { "purser.wallet.withdraw.params has no member adress",
       "purser.wallet.withdraw.params lacks address" },
-    ["docs/options.md"] = { "purser.wallet.withdraw.params has no member adress",
+    ["docs/client/options.md"] = { "purser.wallet.withdraw.params has no member adress",
       "purser.wallet.withdraw.params lacks address" },
-    ["docs/errors.md"] = { "purser.Options has no member timeout", "purser.Wallet has no member withdrawl" },
+    ["docs/write/errors.md"] = { "purser.Options has no member timeout", "purser.Wallet has no member withdrawl" },
   }
   local function check(file, text, globals)
     local found, judged = type_check.check(model, text, globals)

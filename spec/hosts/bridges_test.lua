@@ -150,13 +150,13 @@ describe("a page's program", function()
 end)
 
 describe("the pages of hosts", function()
-  it("have at most 40 lines, and stand in docs/hosts.md", function()
+  it("have at most 40 lines, and stand in docs/hosts/hosts.md", function()
     local pipe, count = assert(io.popen "ls docs/hosts/*.md"), 0
     for path in pipe:lines() do
       local _, lines = files.read(path):gsub("\n", "")
       assert.is_true(lines <= 40, path)
       local link = "](" .. path:gsub("^docs/", "") .. ")"
-      assert.is_truthy(files.read("docs/hosts.md"):find(link, 1, true), path)
+      assert.is_truthy(files.read("docs/hosts/hosts.md"):find(link, 1, true), path)
       count = count + 1
     end
     pipe:close()

@@ -146,7 +146,7 @@ server {
   end)
 end)
 
-describe("the handler of docs/openresty.md for a client that leaves", function()
+describe("the handler of docs/hosts/openresty.md for a client that leaves", function()
   local socket = require "socket"
 
   local function block_of(page, first)
@@ -182,7 +182,7 @@ describe("the handler of docs/openresty.md for a client that leaves", function()
         lua_check_client_abort on;
         location = /note { content_by_lua_block { ngx.print(ngx.shared.notes:get "logged" or "") } }
         location = /busy { content_by_lua_block { ngx.timer.at(0, function() ngx.sleep(1.5) end) } }
-    ]] .. block_of("docs/openresty.md", "location = /pay {") .. "}\n", { ROOT = root, SIM = sim.url,
+    ]] .. block_of("docs/hosts/openresty.md", "location = /pay {") .. "}\n", { ROOT = root, SIM = sim.url,
       KEY = account.api_key, SECRET = account.secret_key })
   end
 

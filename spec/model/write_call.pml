@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * A model of the write call, checked over every interleaving by model_test.lua (`make test ROOM=spec/model`).
- * docs/payouts-tests.md says what it leaves out.
+ * docs/contributing/payouts-tests.md says what it leaves out.
  *
  * Two keys of one account, whose calls have equal content or not, and two processes. Either both run one key, so that a
  * call has its repeat in another process, or each runs its own, as two workers of a queue do. A process may stop anywhere
@@ -9,7 +9,7 @@
  * transactions (`atomic`). The service loses requests and answers, executes a request late, shows a record late, may show
  * no ids and may spell what it shows in a way of its own.
  *
- * S1 to S11 are the sentences of docs/reconcile.md. Each -DWITHOUT_... takes one out, and the check must then fail. S4
+ * S1 to S11 are the sentences of docs/write/reconcile.md. Each -DWITHOUT_... takes one out, and the check must then fail. S4
  * says that a client without a journal keeps the same rows in memory: the model cannot tell the two apart.
  */
 #ifndef DEATHS

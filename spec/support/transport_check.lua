@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
---- Checks what docs/transports.md promises of a transport: at most one send, outcomes, time, bounds, names, kept
+--- Checks what docs/client/transports.md promises of a transport: at most one send, outcomes, time, bounds, names, kept
 -- connections, closing. Against a hostile service of its own, on loopback.
 --
 --     local check = require "transport_check"

@@ -35,7 +35,7 @@ describe("the units of examples/systemd", function()
   end)
 
   it("have a unit for each timer, and a page that names each", function()
-    local page = files.read "docs/in-production.md"
+    local page = files.read "docs/desk/in-production.md"
     for _, timer in ipairs(units "timer") do
       local service = timer:gsub("%.timer$", ".service")
       assert.is_string(files.read(service))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* core.layout: see docs/core.md for what it offers.
+/* core.layout: see docs/contributing/core.md for what it offers.
  *
  * The uservalue holds two lists of names as Lua strings, in the order they travel: reading a value is
  * then two raw table accesses, without hashing a name again. */

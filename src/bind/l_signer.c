@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* core.signer, and small functions next to it: see docs/core.md for what they offer.
+/* core.signer, and small functions next to it: see docs/contributing/core.md for what they offer.
  *
  * `sign_query` is the hot path: it reads the values, builds into a buffer the signer keeps, signs it where it
  * lies, and makes one Lua string. Nothing is allocated outside Lua, so an error Lua raises on the way has

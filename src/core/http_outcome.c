@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* From libcurl's result to what a caller may rely on: where the exchange ended, whether the request can have had an
- * effect, and what to do about it. docs/outcomes.md is this file in words. */
+ * effect, and what to do about it. docs/write/outcomes.md is this file in words. */
 #include "http_outcome.h"
 
 #include <stdio.h>

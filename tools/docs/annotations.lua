@@ -248,7 +248,7 @@ local head = [[
 -- SPDX-License-Identifier: MIT
 -- luacheck: ignore
 -- Made by tools/docs.lua from the rows; `make docs` makes it again. For editors: no program loads this file.
--- An `integer` beyond the host's exact range arrives as its text; see docs/numbers.md.]]
+-- An `integer` beyond the host's exact range arrives as its text; see docs/client/numbers.md.]]
 
 -- The part that is the same whatever the rows say.
 -- luacheck: push no max line length

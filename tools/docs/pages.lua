@@ -261,7 +261,7 @@ function M.page(group)
   return table.concat(lines, "\n") .. "\n"
 end
 
---- A table of options, for docs/options.md.
+--- A table of options, for docs/client/options.md.
 ---@param options table  words.options or words.call_options
 ---@return string
 function M.options(options)
@@ -273,7 +273,7 @@ function M.options(options)
   return table.concat(lines, "\n") .. "\n"
 end
 
---- The table of all codes, for docs/errors.md.
+--- The table of all codes, for docs/write/errors.md.
 ---@return string
 function M.codes()
   local lines = {}

@@ -412,7 +412,7 @@ function M.files(meta)
     if row.paging then book.walks[row.group .. ".each_" .. row.paging.iterator] = row end
   end
   book:place_all()
-  local files = { ["docs/reference.md"] = book:index() }
+  local files = { ["docs/reference/README.md"] = book:index() }
   for _, page in ipairs(plan) do
     book.page = page[1]
     local lines = { head:format(page[2]) }

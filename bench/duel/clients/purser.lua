@@ -3,8 +3,8 @@
 -- modes: control plain careful
 -- processes: 4
 --
--- docs/one-payment.md: a journal for all processes, and the same call again until it has a result (`plain`).
--- docs/payouts.md: a queue (`careful`). `control` is `plain` without the journal, its id repeated by hand after a kill:
+-- docs/write/one-payment.md: a journal for all processes, and the same call again until it has a result (`plain`).
+-- docs/desk/payouts.md: a queue (`careful`). `control` is `plain` without the journal, its id repeated by hand after a kill:
 -- it pays twice.
 
 local purser = require "purser"

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- `purser agent`: an MCP server on standard input and output; see docs/agents.md.
+-- `purser agent`: an MCP server on standard input and output; see docs/desk/agents.md.
 
 local connection = require "purser.cli.connection"
 local lazy = require "purser.client.util.lazy"

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- `purser approvals add|status`, and what `payouts plan` and `payouts show` do with plans; see docs/approvals.md.
+-- `purser approvals add|status`, and what `payouts plan` and `payouts show` do with plans; see docs/desk/approvals.md.
 
 local connection = require "purser.cli.connection"
 local core = require "purser.core"

@@ -195,7 +195,7 @@ Examples:
   purser wallet deposit_history --coin USDT --since 30d
   purser wallet withdraw --coin USDT --network TRX --address T... --amount 12.5
   purser payouts list.csv --operation wallet.withdraw --journal payouts.db
-`purser help COMMAND` explains one; `purser help credentials` says where keys come from. docs/command-line.md has more.
+`purser help COMMAND` explains one; `purser help credentials` says where keys come from. docs/cli/command-line.md has more.
 `purser sim --demo` serves a simulator, with keys, to try everything on.]]
 
 local function load_group(group)

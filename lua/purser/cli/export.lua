@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- `purser export HISTORY`: every record of a history or list, once, as CSV or JSON lines; see docs/histories.md.
+-- `purser export HISTORY`: every record of a history or list, once, as CSV or JSON lines; see docs/client/histories.md.
 
 local catalogue = require "purser.cli.catalogue"
 local connection = require "purser.cli.connection"

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 -- `purser fleet plan|apply|orphans|rotate|retire|sweep|distribute FILE`: sub-accounts as a file declares them; see
--- docs/fleets.md.
+-- docs/desk/fleets.md.
 
 local of_actions = require "purser.cli.actions"
 local activity = require "purser.cli.activity"

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
---- The command line: `purser COMMAND ...`. commands.lua has the commands; see docs/command-line.md.
+--- The command line: `purser COMMAND ...`. commands.lua has the commands; see docs/cli/command-line.md.
 
 local lazy = require "purser.client.util.lazy"
 local core = lazy "purser.core"

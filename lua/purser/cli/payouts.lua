@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- `purser payouts`: a list of payments, each made once; see docs/payouts.md. What is shown, confirmed and sent is one
+-- `purser payouts`: a list of payments, each made once; see docs/desk/payouts.md. What is shown, confirmed and sent is one
 -- plan (desk/payouts/runs.lua).
 
 local approvals = require "purser.cli.approvals"

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- `purser policy check|try|sign|install|signers FILE`; see docs/approvals.md.
+-- `purser policy check|try|sign|install|signers FILE`; see docs/desk/approvals.md.
 
 local approvals = require "purser.cli.approvals"
 local approve = require "purser.cli.approve"

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- `purser receive`: each deposit credited once, to the right customer, or a person is asked; see docs/receive.md.
+-- `purser receive`: each deposit credited once, to the right customer, or a person is asked; see docs/desk/receive.md.
 
 local addresses = require "purser.cli.address"
 local connection = require "purser.cli.connection"

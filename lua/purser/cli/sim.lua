@@ -52,7 +52,7 @@ function M.grammar()
       { "--profile", "<name>", "Conventions of signing and placement, as in purser.new." },
       { "--rate-limit", "<pools>", "HTTP 429 above these pools, then bans of minutes: default or mexc, as in the "
         .. "profile; or CAPACITY/MILLISECONDS.", convert = pools },
-      { "--set", "<name=value>", "Another option of purser.sim.new, such as fee=inside (docs/simulator.md).",
+      { "--set", "<name=value>", "Another option of purser.sim.new, such as fee=inside (docs/testing/simulator.md).",
         many = true } },
   }
 end

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 -- `purser test -- COMMAND`: a program of the user's against the simulator, once for each fault at each of its write
--- calls; see docs/simulator.md.
+-- calls; see docs/testing/simulator.md.
 
 local connection = require "purser.cli.connection"
 local core = require "purser.core"

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- `purser watch deposits`: each new deposit and each change of one, as it comes, a line each; see docs/waiting.md.
--- `purser watch account`: what changes of an account is told once; see docs/in-production.md.
+-- `purser watch deposits`: each new deposit and each change of one, as it comes, a line each; see docs/desk/waiting.md.
+-- `purser watch account`: what changes of an account is told once; see docs/desk/in-production.md.
 
 local activity = require "purser.cli.activity"
 local connection = require "purser.cli.connection"

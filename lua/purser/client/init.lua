@@ -114,7 +114,7 @@ for _, group in ipairs(operations.all_group_names) do
   group_types[group] = { __name = "purser." .. group, __metatable = "purser." .. group, __index = methods }
 end
 
---- Makes a client. See docs/options.md for the options.
+--- Makes a client. See docs/client/options.md for the options.
 ---@param options table
 ---@param seams purser.Seams
 ---@return purser.Client|nil client, purser.Error|nil err

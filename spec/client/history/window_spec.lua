@@ -11,7 +11,7 @@ local DAY, NOW = 86400000, listed_records.NOW
 local between, client_of, spread = listed_records.between, listed_records.client_of, listed_records.spread
 
 describe("what the proof of an end costs", function()
-  -- Deposits of a quarter, so many a week: the numbers of docs/histories.md.
+  -- Deposits of a quarter, so many a week: the numbers of docs/client/histories.md.
   local function requests(per_week, more)
     local records = spread(per_week * 12, 84 * DAY, "insertTime", "txId")
     local client = client_of(function(_, params) return between(records, params, "insertTime") end)

@@ -2,7 +2,7 @@
 -- The blocking transport against a peer that misbehaves at every point: whatever it does, a request that moves money
 -- reaches the wire once, and the caller knows what that means. Together with curl_not_sent_spec.lua (names,
 -- connections, TLS), curl_request_spec.lua (what goes out), curl_answer_spec.lua (what comes) and
--- curl_object_spec.lua each row of docs/outcomes.md that loopback can provoke is provoked.
+-- curl_object_spec.lua each row of docs/write/outcomes.md that loopback can provoke is provoked.
 -- make test: 4 s, waits
 
 local curl = require "purser.client.transport.curl"

@@ -41,7 +41,7 @@ M.mexc = {
   hosts = { ["api.mexc.com"] = true },
   array_body = "query",
   live_operations = true,
-  -- docs/limits.md says whose reading this is, and of when.
+  -- docs/client/limits.md says whose reading this is, and of when.
   pools = {
     ip = { capacity = 300, window_ms = 10000 },
     account = { capacity = 500, window_ms = 10000, scope = "account" },

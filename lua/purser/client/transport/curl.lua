@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 --- The blocking transport: one kept libcurl handle, which reuses its connections.
--- A request that moves money (`at_most_once`) reaches the wire at most once; see docs/outcomes.md.
+-- A request that moves money (`at_most_once`) reaches the wire at most once; see docs/write/outcomes.md.
 
 local libcurl = require "purser.client.util.libcurl"
 

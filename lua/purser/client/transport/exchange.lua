@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 --- One HTTP/1.1 exchange over a socket that a host brings: what a transport's `send` returns. The host connects; the
--- order, the time, the bounds and the outcome are here (docs/transports.md).
+-- order, the time, the bounds and the outcome are here (docs/client/transports.md).
 --
 --     local exchange = require "purser.client.transport.exchange"
 --     function transport:send(request)

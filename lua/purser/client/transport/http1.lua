@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 --- HTTP/1.1 without a socket: the bytes of a request, and a strict reader of its answer. For transports on sockets that
--- a host brings (docs/transports.md).
+-- a host brings (docs/client/transports.md).
 --
 --     local bytes = assert(http1.request(request)) -- with `Connection: close`; not so as http1.request(request, true)
 --     local reader = http1.reader()

@@ -2,7 +2,7 @@
 -- SPDX-License-Identifier: MIT
 -- luacheck: ignore
 -- Made by tools/docs.lua from the rows; `make docs` makes it again. For editors: no program loads this file.
--- An `integer` beyond the host's exact range arrives as its text; see docs/numbers.md.
+-- An `integer` beyond the host's exact range arrives as its text; see docs/client/numbers.md.
 
 ---@alias purser.account_types
 ---| "SPOT"
@@ -1518,7 +1518,7 @@ function Client:preview(name, params, opts) end
 ---@return purser.Error|nil err
 function Client:parse(name, status, body, headers, intent) end
 
---- Finds out what became of a call whose outcome is unknown: docs/reconcile.md says how. Takes its error,
+--- Finds out what became of a call whose outcome is unknown: docs/write/reconcile.md says how. Takes its error,
 --- or its intent.
 ---@param unreconciled purser.Error|purser.Intent
 ---@param options? purser.ReconcileOptions
@@ -1569,7 +1569,7 @@ function Client:sleep(ms) end
 --- Wipes the secret and closes the connections that this client opened itself. May be called again.
 function Client:close() end
 
---- Walks every record of a history or list: client:each("wallet.deposit_history", { from = ... }); docs/histories.md.
+--- Walks every record of a history or list: client:each("wallet.deposit_history", { from = ... }); docs/client/histories.md.
 ---@param name string  full name of the operation
 ---@param params? table  purser.WalkParams, and those of the operation
 ---@param opts? purser.CallOptions  of each call
@@ -1588,7 +1588,7 @@ function Client:earliest(name, now) end
 ---@return purser.Error|nil err
 function Client:limits() end
 
---- Waits until what is read is as requested: client:wait_for { read = ..., judge = ... }. See docs/waiting.md.
+--- Waits until what is read is as requested: client:wait_for { read = ..., judge = ... }. See docs/desk/waiting.md.
 ---@param options purser.WaitOptions
 ---@return any value
 ---@return purser.Error|nil err

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
---- An agent: a program that talks, and may read an account, propose payments and make them. See docs/agents.md.
+--- An agent: a program that talks, and may read an account, propose payments and make them. See docs/desk/agents.md.
 ---
 ---     local agent = assert(purser.agent.new { client = client, journal = journal, stop_file = "pay.stop" })
 ---     for line in io.lines() do

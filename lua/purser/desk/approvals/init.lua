@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
---- Approvals: plans that persons sign, and the policy that says who has to. See docs/approvals.md.
+--- Approvals: plans that persons sign, and the policy that says who has to. See docs/desk/approvals.md.
 ---
 ---     local text = assert(purser.approvals.plan { client = client, policy = folder, queue = "june",
 ---       journal_id = assert(journal:id()), payments = list, maker = "carol" })

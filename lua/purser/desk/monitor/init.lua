@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 --- Watches over an account in production: alerts, once per change, and numbers for Prometheus.
---- See docs/in-production.md.
+--- See docs/desk/in-production.md.
 
 local alerts = require "purser.desk.monitor.alerts"
 local metrics = require "purser.desk.monitor.metrics"

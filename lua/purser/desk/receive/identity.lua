@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- Which record is which deposit: docs/receive.md, "One deposit".
+-- Which record is which deposit: docs/desk/receive.md, "One deposit".
 --
 -- Equal: records whose members are equal as values are one deposit; n equal ones are n deposits.
 -- Doubt: while every known deposit is shown, a record that is left over is new. A known deposit that the reading asked

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
---- Money in: each deposit is credited once, to the right customer, or a person is asked. See docs/receive.md.
+--- Money in: each deposit is credited once, to the right customer, or a person is asked. See docs/desk/receive.md.
 ---
 ---     local receive = assert(purser.receive.open { sqlite = "deposits.db", client = client, receivers = {
 ---       shop = { command = "./credit.sh" } } })

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 --- A transport around another one that writes each exchange as one line of JSON, redacted before it is kept.
--- docs/recordings.md says what stays. Whatever happens to the recording, the answer is handed on as it came.
+-- docs/testing/recordings.md says what stays. Whatever happens to the recording, the answer is handed on as it came.
 
 local core = require "purser.core"
 local json = require "purser.json"

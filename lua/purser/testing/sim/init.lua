@@ -65,7 +65,7 @@ end
 ---@field variant "document"|"live"|nil  whose form the answers have. Default: "document"
 ---@field profile string|table|nil  conventions of signing and placement, as in purser.new
 ---@field record_requests integer|nil  how many requests sim:requests() remembers. Default: 100
----@field rate_limit boolean|string|table<string, purser.PoolOptions>|nil  see docs/limits.md. Default: false
+---@field rate_limit boolean|string|table<string, purser.PoolOptions>|nil  see docs/client/limits.md. Default: false
 ---@field repeated_ids "execute"|"reject"|nil      a client's id that was used before. Default: "execute"
 ---@field fee "on_top"|"inside"|nil                of a withdrawal. Default: "on_top"
 ---@field saved_addresses_only boolean|nil         withdrawals go to saved addresses alone. Default: false
@@ -124,7 +124,7 @@ local function build(options, saved)
   return sim
 end
 
---- Makes a simulator. Returns it, or nil and what is wrong with the options. docs/simulator.md says what each does.
+--- Makes a simulator. Returns it, or nil and what is wrong with the options. docs/testing/simulator.md says what each does.
 ---@param options purser.SimOptions|nil
 ---@return purser.Sim|nil, string|nil message
 function M.new(options)

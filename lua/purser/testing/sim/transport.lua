@@ -54,7 +54,7 @@ function M.answer(response)
   return { status = response.status, body = response.body, headers = lower_names(response.headers) }
 end
 
---- Sends a request to the simulator; see docs/core.md for what a transport is.
+--- Sends a request to the simulator; see docs/contributing/core.md for what a transport is.
 function Transport:send(request)
   local sim = self.sim
   if not sim then return nil, { kind = "closed", outcome = "not_sent", message = "the transport is closed" } end

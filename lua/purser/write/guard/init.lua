@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 --- Guard rails: what a client must not do, whatever its caller asks. Checked below every wrapper, before anything is
---- sent. docs/guard-rails.md says what each rule means; guard/options.lua reads them.
+--- sent. docs/write/guard-rails.md says what each rule means; guard/options.lua reads them.
 --
 -- A row says what it moves (`moves`): which of its own parameters are the asset and the amount, and what kind of
 -- destination it has. Nothing but these parameters decides: `extra_params` never does.

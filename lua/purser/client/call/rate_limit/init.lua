@@ -11,7 +11,7 @@
 --
 -- where kv has get and put of documents (lists of lists of words), of these names alone, `now` is the store's time, and
 -- `run` a word, no number, that changes where the store may have lost something. fn may be called more than once; what
--- it put the last time counts. docs/limits.md says which stores there are.
+-- it put the last time counts. docs/client/limits.md says which stores there are.
 
 local core = require "purser.core"
 local lazy = require "purser.client.util.lazy"
