@@ -49,10 +49,10 @@ local function navigation()
   for line in read "docs/README.md":gmatch "[^\n]+" do
     local heading = line:match "^## (.+)"
     if heading then groups[#groups + 1] = { title = heading } end
-    for target in line:gmatch "%]%(([%w-]+%.md)%)" do
+    for target in line:gmatch "%]%((%l[%w/-]*%.md)%)" do
       if not seen[target] and #groups > 1 then
         seen[target] = true
-        local title = target:gsub("%.md$", ""):gsub("^operations%-", ""):gsub("^reference%-", "")
+        local title = target:gsub("/README%.md$", ""):gsub("%.md$", ""):gsub("^.*/", "")
         title = title:gsub("%-", " "):gsub("^%l", string.upper)
         table.insert(groups[#groups], { path = "docs/" .. target, title = title })
       end
@@ -144,7 +144,7 @@ local function main()
     if not queue[path] then queue[#queue + 1], queue[path] = path, true end
   end
   for _, path in ipairs(roots) do enqueue(path) end
-  for path in io.popen("ls docs/*.md"):lines() do enqueue(path) end
+  for path in io.popen("find docs -name '*.md' | sort"):lines() do enqueue(path) end
   for _, path in ipairs(queue) do -- which grows
     if path:find "%.png$" or path:find "%.svg$" then
       run(("cp %s %s"):format(quoted(path), quoted(folder .. "/" .. path)))

@@ -3,8 +3,8 @@
 --
 --   host examples/host/game.lua KEYS
 --
--- KEYS is a credentials file (docs/cli/command-line.md) with api_key, secret_key and base_url, which nobody else can read:
--- every process of a machine can see the arguments of the others. C reads the secret; no Lua string ever holds it.
+-- KEYS is a credentials file (docs/cli/command-line.md) with api_key, secret_key and base_url, which nobody else can
+-- read: every process of a machine can see the arguments of the others. C reads the secret; no Lua string holds it.
 
 local core = require "purser.core"
 local purser = require "purser"

@@ -397,7 +397,7 @@ describe("a check by the annotations", function()
     local judged = 0
     local globals = { purser = "purser", client = "purser.Client", desk = "purser.Client", saved_address = "string",
       journal_path = "string" }
-    for _, file in ipairs(lines_of "ls README.md docs/*.md") do
+    for _, file in ipairs(lines_of "find README.md docs -name '*.md'") do
       local text, at = "", 1
       for _, block in ipairs(run.blocks(file)) do
         if block.language == "lua" and not block.file then

@@ -151,11 +151,11 @@ end)
 
 describe("the pages of hosts", function()
   it("have at most 40 lines, and stand in docs/hosts/hosts.md", function()
-    local pipe, count = assert(io.popen "ls docs/hosts/*.md"), 0
+    local pipe, count = assert(io.popen "ls docs/hosts/*.md | grep -Ev 'hosts/(hosts|openresty)'"), 0
     for path in pipe:lines() do
       local _, lines = files.read(path):gsub("\n", "")
       assert.is_true(lines <= 40, path)
-      local link = "](" .. path:gsub("^docs/", "") .. ")"
+      local link = "](" .. path:match "[^/]+$" .. ")"
       assert.is_truthy(files.read("docs/hosts/hosts.md"):find(link, 1, true), path)
       count = count + 1
     end

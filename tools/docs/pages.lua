@@ -235,14 +235,14 @@ local header = [[
 %s
 
 `timestamp`, `recvWindow` and `signature` travel in the query of every request and are not listed. Rejections that every
-operation shares (key, signature, clock, permission) are in [errors.md](errors.md). Permissions have their full names:
+operation shares (key, signature, clock, permission) are in [errors](../write/errors.md). Permissions have full names:
 what the service also writes `SPOT_ACCOUNT_R` is `SPOT_ACCOUNT_READ`, and `SPOT_TRANSFER_W` is `SPOT_TRANSFER_WRITE`. A
 member that is absent or `null` is `nil`; members that the service adds later come through under their own names. In the
 examples `client` signs with the main account's key, `desk` with a sub-account's, and `saved_address` is in the
-account's address book; [guide.md](guide.md) says how a client is made.
+account's address book; [guide.md](../guide.md) says how a client is made.
 ]]
 
---- The text of docs/operations-<group>.md.
+--- The text of docs/operations/<group>.md.
 ---@param group string  broker, sub_account or wallet
 ---@return string
 function M.page(group)
@@ -268,7 +268,8 @@ function M.options(options)
   local lines = {}
   local add = table_of(lines, { "option", "type", "default", "what it does" })
   for _, option in ipairs(options) do
-    add("`" .. option[1] .. "`", "`" .. option[2]:gsub("|", "\\|") .. "`", option[3], option[4])
+    local about = option[4]:gsub("%]%((%l)", "](../%1")
+    add("`" .. option[1] .. "`", "`" .. option[2]:gsub("|", "\\|") .. "`", option[3], about)
   end
   return table.concat(lines, "\n") .. "\n"
 end

@@ -12,75 +12,75 @@ local WIDTH = 80
 
 -- The pages: file, title, what it is about, and sections: class, how its functions are written, heading, manual page.
 local plan = {
-  { "reference-client", "Reference: clients", {
-    { "purser", "purser.", "The module purser", "options" },
-    { "purser.Client", "client:", "A client", "options" },
-    { "purser.Wallet", "client.wallet:", "client.wallet", "operations-wallet" },
-    { "purser.SubAccount", "client.sub_account:", "client.sub_account", "operations-sub-account" },
-    { "purser.Broker", "client.broker:", "client.broker", "operations-broker" },
-    { "purser.Live", "client.live:", "client.live", "live" },
-    { "purser.Walk", "walk:", "A walk", "histories" },
-    { "purser.BalanceWalk", "balances:", "A walk over balances", "fleets" },
-    { "purser.Watch", "watch:", "A watch", "waiting" },
-    { "purser.Plan", "plan:", "A plan", "plans" },
-    { "purser.RateLimit", "rate_limit:", "A rate limit", "limits" },
-    { "purser.RestrictedClient", "restricted:", "A restricted client", "sandboxes" },
-    { "purser.Error", "err.", "An error", "errors" },
-    { "purser.modules.errors", "errors.", "purser.client.call.errors", "errors" },
+  { "client", "Reference: clients and transports", {
+    { "purser", "purser.", "The module purser", "client/options" },
+    { "purser.Client", "client:", "A client", "client/options" },
+    { "purser.Wallet", "client.wallet:", "client.wallet", "operations/wallet" },
+    { "purser.SubAccount", "client.sub_account:", "client.sub_account", "operations/sub-account" },
+    { "purser.Broker", "client.broker:", "client.broker", "operations/broker" },
+    { "purser.Live", "client.live:", "client.live", "client/live" },
+    { "purser.Walk", "walk:", "A walk", "client/histories" },
+    { "purser.RateLimit", "rate_limit:", "A rate limit", "client/limits" },
+    { "purser.RestrictedClient", "restricted:", "A restricted client", "client/sandboxes" },
+    { "purser.Error", "err.", "An error", "write/errors" },
+    { "purser.modules.errors", "errors.", "purser.client.call.errors", "write/errors" },
+    { "purser.Transports", "purser.transport.", "purser.transport", "client/transports" },
+    { "purser.Transport", "transport:", "What a transport has", "client/transports" },
+    { "purser.transport.curl", "curl:", "The transport curl", "client/transports" },
+    { "purser.transport.multi", "multi:", "The transport multi", "hosts/hosts" },
+    { "purser.modules.http1", "http1.", "purser.client.transport.http1", "client/transports" },
+    { "purser.transport.http1.reader", "reader:", "A reader of an answer", "client/transports" },
+    { "purser.modules.exchange", "exchange.", "purser.client.transport.exchange", "client/transports" },
   } },
-  { "reference-payments", "Reference: journals, payouts, fleets, monitoring", {
-    { "purser.modules.journal", "purser.journal.", "purser.journal", "journal" },
-    { "purser.Journal", "journal:", "A journal", "journal" },
-    { "purser.modules.payouts", "purser.payouts.", "purser.payouts", "payouts" },
-    { "purser.Payouts", "payouts:", "A queue of payments", "payouts" },
+  { "write", "Reference: the journal", {
+    { "purser.modules.journal", "purser.journal.", "purser.journal", "write/journal" },
+    { "purser.Journal", "journal:", "A journal", "write/journal" },
     { "purser.modules.planned", "planned.", "purser.write.planned: for rooms that keep a plan of their own",
-      "journal" },
-    { "purser.modules.approvals", "purser.approvals.", "purser.approvals", "approvals" },
-    { "purser.PlansKept", "plans:", "The plans that a payer's journal keeps", "approvals" },
-    { "purser.modules.fleet", "purser.fleet.", "purser.fleet", "fleets" },
-    { "purser.Fleet", "fleet:", "A fleet", "fleets" },
-    { "purser.FleetMoves", "moves:", "Moves of a fleet", "fleets" },
-    { "purser.modules.agent", "purser.agent.", "purser.agent", "agents" },
-    { "purser.modules.monitor", "purser.monitor.", "purser.monitor", "in-production" },
-    { "purser.Alerts", "alerts:", "Alerts", "in-production" },
-    { "purser.Metrics", "metrics:", "Numbers for Prometheus", "in-production" },
+      "write/journal" },
   } },
-  { "reference-books", "Reference: the books", {
-    { "purser.modules.books", "purser.books.", "purser.books", "sync" },
-    { "purser.Books", "books:", "Books", "statement" },
+  { "desk", "Reference: payouts, approvals, books, fleets, monitoring", {
+    { "purser.modules.payouts", "purser.payouts.", "purser.payouts", "desk/payouts" },
+    { "purser.Payouts", "payouts:", "A queue of payments", "desk/payouts" },
+    { "purser.Plan", "plan:", "A plan", "desk/plans" },
+    { "purser.modules.approvals", "purser.approvals.", "purser.approvals", "desk/approvals" },
+    { "purser.PlansKept", "plans:", "The plans that a payer's journal keeps", "desk/approvals" },
+    { "purser.modules.agent", "purser.agent.", "purser.agent", "desk/agents" },
+    { "purser.modules.books", "purser.books.", "purser.books", "desk/sync" },
+    { "purser.Books", "books:", "Books", "desk/statement" },
+    { "purser.Watch", "watch:", "A watch", "desk/waiting" },
+    { "purser.modules.fleet", "purser.fleet.", "purser.fleet", "desk/fleets" },
+    { "purser.Fleet", "fleet:", "A fleet", "desk/fleets" },
+    { "purser.FleetMoves", "moves:", "Moves of a fleet", "desk/fleets" },
+    { "purser.BalanceWalk", "balances:", "A walk over balances", "desk/fleets" },
+    { "purser.modules.vault", "purser.vault.", "purser.vault", "desk/fleets" },
+    { "purser.VaultFile", "vault:", "The vault of a fleet in a file", "desk/fleets" },
+    { "purser.modules.monitor", "purser.monitor.", "purser.monitor", "desk/in-production" },
+    { "purser.Alerts", "alerts:", "Alerts", "desk/in-production" },
+    { "purser.Metrics", "metrics:", "Numbers for Prometheus", "desk/in-production" },
   } },
-  { "reference-values", "Reference: amounts, times, codes, CSV, JSON, secrets", {
-    { "purser.modules.decimal", "decimal.", "purser.decimal", "numbers" },
-    { "purser.decimal", "amount:", "An amount", "numbers" },
-    { "purser.modules.utc", "utc.", "purser.utc", "numbers" },
-    { "purser.modules.states", "states.", "purser.states", "numbers" },
-    { "purser.modules.codes", "codes.", "purser.codes", "errors" },
+  { "testing", "Reference: the simulator and recordings", {
+    { "purser.modules.sim", "purser.sim.", "purser.sim", "testing/simulator" },
+    { "purser.Sim", "sim:", "A simulator", "testing/simulator" },
+    { "purser.SimWorld", "world:", "A simulator that runs elsewhere", "testing/simulator" },
+    { "purser.transport.recorder", "record:", "A recording transport", "testing/recordings" },
+    { "purser.transport.replayer", "replay:", "A replaying transport", "testing/recordings" },
+    { "purser.modules.drift", "drift.", "purser.testing.recording.drift", "testing/recordings" },
+  } },
+  { "hosts", "Reference: hosts and tasks", {
+    { "purser.nginx.openresty", "openresty:", "The transport openresty", "hosts/openresty" },
+    { "purser.nginx.cosocket", "cosocket:", "The transport cosocket", "hosts/openresty" },
+    { "purser.modules.schedule", "schedule.", "purser.schedule", "hosts/hosts" },
+  } },
+  { "values", "Reference: amounts, times, codes, CSV, JSON, secrets", {
+    { "purser.modules.decimal", "decimal.", "purser.decimal", "client/numbers" },
+    { "purser.decimal", "amount:", "An amount", "client/numbers" },
+    { "purser.modules.utc", "utc.", "purser.utc", "client/numbers" },
+    { "purser.modules.states", "states.", "purser.states", "client/numbers" },
+    { "purser.modules.codes", "codes.", "purser.codes", "write/errors" },
     { "purser.modules.csv", "csv.", "purser.csv", "cookbook" },
     { "purser.modules.json", "json.", "purser.json" },
-    { "purser.modules.secrets", "secrets.", "purser.secrets", "signing" },
-    { "purser.Secret", "secret:", "A secret", "signing" },
-    { "purser.modules.vault", "purser.vault.", "purser.vault", "fleets" },
-    { "purser.VaultFile", "vault:", "The vault of a fleet in a file", "fleets" },
-  } },
-  { "reference-transports", "Reference: transports and tasks", {
-    { "purser.Transports", "purser.transport.", "purser.transport", "transports" },
-    { "purser.Transport", "transport:", "What a transport has", "transports" },
-    { "purser.transport.curl", "curl:", "The transport curl", "transports" },
-    { "purser.transport.multi", "multi:", "The transport multi", "hosts" },
-    { "purser.nginx.openresty", "openresty:", "The transport openresty", "openresty" },
-    { "purser.nginx.cosocket", "cosocket:", "The transport cosocket", "openresty" },
-    { "purser.transport.recorder", "record:", "A recording transport", "recordings" },
-    { "purser.transport.replayer", "replay:", "A replaying transport", "recordings" },
-    { "purser.modules.schedule", "schedule.", "purser.schedule", "hosts" },
-    { "purser.modules.http1", "http1.", "purser.client.transport.http1", "transports" },
-    { "purser.transport.http1.reader", "reader:", "A reader of an answer", "transports" },
-    { "purser.modules.exchange", "exchange.", "purser.client.transport.exchange", "transports" },
-    { "purser.modules.drift", "drift.", "purser.testing.recording.drift", "recordings" },
-  } },
-  { "reference-simulator", "Reference: the simulator", {
-    { "purser.modules.sim", "purser.sim.", "purser.sim", "simulator" },
-    { "purser.Sim", "sim:", "A simulator", "simulator" },
-    { "purser.SimWorld", "world:", "A simulator that runs elsewhere", "simulator" },
+    { "purser.modules.secrets", "secrets.", "purser.secrets", "client/signing" },
+    { "purser.Secret", "secret:", "A secret", "client/signing" },
   } },
 }
 
@@ -160,8 +160,8 @@ local function record_link(shape)
     for _, row in ipairs(rows) do
       local _, of = pages.result_of(row)
       if of == shape then
-        local page = row.group == "live" and "live.md"
-          or ("operations-%s.md#%s"):format(row.group:gsub("_", "-"), anchor(row.id .. " " .. row.full_name))
+        local page = row.group == "live" and "../client/live.md"
+          or ("../operations/%s.md#%s"):format(row.group:gsub("_", "-"), anchor(row.id .. " " .. row.full_name))
         return ("[%s](%s)"):format(shape, page)
       end
     end
@@ -199,7 +199,7 @@ function Book:words(type_)
   local group, name = type_.name:match "^purser%.([%l_]+)%.(each_[%l_]+)%.params$"
   if group then
     local row = self.walks[group .. "." .. name]
-    return ("%s and the parameters of [%s](operations-%s.md#%s), without its times and pages"):format(
+    return ("%s and the parameters of [%s](../operations/%s.md#%s), without its times and pages"):format(
       self:words { kind = "name", name = "purser.WalkParams" }, row.full_name, (row.group:gsub("_", "-")),
       anchor(row.id .. " " .. row.full_name))
   end
@@ -302,7 +302,7 @@ function Book:write_function(lines, owner, field)
   for i, result in ipairs(fun.returns) do
     local is_error = i > 1 and types.show(result.type):find "^purser%.Error"
     results[i] = (result.name and result.name ~= "..." and "`" .. result.name .. "`: " or "")
-      .. (is_error and "[purser.Error](" .. (self.page == "reference-client" and "" or "reference-client.md")
+      .. (is_error and "[purser.Error](" .. (self.page == "client" and "" or "client.md")
         .. "#an-error)" or self:words(result.type)) .. ((result.text or "") ~= "" and " (" .. result.text .. ")" or "")
   end
   if #results > 0 then
@@ -339,7 +339,7 @@ end
 function Book:write_section(lines, section)
   local class = self.model.classes[section[1]]
   lines[#lines + 1] = "\n## " .. section[3]
-  if section[4] then lines[#lines + 1] = ("\nMore: [%s](%s.md)."):format(section[4], section[4]) end
+  if section[4] then lines[#lines + 1] = ("\nMore: [%s](../%s.md)."):format(section[4]:match "[^/]+$", section[4]) end
   if class.parent and self.places[class.parent] then
     lines[#lines + 1] = ""
     wrap(lines, "It has what " .. self:words { kind = "name", name = class.parent } .. " has.", "")
@@ -360,9 +360,9 @@ local head = [[
 <!-- Made by tools/docs.lua; `make docs` makes it again. -->
 # %s
 
-All pages of the reference: [reference](reference.md). Unless an entry says
+All pages of the reference: [reference](README.md). Unless an entry says
 otherwise, a function that fails returns nil and an error, and an `integer`
-beyond the host's exact range is its text ([numbers](numbers.md)).]]
+beyond the host's exact range is its text ([numbers](../client/numbers.md)).]]
 
 -- The first sentence of a comment.
 local function first_sentence(about)
@@ -377,9 +377,11 @@ function Book:index()
 # Reference
 
 Every public function. The 40 operations are on pages of their own:
-[wallet](operations-wallet.md), [sub_account](operations-sub-account.md),
-[broker](operations-broker.md). The modules in C are on [core](core.md).
-Editors read the same from the annotations: [editors](editors.md).]] }
+[wallet](../operations/wallet.md),
+[sub_account](../operations/sub-account.md),
+[broker](../operations/broker.md). The modules in C are on
+[core](../contributing/core.md). Editors read the same from the annotations:
+[editors](../client/editors.md).]] }
   for _, page in ipairs(plan) do
     lines[#lines + 1] = ("\n## %s\n\nPage: [%s](%s.md)."):format(page[2]:gsub("^Reference: ", ""), page[1], page[1])
     for _, section in ipairs(page[3]) do
@@ -417,7 +419,7 @@ function M.files(meta)
     book.page = page[1]
     local lines = { head:format(page[2]) }
     for _, section in ipairs(page[3]) do book:write_section(lines, section) end
-    files[("docs/%s.md"):format(page[1])] = table.concat(lines, "\n") .. "\n"
+    files["docs/reference/" .. page[1] .. ".md"] = table.concat(lines, "\n"):gsub("%]%((%l[%w-]*/)", "](../%1") .. "\n"
   end
   return files
 end

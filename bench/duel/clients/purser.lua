@@ -4,8 +4,8 @@
 -- processes: 4
 --
 -- docs/write/one-payment.md: a journal for all processes, and the same call again until it has a result (`plain`).
--- docs/desk/payouts.md: a queue (`careful`). `control` is `plain` without the journal, its id repeated by hand after a kill:
--- it pays twice.
+-- docs/desk/payouts.md: a queue (`careful`). `control` is `plain` without the journal, its id repeated by
+-- hand after a kill: it pays twice.
 
 local purser = require "purser"
 

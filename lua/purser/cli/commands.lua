@@ -172,7 +172,7 @@ function M.of_operation(row)
   return {
     text = row.summary .. (effects[row.effect] or "") .. "\n" .. facts(row), row = row, unknown = member_hint(row),
     epilog = ("Example: %s\nMore: docs/%s.md"):format(example_of(row),
-      row.live and "live" or "operations-" .. row.group:gsub("_", "-")),
+      row.live and "client/live" or "operations/" .. row.group:gsub("_", "-")),
     parameters, own_options(row), output.group(output.members(row), { is_record = row.result.record }),
     row.effect ~= "read" and connection.safety or { "Safety" }, connection.service, connection.messages,
   }
@@ -195,7 +195,7 @@ Examples:
   purser wallet deposit_history --coin USDT --since 30d
   purser wallet withdraw --coin USDT --network TRX --address T... --amount 12.5
   purser payouts list.csv --operation wallet.withdraw --journal payouts.db
-`purser help COMMAND` explains one; `purser help credentials` says where keys come from. docs/cli/command-line.md has more.
+`purser help COMMAND` explains one; `purser help credentials` says where keys come from. More: docs/cli/command-line.md
 `purser sim --demo` serves a simulator, with keys, to try everything on.]]
 
 local function load_group(group)

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- `purser journal list|show|recover --journal FILE`: what was recorded, and what became of it; see docs/write/journal.md.
+-- `purser journal list|show|recover --journal FILE`: what was recorded, what became of it; see docs/write/journal.md.
 
 local connection = require "purser.cli.connection"
 local lazy = require "purser.client.util.lazy"

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- `purser payouts`: a list of payments, each made once; see docs/desk/payouts.md. What is shown, confirmed and sent is one
--- plan (desk/payouts/runs.lua).
+-- `purser payouts`: a list of payments, each made once; see docs/desk/payouts.md. What is shown, confirmed and sent is
+-- one plan (desk/payouts/runs.lua).
 
 local approvals = require "purser.cli.approvals"
 local connection = require "purser.cli.connection"

@@ -24,7 +24,7 @@ local WORKER = { "--worker", "<name>", "Name of this worker; without it \"shell\
 -- The actions, as actions.lua takes them.
 local list = {
   { "plan", "Show what would be paid, with sums and balances; nothing is sent. Without FILE the list is all that the "
-    .. "queue has still to pay. With --policy and --output it writes the plan that persons sign (docs/desk/approvals.md).",
+    .. "queue has still to pay. With --policy and --output it writes a plan that persons sign: docs/desk/approvals.md",
     { { "file", "The list.", optional = true } }, "june.csv --operation wallet.withdraw",
     { OPERATION, QUEUE, UNCHECKED, DECIMAL,
       { "--maker", "<name>", "Of a plan to be signed: who makes it, and so does not approve it; without it USER." },

@@ -256,7 +256,7 @@ function State:close()
   build.close(self)
 end
 
---- Walks every record of a history or list: client:each("wallet.deposit_history", { from = ... }); docs/client/histories.md.
+--- Walks a history or list: client:each("wallet.deposit_history", { from = ... }); docs/client/histories.md.
 ---@param name string  full name of the operation
 ---@param params table|nil  purser.WalkParams, and those of the operation
 ---@param opts purser.CallOptions|nil  of each call

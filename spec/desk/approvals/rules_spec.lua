@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- Decisions by a policy: the examples of docs/desk/approvals.md, all subsets of signatures against an oracle, and random
--- policies against a second, naive evaluator.
+-- Decisions by a policy: the examples of docs/desk/approvals.md, all subsets of signatures against an oracle, and
+-- random policies against a second, naive evaluator.
 -- make test: 6 s
 
 local decimal = require "purser.decimal"
@@ -218,7 +218,7 @@ describe("a destination whose memo stands behind a colon", function()
   it("is not made of a prefix where the operation has a memo of its own", function()
     local first, second = to("bitcoincash:qa", "wallet.withdraw"), to("bitcoincash:qb", "wallet.withdraw")
     assert.not_equal(first.place, second.place)
-    assert.not_equal(to("0xAB", "wallet.withdraw").place, to("AB", "wallet.withdraw").place) -- docs/desk/approvals.md, 12
+    assert.not_equal(to("0xAB", "wallet.withdraw").place, to("AB", "wallet.withdraw").place) -- approvals.md, 12
   end)
 end)
 

@@ -1393,13 +1393,13 @@ function Live:uid(params, opts) end
 ---@field hooks? purser.Hooks  Functions that see every attempt, and every wait for the rate limit. Default: none.
 ---@field transport? purser.Transport  What sends requests. Default: curl.
 ---@field clock? fun(): integer  Returns epoch milliseconds for timestamp. Default: the system's.
----@field generate_ids? boolean  Whether Purser makes an id where you give none, so that a lost answer can be [reconciled](reconcile.md). Default: true.
----@field visibility_delay_ms? integer  How long a new record may be missing from lists; [reconcile.md](reconcile.md). Default: 30000.
+---@field generate_ids? boolean  Whether Purser makes an id where you give none, so a lost answer can be [reconciled](write/reconcile.md). Default: true.
+---@field visibility_delay_ms? integer  How long a new record may be missing from lists; [reconcile.md](write/reconcile.md). Default: 30000.
 ---@field journal? purser.Journal  Records each write call before it is sent.
 ---@field account? string  The name under which the journal keeps what this client does. Default: a digest of the key.
 ---@field guard? purser.GuardOptions  Guard rails.
----@field policy? string  A folder of signed policies, under which the account is.
----@field correct_clock? boolean  Whether code 700003 corrects the clock; see [clock.md](clock.md). Default: true.
+---@field policy? string  A folder of signed policies for the account.
+---@field correct_clock? boolean  Whether code 700003 corrects the clock; see [clock.md](client/clock.md). Default: true.
 ---@field proxy? string  URL of a proxy. Default: none.
 ---@field ca_file? string  A file of certificates to trust. Default: the system's.
 ---@field ca_path? string  A directory of certificates; loads faster than one large file. Default: the system's.
@@ -1569,7 +1569,7 @@ function Client:sleep(ms) end
 --- Wipes the secret and closes the connections that this client opened itself. May be called again.
 function Client:close() end
 
---- Walks every record of a history or list: client:each("wallet.deposit_history", { from = ... }); docs/client/histories.md.
+--- Walks a history or list: client:each("wallet.deposit_history", { from = ... }); docs/client/histories.md.
 ---@param name string  full name of the operation
 ---@param params? table  purser.WalkParams, and those of the operation
 ---@param opts? purser.CallOptions  of each call

@@ -320,9 +320,9 @@ function M.read(path, operation, decimal_mark) return lists.read(path, operation
 ---@return purser.PaymentsPlan|nil plan, purser.Error|nil err
 function M.plan(client, payments, options) return plans.plan(client, payments, options) end
 
---- Opens a queue of payments, as one worker; see docs/desk/payouts.md. A worker's name must belong to one running process at
---- a time. One that is started again under its name continues at once with what it had; others wait until its leases
---- end.
+--- Opens a queue of payments, as one worker; see docs/desk/payouts.md. A worker's name belongs to one running process
+--- at a time. A worker that is started again under its name continues at once with what it had; others wait until
+--- its leases end.
 ---@param options purser.PayoutsOptions
 ---@return purser.Payouts|nil payouts, purser.Error|nil err
 function M.new(options)

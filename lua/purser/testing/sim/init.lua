@@ -124,7 +124,7 @@ local function build(options, saved)
   return sim
 end
 
---- Makes a simulator. Returns it, or nil and what is wrong with the options. docs/testing/simulator.md says what each does.
+--- Makes a simulator. Returns it, or nil and what is wrong. Each is explained in docs/testing/simulator.md.
 ---@param options purser.SimOptions|nil
 ---@return purser.Sim|nil, string|nil message
 function M.new(options)
