@@ -9,10 +9,10 @@ console-test:
 	@mkdir -p build
 	@$(LUA) /usr/bin/busted spec/browser/console_test.lua spec/browser/other_origin_test.lua
 
-# Makes the pictures of docs/testing/console.md.
+# Makes the pictures of docs/testing/simulator.md.
 console-pictures:
 	@tools/setup build test browser
 	@$(MAKE) --no-print-directory all
 	@mkdir -p build
 	@$(LUA) /usr/bin/busted --filter-out=axe.core spec/browser/console_test.lua
-	@cp build/console.png build/console-narrow.png docs/
+	@cp build/console.png build/console-narrow.png docs/testing/

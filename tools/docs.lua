@@ -24,16 +24,6 @@ local function with_part(page, name, text)
   return page:sub(1, from) .. text .. page:sub(to)
 end
 
--- The page of the cookbook shows its programs whole, so that they can be read there and run where they lie.
-local function cookbook()
-  local page = on_disk.read "docs/cookbook.md"
-  for name in page:gmatch "made: program (%l+)" do
-    local path = ("examples/cookbook/%s.lua"):format(name)
-    page = with_part(page, "program " .. name, ("```lua file: %s\n%s```\n"):format(path, on_disk.read(path)))
-  end
-  return page
-end
-
 --- Every generated file: path -> text. Nothing is written.
 ---@return table<string, string>
 function M.files()
@@ -42,8 +32,7 @@ function M.files()
     ["docs/operations/broker.md"] = pages.page "broker",
     ["docs/operations/sub-account.md"] = pages.page "sub_account",
     ["docs/operations/wallet.md"] = pages.page "wallet",
-    ["docs/cookbook.md"] = cookbook(),
-    ["docs/write/errors.md"] = with_part(on_disk.read("docs/write/errors.md"), "codes", pages.codes()),
+    ["docs/operations/codes.md"] = pages.codes(),
     ["docs/client/options.md"] = with_part(
       with_part(on_disk.read("docs/client/options.md"), "options", pages.options(words.options)),
       "call options", pages.options(words.call_options)),

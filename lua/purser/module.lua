@@ -57,7 +57,7 @@ function M.new(options)
   return clients.new(options, seams)
 end
 
---- Makes a client of these operations alone, for scripts that are not trusted: see docs/client/sandboxes.md.
+--- Makes a client of these operations alone, for scripts that are not trusted: see docs/security.md.
 ---@param client purser.Client
 ---@param names string[]  full names; a name with `*` stands for reads
 ---@return purser.RestrictedClient|nil restricted, purser.Error|nil err
@@ -66,7 +66,7 @@ function M.restricted(client, names)
 end
 
 --- Makes the environment of a script that is not trusted: the restricted client as `client`, copies of the functions of
---- Lua that reach nothing of the host, and of what `extras` names. See docs/client/sandboxes.md.
+--- Lua that reach nothing of the host, and of what `extras` names. See docs/security.md.
 ---@param client purser.RestrictedClient
 ---@param extras? table<string, any>  further names; functions are given as they are
 ---@return table|nil environment, purser.Error|nil err

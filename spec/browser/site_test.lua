@@ -147,8 +147,8 @@ describe("the manual as HTML", function()
     for _, theme in ipairs { "light", "dark" } do
       for _, width in ipairs { 1280, 400 } do
         browser:resize(width, 900)
-        for _, path in ipairs { "index.html", "docs/errors.html", "docs/payouts.html", "docs/reconcile.html",
-          "docs/cookbook.html", "examples/sweep.lua.html" } do
+        for _, path in ipairs { "index.html", "docs/write/outcomes.html", "docs/desk/payouts.html",
+          "docs/hosts/hosts.html", "docs/cookbook.html", "examples/sweep.lua.html" } do
           open(path)
           browser:run(("document.documentElement.dataset.theme = %q"):format(theme))
           assert.same({}, browser:violations(), path)
@@ -162,15 +162,15 @@ describe("the manual as HTML", function()
   end)
 
   it("finds words by the mouse and by the keyboard alone, from a disk", function()
-    open "docs/clock.html"
+    open "docs/client/numbers.html"
     search "reconcile"
     local best = browser:run "return document.querySelector('#results a').href"
-    assert.equal("docs/reconcile.html", best:sub(#folder + 9))
+    assert.equal("docs/write/outcomes.html", best:sub(#folder + 9))
     assert.is_truthy(browser:run "return document.querySelector('#count').textContent":find "^%d+ places")
     assert.equal("reconcile", browser:run "return document.querySelector('#results mark').textContent")
     browser:screenshot "build/site-search.png"
 
-    open "docs/clock.html"
+    open "docs/client/numbers.html"
     browser:press "/"
     search "withdrawOrderId wallet.withdraw"
     browser:press(DOWN)
@@ -191,20 +191,20 @@ describe("the manual as HTML", function()
 
   it("opens its pages on a narrow screen by a button", function()
     browser:resize(400, 900)
-    open "docs/errors.html"
+    open "docs/write/outcomes.html"
     assert.equal("none", browser:run "return getComputedStyle(document.querySelector('#pages')).display")
     browser:click(browser:find "#menu")
     assert.equal("true", browser:run "return document.querySelector('#menu').getAttribute('aria-expanded')")
-    assert.equal("Errors", browser:run "return document.querySelector('#pages [aria-current]').textContent")
+    assert.equal("Outcomes", browser:run "return document.querySelector('#pages [aria-current]').textContent")
     browser:screenshot "build/site-narrow.png"
     browser:resize(1280, 900)
   end)
 
   it("has colours that stay chosen, and asks for no file but its own", function()
-    open "docs/errors.html"
+    open "docs/write/outcomes.html"
     local before = browser:run "return getComputedStyle(document.body).backgroundColor"
     browser:click(browser:find "#theme")
-    open "docs/clock.html"
+    open "docs/client/numbers.html"
     assert.not_equal(before, browser:run "return getComputedStyle(document.body).backgroundColor")
     browser:screenshot "build/site-dark.png"
     assert.equal(0, browser:run [[return performance.getEntriesByType('resource').filter((entry) =>

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 -- The options of purser.new, and one way to check options everywhere: what is rejected, in which words, and how it is
--- given: docs/write/errors.md.
+-- given: docs/write/outcomes.md.
 
 local client_options = require "purser.client.options"
 local own = require "own_journal"

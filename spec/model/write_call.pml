@@ -9,7 +9,7 @@
  * transactions (`atomic`). The service loses requests and answers, executes a request late, shows a record late, may show
  * no ids and may spell what it shows in a way of its own.
  *
- * S1 to S11 are the sentences of docs/write/reconcile.md. Each -DWITHOUT_... takes one out, and the check must then fail. S4
+ * S1 to S11 are the sentences of docs/write/outcomes.md. Each -DWITHOUT_... takes one out, and the check must then fail. S4
  * says that a client without a journal keeps the same rows in memory: the model cannot tell the two apart.
  */
 #ifndef DEATHS

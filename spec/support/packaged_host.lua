@@ -1,12 +1,12 @@
 -- SPDX-License-Identifier: MIT
--- A page of docs/hosts run in its real host against the simulator: 20 reads and a withdrawal with slow answers, and
--- connections that are reset, so that the numbers of descriptors come back.
+-- A program of docs/hosts/hosts.md run in its real host against the simulator: 20 reads and a withdrawal with slow
+-- answers, and connections that are reset, so that the numbers of descriptors come back.
 --
 --   local host = require("packaged_host").start()
 --   local text = host:run("love", { lua = "luajit", command = "love FOLDER", appended = { ["main.lua"] = "..." } })
 --   host:stop()
 --
--- The files of the page are written into a folder; FOLDER and ROOT in a text stand for it and for the clone. What is
+-- The files of the program are written into a folder; FOLDER and ROOT in a text stand for it and for the clone. What is
 -- appended to a file can measure and check by host_ticks.lua, and writes its report to the file HOST_REPORT.
 
 package.path = "tools/?.lua;" .. package.path
@@ -16,6 +16,7 @@ local docs = require "docs.run"
 local files = require "files"
 local service = require "service"
 
+local PAGE = "docs/hosts/hosts.md"
 local READS, RESETS, DELAY_MS, LIMIT_S = 20, 5, 300, 240
 
 local ROOT = files.output_of("pwd"):match "[^\n]+"
@@ -63,16 +64,16 @@ local function read_if_there(path)
   return text
 end
 
---- Runs the program of docs/hosts/PAGE.md. `options`: `lua`: which build; `command`; `prepended`, `appended` and
+--- Runs the program of a host. `options`: `lua`: which build; `command`; `prepended`, `appended` and
 --- `files`: texts by name of file; `replaced`: pairs of pattern and text; `values`: further words to fill. Returns what
 --- the host said, and its report. Raises unless the service got the 20 reads and one withdrawal, which it executed.
-function methods:run(page, options)
+function methods:run(name_of_host, options)
   local folder = files.folder()
   local values = { ROOT = ROOT, FOLDER = folder }
   for name, value in pairs(options.values or {}) do values[name] = fill(tostring(value), values) end
   for name, text in pairs(options.files or {}) do files.write(folder .. "/" .. name, fill(text, values)) end
-  for _, block in ipairs(docs.blocks("docs/hosts/" .. page .. ".md")) do
-    if block.file then
+  for _, block in ipairs(docs.blocks(PAGE)) do
+    if block.host == name_of_host then
       local path = folder .. "/" .. block.file
       assert(os.execute(("mkdir -p $(dirname %s)"):format(path)))
       files.write(path, program(block, options, values))
@@ -122,12 +123,12 @@ end
 
 local M = {}
 
---- A file of a page, as it stands there.
-function M.text(page, name)
-  for _, block in ipairs(docs.blocks("docs/hosts/" .. page .. ".md")) do
-    if block.file == name then return block.text end
+--- A file of a host's program, as the page has it.
+function M.text(name_of_host, name)
+  for _, block in ipairs(docs.blocks(PAGE)) do
+    if block.host == name_of_host and block.file == name then return block.text end
   end
-  error(("docs/hosts/%s.md has no %s"):format(page, name))
+  error(("%s has no %s of %s"):format(PAGE, name, name_of_host))
 end
 
 function M.start()

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* It comes close to the cost of the tables alone (docs/contributing/decoding.md has the figures):
+/* It comes close to the cost of the tables alone (docs/contributing/core.md has the figures):
  *   - No member name is hashed as long as members come in the order of the previous record: the bytes `"name":` are
  *     compared with those of the key that followed last time, in two 8-byte words. One miss is forgiven (an optional
  *     member left out) by trying the key after it; only then is the name scanned and looked up.

@@ -235,7 +235,7 @@ local header = [[
 %s
 
 `timestamp`, `recvWindow` and `signature` travel in the query of every request and are not listed. Rejections that every
-operation shares (key, signature, clock, permission) are in [errors](../write/errors.md). Permissions have full names:
+operation shares (key, signature, clock, permission) are in [the codes](codes.md). Permissions have full names:
 what the service also writes `SPOT_ACCOUNT_R` is `SPOT_ACCOUNT_READ`, and `SPOT_TRANSFER_W` is `SPOT_TRANSFER_WRITE`. A
 member that is absent or `null` is `nil`; members that the service adds later come through under their own names. In the
 examples `client` signs with the main account's key, `desk` with a sub-account's, and `saved_address` is in the
@@ -274,10 +274,12 @@ function M.options(options)
   return table.concat(lines, "\n") .. "\n"
 end
 
---- The table of all codes, for docs/write/errors.md.
+--- The page docs/operations/codes.md: the service's codes.
 ---@return string
 function M.codes()
-  local lines = {}
+  local lines = { "<!-- Made by tools/docs.lua; `make docs` makes it again. -->\n\n# The service's codes\n\n"
+    .. "For whoever got a code in an error: its meaning, and what to do. `purser.codes.get(code)` gives the same in a\n"
+    .. "program. The service has more codes than these; the others pass through with their message.\n" }
   local add = table_of(lines, { "code", "meaning", "cure", "answered by" })
   local all = {}
   for code in pairs(codes.list) do all[#all + 1] = code end

@@ -18,12 +18,12 @@ local plan = {
     { "purser.Wallet", "client.wallet:", "client.wallet", "operations/wallet" },
     { "purser.SubAccount", "client.sub_account:", "client.sub_account", "operations/sub-account" },
     { "purser.Broker", "client.broker:", "client.broker", "operations/broker" },
-    { "purser.Live", "client.live:", "client.live", "client/live" },
+    { "purser.Live", "client.live:", "client.live", "client/signing" },
     { "purser.Walk", "walk:", "A walk", "client/histories" },
     { "purser.RateLimit", "rate_limit:", "A rate limit", "client/limits" },
-    { "purser.RestrictedClient", "restricted:", "A restricted client", "client/sandboxes" },
-    { "purser.Error", "err.", "An error", "write/errors" },
-    { "purser.modules.errors", "errors.", "purser.client.call.errors", "write/errors" },
+    { "purser.RestrictedClient", "restricted:", "A restricted client", "security" },
+    { "purser.Error", "err.", "An error", "write/outcomes" },
+    { "purser.modules.errors", "errors.", "purser.client.call.errors", "write/outcomes" },
     { "purser.Transports", "purser.transport.", "purser.transport", "client/transports" },
     { "purser.Transport", "transport:", "What a transport has", "client/transports" },
     { "purser.transport.curl", "curl:", "The transport curl", "client/transports" },
@@ -41,13 +41,13 @@ local plan = {
   { "desk", "Reference: payouts, approvals, books, fleets, monitoring", {
     { "purser.modules.payouts", "purser.payouts.", "purser.payouts", "desk/payouts" },
     { "purser.Payouts", "payouts:", "A queue of payments", "desk/payouts" },
-    { "purser.Plan", "plan:", "A plan", "desk/plans" },
+    { "purser.Plan", "plan:", "A plan", "desk/payouts" },
     { "purser.modules.approvals", "purser.approvals.", "purser.approvals", "desk/approvals" },
     { "purser.PlansKept", "plans:", "The plans that a payer's journal keeps", "desk/approvals" },
     { "purser.modules.agent", "purser.agent.", "purser.agent", "desk/agents" },
-    { "purser.modules.books", "purser.books.", "purser.books", "desk/sync" },
-    { "purser.Books", "books:", "Books", "desk/statement" },
-    { "purser.Watch", "watch:", "A watch", "desk/waiting" },
+    { "purser.modules.books", "purser.books.", "purser.books", "desk/books" },
+    { "purser.Books", "books:", "Books", "desk/books" },
+    { "purser.Watch", "watch:", "A watch", "desk/receive" },
     { "purser.modules.fleet", "purser.fleet.", "purser.fleet", "desk/fleets" },
     { "purser.Fleet", "fleet:", "A fleet", "desk/fleets" },
     { "purser.FleetMoves", "moves:", "Moves of a fleet", "desk/fleets" },
@@ -76,7 +76,7 @@ local plan = {
     { "purser.decimal", "amount:", "An amount", "client/numbers" },
     { "purser.modules.utc", "utc.", "purser.utc", "client/numbers" },
     { "purser.modules.states", "states.", "purser.states", "client/numbers" },
-    { "purser.modules.codes", "codes.", "purser.codes", "write/errors" },
+    { "purser.modules.codes", "codes.", "purser.codes", "write/outcomes" },
     { "purser.modules.csv", "csv.", "purser.csv", "cookbook" },
     { "purser.modules.json", "json.", "purser.json" },
     { "purser.modules.secrets", "secrets.", "purser.secrets", "client/signing" },
@@ -160,7 +160,7 @@ local function record_link(shape)
     for _, row in ipairs(rows) do
       local _, of = pages.result_of(row)
       if of == shape then
-        local page = row.group == "live" and "../client/live.md"
+        local page = row.group == "live" and "../client/signing.md#live-operations"
           or ("../operations/%s.md#%s"):format(row.group:gsub("_", "-"), anchor(row.id .. " " .. row.full_name))
         return ("[%s](%s)"):format(shape, page)
       end
@@ -381,7 +381,7 @@ Every public function. The 40 operations are on pages of their own:
 [sub_account](../operations/sub-account.md),
 [broker](../operations/broker.md). The modules in C are on
 [core](../contributing/core.md). Editors read the same from the annotations:
-[editors](../client/editors.md).]] }
+[editors](../install.md#editors).]] }
   for _, page in ipairs(plan) do
     lines[#lines + 1] = ("\n## %s\n\nPage: [%s](%s.md)."):format(page[2]:gsub("^Reference: ", ""), page[1], page[1])
     for _, section in ipairs(page[3]) do

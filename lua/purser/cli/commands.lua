@@ -172,7 +172,7 @@ function M.of_operation(row)
   return {
     text = row.summary .. (effects[row.effect] or "") .. "\n" .. facts(row), row = row, unknown = member_hint(row),
     epilog = ("Example: %s\nMore: docs/%s.md"):format(example_of(row),
-      row.live and "client/live" or "operations/" .. row.group:gsub("_", "-")),
+      row.live and "client/signing" or "operations/" .. row.group:gsub("_", "-")),
     parameters, own_options(row), output.group(output.members(row), { is_record = row.result.record }),
     row.effect ~= "read" and connection.safety or { "Safety" }, connection.service, connection.messages,
   }

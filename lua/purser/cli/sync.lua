@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- `purser sync --to DB`: reads every history that the keys at hand may read into the books; see docs/desk/sync.md.
+-- `purser sync --to DB`: reads every history that the keys at hand may read into the books; see docs/desk/books.md.
 
 local books_command = require "purser.cli.books"
 local connection = require "purser.cli.connection"

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- `purser wait withdrawal|deposit|transfer ID`: waits until it is done; see docs/desk/waiting.md.
+-- `purser wait withdrawal|deposit|transfer ID`: waits until it is done; see docs/desk/receive.md.
 
 local catalogue = require "purser.cli.catalogue"
 local connection = require "purser.cli.connection"

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- `purser watch deposits`: each new deposit and each change of one, as it comes, a line each; see docs/desk/waiting.md.
+-- `purser watch deposits`: each new deposit and each change of one, as it comes, a line each; see docs/desk/receive.md.
 -- `purser watch account`: what changes of an account is told once; see docs/desk/in-production.md.
 
 local activity = require "purser.cli.activity"

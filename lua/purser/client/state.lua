@@ -174,7 +174,7 @@ function State:parse(name, status, body, headers, intent)
   return nil, err
 end
 
---- Finds out what became of a call whose outcome is unknown: docs/write/reconcile.md says how. Takes its error,
+--- Finds out what became of a call whose outcome is unknown: docs/write/outcomes.md says how. Takes its error,
 --- or its intent.
 ---@param unreconciled purser.Error|purser.Intent
 ---@param options purser.ReconcileOptions|nil
@@ -286,7 +286,7 @@ function State:limits()
   return nil, errors.new { kind = "throttled", outcome = "not_sent", retryable = true, message = message }
 end
 
---- Waits until what is read is as requested: client:wait_for { read = ..., judge = ... }. See docs/desk/waiting.md.
+--- Waits until what is read is as requested: client:wait_for { read = ..., judge = ... }. See docs/desk/receive.md.
 ---@param options purser.WaitOptions
 ---@return any value, purser.Error|nil err
 function State:wait_for(options)

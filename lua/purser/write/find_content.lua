@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- Finding a call by its content: which unclaimed records agree with it, and which open calls may have made them too.
 --
--- The numbers said of an undecided call are those of docs/write/reconcile.md. Each function that judges returns
+-- The numbers said of an undecided call are those of docs/write/outcomes.md. Each function that judges returns
 -- an answer; nil when another reading might show more; or nil and an error.
 
 local compare = require "purser.write.evidence.compare"

@@ -1393,13 +1393,13 @@ function Live:uid(params, opts) end
 ---@field hooks? purser.Hooks  Functions that see every attempt, and every wait for the rate limit. Default: none.
 ---@field transport? purser.Transport  What sends requests. Default: curl.
 ---@field clock? fun(): integer  Returns epoch milliseconds for timestamp. Default: the system's.
----@field generate_ids? boolean  Whether Purser makes an id where you give none, so a lost answer can be [reconciled](write/reconcile.md). Default: true.
----@field visibility_delay_ms? integer  How long a new record may be missing from lists; [reconcile.md](write/reconcile.md). Default: 30000.
+---@field generate_ids? boolean  Whether Purser makes an id where you give none, so a lost answer can be [reconciled](write/outcomes.md). Default: true.
+---@field visibility_delay_ms? integer  How long a new record may be missing from lists; [outcomes.md](write/outcomes.md). Default: 30000.
 ---@field journal? purser.Journal  Records each write call before it is sent.
 ---@field account? string  The name under which the journal keeps what this client does. Default: a digest of the key.
 ---@field guard? purser.GuardOptions  Guard rails.
 ---@field policy? string  A folder of signed policies for the account.
----@field correct_clock? boolean  Whether code 700003 corrects the clock; see [clock.md](client/clock.md). Default: true.
+---@field correct_clock? boolean  Whether code 700003 corrects the clock; see [below](#the-clock). Default: true.
 ---@field proxy? string  URL of a proxy. Default: none.
 ---@field ca_file? string  A file of certificates to trust. Default: the system's.
 ---@field ca_path? string  A directory of certificates; loads faster than one large file. Default: the system's.
@@ -1518,7 +1518,7 @@ function Client:preview(name, params, opts) end
 ---@return purser.Error|nil err
 function Client:parse(name, status, body, headers, intent) end
 
---- Finds out what became of a call whose outcome is unknown: docs/write/reconcile.md says how. Takes its error,
+--- Finds out what became of a call whose outcome is unknown: docs/write/outcomes.md says how. Takes its error,
 --- or its intent.
 ---@param unreconciled purser.Error|purser.Intent
 ---@param options? purser.ReconcileOptions
@@ -1588,7 +1588,7 @@ function Client:earliest(name, now) end
 ---@return purser.Error|nil err
 function Client:limits() end
 
---- Waits until what is read is as requested: client:wait_for { read = ..., judge = ... }. See docs/desk/waiting.md.
+--- Waits until what is read is as requested: client:wait_for { read = ..., judge = ... }. See docs/desk/receive.md.
 ---@param options purser.WaitOptions
 ---@return any value
 ---@return purser.Error|nil err

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 --- The books: a copy of an account's histories in SQLite or PostgreSQL that never loses a change, and statements that
---- add up. See docs/desk/sync.md and docs/desk/statement.md.
+--- add up. See docs/desk/books.md and docs/desk/books.md.
 ---
 ---     local books = assert(purser.books.open { sqlite = "books.db", client = parent, keys = { desk1 = sub_client } })
 ---     local report = assert(books:sync())

@@ -303,7 +303,7 @@ local NO_JOURNAL = "give the database of a journal, or one that does not exist y
 local function hint_of(message)
   if message:find("connection", 1, true) then return nil end -- the database was not even seen
   if message:find("malformed", 1, true) then
-    return "restore it from a copy (docs/write/backups.md); what was open is in the service's histories"
+    return "restore it from a copy (docs/write/journal.md); what was open is in the service's histories"
   end
   return intents.lock_hint(message) or NO_JOURNAL
 end

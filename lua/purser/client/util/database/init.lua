@@ -218,7 +218,7 @@ local function name_process(self, tx)
 end
 
 local OLDER = "the journal is older than it was: it lacks what this process wrote into it, as a copy that is put back "
-  .. "does; find out what was lost, then open it again (docs/write/backups.md)"
+  .. "does; find out what was lost, then open it again (docs/write/journal.md)"
 
 -- Tells whether the row of a process is missing because prune removed it: then what was last written of it is old.
 local function was_pruned(self, tx)

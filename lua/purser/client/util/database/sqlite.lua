@@ -146,7 +146,7 @@ function M.connection_error(db)
     local _, _, id, _, links = core.file_mode(file.path)
     if id ~= file.id then
       return ('the file "%s" was removed or replaced while it was open; put it back, or stop every program that has '
-        .. "the journal open (docs/write/backups.md)"):format(file.path)
+        .. "the journal open (docs/write/journal.md)"):format(file.path)
     end
     local message = names_error(file.path, links)
     if message then return message end
