@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- A program of docs/hosts/hosts.md run in its real host against the simulator: 20 reads and a withdrawal with slow
+-- A program of examples/hosts run in its real host against the simulator: 20 reads and a withdrawal with slow
 -- answers, and connections that are reset, so that the numbers of descriptors come back.
 --
 --   local host = require("packaged_host").start()
@@ -12,17 +12,19 @@
 package.path = "tools/?.lua;" .. package.path
 
 local check = require "transport_check"
-local docs = require "docs.run"
 local files = require "files"
 local service = require "service"
 
-local PAGE = "docs/hosts/hosts.md"
+local PROGRAMS = "examples/hosts/"
 local READS, RESETS, DELAY_MS, LIMIT_S = 20, 5, 300, 240
 
 local ROOT = files.output_of("pwd"):match "[^\n]+"
 
-local methods = {}
+local M, methods = {}, {}
 methods.__index = methods
+
+--- A file of a host's program.
+function M.text(name_of_host, name) return files.read(("%s%s/%s"):format(PROGRAMS, name_of_host, name)) end
 
 local function count(self, operation, member)
   local counted = assert(self.sim.world:counts())[operation]
@@ -33,14 +35,14 @@ local function fill(text, values)
   return (text:gsub("%f[%u]%u+%f[%U]", values))
 end
 
--- A file of the page: what comes before and after it is the test's, and `replaced` changes what the reader changes.
-local function program(block, options, values)
-  local text = fill(block.text, { CLONE = ROOT, FOLDER = values.FOLDER })
+-- A file of the program: what comes before and after it is the test's, and `replaced` changes what the reader changes.
+local function program(name, text, options, values)
+  text = fill(text, { CLONE = ROOT, FOLDER = values.FOLDER })
   for _, pair in ipairs(options.replaced or {}) do
     local by = fill(tostring(pair[2]), values):gsub("%%", "%%%%")
     text = text:gsub(pair[1], by)
   end
-  local function around(list) return fill(list and list[block.file] or "", values) end
+  local function around(list) return fill(list and list[name] or "", values) end
   return around(options.prepended) .. text .. around(options.appended)
 end
 
@@ -72,12 +74,11 @@ function methods:run(name_of_host, options)
   local values = { ROOT = ROOT, FOLDER = folder }
   for name, value in pairs(options.values or {}) do values[name] = fill(tostring(value), values) end
   for name, text in pairs(options.files or {}) do files.write(folder .. "/" .. name, fill(text, values)) end
-  for _, block in ipairs(docs.blocks(PAGE)) do
-    if block.host == name_of_host then
-      local path = folder .. "/" .. block.file
-      assert(os.execute(("mkdir -p $(dirname %s)"):format(path)))
-      files.write(path, program(block, options, values))
-    end
+  for _, name in ipairs(files.lines_of(("cd %s%s && find . -type f"):format(PROGRAMS, name_of_host))) do
+    name = name:sub(3)
+    local path = folder .. "/" .. name
+    assert(os.execute(("mkdir -p $(dirname %s)"):format(path)))
+    files.write(path, program(name, M.text(name_of_host, name), options, values))
   end
   local world = self.sim.world
   local reads, asked, paid = count(self, "wallet.deposit_history", "applied"),
@@ -119,16 +120,6 @@ end
 function methods:stop()
   self.hostile:stop()
   self.sim.stop()
-end
-
-local M = {}
-
---- A file of a host's program, as the page has it.
-function M.text(name_of_host, name)
-  for _, block in ipairs(docs.blocks(PAGE)) do
-    if block.host == name_of_host and block.file == name then return block.text end
-  end
-  error(("%s has no %s of %s"):format(PAGE, name, name_of_host))
 end
 
 function M.start()

@@ -5,14 +5,13 @@
 -- themselves: `purser`, `client` (the key of a main account that is also a broker), `desk` (the key of its sub-account
 -- tradingdesk1), `saved_address`, `journal_path` (of a file that is not there yet), `keys_path` (a file of the keys
 -- of `client`), and http://127.0.0.1:8080 as the address of the service. A block that
--- shows a program whole names it after the language, ```lua file: NAME, with the program that runs it where that is
--- another than Lua, ```lua host: neovim file: main.lua, and is run by a spec of its own.
+-- shows a program whole names it after the language, ```lua file: examples/..., and is run by a spec of its own.
 
 local M = {}
 
 local read = dofile("tools/whole_files.lua").read
 
---- The fenced blocks of a page: { path, line, language, host, file, text }.
+--- The fenced blocks of a page: { path, line, language, file, text }.
 ---@param path string
 function M.blocks(path)
   local blocks, block, number = {}, nil, 0
@@ -25,8 +24,7 @@ function M.blocks(path)
       blocks[#blocks + 1], block = block, nil
     elseif fence then
       local language, rest = info:match "^(%w*)%s*(.*)$"
-      block = { path = path, line = number, language = language, host = rest:match "^host: (%S+) file: ",
-        file = rest:match "^file: (%S+)$" or rest:match "^host: %S+ file: (%S+)$" }
+      block = { path = path, line = number, language = language, file = rest:match "^file: (%S+)$" }
       assert(rest == "" or block.file, ("%s:%d: what does %q mean?"):format(path, number, rest))
     elseif block then
       block[#block + 1] = line

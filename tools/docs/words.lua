@@ -153,7 +153,7 @@ M.options = {
   { "account", "string", "a digest of the key", "The name under which the journal keeps what this client does." },
   { "guard", "purser.GuardOptions", "", "Guard rails: [guard-rails.md](write/guard-rails.md)." },
   { "policy", "string", "", "A folder of signed policies for the account: [approvals.md](desk/approvals.md)." },
-  { "correct_clock", "boolean", "true", "Whether code 700003 corrects the clock; see [below](#the-clock)." },
+  { "correct_clock", "boolean", "true", "Whether code 700003 corrects [the clock](client/options.md#the-clock)." },
   { "proxy", "string", "none", "URL of a proxy." },
   { "ca_file", "string", "the system's", "A file of certificates to trust." },
   { "ca_path", "string", "the system's", "A directory of certificates; loads faster than one large file." },
