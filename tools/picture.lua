@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- Draws docs/terminal.svg: a shell in which one payment is asked for twice and made once, as `purser` prints it. Each
--- command is run against the simulator, whose seed makes the same ids each time.
+-- Draws docs/terminal.svg: a shell with the plan of a list, and with a payment that is asked for twice and made once, as
+-- `purser` prints them. Each command is run against the simulator, whose seed makes the same ids each time.
 --
 --   lua5.4 tools/picture.lua [FILE]
 
@@ -10,10 +10,12 @@ local PAY = "purser wallet withdraw --coin USDT --netWork TRX --amount 12.5 \\\n
   .. "    --address TLa2f6VPqDgRE67v1736s7bJ8Ray5wYjU7 \\\n"
   .. "    --withdrawOrderId invoice-1 --journal pay.db --yes"
 local commands = {
-  "purser wallet coins --filter coin=USDT --filter netWork=TRX \\\n    --columns withdrawFee", PAY,
+  "cat june.csv", "purser payouts plan june.csv --operation wallet.withdraw", PAY,
   "# the arrow up, and Enter: the same command again", PAY,
-  "purser journal recover --journal pay.db",
 }
+local LIST = "key,coin,network,address,amount\n"
+  .. "invoice-1017,USDT,trc20,TLa2f6VPqDgRE67v1736s7bJ8Ray5wYjU7,20\n"
+  .. "invoice-1018,USDT,trc20,TLa2f6VPqDgRE67v1736s7bJ8Ray5wYjU7,150.5\n"
 
 local function output_of(command)
   local pipe = assert(io.popen(command))
@@ -38,6 +40,9 @@ end
 local function lines_of()
   local url, pid, pipe = start()
   local folder = output_of "mktemp -d":gsub("\n", "")
+  local list = assert(io.open(folder .. "/june.csv", "wb"))
+  list:write(LIST)
+  list:close()
   local head = ("cd %s && export COLUMNS=%d PURSER_BASE_URL=%s PURSER_ACCOUNT=treasury XDG_CACHE_HOME=%s "
     .. "PURSER_API_KEY=mx0DEMOdemoDEMOdemo0 PURSER_SECRET_KEY=demosecretworthnothing0000000000; "
     .. "LUA_PATH='%s' LUA_CPATH='%s'; export LUA_PATH LUA_CPATH; purser() { lua5.4 %s/bin/purser \"$@\"; }; ")
@@ -50,7 +55,12 @@ local function lines_of()
       lines[#lines + 1] = { (first and "$ " or "") .. line, true }
       first = false
     end
-    for line in output_of(head .. command .. " 2>&1"):gmatch "([^\n]*)\n" do lines[#lines + 1] = { line } end
+    for line in output_of(head .. command .. " 2>&1"):gmatch "([^\n]*)\n" do
+      repeat -- a terminal goes on in the next line
+        lines[#lines + 1] = { line:sub(1, COLUMNS) }
+        line = line:sub(COLUMNS + 1)
+      until line == ""
+    end
   end
   os.execute("kill " .. pid .. "; rm -rf " .. folder)
   pipe:close()
@@ -65,7 +75,7 @@ local function draw(lines)
   local width, height = math.ceil(COLUMNS * CHAR + 2 * MARGIN), #lines * LINE + 2 * MARGIN
   local out = { ('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%d" height="%d" role="img">\n')
     :format(width, height, width, height),
-    "<title>A withdrawal with an id of its own, made once though it is asked for twice</title>\n",
+    "<title>The plan of a list, and a withdrawal made once though it is asked for twice</title>\n",
     ('<rect width="%d" height="%d" rx="6" fill="#1b1f24"/>\n'):format(width, height),
     '<g font-family="ui-monospace, monospace" font-size="14" fill="#d0d7de">\n' }
   for i, line in ipairs(lines) do
