@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- Draws docs/terminal.svg: a shell with the plan of a list, and with a payment that is asked for twice and made once, as
+-- Draws docs/terminal.svg: a shell with the plan of a list, and with a payment asked for twice and made once, as
 -- `purser` prints them. Each command is run against the simulator, whose seed makes the same ids each time.
 --
 --   lua5.4 tools/picture.lua [FILE]

@@ -23,8 +23,8 @@ function M.count(path)
   for line in io.lines(path) do
     number = number + 1
     page.words = page.words + select(2, line:gsub("%S+", ""))
-    if line:find "^%s*```" then in_code = not in_code end
-    if in_code or not line:find "%a" or line:find "^%s*```" or line:find "^<!%-%-" then
+    if line:find "^%s*```" then in_code = not in_code end    local is_indented = line:find "^    " and not (block and block.text:find "%S")
+    if in_code or is_indented or not line:find "%a" or line:find "^%s*```" or line:find "^<!%-%-" then
       block = nil
     else
       if not block or line:find "^%s*[-*|#]" or line:find "^%s*%d+%. " then
