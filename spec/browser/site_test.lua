@@ -10,6 +10,34 @@ local files = require "files"
 local ENTER, DOWN = "\238\128\135", "\238\128\149" -- the protocol's code points of keys
 local lines_of, read = files.lines_of, files.read
 local SITE = "build/site"
+-- What a newcomer types, and the page and heading that the search shows first.
+local QUESTIONS = {
+  { "windows", "docs/install.html#windows" }, { "macos install", "docs/install.html" },
+  { "uninstall", "docs/troubleshooting.html#questions" },
+  { "module not found", "docs/troubleshooting.html#before-the-first-call" },
+  { "test network", "docs/guide.html#a-test-without-a-network" },
+  { "fault", "docs/testing/simulator.html#testing-a-program-with-every-fault" },
+  { "balance", "docs/client/signing.html#live-operations-balance-and-keys" },
+  { "fee on top", "docs/troubleshooting.html#questions" }, { "exit codes", "docs/cli/command-line.html#exit-codes" },
+  { "outcome unknown", "docs/write/outcomes.html" }, { "rotate keys", "docs/security.html#how-to-use-keys" },
+  { "restore backup", "docs/write/journal.html#backups-replicas-and-failover" },
+  { "container journal", "docs/write/journal.html#where-it-lives" },
+  { "proxy", "docs/cli/command-line.html#behind-a-proxy-or-with-an-authority-of-ones-own" },
+  { "systemd", "docs/desk/in-production.html#units-and-timers" },
+  { "prometheus", "docs/desk/in-production.html#numbers-for-prometheus" },
+  { "hledger", "docs/troubleshooting.html#questions" },
+  { "accountant", "docs/desk/operators-month.html#the-first-of-the-month" },
+  { "two persons sign", "docs/desk/approvals.html#two-people-one-list" },
+  { "spending limit", "docs/write/guard-rails.html#spending-limits" },
+  { "429", "docs/client/limits.html#blocks-429-and-418" }, { "redis", "docs/client/limits.html#stores" },
+  { "700002", "docs/operations/codes.html" }, { "clock", "docs/client/options.html#the-clock" },
+  { "decimal", "docs/client/numbers.html" }, { "csv list payments", "docs/guide.html#a-list-of-payments" },
+  { "nginx", "docs/hosts/openresty.html" }, { "neovim", "docs/hosts/hosts.html#neovim" },
+  { "ccxt", "docs/coming-from-ccxt.html" }, { "deposit customer", "docs/desk/receive.html" },
+  { "drop payment", "docs/desk/payouts.html#the-life-of-a-payment" },
+  { "wait withdrawal", "docs/desk/receive.html#waiting" },
+  { "secret memory", "docs/client/signing.html#where-the-secret-key-is" },
+}
 local CUT = "const all = [...document.querySelectorAll('.diagram .scroll')]; "
   .. "return all.filter((one) => one.scrollWidth > one.clientWidth).length"
 
@@ -165,7 +193,7 @@ describe("the manual as HTML", function()
     open "docs/client/numbers.html"
     search "reconcile"
     local best = browser:run "return document.querySelector('#results a').href"
-    assert.equal("docs/write/outcomes.html", best:sub(#folder + 9))
+    assert.equal("docs/write/outcomes.html#reconcile-when-the-answer-was-lost", best:sub(#folder + 9))
     assert.is_truthy(browser:run "return document.querySelector('#count').textContent":find "^%d+ places")
     assert.equal("reconcile", browser:run "return document.querySelector('#results mark').textContent")
     browser:screenshot "build/site-search.png"
@@ -180,6 +208,15 @@ describe("the manual as HTML", function()
     search "nosuchwordanywhere"
     assert.equal("Nothing was found.", browser:run "return document.querySelector('#count').textContent")
     assert.equal(0, browser:run "return document.querySelectorAll('#results a').length")
+  end)
+
+  it("shows the page of a newcomer's question first", function()
+    for _, question in ipairs(QUESTIONS) do
+      open "docs/client/numbers.html"
+      search(question[1])
+      local best = browser:run "return document.querySelector('#results a').href"
+      assert.equal(question[2], best:sub(#folder + 9), question[1])
+    end
   end)
 
   it("reads nothing that is searched for as HTML or as a pattern", function()

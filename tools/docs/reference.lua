@@ -160,7 +160,7 @@ local function record_link(shape)
     for _, row in ipairs(rows) do
       local _, of = pages.result_of(row)
       if of == shape then
-        local page = row.group == "live" and "../client/signing.md#live-operations"
+        local page = row.group == "live" and "../client/signing.md#live-operations-balance-and-keys"
           or ("../operations/%s.md#%s"):format(row.group:gsub("_", "-"), anchor(row.id .. " " .. row.full_name))
         return ("[%s](%s)"):format(shape, page)
       end
