@@ -10,7 +10,7 @@ local files = require "files"
 local ENTER, DOWN = "\238\128\135", "\238\128\149" -- the protocol's code points of keys
 local lines_of, read = files.lines_of, files.read
 local SITE = "build/site"
--- What a newcomer types, and the page and heading that the search shows first.
+-- Searches of a newcomer, each with the page and heading that comes first.
 local QUESTIONS = {
   { "windows", "docs/install.html#windows" }, { "macos install", "docs/install.html" },
   { "uninstall", "docs/troubleshooting.html#questions" },

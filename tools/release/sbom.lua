@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- The list of a release's parts as SPDX 2.3, for tools/release/dist: the package, what it needs, every file with its checksums.
+-- The list of a release's parts as SPDX 2.3, for tools/release/dist: the package, what it needs, every file with its
+-- checksums.
 --
 --   sbom.lua NAME COMMIT TIME FOLDER     FOLDER holds NAME/ unpacked, and `sha1` and `sha256` as sha1sum(1) writes them
 
