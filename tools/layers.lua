@@ -183,7 +183,6 @@ end
 -- has its reason here.
 local two_results = { "rows and rows%[1%]", "read%([^)]*%) or \"\"", "core%.[%w_]+%(.*%) == true" }
 local allowed = {
-  ["lua/purser/write/journal/delays.lua"] = "a gap: a wait is not prolonged where one read failed",
   ["lua/purser/desk/payouts/history_check.lua"] = "the line before ends the run where the read failed",
 }
 for _, path in ipairs(lines_of "find lua/purser/write lua/purser/desk -name '*.lua' | LC_ALL=C sort") do

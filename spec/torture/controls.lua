@@ -41,8 +41,9 @@ M["a rejection is not looked into"] = {
 
 M["the record of an equal call passes for the payment's"] = {
   seed = 4,
-  changed = { { "purser.write.evidence.claims",
-    "if not owner or is_own(self, owner) then left", "if true then left" } },
+  changed = { { "purser.write.match", "local is_free = not owner or question.claims:is_own(owner)",
+      "local is_free = true" },
+    { "purser.write.match", "if not now[record] or question.claims:is_own(now[record]) then", "if true then" } },
   options = { twin_in = 1, share = 0, unsure_in = 2, keys = 0, accounts = 1, check = false, puts_back = false,
     dies_once_in = 4000 },
 }
@@ -57,7 +58,7 @@ M["an answer is believed whoever's it is"] = {
   seed = 64,
   changed = {
     { "purser.write.call",
-      "local why = compare.doubt_of_result(row, intent.params, value, response)", "if true then return value end" } },
+      "local why = answers.doubt_of_result(row, intent.params, value, response)", "if true then return value end" } },
   options = { mixes_once_in = 10 },
 }
 

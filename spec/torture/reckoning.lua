@@ -9,7 +9,7 @@
 local core = require "purser.core"
 local decimal = require "purser.decimal"
 local operations = require "purser.client.operations"
-local reading = require "purser.write.evidence.reading"
+local reading = require "purser.write.reading"
 local world = dofile "spec/torture/world.lua"
 
 local Reckoning = {}

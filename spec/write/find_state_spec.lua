@@ -71,7 +71,7 @@ describe("a conversion", function()
       { "not_done", nil, { batch(NOW - 60000, "BTC") } },
       { "undecided", "more than one batch matches", { inside, batch(NOW + 1, "ETH") } },
       { "undecided", "shows no coins", { batch(NOW) } },
-      { "undecided", "nothing shows that its times are right", { batch(NOW + 8 * HOUR, "BTC") } },
+      { "undecided", "nothing proves its times", { batch(NOW + 8 * HOUR, "BTC") } },
       { "undecided", "none of the coins can be converted", {}, { { asset = "DOGE", balance = "1" } } },
       { "undecided", "none of the coins can be converted", {}, { { asset = "BTC", balance = "1", code = "30021" } } },
     } do

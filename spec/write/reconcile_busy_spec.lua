@@ -62,7 +62,7 @@ for _, call in ipairs(calls) do
         if witness[time] < NOW - 70000 and witness ~= made then
           local sent = { [operations.by_name[operation].reconcile.client_id or "x"] = witness.clientTranId,
             fromAccountType = "SPOT", toAccountType = "SPOT", asset = "USDT", coin = "USDT", amount = witness.amount,
-            address = "TSample" }
+            address = params.address, toAccount = params.toAccount }
           own_calls.note(service.journal, operations.by_name[operation], { operation = operation, params = sent,
             sent_at = witness[time] - 100, recv_window = 5000, id = "w" }, witness.tranId)
           break

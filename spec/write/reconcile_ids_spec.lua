@@ -4,7 +4,7 @@
 local listing_service = require "listing_service"
 local operations = require "purser.client.operations"
 local page_of = require "paged_list"
-local reading = require "purser.write.evidence.reading"
+local reading = require "purser.write.reading"
 local reconcile = require "purser.write.reconcile"
 
 local NOW = 1700000000000

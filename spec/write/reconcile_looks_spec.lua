@@ -95,25 +95,6 @@ describe("a reading that is not shown to be complete", function()
 end)
 
 describe("records that are later than was believed", function()
-  it("are waited for, once another call's came late", function()
-    local known, service = own_calls.new(), nil
-    local function record(id, amount, sent_at)
-      local shown = { tranId = id, status = "SUCCESS", timestamp = sent_at + 400 }
-      for name, value in pairs(MOVE) do shown[name] = value end
-      shown.amount = amount
-      return shown
-    end
-    own_calls.note(known, operations.by_name["wallet.transfer"], { operation = "wallet.transfer", sent_at = NOW,
-      params = record(nil, "7", NOW), recv_window = 5000, id = "other" }, "t7")
-    service = listing_service(function()
-      local rows = {}
-      if service.now() >= NOW + 60000 then rows[1] = record("t7", "7", NOW) end
-      if service.now() >= NOW + 90000 then rows[2] = record("t2", "2", NOW + 30000) end
-      return { rows = rows, total = #rows }
-    end, { now = NOW + 31000, journal = known })
-    assert.equal("done", assert(reconciled(service, nil, { sent_at = NOW + 30000, id = "i" })).outcome)
-    assert.is_true(known:delay "wallet.transfer" >= 60000)
-  end)
 end)
 
 describe("wait = false", function()

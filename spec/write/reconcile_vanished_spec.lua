@@ -57,12 +57,5 @@ for operation in pairs(calls) do
         return record
       end).outcome)
     end)
-
-    it("is not executed where a record of other content vanished", function()
-      assert.are.equal("not_done", reconciled(operation, function(record, is_early)
-        record[client_id], record.amount = nil, "7"
-        return is_early and record or nil
-      end).outcome)
-    end)
   end)
 end

@@ -147,7 +147,7 @@ M.options = {
   { "clock", "fun(): integer", "the system's", "Returns epoch milliseconds for `timestamp`." },
   { "generate_ids", "boolean", "true",
     "Whether Purser makes an id where you give none, so a lost answer can be [reconciled](write/outcomes.md)." },
-  { "visibility_delay_ms", "integer", "30000",
+  { "visibility_delay_ms", "integer", "60000",
     "How long a new record may be missing from lists; [outcomes.md](write/outcomes.md)." },
   { "journal", "purser.Journal", "", "Records each write call before it is sent: [journal.md](write/journal.md)." },
   { "account", "string", "a digest of the key", "The name under which the journal keeps what this client does." },

@@ -143,7 +143,7 @@ function M.fill(self, options)
   self._correct_clock = options.correct_clock ~= false
   self._timeout_ms = options.timeout_ms or 10000
   self._recv_window = options.recv_window and math.floor(options.recv_window) or false -- 5e3 is a float
-  self._generate_ids, self._visibility_delay_ms = options.generate_ids ~= false, options.visibility_delay_ms or 30000
+  self._generate_ids, self._visibility_delay_ms = options.generate_ids ~= false, options.visibility_delay_ms or 60000
   self._journal, self._account = options.journal, options.account
   self._guard, wrong, hint = make_guard(options, self._origin .. self._prefix, self._host)
   if wrong then return wrong, hint, "guard" end

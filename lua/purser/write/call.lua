@@ -12,7 +12,7 @@
 -- has it, nothing is sent, and what became of that one is found out. The key is looked up before anything is asked that
 -- could be answered otherwise today than when it was used: parameters, guard rails, the rate limit, clock, network.
 
-local compare = require "purser.write.evidence.compare"
+local answers = require "purser.write.answers"
 local core = require "purser.core"
 local digest = require "purser.client.util.digest"
 local errors = require "purser.client.call.errors"
@@ -179,7 +179,7 @@ end
 -- transport that mixes answers up, or of a proxy.
 local function believe(client, row, intent, began, value, err, response)
   if not value then return value, err end
-  local why = compare.doubt_of_result(row, intent.params, value, response)
+  local why = answers.doubt_of_result(row, intent.params, value, response)
   if why then return nil, not_its_own(row, why) end
   local id = intents.id_of(value)
   if is_mixed_up(client, row, intent, id) then return nil, contested(client, row, intent, id, began) end
@@ -386,7 +386,7 @@ local Service = {}
 Service.__index = Service
 
 ---@param client purser.State
----@param readings table|nil  what several calls that are reconciled share: see evidence/reading.lua
+---@param readings table|nil  what several calls that are reconciled share: see reading.lua
 ---@return purser.reconcile.Service
 function M.service_of(client, readings)
   return setmetatable({ client = client, journal = M.journal_of(client), host = client._host,
@@ -397,7 +397,7 @@ end
 --- Runs an operation as the client does.
 function Service:read(row, params)
   if row.effect ~= "read" then return M.run(self.client, row, params) end
-  return pipeline.run(self.client, row, params, pipeline.settles, compare.verify)
+  return pipeline.run(self.client, row, params, pipeline.settles, answers.verify)
 end
 
 --- Returns the service's time, as far as it is known.

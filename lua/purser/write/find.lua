@@ -4,19 +4,20 @@
 -- have no id. Each way asks once and returns an answer; nil when another question might show more; or nil and an error.
 -- `question.late` is true once a record that exists must be seen.
 
-local compare = require "purser.write.evidence.compare"
-local find_content = require "purser.write.find_content"
+local answers = require "purser.write.answers"
+local match = require "purser.write.match"
 local operations = require "purser.client.operations"
-local reading = require "purser.write.evidence.reading"
+local reading = require "purser.write.reading"
 
 local M = {}
 
-local undecided, is_blank = find_content.undecided, compare.is_blank
+local undecided, is_blank = match.undecided, answers.is_blank
 
 -- Returns a way that asks for the call's own id first, where the list can be asked for that, and then for all.
 local function by_id_first(once)
   return function(question)
-    local is_first, reconcile = question.how == "early" or question.how == "near", question.reconcile
+    local reconcile, is_planned = question.reconcile, question.window.is_planned
+    local is_first = question.how == "early" or question.how == "wide" and not is_planned
     local has_filter = reconcile.narrow and question.intent.params[reconcile.client_id] ~= nil
     if is_first and has_filter and not question.service.readings then
       local answer, err = once(question, "id")
@@ -26,75 +27,54 @@ local function by_id_first(once)
   end
 end
 
-local MISNAMED = "(7) the service shows a record whose name may be the one that was sent"
+local MISNAMED = "differs: the service shows a record whose name may be the one that was sent"
 
 -- Returns what is said where records may be the call's, and none certainly is.
 local function nothing_but(question, candidates, reason)
   return question.late and candidates[1] and undecided(candidates, reason) or nil
 end
 
---------------------------------------------------------------------------------------------------------------- an id
-
-local REUSED = "(7) a record carries its id, which was used for another payment"
-
--- Returns the answer of a record that shows the call's own id, and is good; or nil, and one that is not.
-local function judge_own(question)
-  local name, params, other, contradicts = question.reconcile.client_id, question.intent.params, nil, false
-  local is_named = question.reconcile.generated_id and params[name] ~= nil
-  for _, record in ipairs(is_named and reading.with_id(question.shown, name, params[name]) or {}) do
-    local is_another = compare.contradicts(params, record, question.witnesses)
-    if not is_another and not find_content.failing(question, record) then
-      return { outcome = "done", record = record }
-    end
-    if not other or is_another then other, contradicts = record, is_another end
-  end
-  return nil, other, contradicts
-end
-
---- Finds a call by the id that it carries; where the service does not show that, by content: the one record that agrees
---- in all that can be compared.
-M.match = by_id_first(function(question, how)
-  local is_late = question.late and how ~= "id"
-  local ok, err = reading.of(question, how)
-  if ok and is_late then ok, err = find_content.learn(question) end
-  if not ok then return nil, err end
-  local answer, other, contradicts = judge_own(question)
-  if answer then return answer end
-  if not is_late then return find_content.note_early(question, other) end
-  if not other then return find_content.judge(question) end
-  if contradicts then return undecided({ other }, REUSED) end
-  if question.shown.incomplete then return question:doubt { other } end
-  return find_content.found(question, other)
-end)
+--- Finds a call by the id that it carries; where the service does not show that, by content.
+M.match = by_id_first(match.find)
 
 M.client_id = M.match
 
 ---------------------------------------------------------------------------------------------------------------- a name
+
+-- Returns whether a name that is shown may be the requested one: left out, hidden in part, cut, or with other signs
+-- between its letters and digits.
+local function may_be_name(requested, shown)
+  if is_blank(shown) or tostring(shown):find("*", 1, true) or answers.is_loosely(tostring(shown), requested) then
+    return true
+  end
+  local a, b = requested:lower():gsub("[^a-z0-9]", ""), tostring(shown):lower():gsub("[^a-z0-9]", "")
+  return a:find(b, 1, true) ~= nil or b:find(a, 1, true) ~= nil
+end
 
 -- Returns the records that show the name of the call, and those whose name may be it: names are left out, hidden in
 -- part or cut; or nil and an error.
 local function named(question, how, first, last)
   local shown, err = reading.of(question, how, first, last)
   if not shown then return nil, err end
+  question:unite(shown)
   local name, similar = question.reconcile.client_id, {}
   local requested = question.intent.params[name]
-  for _, record in ipairs(shown.records) do
-    local text = record[name]
-    local may_be = is_blank(text) or tostring(text):find("*", 1, true) or compare.may_be_id(requested, text)
-    if text ~= requested and may_be then similar[#similar + 1] = record end
+  for _, record in ipairs(question.union.records) do
+    if record[name] ~= requested and may_be_name(requested, record[name]) then similar[#similar + 1] = record end
   end
-  return reading.with_id(shown, name, requested), similar
+  return reading.with_id(question.union, name, requested), similar
 end
 
-local HELD = "(11) the service shows the name, and nothing proves by its times whether this call took it"
-local AT_ANOTHER_TIME = "(11) the service shows it some hours from the call, and nothing shows that its times are right"
+local HELD = "times: the service shows the name, and nothing proves by its times whether this call took it"
+local AT_ANOTHER_TIME = "times: the service shows it some hours from the call, and nothing proves its times"
 
+local SHIFTED_MS = 14 * 3600000 -- by how much
 local QUARTER_MS = 900000 -- by whole quarters of an hour time zones differ
 
 -- Returns whether a time lies in the call's window if it is counted in another time zone.
 local function may_be_shifted(question, at)
   local shift = math.floor((at - question.first) / QUARTER_MS) * QUARTER_MS
-  return shift ~= 0 and at - shift <= question.last and math.abs(shift) <= find_content.SHIFTED_MS
+  return shift ~= 0 and at - shift <= question.last and math.abs(shift) <= SHIFTED_MS
 end
 
 -- Returns what a record says that shows the requested name, which can be taken only once; nil where nothing is proven.
@@ -145,10 +125,10 @@ local function judge_spelling(question)
     end
     if err and not reading.MAY_NOT_LIST[err.code] then return nil, err end
     if err then
-      return undecided({}, "(6) nothing shows how the service spells the sub-account, because they cannot be listed: "
-        .. err.message)
+      return undecided({}, "incomplete: nothing shows how the service spells the sub-account, because they cannot be "
+        .. "listed: " .. err.message)
     elseif spelled == false and name == "subAccount" or question.spelled[name] == false then
-      return undecided({}, ("(6) no sub-account is listed as %s, so what is listed for that name proves nothing")
+      return undecided({}, ("incomplete: no sub-account is listed as %s, so what is listed for it proves nothing")
         :format(question.intent.params[name] or spelled))
     end
     again, question.spelled[name] = again or spelled ~= asked[name], spelled
@@ -161,8 +141,6 @@ end
 function M.missing(question)
   local shown = question.shown
   if shown and shown.incomplete then return question:doubt {} end
-  local vanished = shown and find_content.vanished(question)
-  if vanished then return vanished end
   if not (shown and shown.records[1]) then -- what is shown for a name shows that it is spelled so
     local answer, err = judge_spelling(question)
     if answer or err or question.waits then return answer, err end
@@ -208,13 +186,19 @@ end
 local NINETY_DAYS = 90 * 86400000
 
 M.state = by_id_first(function(question, how)
+  if question.late and not question.began_late then question.began_late, question.union = true, nil end
   local now, first, last = question.service:now(), 0, 0 -- of a list without windows
   if reading.is_history(question.reconcile) then first, last = now - NINETY_DAYS + 60000, now end
   local found, similar = named(question, how, first, last)
   if not found then return nil, similar end
-  if question.late then find_content.note_seen(question, found) end
+  local own = found[#found]
+  if own and question.late and not reading.with_id(question.shown, question.reconcile.client_id,
+    own[question.reconcile.client_id])[1] then
+    question.doubted = true
+    return undecided({ own }, "vanished: the service showed it, and shows it no more")
+  end
   if not found[1] and similar[1] then return nothing_but(question, similar, MISNAMED) end
-  return states[question.reconcile.target_state](question, found[#found])
+  return states[question.reconcile.target_state](question, own)
 end)
 
 -------------------------------------------------------------------------------------------------------------- the rest
@@ -277,7 +261,7 @@ end
 -- Returns what is concluded from one batch that matches.
 local function judge_batch(question, batch)
   if #(batch.convertDetails or {}) == 0 then
-    return undecided({ batch }, "(9) a batch that shows no coins matches in part")
+    return undecided({ batch }, "rival: a batch that shows no coins matches in part")
   end
   local first, last = question.first - question.visible_ms, question.last
   local calls, err = question.claims:open_calls(first, last, question.later)
@@ -288,11 +272,11 @@ local function judge_batch(question, batch)
   for _, call in ipairs(made) do calls[#calls + 1] = call end
   for _, call in ipairs(calls) do
     if may_hold(batch, coins_of(call.params)) then
-      return undecided({ batch }, "(9) another conversion of these coins could have made it as well")
+      return undecided({ batch }, "rival: another conversion of these coins could have made it as well")
     end
   end
   if question.claims:has_forgotten(question.first, question.later) then
-    return undecided({ batch }, "(9) another conversion of these coins, which this client has forgotten, could "
+    return undecided({ batch }, "rival: another conversion of these coins, which this client has forgotten, could "
       .. "have made it as well")
   end
   return { outcome = "done", record = batch }
@@ -313,13 +297,12 @@ end
 function M.conversion(question)
   local shown, err = reading.of(question, question.how)
   if not shown or not question.late then return nil, err end
-  local found, elsewhere = matching(question, shown)
+  question:unite(shown)
+  local found, elsewhere = matching(question, question.union)
   if shown.incomplete then return question:doubt(found) end
-  if #found > 1 then return undecided(found, "(10) more than one batch matches") end
+  if #found > 1 then return undecided(found, "many: more than one batch matches") end
   if found[1] then return judge_batch(question, found[1]) end
   if elsewhere[1] then return undecided(elsewhere, AT_ANOTHER_TIME) end
-  local vanished = find_content.vanished(question)
-  if vanished then return vanished end
   return ask_coins(question)
 end
 

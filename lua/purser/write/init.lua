@@ -6,7 +6,7 @@
 --   journal/    the rows of calls, in SQLite, PostgreSQL or memory
 --   guard/      limits that a client's owner sets; checked before a call is sent
 --   call        a call from its check to its end: looked up, guarded, kept, sent, ended
---   reconcile   the question what became of a call whose answer was lost, with find, find_content and evidence/
+--   reconcile   the question what became of a call whose answer was lost, with find, match and verdict
 --   planned     the same question of payments that nobody knows to be sent
 
 local call = require "purser.write.call"

@@ -12,17 +12,17 @@
 -- a while to be seen. Only when both have passed, and none of two whole readings of a history shows a record that may
 -- be the call's, was nothing done.
 
-local claims = require "purser.write.evidence.claims"
+local claims = require "purser.write.claims"
 local errors = require "purser.client.call.errors"
 local find = require "purser.write.find"
-local find_content = require "purser.write.find_content"
 local intents = require "purser.write.intent"
+local match = require "purser.write.match"
 local operations = require "purser.client.operations"
 local option_schema = require "purser.client.util.option_schema"
-local reading = require "purser.write.evidence.reading"
+local reading = require "purser.write.reading"
 local window_reader = require "purser.client.history.window"
 
-local undecided = find_content.undecided
+local undecided = match.undecided
 
 local M = {}
 
@@ -70,28 +70,15 @@ local rules = { visibility_delay_ms = { 0 }, skew_ms = { 0 }, poll_ms = { 0 }, w
 ---@field deadline integer    from then on a record that exists must be seen
 ---@field late boolean        that time has come
 ---@field how string         what is read now: see reading.of
----@field gave boolean        records that agree with it were given to equal calls
 ---@field doubted boolean     one of these readings did not show all there is
 ---@field waits boolean       there is more to wait for
 ---@field shown purser.evidence.Reading|nil  the last one
----@field witnesses purser.evidence.Witnesses  what it shows of the service, once that was learned
+---@field union purser.evidence.Reading|nil  all that the readings show
+---@field whole integer        how many late, whole readings that is
 ---@field spelled table<string, string|false>  how the service spells what people spell: see reading.question
----@field seen table<string, table>  records that may be the call's, by id, that any reading showed
 ---@field newer_than integer    when the reading began in which another call's record is missing
----@field missed table<string, integer>  how many readings did not show the records of answered calls, by id
 local Question = {}
 Question.__index = Question
-
--- Sets from when on a record must be seen, which is later where records of this operation were seen to be late.
-local function set_delay(question, delay_ms)
-  local window = question.intent.recv_window or question.service.recv_window
-  question.delay_ms = delay_ms
-  question.visible_ms = reading.visible_ms(window, delay_ms)
-  question.deadline = question.intent.sent_at + question.visible_ms
-  question.first = (question.window.since or question.intent.sent_at) - question.before
-  question.last = math.max(question.deadline, question.window.to or 0) + question.skew_ms
-  question.later = reading.AHEAD_MS + delay_ms + question.skew_ms
-end
 
 --- Makes the question that is asked of a call. (Public for its specs.)
 ---@param window purser.reconcile.Window|nil
@@ -100,57 +87,51 @@ function M.question(service, row, intent, options, window)
   local skew_ms = options.skew_ms or 5000
   local question = setmetatable({
     service = service, row = row, reconcile = row.reconcile, intent = intent, options = options, spelled = {},
-    window = window or {}, seen = {}, missed = {}, newer_than = 0,
+    window = window or {}, whole = 0, newer_than = 0,
     poll_ms = math.max(1, options.poll_ms or 1000), skew_ms = skew_ms, before = reading.AHEAD_MS + skew_ms,
     claims = claims.new(service, row, intent),
   }, Question)
-  set_delay(question, math.max(options.visibility_delay_ms or service.visibility_delay_ms,
-    service.journal:delay(row.full_name)))
+  local delay_ms = options.visibility_delay_ms or service.visibility_delay_ms
+  question.visible_ms = reading.visible_ms(intent.recv_window or service.recv_window, delay_ms)
+  question.deadline = intent.sent_at + question.visible_ms
+  question.first = (question.window.since or intent.sent_at) - question.before
+  question.last = math.max(question.deadline, question.window.to or 0) + skew_ms
+  question.later = reading.AHEAD_MS + delay_ms + skew_ms
   return question
 end
 
 -- Returns whether a record that exists must be seen by now.
 function Question:is_due() return self.service:now() >= self.deadline end
 
--- Returns how to read after a reading that showed no record of the call; nil where nothing more is read.
-local function next_way(question, answer)
-  -- what is planned is asked of readings that are kept, and which are two in one: see reading.all
-  if question.how == "early" or question.how == "wide" or not question.shown then return nil end
-  -- what was given to equal calls may be this one's, unless their own records are looked for, too
-  if question.gave or not reading.is_exact(question) then return "wide" end
-  local is_decided = answer and answer.outcome == "undecided" or question.waits and not next(question.missed)
-  return question.how == "near" and not is_decided and "again" or nil
+--- Adds what a reading shows to what those before it did. (What is kept was read twice, and is large.)
+function Question:unite(shown)
+  self.union = shown.is_kept and shown or reading.unite(self.union, shown, operations.by_name[self.reconcile.lookup])
 end
 
+-- The ways to read: see reading.of. What is planned is asked of readings that are kept, and which are two in one.
+local EARLY, ONCE, TWICE, AGAIN = { "early" }, { "wide" }, { "wide", "again" }, { "again" }
+
 --- Reads until a record shows that the call was done. An answer may be another request's, and look whole all the same:
---- so what one reading does not show is asked for once more, and absent is what neither shows. The last one is the
---- widest, or answered calls show that it hides nothing. Returns the last answer; nil where that shows nothing; or nil
---- and an error. (Public for its specs.)
+--- so a late question is asked twice. Returns the last answer; nil where that shows nothing; or nil and an error.
+--- (Public for its specs.)
 function Question:read()
   self.late, self.doubted = self:is_due(), false
-  local how, answer, err = not self.late and "early" or self.window.is_planned and "wide" or "near", nil, nil
-  while how do
-    self.how, self.waits, self.gave, self.shown, self.witnesses = how, false, false, nil, claims.NONE
+  local ways = not self.late and EARLY or self.window.is_planned and ONCE or self.whole >= 2 and AGAIN or TWICE
+  local answer, err
+  for _, how in ipairs(ways) do
+    self.how, self.waits, self.shown = how, false, nil
     answer, err = find[self.reconcile.strategy](self)
     if err or answer and answer.outcome == "done" and answer.record then break end
-    if self.late and answer then find_content.note_seen(self, answer.candidates or {}) end
-    how = next_way(self, answer)
   end
   return answer, err
 end
 
 --- Returns the answer of a reading that did not show all there is.
 function Question:doubt(candidates)
-  self.doubted = true
-  local answer = undecided(candidates, "(6) " .. self.shown.incomplete)
+  self.doubted = not self.shown.is_over -- to ask again for what has no end is of no use
+  local answer = undecided(candidates, "incomplete: " .. self.shown.incomplete)
   answer.incomplete = true
   return answer
-end
-
---- Notes that a record was seen to appear so late (ms). The call's own may be as late, which puts the deadline off.
-function Question:raise_delay(late_ms)
-  self.service.journal:note_delay(self.row.full_name, late_ms)
-  set_delay(self, math.max(self.delay_ms, late_ms))
 end
 
 --- Returns the earliest time that the history reaches back to; 0 where that is not known.
@@ -247,7 +228,7 @@ end
 local function ask_until_decided(question)
   local service = question.service
   if is_out_of_reach(question) then
-    return undecided({}, "(6) it is too long ago: nothing shows that " .. question.reconcile.lookup
+    return undecided({}, "incomplete: it is too long ago: nothing shows that " .. question.reconcile.lookup
       .. " reaches back that far")
   end
   local far, problem = answer_ahead(question)
@@ -310,7 +291,7 @@ local function ask_and_keep(question)
     answer, err = keep(question, answer)
     if answer or err then return answer, err end
   end
-  return keep(question, undecided({}, "(7) each record that may be its was taken meanwhile"))
+  return keep(question, undecided({}, "rival: each record that may be its was taken meanwhile"))
 end
 
 -- Returns the row and the intent of what is to be reconciled; or nil and an error.

@@ -6,7 +6,7 @@
 local json = require "purser.json"
 local operations = require "purser.client.operations"
 local purser = require "purser"
-local reading = require "purser.write.evidence.reading"
+local reading = require "purser.write.reading"
 
 local DAY, NOW = 86400000, 1700000000437
 local COUNT = 320

@@ -4,7 +4,7 @@
 
 local intents = require "purser.write.reconcile"
 local operations = require "purser.client.operations"
-local reading = require "purser.write.evidence.reading"
+local reading = require "purser.write.reading"
 
 local NOW = 1700000000000
 local HOUR = 3600000

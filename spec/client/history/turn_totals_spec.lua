@@ -2,7 +2,7 @@
 -- Lists whose total is how many records the page itself holds, as a service with the form {"result", "totalCount"} may
 -- mean it: walks and strict readings read them whole, and a total that is none of a page is held to.
 
-local reading = require "purser.write.evidence.reading"
+local reading = require "purser.write.reading"
 local operations = require "purser.client.operations"
 local purser = require "purser"
 

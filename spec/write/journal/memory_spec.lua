@@ -189,13 +189,6 @@ for name, kind in pairs(kinds) do
       assert.same({}, assert(journal:made_calls("other", names, T0, T0)))
     end)
 
-    it("knows how late records were seen", function()
-      assert.equal(0, journal:delay "wallet.withdraw")
-      journal:note_delay("wallet.withdraw", 500)
-      journal:note_delay("wallet.withdraw", 400)
-      assert.same({ 500, 0 }, { journal:delay "wallet.withdraw", journal:delay "wallet.transfer" })
-    end)
-
     it("lets a key be taken by one call", function()
       local first = assert(begin({ order = "a" }, "a"))
       local again, problem, known = begin({ order = "a", amount = "20.0" }, "a")

@@ -1394,7 +1394,7 @@ function Live:uid(params, opts) end
 ---@field transport? purser.Transport  What sends requests. Default: curl.
 ---@field clock? fun(): integer  Returns epoch milliseconds for timestamp. Default: the system's.
 ---@field generate_ids? boolean  Whether Purser makes an id where you give none, so a lost answer can be [reconciled](write/outcomes.md). Default: true.
----@field visibility_delay_ms? integer  How long a new record may be missing from lists; [outcomes.md](write/outcomes.md). Default: 30000.
+---@field visibility_delay_ms? integer  How long a new record may be missing from lists; [outcomes.md](write/outcomes.md). Default: 60000.
 ---@field journal? purser.Journal  Records each write call before it is sent.
 ---@field account? string  The name under which the journal keeps what this client does. Default: a digest of the key.
 ---@field guard? purser.GuardOptions  Guard rails.

@@ -226,7 +226,7 @@ local function readings_of(self, state)
     if not rows then fail(self, message) end
     local reading = rows and rows[1] and core.decode(rows[1].content) or nil
     if not reading then return nil end
-    reading.by_id, reading.witnesses, reading.unclaimed, reading.is_kept = {}, {}, {}, true
+    reading.by_id, reading.learned, reading.is_kept = {}, {}, true
     return reading
   end
 

@@ -14,7 +14,6 @@ local log = require "purser.write.journal.log"
 local views = require "purser.client.util.views"
 local core = require "purser.core"
 local database = require "purser.client.util.database"
-local delays = require "purser.write.journal.delays"
 local errors = require "purser.client.call.errors"
 local intents = require "purser.write.intent"
 local option_schema = require "purser.client.util.option_schema"
@@ -38,8 +37,6 @@ local unpack = table.unpack or unpack -- luacheck: ignore
 ---@field private owners function
 ---@field private open_calls function
 ---@field private made_calls function
----@field private delay function
----@field private note_delay function
 local Journal = { __name = "purser.journal" }
 Journal.__index = Journal
 
@@ -52,7 +49,6 @@ for _, name in ipairs { "begin", "end_call", "finish", "reconciled", "contest", 
   Journal[name] = calls[name]
 end
 Journal.call_of, Journal.identify = calls.call_of_intent, accounts.identify
-Journal.delay, Journal.note_delay = delays.delay, delays.note_delay
 
 --- Ends the latest attempt of a call by a person's word, which is kept with who said so and when. The word is no proof:
 --- sums go on counting the call. Refused while the service may take the request yet, and against an answer or an id.

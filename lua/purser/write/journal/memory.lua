@@ -15,8 +15,7 @@ Memory.__index = Memory
 
 ---@return purser.MemoryJournal
 function M.new()
-  return setmetatable({ list = {}, first = 1, last = 0, by_id = {}, by_key = {}, by_record = {}, delays = {} },
-    Memory)
+  return setmetatable({ list = {}, first = 1, last = 0, by_id = {}, by_key = {}, by_record = {} }, Memory)
 end
 
 local by_transport = setmetatable({}, { __mode = "k" })
@@ -210,11 +209,5 @@ function Memory:made_calls(account, names, first, last)
       and call.sent_at >= first and call.sent_at <= last
   end)
 end
-
---- See calls.lua.
-function Memory:delay(operation) return self.delays[operation] or 0 end
-
---- See calls.lua.
-function Memory:note_delay(operation, ms) self.delays[operation] = math.max(ms, self:delay(operation)) end
 
 return M

@@ -11,6 +11,7 @@
 
 local core = require "purser.core"
 local cursors = require "purser.client.history.cursor"
+local errors = require "purser.client.call.errors"
 local history = require "purser.client.history"
 local intents = require "purser.write.intent"
 local operations = require "purser.client.operations"
@@ -25,8 +26,11 @@ local DAY_MS = 86400000
 --- that is 14 hours away, and bounds in whole days.
 M.WIDE_MS = 14 * 3600000 + DAY_MS
 
--- The near reading asks for so much more: records of other calls show that nothing of it is hidden.
+-- A reading that several calls share begins and ends so much farther.
 local BEFORE_MS, AFTER_MS = 60000, 600000
+
+-- A reading takes no more requests: where a service keeps to no windows their parts have no end.
+local MOST_REQUESTS = 200
 
 M.AHEAD_MS = 1000 -- the service takes a timestamp that lies this far ahead of its clock
 
@@ -95,8 +99,9 @@ function M.all(run, row, params, first, last, time_name, state)
     local walk = history.strict(ask, row, params, from, upto, time_name)
     local records, err = walk:collect()
     if not records then
-      if not (err.details and err.details.crowded) then return nil, err end
-      return {}, nil, "the history holds more records at one moment than it shows"
+      local crowded = err.details and err.details.crowded
+      if not crowded then return nil, err end
+      return {}, nil, crowded == true and "the history holds more records at one moment than it shows" or crowded
     end
     parts[#parts + 1], parts.read_to, parts.incomplete = records, upto, parts.incomplete or walk.source.incomplete
     if upto >= last then
@@ -230,14 +235,11 @@ local function serves(reading, question, first, last)
     and service:now() - reading.began >= passed - SET_BACK_MS
 end
 
--- Returns a window with what lies near it, or as much as a service may be shifted by; no earlier than the history
--- reaches back, and 0 is no window. Up to now nothing lies beyond it, so asking for the hours to come as well costs
--- nothing, and hides nothing where a filter runs behind.
+-- Returns a window with as much more as a service may be shifted by; no earlier than the history reaches back, and 0 is
+-- no window.
 local function widened(question, how, first, last)
   if first == 0 or how == "id" or how == "early" then return first, last end
-  local is_wide = how == "wide" or last + AFTER_MS >= question.service:now()
-  local before = how == "wide" and M.WIDE_MS or BEFORE_MS
-  return math.min(first, math.max(first - before, question:earliest())), last + (is_wide and M.WIDE_MS or AFTER_MS)
+  return math.min(first, math.max(first - M.WIDE_MS, question:earliest())), last + M.WIDE_MS
 end
 
 -- Returns a window that covers the calls that are expected; or those that were sent, and lost, a while before and
@@ -248,20 +250,32 @@ local function shared_window(self, question, first, last, how)
   local earliest = self.first and self.first - question.before - BEFORE_MS
     or first - math.max(question.visible_ms, BEFORE_MS)
   local latest = self.as_of or math.min(now, last + AFTER_MS)
-  local is_wide = how == "wide"
-  local more = (is_wide or self.as_of or latest == now) and question.late and M.WIDE_MS or 0
-  earliest = math.max(earliest - (is_wide and M.WIDE_MS or 0), question:earliest(), 1)
+  local more = how == "early" and 0 or M.WIDE_MS
+  earliest = math.max(earliest - more, question:earliest(), 1)
   return math.min(first, earliest), math.max(last, latest + question.skew_ms + more)
+end
+
+-- The error of a reading that is given up.
+local function over_budget(row)
+  local why = ("the history takes more than %d requests"):format(MOST_REQUESTS)
+  return errors.new { kind = "workflow", outcome = "unknown", operation = row.full_name, message = why,
+    details = { crowded = why } }
 end
 
 local function read(reading, question, row, asked, first, last, parts)
   local service = question.service
   local began, began_monotonic, correction = service:now(), core.monotonic_ms(), service:correction()
-  local function run(...) return service:read(...) end
+  local count = 0
+  local function run(...)
+    count = count + 1
+    reading.is_over = count > MOST_REQUESTS and not parts -- what is kept is read once, however long
+    if reading.is_over then return nil, over_budget(row) end
+    return service:read(...)
+  end
   local records, err, why = M.all(run, row, asked, first, last, question.reconcile.time_member, parts)
   reading.records, reading.err, reading.incomplete = records, err, why
   reading.first, reading.last = first, last
-  reading.by_id, reading.witnesses, reading.unclaimed = {}, {}, {}
+  reading.by_id, reading.learned = {}, {}
   reading.began, reading.began_monotonic, reading.correction = began, began_monotonic, correction
   if records then reading.incomplete_times = why and (reading.incomplete_times or 0) + 1 or 0 end
   return reading
@@ -299,8 +313,8 @@ end
 
 --- Reads what may show a call's record: in its window, or between two other times, 0 for a list without windows.
 ---@param question purser.reconcile.Question
----@param how "id"|"early"|"near"|"again"|"wide"  for the call's own id alone; for the window; with what lies near that;
---- the same once more; with as much more as a service may be shifted by
+---@param how "id"|"early"|"wide"|"again"  for the call's own id alone; for the window; with as much more as a service
+--- may be shifted by; the same once more
 ---@param first integer|nil
 ---@param last integer|nil
 ---@return purser.evidence.Reading|nil, purser.Error|nil err
@@ -320,55 +334,35 @@ function M.of(question, how, first, last)
   return reading
 end
 
---- Returns whether the reading shows that a record of the call would be in it, at its time: calls that were answered
---- before and after it are; or nothing after it can be hidden, since so much more was asked for.
-function M.is_exact(question)
-  local reading, witnesses = question.shown, question.witnesses
-  if reading.incomplete or not witnesses.in_time or witnesses.misplaced or witnesses.earliest > question.first then
-    return false
-  end
-  for _, record in ipairs(reading.records) do
-    local at = record[question.reconcile.time_member]
-    if type(at) ~= "number" or at < reading.first or at > reading.last then return false end
-  end
-  return witnesses.latest >= question.last or reading.last >= question.last + M.WIDE_MS
-end
-
 local function add(lists, key, record)
   lists[key] = lists[key] or {}
   table.insert(lists[key], record)
 end
 
-local function payee_of(fields) return tostring(fields.address or fields.toAccount or ""):lower() end
-
-local CELL = 2 -- wider than what is cut or rounded
-
---- Returns a function that returns those of the records that may show a payment: of about its amount, as it is shown or
---- with or without the fee, to its payee, or without an amount. So many payments can be looked for among many records.
----@param records table[]
----@return fun(params: table): table[]
-function M.by_amount(records)
-  local lists = {} -- by size in cells, by payee, and under "" those without an amount
-  for _, record in ipairs(records) do
-    local amount, fee = math.abs(tonumber(record.amount) or 0), tonumber(record.transactionFee) or 0
-    local payee = payee_of(record)
-    for _, size in ipairs { amount, amount + fee, amount - fee } do
-      if size == size then add(lists, math.floor(size / CELL), record) end
-    end
-    if payee ~= "" then add(lists, payee, record) end
-    if amount == 0 or amount ~= amount then add(lists, "", record) end
+--- Returns all that some readings show, of a record the last word. Two of one reading stay two.
+---@param union purser.evidence.Reading|nil  of the readings before
+---@param reading purser.evidence.Reading
+---@param row table  the list
+---@return purser.evidence.Reading
+function M.unite(union, reading, row)
+  local key_by, fresh, keys = cursors.key_of(row.paging or {}), {}, {}
+  for _, record in ipairs(reading.records) do
+    local id = intents.id_of(record)
+    local key = id and "id " .. tostring(id) or key_by(record)
+    if not fresh[key] then fresh[key], keys[#keys + 1] = { is_id = id ~= nil }, key end
+    table.insert(fresh[key], record)
   end
-  return function(params)
-    local size, found, seen = tonumber(params.amount), {}, {}
-    if not size then return records end
-    local cell = math.floor(size / CELL)
-    for _, key in ipairs { cell - 1, cell, cell + 1, payee_of(params), "" } do
-      for _, record in ipairs(lists[key] or {}) do
-        if not seen[record] then found[#found + 1], seen[record] = record, true end
-      end
-    end
-    return found
+  local before = union and union.by_key or {}
+  for _, key in ipairs(union and union.keys or {}) do
+    if not fresh[key] then keys[#keys + 1] = key end
+    local is_more = not fresh[key] or not fresh[key].is_id and #before[key] > #fresh[key]
+    if is_more then fresh[key] = before[key] end
   end
+  local records = {}
+  for _, key in ipairs(keys) do
+    for _, record in ipairs(fresh[key]) do records[#records + 1] = record end
+  end
+  return { records = records, by_id = {}, learned = {}, by_key = fresh, keys = keys }
 end
 
 --- Returns the records of a reading that show `id` as their member `name`; "record_id": the id that the journal keeps.
@@ -380,12 +374,12 @@ function M.with_id(reading, name, id)
     index = {}
     for _, record in ipairs(reading.records) do
       local shown = record[name]
-      if name == "record_id" then shown = intents.id_of(record) and tostring(intents.id_of(record)) end
-      if shown ~= nil then add(index, shown, record) end
+      if name == "record_id" then shown = intents.id_of(record) end
+      if shown ~= nil then add(index, tostring(shown), record) end
     end
     reading.by_id[name] = index
   end
-  return index[id] or {}
+  return index[tostring(id)] or {}
 end
 
 return M

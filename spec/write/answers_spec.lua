@@ -2,7 +2,7 @@
 -- Members that may stand next to a list from which something is concluded, and in the answer of a write call.
 
 local core = require "purser.core"
-local compare = require "purser.write.evidence.compare"
+local compare = require "purser.write.answers"
 local operations = require "purser.client.operations"
 
 local HISTORY = operations.by_name["wallet.withdrawal_history"]

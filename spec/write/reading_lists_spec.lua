@@ -2,7 +2,7 @@
 -- Every record of a list, for who concludes from one that is missing: all of them, each once, or the reason why not.
 
 local errors = require "purser.client.call.errors"
-local reading = require "purser.write.evidence.reading"
+local reading = require "purser.write.reading"
 local operations = require "purser.client.operations"
 local page_of = require "paged_list"
 

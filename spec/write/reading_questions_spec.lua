@@ -4,7 +4,7 @@
 local errors = require "purser.client.call.errors"
 local listing_service = require "listing_service"
 local operations = require "purser.client.operations"
-local reading = require "purser.write.evidence.reading"
+local reading = require "purser.write.reading"
 
 local ID = ("Ab3"):rep(10) .. "Zz"
 

@@ -1,0 +1,248 @@
+-- SPDX-License-Identifier: MIT
+-- Finding a call by the id that it carries; and where no record shows that, by its content: the verdict on all that the
+-- readings of a history show. docs/write/outcomes.md has the sentences.
+
+local answers = require "purser.write.answers"
+local intents = require "purser.write.intent"
+local reading = require "purser.write.reading"
+local verdict = require "purser.write.verdict"
+
+local M = {}
+
+--- Returns an answer that a person has to look at.
+function M.undecided(candidates, reason)
+  return { outcome = "undecided", candidates = candidates, reason = reason }
+end
+
+local undecided = M.undecided
+
+-- Each begins with the word that docs/write/outcomes.md has for it.
+local reasons = {
+  stale = "stale: the service does not show the record of another call that it answered, so records may be late",
+  rival = "rival: another call that is open or undecided could have made it as well",
+  many = "many: the service shows more than one unclaimed record that may be this call's",
+  differs = "differs: the service shows an unclaimed record that may be this call's, and not all that it shows is as "
+    .. "it was sent",
+  reused = "id reused: a record carries its id, which was used for another payment",
+  failing = "failing: the service shows it in a state that is no end, or by which it may have failed",
+  vanished = "vanished: the service showed a record that agrees with it, and shows it no more",
+  planned = "planned: the service shows an unclaimed record that may be of equal content, so it may have been made "
+    .. "already",
+  forgotten = "forgotten: it is so long ago that this client has forgotten which calls it made then, and one of them "
+    .. "could have made it as well; a journal forgets none",
+}
+
+local PATIENCE_MS = 300000 -- an open call that may own a record, or a record that is missing, is waited for so long
+
+-- Waits until then; after that it is undecided. A payment that is planned waits in its queue.
+local function wait(question, why, candidates, ends)
+  if question.service:now() >= ends then return undecided(candidates, reasons[why]) end
+  if question.window.is_planned then return { outcome = "undecided", is_busy = true } end
+  question.waits, question.newer_than = true, question.shown.began
+end
+
+local SUCCESS = "SUCCESS"
+
+-- Returns "failed" where the service kept a record as failed, "open" where its state is no end, and nil otherwise. A
+-- withdrawal was accepted, whatever its state.
+local function state_of(question, record)
+  local failed = question.reconcile.failed_status
+  if failed == nil or record.status == SUCCESS or answers.is_blank(record.status) then return nil end
+  return record.status == failed and "failed" or "open"
+end
+
+-- Returns what a record says that was found.
+local function found(question, record)
+  local state = state_of(question, record)
+  if not state then return { outcome = "done", record = record } end
+  if state == "failed" then
+    return { outcome = "not_done", record = record, reason = "the service kept it, as failed" }
+  end
+  return wait(question, "failing", { record }, question.deadline + PATIENCE_MS)
+end
+
+-- Returns a call as records compare with it.
+local function subject_of(question, call)
+  if call == question.intent then
+    if question.window.is_planned then return verdict.subject(call) end
+    return verdict.subject(call, question.first, question.last)
+  end
+  if (call.sent_at or 0) == 0 then return verdict.subject(call) end -- planned
+  return verdict.subject(call, call.sent_at - question.before,
+    call.sent_at + (call.recv_window or question.service.recv_window) + question.later)
+end
+
+-- Returns what the records of the readings show of the service, and whose they are; or nil and an error. Kept with what
+-- many calls are looked for in.
+local function learn(question)
+  local union, name = question.union, question.row.full_name
+  local known = union.learned[name]
+  if known then return known.seen, known.owners end
+  local owners, err = question.claims:owners(union.records)
+  if not owners then return nil, err end
+  local owned = {}
+  for record, call in pairs(owners) do
+    local is_sure = call.answered or intents.shows_id(call, record) -- one that was taken by its content shows nothing
+    if is_sure and not question.claims:is_own(call) then
+      owned[#owned + 1] = { record, subject_of(question, call), call.answered }
+    end
+  end
+  local seen = verdict.learn(owned)
+  union.learned[name] = { seen = seen, owners = owners }
+  return seen, owners
+end
+
+----------------------------------------------------------------------------------------------------------- by its id
+
+-- Returns whether a record that failed is of an attempt before the latest.
+local function is_earlier(question, record)
+  local at = record[question.reconcile.time_member]
+  return not question.window.is_planned and type(at) == "number" and at < question.intent.sent_at - question.before
+end
+
+-- Returns the record that shows the call's own id, the best of several; and whether that is another payment's.
+local function own_record(question, subject, seen)
+  local best, contradicts, rank = nil, false, 0
+  for _, record in ipairs(subject.id and reading.with_id(question.union, subject.id_name, subject.id) or {}) do
+    local state, is_another = state_of(question, record), verdict.contradicts(subject, record, seen)
+    local better = is_another and 3 or not state and 4 or state == "open" and 2 or 1
+    if better > rank and not (state == "failed" and is_earlier(question, record)) then
+      best, contradicts, rank = record, is_another, better
+    end
+  end
+  return best, contradicts
+end
+
+---------------------------------------------------------------------------------------------------------- by content
+
+local FRESH_MS = 3600000 -- calls that were answered so long before must be shown, and until a record must be seen
+
+-- Returns whether a call that was made is not shown, so that others may be missing as well; or nil and an error. A list
+-- that is no history loses what is deleted.
+local function is_stale(question)
+  if question.window.is_planned or not reading.is_history(question.reconcile) then return false end
+  local first = math.max(question.intent.sent_at - FRESH_MS, question.shown.first + question.before)
+  local made, err = question.claims:made_calls(first, question.deadline)
+  if not made then return nil, err end
+  for _, call in ipairs(made) do
+    local id = question.reconcile.generated_id and call.params[question.reconcile.client_id]
+    local is_shown = call.record_id and reading.with_id(question.union, "record_id", call.record_id)[1]
+      or id and reading.with_id(question.union, question.reconcile.client_id, id)[1]
+    if not is_shown then return true end
+  end
+  return false
+end
+
+-- Returns the unclaimed records that may be the call's, and those of them that agree with it; or nil and an error.
+local function candidates_of(question, subject, owners)
+  local may, left, fit = {}, {}, {}
+  for _, record in ipairs(question.union.records) do
+    local owner = owners[record]
+    local is_free = not owner or question.claims:is_own(owner)
+    if is_free and state_of(question, record) ~= "failed" and verdict.may_be(subject, record) then
+      may[#may + 1] = record
+    end
+  end
+  local now, err = question.claims:owners(may)
+  if not now then return nil, err end
+  for _, record in ipairs(may) do
+    local agrees = verdict.agrees(subject, record)
+    if not now[record] or question.claims:is_own(now[record]) then
+      -- the service's own word that it was not executed: only what agrees contradicts it
+      if agrees or not question.window.was_rejected then left[#left + 1] = record end
+      if agrees then fit[#fit + 1] = record end
+    end
+  end
+  return left, fit
+end
+
+-- Returns whether an open call could have made one of the records, until when that may be found out, and whether one
+-- that is undecided could.
+local function rivals_of(question, open, seen, records, test)
+  local ends, is_blocked = nil, false
+  for _, call in ipairs(open) do
+    local rival = verdict.tell(subject_of(question, call), seen)
+    for _, record in ipairs(records) do
+      local is_rival = test(rival, record)
+      if is_rival and call.state == "undecided" then is_blocked = true end
+      if is_rival and call.state ~= "undecided" then
+        ends = math.max(ends or 0, call.sent_at + PATIENCE_MS, question.intent.sent_at + PATIENCE_MS)
+      end
+    end
+  end
+  return ends, is_blocked
+end
+
+-- Returns whether the last reading shows a record: an answer may have been another request's.
+local function is_shown(question, record)
+  for _, one in ipairs(question.shown.records) do
+    if one == record then return true end
+  end
+  return false
+end
+
+-- Returns what the one record says that agrees with the call.
+local function judge_one(question, record, open, seen)
+  if not is_shown(question, record) then
+    return wait(question, "vanished", { record }, question.intent.sent_at + PATIENCE_MS)
+  end
+  local ends, is_blocked = rivals_of(question, open, seen, { record }, verdict.is_rival)
+  if is_blocked then return undecided({ record }, reasons.rival) end
+  if ends then return wait(question, "rival", { record }, ends) end
+  return found(question, record)
+end
+
+-- Returns what all readings say of the call: an answer; nil where there is something to wait for, or nothing was done;
+-- or nil and an error.
+local function judge(question)
+  local subject = subject_of(question, question.intent)
+  local seen, owners = learn(question)
+  if not seen then return nil, owners end
+  local own, contradicts = own_record(question, subject, seen)
+  if own and contradicts then return undecided({ own }, reasons.reused) end
+  if own then return found(question, own) end
+  verdict.tell(subject, seen, question.window.is_planned)
+  local stale, problem = is_stale(question)
+  if problem then return nil, problem end
+  local open, err = question.claims:open_calls(question.first - reading.WIDE_MS, question.last + reading.WIDE_MS,
+    question.later)
+  if not open then return nil, err end
+  local may, fit = candidates_of(question, subject, owners)
+  if not may then return nil, fit end
+  if stale then return wait(question, "stale", may, question.intent.sent_at + PATIENCE_MS) end
+  if not may[1] then return nil end
+  if question.claims:has_forgotten(question.first, question.later) then return undecided(may, reasons.forgotten) end
+  if #fit == 1 and not question.window.is_planned then return judge_one(question, fit[1], open, seen) end
+  local ends = rivals_of(question, open, seen, may, verdict.may_be)
+  if ends and question.service:now() < ends then return wait(question, "rival", may, ends) end
+  return undecided(may, question.window.is_planned and reasons.planned or may[2] and reasons.many or reasons.differs)
+end
+
+-- Returns the records that agree with the call, whoever owns them.
+local function agreeing(question)
+  local subject, list = subject_of(question, question.intent), {}
+  for _, record in ipairs(question.union.records) do
+    if verdict.agrees(subject, record, true) then list[#list + 1] = record end
+  end
+  return list
+end
+
+--- Finds a call by the id that it carries, as soon as a record shows that; or by what two whole readings show late.
+function M.find(question, how)
+  local shown, err = reading.of(question, how)
+  if not shown then return nil, err end
+  question:unite(shown)
+  if question.late and how ~= "id" and not shown.incomplete then question.whole = question.whole + 1 end
+  local is_whole = question.whole >= 2 or question.window.is_planned
+  if shown.incomplete or not question.late or how == "id" or not is_whole then
+    local own, contradicts = own_record(question, subject_of(question, question.intent))
+    if own and not contradicts and not state_of(question, own) then return { outcome = "done", record = own } end
+    if shown.incomplete and question.late and how ~= "id" then return question:doubt(agreeing(question)) end
+    question.waits = question.late and how ~= "id"
+    return nil
+  end
+  return judge(question)
+end
+
+
+return M

@@ -1,0 +1,227 @@
+-- SPDX-License-Identifier: MIT
+-- The verdict on lost calls, one case a line: what the history shows of calls that were answered and besides, and the
+-- word. Each of the attacks that once had a false word is here.
+
+local copy_of = require "copy_of"
+local listing_service = require "listing_service"
+local operations = require "purser.client.operations"
+local own_calls = require "own_calls"
+local reconcile = require "purser.write.reconcile"
+
+local NOW, MINUTE, HOUR = 1700000000000, 60000, 3600000
+local ROW = operations.by_name["wallet.withdraw"]
+local PAY = { coin = "USDT", netWork = "TRX", address = "Tshop", amount = "20" }
+local MOVE = { toAccountType = "EMAIL", toAccount = "a@b.example", asset = "USDT", amount = "20" }
+
+-- The record of a withdrawal, or of a transfer to another user.
+local function record(id, of, at, fields)
+  local shown = { id = id, tranId = id, applyTime = NOW + at, timestamp = NOW + at,
+    status = of.asset and "SUCCESS" or 7 }
+  for _, name in ipairs { "coin", "address", "amount", "memo", "toAccountType", "toAccount", "asset" } do
+    shown[name] = of[name]
+  end
+  return copy_of(shown, fields or {})
+end
+
+-- Asks for a lost call. `answered`: { params, when, record id }; `open`: { params, when, state }.
+local function ask(params, records, answered, more)
+  more = more or {}
+  local row = params.toAccount and operations.by_name["wallet.internal_transfer"]
+    or params.asset and operations.by_name["wallet.transfer"] or ROW
+  local known = own_calls.new()
+  for i, call in ipairs(answered or {}) do
+    own_calls.note(known, row, { params = call[1], sent_at = NOW + call[2], recv_window = 5000, id = "k" .. i },
+      call[3])
+  end
+  for i, call in ipairs(more.open or {}) do
+    own_calls.note(known, row, { params = call[1], sent_at = NOW + call[2], recv_window = 5000, id = "o" .. i })
+      .state = call[3]
+  end
+  local reads = 0
+  local service = listing_service(function(of, asked)
+    reads = reads + 1
+    local shown = type(records) == "function" and records(reads) or records
+    if (asked.page or 1) > 1 then shown = {} end
+    return of.result.page and { data = shown, totalRecords = #shown } or shown
+  end, { journal = known, now = NOW + 100 })
+  local answer = assert(reconcile.reconcile(service, { operation = row.full_name, params = params, sent_at = NOW,
+    recv_window = 5000, id = "lost" }, nil, more.window))
+  return answer.outcome .. (answer.reason and " " .. answer.reason:match "^%l[%l ]*" or ""), answer, service, reads
+end
+
+local with = copy_of
+local ID, OTHER = ("Ab3"):rep(10) .. "Zz", ("Cd4"):rep(10) .. "Yy"
+
+-- An answered call to the same payee, and its record.
+local small = { with(PAY, { amount = "1" }), -MINUTE, "w0" }
+local small_shown = record("w0", small[1], -MINUTE + 400)
+
+describe("a lost withdrawal whose id the history does not show", function()
+  local cases = {
+    { "is not done where nothing is shown", {}, {}, "not_done" },
+    { "is done by the one record that agrees", { record("w1", PAY, 400) }, {}, "done" },
+    { "is not done by an equal record of another call that was answered", { record("w1", PAY, 400) },
+      { { PAY, 10, "w1" } }, "not_done" },
+    { "is not done where one member differs that is known on this route",
+      { small_shown, record("w1", with(PAY, { amount = "7" }), 400) }, { small }, "not_done" },
+    { "is not done where two differ that are known",
+      { small_shown, record("w1", with(PAY, { amount = "7.5", address = "Telse" }), 400) }, { small }, "not_done" },
+    { "is a person's where one differs that is known of another route",
+      { record("w0", with(PAY, { address = "Tfree", amount = "100" }), -MINUTE + 400),
+        record("w1", with(PAY, { amount = "19" }), 400) },
+      { { with(PAY, { address = "Tfree", amount = "100" }), -MINUTE, "w0" } }, "undecided differs" }, -- F1
+    { "is a person's where an amount has more digits than any that was seen",
+      { small_shown, record("w1", with(PAY, { amount = "20.41" }), 400) }, { small }, "undecided differs",
+      with(PAY, { amount = "20.42" }) }, -- F1
+    { "is not done to another payee where one payee was shown otherwise",
+      { record("w0", with(small[1], { address = "EQx" }), -MINUTE + 400),
+        record("w1", PAY, 400, { address = "Telse" }) },
+      { small }, "undecided differs" }, -- F2
+    { "is a person's where its record shows the time of its approval",
+      { small_shown, record("w1", PAY, 20 * MINUTE) }, { small }, "undecided differs" }, -- F4
+    { "is a person's where two may be its", { record("w1", PAY, 400), record("w2", PAY, 900) }, {}, "undecided many" },
+    { "is a person's where nothing is known and a record differs in all", { record("w1", with(PAY, { coin = "BTC",
+      address = "Telse", amount = "7" }), 400) }, {}, "undecided differs" },
+    { "is a person's where an answered call is not shown", { record("w1", PAY, 400) }, { small }, "undecided stale" },
+    { "is not done by a record that is days away", { record("w1", PAY, -39 * HOUR) }, {}, "not_done" },
+    { "is a person's where a record may be of another zone", { record("w1", PAY, 8 * HOUR) }, {}, "undecided differs" },
+  }
+  for _, case in ipairs(cases) do
+    it(case[1], function()
+      assert.equal(case[4], (ask(case[5] or PAY, case[2], case[3])))
+    end)
+  end
+
+  it("is a person's, after a wait, while another open call may own what agrees with it", function()
+    for _, state in ipairs { "unknown", "undecided" } do
+      local word, _, service = ask(PAY, { record("w1", PAY, 400) }, {}, { open = { { PAY, 1000, state } } })
+      assert.equal("undecided rival", word)
+      assert.equal(state == "unknown", service.paused >= 5 * MINUTE)
+    end
+  end)
+
+  it("has a rival in an open call whose amount differs by a fee, which is not taken of a move to one's own account",
+    function()
+      local own = { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT", amount = "20" }
+      for params, expected in pairs { [PAY] = "undecided rival", [own] = "done" } do
+        local open = { { with(params, { amount = "21" }), 1000, "unknown" } }
+        local shown = record("w1", params, 400, { fromAccountType = params.fromAccountType })
+        assert.equal(expected, (ask(params, { shown }, {}, { open = open })))
+      end
+    end)
+
+  it("is a person's where the payee is not shown", function()
+    assert.equal("undecided differs", (ask(PAY, { record("w1", PAY, 400, { address = "" }) })))
+  end)
+
+  it("is not done where the service takes two coins for one: what one call has is not the other's", function()
+    local usdc = with(PAY, { coin = "USDC" })
+    local records = { record("w8", PAY, -2 * MINUTE, { coin = "825" }),
+      record("w9", usdc, -2 * MINUTE, { coin = "3408" }), record("w1", usdc, 400, { coin = "3408" }) }
+    local word = ask(PAY, records, { { PAY, -2 * MINUTE, "w8" }, { usdc, -2 * MINUTE, "w9" } },
+      { open = { { usdc, 100, "unknown" } } })
+    assert.not_equal("done", word:match "%l+_?%l*")
+  end)
+
+  it("needs two whole readings, and the record in the last", function()
+    local word, answer = ask(PAY, function(reads) return reads == 1 and { record("w1", PAY, 400) } or {} end)
+    assert.not_equal("not_done", word)
+    assert.equal("w1", answer.candidates and answer.candidates[1].id or answer.record.id)
+  end)
+end)
+
+describe("a lost withdrawal that carries an id", function()
+  local pay, answered = with(PAY, { withdrawOrderId = ID }), { with(PAY, { withdrawOrderId = OTHER }), -MINUTE, "w0" }
+  local shown = record("w0", PAY, -MINUTE + 400, { withdrawOrderId = OTHER })
+
+  it("is done by its id, whatever time is shown", function()
+    assert.equal("done", (ask(pay, { record("w1", PAY, 9 * HOUR, { withdrawOrderId = ID }) })))
+  end)
+
+  it("is not done where ids are shown and two members of a record are another's", function()
+    assert.equal("not_done", (ask(pay, { shown, record("w1", with(PAY, { amount = "7" }), 400,
+      { withdrawOrderId = ("x"):rep(32) }) }, { answered })))
+  end)
+
+  it("is a person's where the id stands for another payment", function()
+    assert.equal("undecided id reused", (ask(pay, { shown, record("w1", PAY, 400, { withdrawOrderId = ID,
+      amount = "7" }) }, { answered })))
+  end)
+end)
+
+describe("a lost transfer", function()
+  it("is done where it succeeded, and no end is what the document does not name as one", function()
+    for status, word in pairs { SUCCESS = "done", FAILED = "not_done", WAIT = "undecided failing",
+      REFUSED = "undecided failing" } do
+      assert.equal(word, (ask(MOVE, { record("t1", MOVE, 400, { status = status }) })), status) -- F5
+    end
+  end)
+
+  it("waits while it is under way", function()
+    local word = ask(MOVE, function(reads)
+      return { record("t1", MOVE, 400, { status = reads > 3 and "FAILED" or "WAIT" }) }
+    end)
+    assert.equal("not_done", word)
+  end)
+end)
+
+describe("a record that failed", function()
+  it("speaks for the attempt in whose window it lies, and for no later one", function()
+    local row = operations.by_name["sub_account.transfer"]
+    local params = { clientTranId = ID, fromAccountType = "SPOT", toAccountType = "SPOT", asset = "USDT", amount = "2" }
+    local function word(failed_at)
+      local failed = copy_of(params, { tranId = "t0", status = "FAILED", timestamp = NOW + failed_at })
+      local made = copy_of(params, { tranId = "t1", clientTranId = "", status = "SUCCESS", timestamp = NOW + 400 })
+      local service = listing_service(function(_, asked) return asked.page == 1 and { failed, made } or {} end)
+      return assert(reconcile.reconcile(service, { operation = row.full_name, params = params, sent_at = NOW,
+        recv_window = 5000, id = "lost" }, nil, { since = NOW - HOUR })).outcome
+    end
+    assert.equal("done", word(-10 * MINUTE)) -- F10
+    assert.equal("not_done", word(300))
+  end)
+end)
+
+describe("a payment that may never have been sent", function()
+  local window = { is_planned = true, since = NOW - 40 * HOUR, to = NOW }
+
+  it("is not taken for another's without one known difference, nor made where content alone agrees", function()
+    for word, case in pairs {
+      not_done = { { small_shown, record("w1", with(PAY, { amount = "7" }), -HOUR) }, { small } },
+      ["undecided planned"] = { { record("w1", with(PAY, { coin = "POL", amount = "19" }), -HOUR) } }, -- F3
+    } do
+      assert.equal(word, (ask(PAY, case[1], case[2], { window = window })))
+    end
+    assert.equal("undecided planned", (ask(PAY, { record("w1", PAY, -HOUR) }, nil, { window = window })))
+  end)
+
+  it("is not made by a record whose amount no fee explains, though nothing is known of the service", function()
+    local own = { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT", amount = "20" }
+    for _, case in ipairs {
+      { PAY, "11", "undecided planned" }, { PAY, "9.9", "not_done" }, { PAY, "41", "not_done" },
+      { own, "19", "not_done" }, { own, "19.999999", "undecided planned" }, { own, "20.5", "not_done" },
+      { with(own, { amount = "20.5" }), "20", "undecided planned" }, -- cut
+    } do
+      local shown = record("w1", with(case[1], { amount = case[2] }), -HOUR)
+      assert.equal(case[3], (ask(case[1], { shown }, nil, { window = window })), case[2])
+    end
+  end)
+end)
+
+describe("a history without an end", function()
+  it("is given up after 200 requests, and the reason says so", function()
+    -- ten records of one minute, whose bounds are counted in whole days
+    local at, DAY = math.floor(NOW / MINUTE) * MINUTE - MINUTE, 24 * HOUR
+    local service = listing_service(function(_, asked)
+      local list = {}
+      for i = 1, 10 do list[i] = record("r" .. i, PAY, at - NOW, { amount = "7" }) end
+      local is_asked = math.floor(asked.startTime / DAY) <= math.floor(at / DAY)
+        and math.floor(asked.endTime / DAY) >= math.floor(at / DAY)
+      return is_asked and list or {}
+    end)
+    local answer = assert(reconcile.reconcile(service, { operation = ROW.full_name, params = PAY, sent_at = NOW,
+      recv_window = 5000, id = "lost" }))
+    assert.equal("undecided", answer.outcome)
+    assert.matches("more than 200 requests", answer.reason)
+    assert.is_true(service.reads <= 1300) -- F8
+  end)
+end)
