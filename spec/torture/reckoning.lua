@@ -110,8 +110,11 @@ end
 -- no id; or the service hid members of the records that would prove it; or no record is a witness.
 local function is_explained(self, payment)
   local row = operations.by_name[payment.operation]
-  return self.lacks and not row.reconcile.client_id or self.noise and self.noise:explains(row)
-    or not row.reconcile.client_id and not has_witness(self, payment.operation)
+  local has_id = row.reconcile.client_id ~= nil
+  -- a call that is open, or undecided, and of an amount that a fee could explain, may own its record
+  local has_rival = tostring(payment.message):find "^rival: "
+  return self.lacks and not has_id or self.noise and self.noise:explains(row)
+    or not has_id and (has_rival ~= nil or not has_witness(self, payment.operation))
 end
 
 -- Equal payments that nothing identifies: how many there are is checked with the totals.
