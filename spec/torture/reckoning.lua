@@ -111,10 +111,11 @@ end
 local function is_explained(self, payment)
   local row = operations.by_name[payment.operation]
   local has_id = row.reconcile.client_id ~= nil
-  -- a call that is open, or undecided, and of an amount that a fee could explain, may own its record
-  local has_rival = tostring(payment.message):find "^rival: "
+  -- without an id it waits, five minutes at most, for a call that may own its record, and for records that are missing
+  local message = tostring(payment.message)
+  local has_waited = message:find "^rival: " or message:find "^stale: "
   return self.lacks and not has_id or self.noise and self.noise:explains(row)
-    or not has_id and (has_rival ~= nil or not has_witness(self, payment.operation))
+    or not has_id and (has_waited ~= nil or not has_witness(self, payment.operation))
 end
 
 -- Equal payments that nothing identifies: how many there are is checked with the totals.
