@@ -1,12 +1,12 @@
 -- SPDX-License-Identifier: MIT
 -- Moves what the sub-accounts hold to the parent.
 --
---   lua examples/sweep.lua [ASSET [KEEP]] [--yes]
+--   lua examples/sweep.lua NAME JOURNAL [ASSET [KEEP]] [--yes]
 --
--- Without --yes it only shows what would be moved. Without ASSET that is every asset; KEEP stays behind in each
--- sub-account. A transfer whose answer was lost is looked
--- up by its id before more is sent, so none is made twice. At the first that fails it stops; run again it moves what is
--- left. PURSER_BASE_URL or PURSER_PROFILE, PURSER_API_KEY and PURSER_SECRET_KEY as in the other examples.
+-- NAME is that of this sweep, such as june: under it nothing is moved twice, however often the program is started.
+-- JOURNAL is the file that knows it. Without --yes it only shows what would be moved. Without ASSET that is every
+-- asset; KEEP stays behind in each sub-account. PURSER_BASE_URL or PURSER_PROFILE, PURSER_API_KEY and
+-- PURSER_SECRET_KEY as in the other examples.
 
 local clean = require("purser.client.util.plain_text").clean -- texts of the service and of depositors, for a terminal
 local purser = require "purser"
@@ -15,14 +15,15 @@ local go, words = false, {}
 for _, word in ipairs(arg) do
   if word == "--yes" then go = true else words[#words + 1] = word end
 end
-local asset, keep = words[1], words[2]
-if #words > 2 or (asset or ""):find "^%-" then
-  io.stderr:write "usage: sweep.lua [ASSET [KEEP]] [--yes]\n"
+local name, path, asset, keep = words[1], words[2], words[3], words[4]
+if #words < 2 or #words > 4 or (asset or ""):find "^%-" then
+  io.stderr:write "usage: sweep.lua NAME JOURNAL [ASSET [KEEP]] [--yes]\n"
   os.exit(2)
 end
 
+local journal = assert(purser.journal.open { sqlite = path })
 local client = assert(purser.new {
-  base_url = os.getenv "PURSER_BASE_URL", profile = os.getenv "PURSER_PROFILE",
+  base_url = os.getenv "PURSER_BASE_URL", profile = os.getenv "PURSER_PROFILE", account = "parent", journal = journal,
   api_key = os.getenv "PURSER_API_KEY", secret_key_env = "PURSER_SECRET_KEY",
 })
 
@@ -35,26 +36,23 @@ table.sort(accounts, function(a, b) return a.name < b.name end)
 local fleet = assert(purser.fleet.new {
   client = client, accounts = accounts, vault = function() error "a sweep makes no keys" end,
 })
-local moves = assert(fleet:sweep { to = "parent", leave = keep, assets = asset and { asset } or nil })
-if not go or #moves.moves == 0 then
-  print(moves)
-  print(("%d transfers to the parent%s"):format(#moves.moves, go and "" or "; --yes makes them"))
+local queue = assert(purser.payouts.new { client = client, journal = journal, queue = "sweeps" })
+local list = assert(fleet:sweep { to = "parent", name = name, leave = keep, assets = asset and { asset } or nil })
+if not list[1] then
+  print "nothing to move"
   os.exit(0)
 end
-local done, err = moves:execute()
-
-for _, move in ipairs(moves.moves) do
-  if move.state == "done" then
-    print(clean(("%-20s %s %s  %s"):format(move.from, move.amount, move.asset, move.tranId)))
-  end
+local plan = assert(queue:plan { payments = list })
+for _, row in ipairs(plan.send) do
+  print(clean(("%s -> parent  %s %s"):format(row.params.fromAccount, row.params.amount, row.params.asset)))
 end
-if not done then
-  local move = err.details.move
-  io.stderr:write(("%s, %s %s: %s\n"):format(move.from, move.amount, move.asset, tostring(err)))
-  os.exit(err.outcome == "unknown" and 4 or 1)
+for _, row in ipairs(plan.held) do print(clean(("%s is not sent: %s"):format(row.key, row.state))) end
+for _, total in ipairs(plan.totals) do print(clean(("total %s %s"):format(tostring(total.amount), total.asset))) end
+if not go then
+  print(("%d transfers to the parent; --yes makes them"):format(#plan.send))
+  os.exit(0)
 end
-
-local totals, assets = moves:totals(), {}
-for name in pairs(totals) do assets[#assets + 1] = name end
-table.sort(assets)
-for _, name in ipairs(assets) do print(clean(("total %s %s"):format(totals[name], name))) end
+local report = assert(queue:run(plan)) -- what was shown, and nothing else
+for _, payment in ipairs(assert(queue:list "failed")) do io.stderr:write(payment.key, ": ", payment.message, "\n") end
+print(("%d made, %d failed, %d undecided"):format(report.done, report.failed, report.undecided))
+os.exit(report.undecided > 0 and 4 or report.failed > 0 and 1 or 0)

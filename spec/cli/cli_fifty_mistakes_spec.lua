@@ -83,7 +83,7 @@ local mistakes = {
   { "wallet transfer --fromAccountType SPOT --toAccountType FUTURES --asset USDT --amount 1 --yes-", 2, "'--yes-'",
     "did you mean '--yes'?" },
   { "wallet coins --time--out 5", 2, "'--time--out'", "did you mean '--timeout'?" },
-  { "fleet distribute FLEET --secrets SECRETS", 2, "missing option '--asset'", "What is moved" },
+  { "fleet distribute FLEET --name x", 2, "missing option '--asset'", "What is moved" },
   { "wallet coins --timeout 5s", 2, "--timeout: '5s'", "seconds" },
   { "sim --port 99999", 2, "--port: ", "from 0 to 65535" },
   { "journal list --limit x --journal JOURNAL", 2, "--limit: 'x'", "whole number" },

@@ -13,7 +13,7 @@ end
 describe("a command line that is not understood", function()
   it("lists the actions where none is given", function()
     assert.matches("a command is required, one of plan, show, run, status, report, retry", said "payouts")
-    assert.matches("a command is required, one of plan, apply, orphans", said "fleet")
+    assert.matches("a command is required, one of plan, apply, rotate", said "fleet")
     assert.matches("missing argument 'kind': ", said "wait")
   end)
 

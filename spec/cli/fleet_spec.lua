@@ -47,13 +47,20 @@ describe("purser fleet", function()
     code, out = at.run("fleet", "retire", declared, "--secrets", secrets, "--days", "0", "--yes")
     assert.equal(0, code)
     assert.matches("\ncommands01  delete_key  bot #%w+ ", out)
-    code, out = at.run("fleet", "orphans", declared, "--secrets", secrets)
-    assert.same({ 0, "no key of the fleet lacks its secret\n" }, { code, out })
     assert(client:sync_clock())
     assert(client.sub_account:transfer { toAccount = "commands01", fromAccountType = "SPOT", toAccountType = "SPOT",
       asset = "USDT", amount = "5.25" })
-    code, out = at.run("fleet", "sweep", declared, "--secrets", secrets, "--leave", "0.25", "--yes")
-    assert.same({ 0, "commands01 -> parent  5 USDT  (done)\n" }, { code, out })
+    local list, journal = at.file(), at.file()
+    code, _, err = at.run("fleet", "sweep", declared, "--name", "june", "--leave", "0.25", "--output", list)
+    assert.equal(0, code)
+    assert.matches("1 payments; next: purser payouts run " .. list, err, 1, true)
+    code, _, err = at.run("payouts", "run", list, "--journal", journal, "--yes")
+    assert.equal(0, code, err)
+    code, out = at.run("fleet", "sweep", declared, "--name", "june", "--leave", "0.25")
+    assert.same({ 0, "key,operation,fromAccount,fromAccountType,toAccount,toAccountType,asset,amount\n" }, { code, out })
+    code, out = at.run("fleet", "distribute", declared, "--name", "july", "--asset", "USDT", "--to", "commands01=2")
+    assert.same({ 0, "july-commands01-USDT,sub_account.transfer,,SPOT,commands01,SPOT,USDT,2" },
+      { code, out:match "\n([^\n]*)" })
     code, _, err = at.run("fleet", "plan", at.file '{"accounts": [{"nam": 1}]}', "--secrets", secrets)
     assert.equal(2, code)
     assert.matches('"nam" is not known', err)
@@ -86,7 +93,7 @@ describe("purser fleet", function()
 
   it("makes no file of secrets where none is needed", function()
     local secrets = at.file()
-    for _, action in ipairs { "plan", "orphans", "retire", "sweep" } do
+    for _, action in ipairs { "plan", "retire" } do
       at.run("fleet", action, declared, "--secrets", secrets, "--yes")
       assert.is_nil(io.open(secrets), action)
     end
@@ -101,7 +108,7 @@ describe("purser fleet", function()
     assert.equal(2, code)
     assert(shown:find("older than 0.5 days", 1, true), shown)
     for _, amount in ipairs { "x", "1,5", "1e2" } do
-      at.rejected({ "fleet", "sweep", declared, "--secrets", secrets, "--yes", "--leave", amount }, "is not an amount")
+      at.rejected({ "fleet", "sweep", declared, "--name", "x", "--leave", amount }, "is not an amount")
     end
   end)
 

@@ -98,7 +98,7 @@ describe("every place that takes options", function()
     local fleet = assert(purser.fleet.new { client = client, vault = function() end, accounts = {} })
     argument("max_age", 'did you mean "max_age_ms"', fleet:rotate { max_age = 1 })
     argument("overlap_ms", "whole number of milliseconds from 0", fleet:retire { overlap_ms = -1 })
-    argument("to", 'option "to" is "nowhere"; it must be parent', fleet:sweep { to = "nowhere" })
+    argument("to", 'option "to" is "nowhere"; it must be parent', fleet:sweep { to = "nowhere", name = "x" })
     argument("asset", 'option "asset" is a number; it must be a string', fleet:distribute { asset = 5 })
   end)
 

@@ -180,9 +180,6 @@ describe("every public name is declared, with its parameters and results:", func
     ["purser.Journal"] = function() return journal end,
     ["purser.Payouts"] = function() return payouts end,
     ["purser.Fleet"] = function() return fleet end,
-    ["purser.FleetMoves"] = function()
-      return assert(fleet:sweep { to = "parent" })
-    end,
     ["purser.Sim"] = function() return sim end,
     ["purser.SimWorld"] = function()
       local inner = { send = function()
@@ -448,7 +445,7 @@ local sim = purser.sim.new {}
     { "payouts:add('k', 'wallet.transfer', {})", ", {}", "" },
     { "purser.payouts.new { client = client, journal = journal, worker = 'a' }", "= journal", "= client" },
     { "for entry in journal:each_entry { state = 'open' } do print(entry.intent) end", "'open'", "'opened'" },
-    { "fleet:sweep { to = 'parent', leave = '1' }", "leave", "keep" },
+    { "fleet:sweep { to = 'parent', name = 'x', leave = '1' }", "leave", "keep" },
     { "for _, step in ipairs(assert(fleet:apply())) do print(step.account) end", "step.account", "step.name" },
     { "purser.fleet.new { client = client, vault = function(s) return s.secretKey end }", "secretKey", "secret" },
     { "print(assert(decimal '1'):round_down(2))", "round_down", "rounddown" },

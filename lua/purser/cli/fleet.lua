@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- `purser fleet plan|apply|orphans|rotate|retire|sweep|distribute FILE`: sub-accounts as a file declares them; see
+-- `purser fleet plan|apply|rotate|retire|sweep|distribute FILE`: sub-accounts as a file declares them; see
 -- docs/desk/fleets.md.
 
 local of_actions = require "purser.cli.actions"
@@ -33,7 +33,9 @@ local function amount(text)
   return text
 end
 
-local STEPS, MOVES = { "account", "what", "note", "why" }, { "from", "to", "amount", "asset", "state" }
+local STEPS = { "account", "what", "note", "why" }
+local PAYMENTS = { "key", "operation", "fromAccount", "fromAccountType", "toAccount", "toAccountType", "asset",
+  "amount" }
 
 local FILE = { { "declaration", "The JSON file." } }
 local SECRETS = { "--secrets", "<file>", "File that keeps the secrets, readable by you alone; made when it is missing.",
@@ -41,7 +43,8 @@ local SECRETS = { "--secrets", "<file>", "File that keeps the secrets, readable 
 local YES = { "--yes", "Do it without asking." }
 
 local function steps() return output.group(STEPS), connection.safety, connection.service end
-local function moves() return output.group(MOVES), connection.safety, connection.service end
+local function payments() return output.group(PAYMENTS, { format = "csv" }), connection.service end
+local NAME = { "--name", "<name>", "Name of the list: the keys of its payments begin with it.", required = true }
 
 function M.grammar()
   return of_actions.grammar("fleet", "Make and keep a fleet of sub-accounts with their keys as a JSON file declares "
@@ -51,21 +54,20 @@ function M.grammar()
     { "plan", "Show what is missing.", FILE, "fleet.json --secrets keys.tsv", { SECRETS }, steps },
     { "apply", "Show what is missing, ask, and make it.", FILE, "fleet.json --secrets keys.tsv", { SECRETS, YES },
       steps },
-    { "orphans", "List the keys whose secrets no file of the fleet holds.", FILE, "fleet.json --secrets keys.tsv",
-      { SECRETS }, steps },
     { "rotate", "Make a second key for each that is old.", FILE, "fleet.json --secrets keys.tsv --days 60",
       { SECRETS, { "--days", "<days>", "Keys older than this (90).", convert = days },
         { "--ends-within", "<days>", "Keys that end within so many days; with --days, those too.", convert = days },
         YES }, steps },
     { "retire", "Delete each key whose successor is old enough.", FILE, "fleet.json --secrets keys.tsv",
       { SECRETS, { "--days", "<days>", "This long after the rotation (1).", convert = days }, YES }, steps },
-    { "sweep", "Move what the accounts hold to the parent.", FILE, "fleet.json --secrets keys.tsv --asset USDT",
-      { SECRETS, { "--asset", "<text>", "This asset alone; may be repeated. Without it every asset.", many = true },
-        { "--leave", "<amount>", "What stays of each asset in each account (0).", convert = amount }, YES }, moves },
-    { "distribute", "Move funds from the parent to accounts.", FILE,
-      "fleet.json --secrets keys.tsv --asset USDT --to desk1=50", { SECRETS,
+    { "sweep", "Write the payments that move what the accounts hold to the parent: a list for `purser payouts`.", FILE,
+      "fleet.json --name june --asset USDT --output june.csv",
+      { NAME, { "--asset", "<text>", "This asset alone; may be repeated. Without it every asset.", many = true },
+        { "--leave", "<amount>", "What stays of each asset in each account (0).", convert = amount } }, payments },
+    { "distribute", "Write the payments that move funds from the parent to accounts: a list for `purser payouts`.", FILE,
+      "fleet.json --name july --asset USDT --to desk1=50 --output july.csv", { NAME,
         { "--asset", "<text>", "What is moved.", required = true },
-        { "--to", "<name=value>", "What an account gets, as NAME=AMOUNT.", many = true }, YES }, moves },
+        { "--to", "<name=value>", "What an account gets, as NAME=AMOUNT.", many = true } }, payments },
   })
 end
 
@@ -79,13 +81,13 @@ local function read_declaration(path)
   return declared
 end
 
-local function show_steps(list, options, empty)
-  report.write(output.rows(STEPS, list, options, empty), options.raw)
+local function show_steps(list, options)
+  report.write(output.rows(STEPS, list, options), options.raw)
 end
 
 -- Shows what was done. Returns the exit code.
-local function finish(options, done, err, empty)
-  show_steps(done or err.details and err.details.done or {}, options, empty)
+local function finish(options, done, err)
+  show_steps(done or err.details and err.details.done or {}, options)
   if not err then return report.DONE end
   if err.kind ~= "workflow" then return report.workflow_failure(err) end
   report.say("%s", tostring(err))
@@ -95,13 +97,7 @@ end
 -- Writes what a plan says.
 local function show(plan, options)
   if output.is_text(options) then return report.write(tostring(plan) .. "\n") end
-  if not plan.moves then return show_steps(plan.steps, options) end
-  local records = {}
-  for i, move in ipairs(plan.moves) do
-    records[i] = { from = move.from or "parent", to = move.to or "parent", amount = move.amount, asset = move.asset,
-      state = move.state }
-  end
-  report.write(output.rows(MOVES, records, options), options.raw)
+  show_steps(plan.steps, options)
 end
 
 local actions = {}
@@ -110,13 +106,6 @@ function actions.plan(fleet, options)
   local plan, err = fleet:plan()
   if not plan then return finish(options, nil, err) end
   show(plan, options)
-end
-
-function actions.orphans(fleet, options)
-  local list, err = fleet:orphans()
-  if not list then return finish(options, nil, err) end
-  for _, key in ipairs(list) do key.what = "no file of the fleet holds the secret of " .. key.apiKey end
-  return finish(options, list, nil, "no key of the fleet lacks its secret\n")
 end
 
 function actions.apply(fleet, options, sources)
@@ -147,39 +136,40 @@ function actions.retire(fleet, options, sources)
   return finish(options, fleet:retire { overlap_ms = milliseconds(age) })
 end
 
-local function move(list, options, sources)
-  if #list.moves == 0 then return show(list, options) end
-  report.ask(options, "This moves money", sources, report.plan_lines(list))
-  local done, err = list:execute()
-  show(list, options)
-  return done and report.DONE or report.workflow_failure(err)
+-- Writes a list of payments. Returns the exit code.
+local function write_list(options, list, err)
+  if not list then return report.failure({ effect = "read" }, {}, err) end
+  local records = {}
+  for i, payment in ipairs(list) do
+    records[i] = { key = payment.key, operation = payment.operation }
+    for name, value in pairs(payment.params) do records[i][name] = value end
+  end
+  report.write(output.rows(PAYMENTS, records, options), options.raw)
+  report.note("%d payments; next: purser payouts run %s --journal FILE", #list, options.output or "LIST")
 end
 
-function actions.sweep(fleet, options, sources)
-  local list, err = fleet:sweep { to = "parent", leave = options.leave, assets = options.asset[1] and options.asset }
-  if not list then return finish(options, nil, err) end
-  return move(list, options, sources)
+function actions.sweep(fleet, options)
+  return write_list(options, fleet:sweep { to = "parent", name = options.name, leave = options.leave,
+    assets = options.asset[1] and options.asset })
 end
 
-function actions.distribute(fleet, options, sources)
+function actions.distribute(fleet, options)
   local amounts = {}
   for _, pair in ipairs(options.to) do
-    amounts[pair[1]] = amount(pair[2])
-    if not amounts[pair[1]] then
-      report.bad_input("fleet distribute: --to takes NAME=AMOUNT, not %q", pair[2])
-    end
+    amounts[pair[1]] = amount(pair[2]) or report.bad_input("fleet distribute: --to takes NAME=AMOUNT, not %q", pair[2])
   end
   if next(amounts) == nil then report.bad_input("fleet distribute: give at least one --to NAME=AMOUNT") end
-  local list, err = fleet:distribute { asset = options.asset, amounts = amounts }
-  if not list then return finish(options, nil, err) end
-  return move(list, options, sources)
+  return write_list(options, fleet:distribute { name = options.name, asset = options.asset, amounts = amounts })
 end
 
 function M.start(options)
   local declared = read_declaration(options.declaration)
   local client, _, sources = connection.open(options)
-  local vault, message = vaults.open(options.secrets, { base_url = sources.url,
-    read_only = not makes_keys[options.action] })
+  local vault, message = { store = error }, nil -- a list of payments needs no key
+  if options.secrets then
+    vault, message = vaults.open(options.secrets, { base_url = sources.url,
+      read_only = not makes_keys[options.action] })
+  end
   if not vault then report.bad_input("the secrets file: %s", message) end
   local fleet, err = fleets.new { client = client, group = declared.group, accounts = declared.accounts, vault = vault }
   if not fleet then report.bad_input("%s: %s", options.declaration, report.sentence(err)) end
@@ -189,7 +179,7 @@ function M.start(options)
   end
   local code = actions[options.action](fleet, options, sources)
   clear()
-  vault:close()
+  if vault.close then vault:close() end
   return code
 end
 

@@ -259,9 +259,9 @@ describe("a sweep of 30 sub-accounts", function()
     local fleet = assert(purser.fleet.new { client = client, accounts = accounts,
       vault = { store = error, holds = error } })
     local started = sim:now()
-    local sweep = assert(fleet:sweep { to = "parent" })
-    assert.same({ USDT = "150" }, sweep:totals())
-    assert(sweep:execute())
+    for _, payment in ipairs(assert(fleet:sweep { to = "parent", name = "june" })) do
+      assert(client:call(payment.operation, payment.params))
+    end
     local took, seen = sim:now() - started, sim:rate_limit()
     assert.equal(0, seen.bans["127.0.0.1"])
     for name, pool in pairs(seen.pools) do assert.equal(0, pool.rejected, name) end

@@ -389,28 +389,39 @@ local function names_of(self)
   return names
 end
 
---- Plans to bring the spot balances of the fleet to the parent: `to = "parent"`, `leave` (a decimal, or one by asset:
---- what stays in each account), `assets` (only these). Returns moves: print them, then moves:execute().
----@param given { to: "parent", leave: purser.amount|table<string, purser.amount>|nil, assets: string[]|nil }
----@return purser.FleetMoves|nil moves, purser.Error|nil err
+-- Checks the options of a list of payments. Returns an error, or nil.
+local function check_list(given, rules, name, hint)
+  rules.name = option_schema.NAME
+  local err = check_options(given, rules)
+  if err then return err end
+  for _, each in ipairs { name, "name" } do
+    if not given[each] then
+      return errors.option(('option "%s" is missing'):format(each), each, each == "name"
+        and 'give the list a name, such as "sweep-2026-06": the keys of its payments begin with it' or hint)
+    end
+  end
+end
+
+--- Returns the payments that bring the spot balances of the fleet to the parent: `leave` (a decimal, or one by asset)
+--- stays in each account, `assets` limits the list. Give them to payouts:plan. Their keys begin with `name`.
+---@param given { to: "parent", name: string, leave: purser.amount|table<string, purser.amount>|nil, assets: string[]|nil }
+---@return purser.PlannedPayment[]|nil payments, purser.Error|nil err
 function Fleet:sweep(given)
-  local err = check_options(given, { to = { "parent" }, leave = "any", assets = option_schema.TEXTS })
+  local err = check_list(given, { to = { "parent" }, leave = "any", assets = option_schema.TEXTS }, "to",
+    'give to = "parent"')
   if err then return nil, err end
-  if not given.to then return nil, errors.option('option "to" is missing', "to", 'give to = "parent"') end
   return transfers.sweep(self.client, self.group, names_of(self), given)
 end
 
---- Plans to bring an `asset` from the parent to the fleet: `amounts` by account name, or `each` for all. Returns moves.
---- With a `name` a program that was killed may run again: the journal knows by it which moves were made.
----@param given { asset: string, amounts: table<string, purser.amount>|nil, each: purser.amount|nil, name: string|nil }
----@return purser.FleetMoves|nil moves, purser.Error|nil err
+--- Returns the payments that bring an `asset` from the parent to the fleet: `amounts` by account name, or `each` for
+--- all. Give them to payouts:plan. Their keys begin with `name`: under it nothing is moved twice.
+---@param given { asset: string, name: string, amounts: table<string, purser.amount>|nil, each: purser.amount|nil }
+---@return purser.PlannedPayment[]|nil payments, purser.Error|nil err
 function Fleet:distribute(given)
-  local err = check_options(given, { asset = "string", amounts = "table", each = "any", name = option_schema.NAME })
+  local err = check_list(given, { asset = "string", amounts = "table", each = "any" }, "asset",
+    "give the asset to distribute")
   if err then return nil, err end
-  if not given.asset then
-    return nil, errors.option('option "asset" is missing', "asset", "give the asset to distribute")
-  end
-  return transfers.distribute(self.client, self.group, names_of(self), given)
+  return transfers.distribute(self.group, names_of(self), given)
 end
 
 views.check_colon(Fleet, "fleet")
