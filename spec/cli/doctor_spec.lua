@@ -36,20 +36,6 @@ describe("the host that doctor looks at", function()
   end)
 end)
 
-describe("the history of transfers that doctor asks without names", function()
-  it("shows those of all sub-accounts, none, or is not this key's", function()
-    local function said(list)
-      local found = ""
-      local function add(_, state, topic, text) found = ("%s %s: %s"):format(state, topic, text) end
-      doctor.check_transfers({ add = add }, { call = function() return list end })
-      return found
-    end
-    assert.matches("^ok transfers: .* shows those of all", said { { tranId = "1" } })
-    assert.matches("^ok transfers: .* shows none", said {})
-    assert.equal("", said(nil))
-  end)
-end)
-
 describe("purser doctor", function()
   local service, account
 
@@ -75,8 +61,7 @@ describe("purser doctor", function()
   it("finds nothing wrong where nothing is", function()
     local code, findings, out = run_doctor { PURSER_API_KEY = account.api_key, PURSER_SECRET_KEY = account.secret_key }
     assert.equal(0, code)
-    for _, topic in ipairs { "keys", "service", "tls", "clock", "key", "permissions", "transfers", "weights",
-      "contested" } do
+    for _, topic in ipairs { "keys", "service", "tls", "clock", "key", "permissions", "contested" } do
       assert.equal("ok", findings[topic].state, topic)
     end
     assert.matches("the weight of broker.transfer is %d+ here, and by others ", findings.contested.text)

@@ -28,7 +28,7 @@ M.own = {
   { "statement", "Write a statement of the books for hledger, ledger, beancount, a spreadsheet or a person." },
   { "books", "Settle, match and close records of the books; show gaps and events that wait." },
   { "operations", "List the operations, or show everything about one." },
-  { "doctor", "Check the clock, TLS, the key, its permissions and the weights." },
+  { "doctor", "Check the clock, TLS, the key and its permissions." },
   { "limits", "Show the pools of the rate limit, and blocks." },
   { "login", "Keep a key for --account NAME, typed without being shown." },
   { "sim", "Serve the simulator over HTTP." },

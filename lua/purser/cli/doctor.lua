@@ -28,7 +28,7 @@ local DIFFERENCES = { "operation", "kind", "path", "expected", "found" }
 
 function M.grammar()
   return {
-    text = "Check the clock, TLS, the key, its permissions and the weights; each finding with its cure.\n"
+    text = "Check the clock, TLS, the key and its permissions; each finding with its cure.\n"
       .. "It only reads.",
     { "Options",
       { "--drift", "Make the harmless reads, and compare every answer with what this version knows: members, types, "
@@ -120,21 +120,15 @@ end
 local key_codes = { ["10072"] = true, ["10073"] = true, ["700001"] = true, ["700002"] = true, ["700003"] = true,
   ["700006"] = true }
 
--- Returns the weight of an operation in the table that is in force.
-local function weight_of(client, row)
-  return client.profile.weights[row.full_name] or row.weight or 1
-end
-
 -- Finds out what the key may do. Stops at the first answer that says that the key itself is not accepted.
 local function check_permissions(findings, client)
-  local granted, missing, spent = {}, {}, 0
+  local granted, missing = {}, {}
   for _, probe in ipairs(probes) do
     local result, err = client:call(probe[2], probe[3])
-    spent = spent + weight_of(client, catalogue.by_name[probe[2]])
     if not result and err.code ~= "700007" then
       findings:add_error(key_codes[err.code] and "key" or "permissions", err, err.retry_after
         and ("wait %d s"):format(err.retry_after) or "run it again; if it stays, ask the service")
-      return spent
+      return
     end
     local list = result and granted or missing
     list[#list + 1] = probe[1]
@@ -146,21 +140,6 @@ local function check_permissions(findings, client)
       "add them to the key on the service's page, if you need them; `purser operations NAME` shows who needs which")
   end
   findings:add("ok", "permissions", "those that write were not tried: that would do something")
-  return spent
-end
-
---- Asks once for transfers between accounts and names none. As documented that means the parent on both sides, so there
---- are none; a service that shows those of all sub-accounts may be asked so.
----@param findings table  add(state, topic, text, cure)
----@param client purser.Client
-function M.check_transfers(findings, client)
-  local found = client:call("sub_account.transfer_history", { fromAccountType = "SPOT", toAccountType = "SPOT",
-    limit = 1 })
-  if found then
-    findings:add("ok", "transfers", found[1] and "asked without names, the history shows those of all sub-accounts"
-      or "asked without names, the history shows none; `purser sync` asks for each sub-account")
-  end
-  return 1
 end
 
 local FOR_EVER, SOON_DAYS = -999, 14
@@ -196,26 +175,25 @@ local function check_ip_list(findings, key)
 end
 
 -- Reads the record of the key, where the profile has that operation: the days that are left, the IP list
--- and the permissions, those to write among them. Returns the weight that was spent.
+-- and the permissions, those to write among them.
 local function check_record(findings, client)
-  if not client.profile.live_operations then return 0 end
+  if not client.profile.live_operations then return end
   local request = client:prepare "wallet.convertible_balances"
   local api_key = request and request.headers[client.profile.key_header]
   local key, err = client:call("live.api_key", { accessKey = api_key })
   if not key then
     findings:add("warn", "key", "its days and permissions cannot be read: " .. tostring(err), "look at its page")
-    return 1
+    return
   end
   check_validity(findings, key)
   check_ip_list(findings, key)
   findings:add("ok", "permissions", "on record: " .. (key.permissions or "not said"))
-  return 1
 end
 
 -- Names the weights in force on which the sources differ, and what the difference costs.
 local function check_contested(findings, client)
   for _, name in ipairs(names_of(contested)) do
-    local mine, others = weight_of(client, catalogue.by_name[name]), {}
+    local mine, others = client.profile.weights[name] or catalogue.by_name[name].weight or 1, {}
     for _, reading in ipairs(contested[name]) do
       if reading.weight ~= mine then
         others[#others + 1] = ("%d (%s, %s)"):format(reading.weight, reading.source, reading.date)
@@ -226,25 +204,6 @@ local function check_contested(findings, client)
       :format(name, mine, table.concat(others, ", ")), ("`weights = { [\"%s\"] = N }` in a profile sets another")
       :format(name))
   end
-end
-
-local function check_weights(findings, client, spent, profile_name)
-  local heaviest, pools = {}, {}
-  for _, row in ipairs(catalogue.list) do
-    local weight = weight_of(client, row)
-    if weight > 1 then heaviest[#heaviest + 1] = ("%s %d"):format(row.full_name, weight) end
-  end
-  local limits, err = client:limits()
-  if not limits then
-    findings:add("warn", "weights", tostring(err), "start the store, or leave --rate-limit out")
-    return
-  end
-  for _, pool in ipairs(limits.pools) do
-    pools[#pools + 1] = ("%s %d in %d s"):format(pool.pool:match "^[%w_]+", pool.capacity,
-      math.floor(pool.window_ms / 1000))
-  end
-  findings:add("ok", "weights", ("this took %d; the table of the profile %s is in force: %s; the heaviest are %s")
-    :format(spent, profile_name, table.concat(pools, ", "), table.concat(heaviest, ", ")))
 end
 
 -- Returns the findings for a person: each with its cure below it.
@@ -274,11 +233,8 @@ local function examine(findings, options)
   local offset, span = check_service(findings, client, request.url:match("^%a+://[^/]+"))
   if offset then
     check_clock(findings, offset, span, options.recv_window or 5000)
-    local spent = check_permissions(findings, client)
-    if findings.code == report.DONE then
-      spent = spent + M.check_transfers(findings, client) + check_record(findings, client)
-    end
-    check_weights(findings, client, spent + 1, sources.profile or "default")
+    check_permissions(findings, client)
+    if findings.code == report.DONE then check_record(findings, client) end
     check_contested(findings, client)
   end
 end

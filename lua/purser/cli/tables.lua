@@ -1,17 +1,13 @@
 -- SPDX-License-Identifier: MIT
--- Cells as an aligned table. On a terminal it fits: long ids are shortened in the middle, the last column is wrapped,
--- and what is wider still becomes a list of fields for each record. Elsewhere nothing depends on a width.
+-- Cells as an aligned table. On a terminal that is too narrow the words of the last column are wrapped, or each record
+-- becomes a list of fields. Nothing is shortened, so that ids can be copied.
 
 local core = require "purser.core"
 local terminal = require "purser.cli.terminal"
 
 local M = {}
 
--- Columns that may be shortened. An address never is: a shortened one can be made to look like another.
-local SHORTENS = { txId = true, id = true, withdrawOrderId = true, clientTranId = true, record = true, apiKey = true,
-  key = true }
-local HEAD, TAIL = 8, 6
-local LAST_MIN = 24 -- columns for the last cell, if it is wrapped
+local LAST_MIN = 24 -- columns for the last cell, if its words are wrapped
 
 local function width_of(text)
   local _, continuation = text:gsub("[\128-\191]", "")
@@ -42,74 +38,24 @@ local function numeric(titles, lines)
   return right
 end
 
-local function shortened(titles, lines)
-  local short = {}
-  for l, line in ipairs(lines) do
-    short[l] = {}
-    for c, text in ipairs(line) do
-      local cut = SHORTENS[titles[c]] and #text > HEAD + TAIL + 2 and not text:find "[\128-\255]"
-      short[l][c] = cut and text:sub(1, HEAD) .. ".." .. text:sub(-TAIL) or text
-    end
-  end
-  return short
-end
-
--- Returns a text as lines of so many characters, broken at blanks; of more where a word is longer.
-local function wrapped(text, room)
-  if width_of(text) <= room then return { text } end
-  for word in text:gmatch "%S+" do room = math.max(room, #word) end
-  local lines = terminal.parts(text .. " ", room + 1) -- a blank at the end of a line is left out
-  for i, line in ipairs(lines) do lines[i] = line:gsub(" +$", "") end
-  return lines
-end
-
 -- Returns the columns that there is room for.
 local function room()
   return not terminal.settings.output and core.is_terminal(1) and core.terminal_width(1) or math.huge
 end
 
---- Returns lines of cells as a list of fields for each. A word that has no room beside its title stands below it.
+--- Returns lines of cells as a list of fields for each.
 ---@param titles string[]
 ---@param lines string[][]
----@param columns integer|nil  default: those of the terminal
 ---@return string
-function M.fields(titles, lines, columns)
+function M.fields(titles, lines)
   local width, out = 0, {}
   for _, title in ipairs(titles) do width = math.max(width, width_of(title) + 2) end
-  columns = columns or room()
   for l, line in ipairs(lines) do
     if l > 1 then out[#out + 1] = "\n" end
     for c, text in ipairs(line) do
-      local is_long = false
-      for word in text:gmatch "%S+" do is_long = is_long or width_of(word) > columns - width end
-      local indent = (" "):rep(is_long and 2 or width)
-      local gap = is_long and "\n" .. indent or (" "):rep(width - width_of(titles[c]))
-      local parts = table.concat(wrapped(text, columns - #indent), "\n" .. indent)
-      if text ~= "" then out[#out + 1] = titles[c] .. gap .. parts .. "\n" end
+      if text ~= "" then out[#out + 1] = titles[c] .. (" "):rep(width - width_of(titles[c])) .. text .. "\n" end
     end
   end
-  return table.concat(out)
-end
-
-local function as_table(titles, lines, widths, right)
-  local out = {}
-  local function add(cells)
-    local parts, last = {}, #titles
-    local rest = wrapped(cells[last], widths[last])
-    for c = 1, last do
-      local text = c == last and rest[1] or cells[c]
-      local blanks = (" "):rep(widths[c] - width_of(text))
-      parts[c] = right[c] and blanks .. text or text .. blanks
-    end
-    out[#out + 1] = (table.concat(parts, "  "):gsub("%s+$", "")) .. "\n"
-    local indent = #rest > 1 and width_of(table.concat(parts, "  ", 1, last - 1)) + 2
-    for i = 2, #rest do out[#out + 1] = (" "):rep(indent) .. rest[i] .. "\n" end
-  end
-  add(titles)
-  local rules = {}
-  for c, width in ipairs(widths) do rules[c] = ("-"):rep(width) end
-  add(rules)
-  for _, line in ipairs(lines) do add(line) end
   return table.concat(out)
 end
 
@@ -119,20 +65,32 @@ end
 ---@param width integer|nil  at most so many columns; default: those of the terminal, if standard output is one
 ---@return string
 function M.aligned(titles, lines, width)
-  width = width or room()
   local right = numeric(titles, lines)
   local widths, total = widths_of(titles, lines)
-  if total <= width then return as_table(titles, lines, widths, right) end
-  local short, last = shortened(titles, lines), #titles
-  widths, total = widths_of(titles, short)
-  local spare = width - total + widths[last]
+  width = width or room()
+  local out, rules, before = {}, {}, total - widths[#titles]
   if total > width then
-    if last == 1 or spare < LAST_MIN or SHORTENS[titles[last]] or titles[last] == "address" then
-      return M.fields(titles, lines, width)
+    local longest = LAST_MIN
+    for _, line in ipairs(lines) do
+      for word in line[#titles]:gmatch "%S+" do longest = math.max(longest, width_of(word)) end
     end
-    widths[last] = spare
+    if #titles == 1 or before + longest > width then return M.fields(titles, lines) end
+    widths[#titles] = width - before
   end
-  return as_table(titles, short, widths, right)
+  local function add(cells)
+    local parts = {}
+    for c, text in ipairs(cells) do
+      local blanks = (" "):rep(widths[c] - width_of(text))
+      parts[c] = right[c] and blanks .. text or text .. blanks
+    end
+    local line = table.concat(parts, "  "):gsub("%s+$", "")
+    out[#out + 1] = (total > width and terminal.fold(line, before + #line - width_of(line), width) or line) .. "\n"
+  end
+  for c, columns in ipairs(widths) do rules[c] = ("-"):rep(columns) end
+  add(titles)
+  add(rules)
+  for _, line in ipairs(lines) do add(line) end
+  return table.concat(out)
 end
 
 return M
