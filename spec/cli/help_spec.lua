@@ -34,7 +34,7 @@ describe("the help of a command", function()
   end)
 
   it("lists the command's own options before those of output and connection", function()
-    for _, words in ipairs { { "payouts", "run" }, { "fleet", "sweep" }, { "wallet", "withdraw" } } do
+    for _, words in ipairs { { "payouts", "run" }, { "fleet", "rotate" }, { "wallet", "withdraw" } } do
       local text = text_of((table.unpack or unpack)(words)) -- luacheck: ignore
       local own, output = text:find("\nOptions:\n", 1, true), text:find("\nOutput:\n", 1, true)
       assert.is_true(own and output and own < output and output < text:find("\nConnection:\n", 1, true), text)

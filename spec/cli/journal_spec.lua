@@ -122,7 +122,7 @@ describe("purser journal", function()
       assert.is_nil(core.file_mode(none))
     end
     at.rejected({ "journal", "list" }, "journal: the file is missing; give --journal FILE")
-    at.rejected({ "journal", "show", "--journal", path }, "the id is missing")
+    at.rejected({ "journal", "show", "--journal", path }, "missing argument 'id'")
     at.rejected({ "journal", "show", "nosuchid", "--journal", path }, "no call has the id or the key nosuchid")
     local other = at.file "this is no database, and is longer than nothing"
     at.rejected({ "journal", "list", "--journal", other }, ("the journal %q cannot be opened"):format(other))

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- `purser approvals add|status`, and what `payouts plan` and `payouts show` do with plans; see docs/desk/approvals.md.
 
+local of_actions = require "purser.cli.actions"
 local connection = require "purser.cli.connection"
 local core = require "purser.core"
 local files = require "purser.client.util.files"
@@ -12,23 +13,19 @@ local purser = lazy "purser"
 local M = {}
 
 function M.grammar()
-  return {
-    text = "Bring plans and signatures to the payer.\n"
-      .. "  add PLAN SIG...   check them, and keep them in the journal with the payments\n"
-      .. "  status            the journal's id, and the plans, newest first: who signed each, and what it lacks\n"
-      .. "add and status exit with 3 while approvals lack.",
-    arguments = { { "action", "add or status.", choices = { "add", "status" } },
-      { "plan", "add: the file of the plan.", optional = true },
-      { "signatures", "add: files of signatures, also of withdrawals.", optional = true, many = true } },
-    connection.safety, connection.service, connection.messages,
-  }
+  local function connected() return connection.safety, connection.service end
+  return of_actions.grammar("approvals", "Bring plans and signatures to the payer. Exits with 3 while approvals lack.", {
+    { "add", "Check a plan and signatures, and keep them in the journal with the payments.",
+      { { "plan", "The file of the plan." },
+        { "signatures", "Files of signatures, also of withdrawals.", optional = true, many = true } },
+      "june.plan june.plan.alice.sig --journal pay.db --policy policies", {}, connected },
+    { "status", "Show the journal's id, and the plans, newest first: who signed each, and what it lacks.", {},
+      "--journal pay.db --policy policies", {}, connected },
+  })
 end
 
 --- Returns the text of a file.
-function M.read(path, what)
-  if not path then report.bad_input("%s is missing", what) end
-  return report.must(files.read(path))
-end
+function M.read(path) return report.must(files.read(path)) end
 
 --- Returns the texts of files.
 function M.read_all(paths)
@@ -89,7 +86,7 @@ local actions = {}
 
 function actions.add(client, options)
   local known = report.must(purser.approvals.add { client = client, signatures = M.read_all(options.signatures),
-    plan = M.read(options.plan, "approvals add: the file of the plan") })
+    plan = M.read(options.plan) })
   report.note("signed by %s%s", known.signed[1] and table.concat(known.signed, ", ") or "nobody",
     known.withdrawn and "; WITHDRAWN by " .. known.withdrawn or "")
   for _, problem in ipairs(known.problems) do

@@ -2,6 +2,7 @@
 -- `purser journal list|show|recover --journal FILE`: what was recorded, what became of it; see docs/write/journal.md.
 
 local connection = require "purser.cli.connection"
+local of_actions = require "purser.cli.actions"
 local lazy = require "purser.client.util.lazy"
 local output = require "purser.cli.output"
 local report = require "purser.cli.report"
@@ -14,24 +15,27 @@ local TITLES = { "sent", "state", "operation", "account", "key", "amount", "asse
 local LOGGED = { "at", "who", "tool", "reference", "outcome" }
 local RECOVERED = { "outcome", "operation", "amount", "id", "reason" }
 
+local ACCOUNT = { "--account", "<name>", "Calls of this account alone." }
+
 function M.grammar()
-  return {
-    text = "What a journal holds.\n"
-      .. "  list         the write calls, oldest first\n"
-      .. "  show ID      everything about one; its key names it, too\n"
-      .. "  recover      look what became of those that a crash or a lost answer left open; needs the keys\n"
-      .. "  log          the messages that agents sent, and how each ended",
-    arguments = { { "action", "list, show, recover or log.", choices = { "list", "show", "recover", "log" } },
-      { "id", "show: the id or the key that list prints.", optional = true, values = {} } },
-    { "Options",
-      { "--state", "<state>", "list: open, unknown, done, rejected, not_sent, not_done or undecided.",
+  local function looks(titles)
+    return function()
+      local journal = { "Safety", connection.journal_option "The journal: a file of SQLite, or postgresql:DATABASE." }
+      return titles and output.group(titles) or journal, titles and journal
+    end
+  end
+  return of_actions.grammar("journal", "What a journal holds.", {
+    { "list", "List the write calls, oldest first.", {}, "--journal pay.db --state open", {
+      { "--state", "<state>", "Calls in this state alone.",
         choices = { "open", "unknown", "done", "rejected", "not_sent", "not_done", "undecided" } },
-      { "--limit", "<n>", "list: at most so many, the oldest (all)." } },
-    output.group(function(options)
-      return options.action == "recover" and RECOVERED or options.action == "log" and LOGGED or TITLES
-    end), connection.safety,
-    connection.service, connection.messages,
-  }
+      { "--limit", "<n>", "At most so many, the oldest (all)." }, ACCOUNT }, looks(TITLES) },
+    { "show", "Show everything about one call, as JSON.", { { "id", "The id or the key that list prints." } },
+      "inv-17 --journal pay.db", { ACCOUNT }, looks() },
+    { "recover", "Look what became of the calls that a crash or a lost answer left open; needs the keys.", {},
+      "--journal pay.db", {}, function() return output.group(RECOVERED), connection.safety, connection.service end },
+    { "log", "List the messages that agents sent, and how each ended.", {}, "--journal pay.db --json", {},
+      looks(LOGGED) },
+  })
 end
 
 -- Opens the journal to look at it.
@@ -59,7 +63,7 @@ end
 local actions = {}
 
 function actions.log(options)
-  report.write(output.rows(LOGGED, report.must(open(options):logged()), options))
+  report.write(output.rows(LOGGED, report.must(open(options):logged()), options), options.raw)
 end
 
 function actions.list(options)
@@ -73,7 +77,6 @@ function actions.list(options)
 end
 
 function actions.show(options)
-  if not options.id then report.bad_input "journal show: the id is missing; `purser journal list` prints them" end
   local journal = open(options)
   local entries = report.must(journal:entries { id = options.id })
   if not entries[1] then entries = report.must(journal:entries { key = options.id, account = options.account }) end

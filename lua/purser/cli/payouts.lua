@@ -169,7 +169,7 @@ end
 local actions = {}
 
 function actions.show(options)
-  return approvals.show(options, approvals.read(options.file, "payouts show: the file of the plan"))
+  return approvals.show(options, approvals.read(options.file))
 end
 
 function actions.plan(options)

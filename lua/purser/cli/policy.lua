@@ -3,6 +3,7 @@
 
 local approvals = require "purser.cli.approvals"
 local approve = require "purser.cli.approve"
+local of_actions = require "purser.cli.actions"
 local connection = require "purser.cli.connection"
 local core = require "purser.core"
 local credentials = require "purser.cli.credentials"
@@ -14,29 +15,27 @@ local purser = lazy "purser"
 
 local M = {}
 
-local ACTIONS = { "check", "try", "sign", "install", "signers" }
+local FILE = { { "file", "The file of the policy." } }
+local ACCOUNT = { "--account", "<name>", "The account; or set PURSER_ACCOUNT." }
+
+local function nothing() end
 
 function M.grammar()
-  return {
-    text = "The policy that says who has to approve what.\n"
-      .. "  check FILE            rules that never match; with --against OLD what it loosens\n"
-      .. "  try FILE              run it over what was really paid, as --journal has it\n"
-      .. "  sign FILE             sign it with ssh-keygen and --key\n"
-      .. "  install FILE SIG...   make it the next version in the folder --policy\n"
-      .. "  signers FILE          an allowed_signers file for ssh-keygen -Y verify",
-    arguments = { { "action", "check, try, sign, install or signers.", choices = ACTIONS },
-      { "file", "The file of the policy." },
-      { "signatures", "install: files of signatures.", optional = true, many = true } },
-    { "Options",
-      { "--against", "<file>", "check: the policy that it would replace." },
-      { "--since", "<duration>", "try: how far back, such as 30d (all)." },
-      { "--account", "<name>", "try, install: the account." },
-      connection.journal_option "try: the journal of the payer.",
-      { "--policy", "<folder>", "install: where the versions are; or set PURSER_POLICY." },
-      { "--key", "<file>", "sign: your key, or its .pub." },
-      { "--name", "<name>", "sign: yours, for the name of the file; without it USER." } },
-    connection.messages,
-  }
+  return of_actions.grammar("policy", "The policy that says who has to approve what.", {
+    { "check", "Find rules that never match.", FILE, "policy.json --against old.json",
+      { { "--against", "<file>", "The policy that it would replace: what gets looser is listed." } }, nothing },
+    { "try", "Run it over what was really paid, as a journal has it.", FILE, "policy.json --journal pay.db --account main",
+      { { "--since", "<duration>", "How far back, such as 30d (all)." }, ACCOUNT,
+        connection.journal_option "The journal of the payer." }, nothing },
+    { "sign", "Sign it with ssh-keygen.", FILE, "policy.json --key ~/.ssh/id_ed25519",
+      { { "--key", "<file>", "Your key, or its .pub.", required = true },
+        { "--name", "<name>", "Yours, for the name of the file; without it USER." } }, nothing },
+    { "install", "Make it the next version in a folder.",
+      { FILE[1], { "signatures", "Files of signatures.", optional = true, many = true } },
+      "policy.json policy.json.alice.sig --policy policies --account main",
+      { { "--policy", "<folder>", "Where the versions are; or set PURSER_POLICY." }, ACCOUNT }, nothing },
+    { "signers", "Write an allowed_signers file for ssh-keygen -Y verify.", FILE, "policy.json", {}, nothing },
+  })
 end
 
 local actions = {}
@@ -85,7 +84,6 @@ actions["try"] = function(options, text)
 end
 
 function actions.sign(options, text)
-  if not options.key then report.bad_input "policy sign: give --key FILE" end
   report.must(policy.read(text))
   local target = ("%s.%s.sig"):format(options.file, options.name or os.getenv "USER" or "signed")
   approve.sign(text, options.key, policy_chain.NAMESPACE, target)
