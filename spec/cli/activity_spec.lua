@@ -69,7 +69,7 @@ describe("a command that waits for the rate limit", function()
     limit = purser.rate_limit { store = { sqlite = path } }
   end)
 
-  local EXPORT = { "export", "wallet.deposit_history", "--since", "1d" }
+  local EXPORT = { "wallet", "deposit_history", "--since", "1d", "--all" }
 
   -- Leaves no room in the pool for so long; without a time for the whole window.
   local function fill(wait_ms)

@@ -23,7 +23,7 @@ describe("purser", function()
     for option, words in pairs {
       ["--credentials"] = { "wallet", "coins", "--credentials", "" },
       ["--output"] = { "wallet", "coins", "--output", "" },
-      ["--cursor"] = { "export", "wallet.deposit_history", "--since", "1d", "--cursor", "" },
+      ["--cursor"] = { "wallet", "deposit_history", "--since", "1d", "--cursor", "" },
       ["--journal"] = { "wallet", "transfer", "--fromAccountType", "SPOT", "--toAccountType", "FUTURES", "--asset",
         "USDT", "--amount", "1", "--yes", "--journal", "" },
       ["--guard"] = { "wallet", "transfer", "--fromAccountType", "SPOT", "--toAccountType", "FUTURES", "--asset",
@@ -71,7 +71,7 @@ describe("purser", function()
     for i = 1, 3 do
       assert(at.world:deposit { account = at.account.uid, coin = "USDT", network = "Tron(TRC20)", amount = "2" .. i })
     end
-    for _, words in ipairs { { "export", "wallet.deposit_history", "--since", "20d" },
+    for _, words in ipairs { { "wallet", "deposit_history", "--since", "20d", "--cursor", at.file() },
       { "watch", "deposits", "--since", "1h", "--deadline", "3s", "--poll", "1s" } } do
       assert(at.world:fault { kind = "reject", operation = "wallet.deposit_history", skip = 1, times = 50 })
       words[#words + 1], words[#words + 2] = "--output", path

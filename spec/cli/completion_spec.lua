@@ -143,7 +143,6 @@ local expected = {
   ["purser wait withdrawal x --goal s"] = "seen sent success",
   ["purser fleet d"] = "distribute",
   ["purser journal li"] = "list",
-  ["purser export wallet.dep"] = "wallet.deposit_history",
   ["purser operations wallet.withdrawal_h"] = "wallet.withdrawal_history",
   ["purser help wallet withdraw_"] = "withdraw_legacy",
   ["purser completion "] = "bash fish zsh",

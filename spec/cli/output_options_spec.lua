@@ -35,25 +35,25 @@ describe("the output options", function()
     return command.run(list, environment)
   end
 
-  it("of export: JSON lines, a filter, the times, and a file that is there whole or not at all", function()
-    local code, out, err = purser "export wallet.deposit_history --since 1d --filter coin=BTC --json"
+  it("of a cursor: JSON lines, a filter, the times, and a file that is there whole or not at all", function()
+    local code, out, err = purser("wallet deposit_history --since 1d --filter coin=BTC --json --cursor " .. folder .. "/c1")
     assert.equal(0, code, err)
     local _, lines = out:gsub("\n", "")
     assert.equal(15, lines)
     assert.equal("BTC", core.decode(out:match "^[^\n]+").coin)
-    code, out = purser("export wallet.deposit_history --since 1d --filter coin=BTC --csv --columns insertTime,coin "
-      .. "--time iso")
+    code, out = purser("wallet deposit_history --since 1d --filter coin=BTC --csv --columns insertTime,coin "
+      .. "--time iso --cursor " .. folder .. "/c2")
     assert.equal(0, code)
     assert.matches("^insertTime,coin\n%d+%-%d%d%-%d%dT%d%d:%d%d:%d%d%.%d%d%dZ,BTC\n", out)
-    code, _, err = purser "export wallet.deposit_history --filter con=BTC"
+    code, _, err = purser "wallet deposit_history --filter con=BTC"
     assert.equal(2, code)
     assert.is_truthy(err:find('there is no "con" (did you mean "coin"', 1, true), err)
   end)
 
-  it("of export with a cursor: the cursor moves only when the file is there", function()
+  it("of a cursor: the cursor moves only when the file is there", function()
     local cursor, first, second = folder .. "/cursor", folder .. "/first.csv", folder .. "/second.csv"
     assert(service.world:fault { kind = "reject", operation = "wallet.deposit_history", skip = 1, times = 1 })
-    local words = "export wallet.deposit_history --since 20d --cursor " .. cursor .. " --output "
+    local words = "wallet deposit_history --since 20d --cursor " .. cursor .. " --output "
     assert.equal(1, (purser(words .. first)))
     assert.same({ nil, nil }, { core.file_mode(first), (core.file_mode(cursor)) })
     service.world:disarm()
@@ -154,8 +154,8 @@ describe("the output options", function()
     assert.matches("'sometimes' is none of 'auto', 'always', 'never'", err, 1, true)
   end)
 
-  it("export and wait show how far they are on a terminal, and not with -q", function()
-    local words = "export wallet.deposit_history --since 1d --output " .. folder .. "/progress"
+  it("a walk and a wait show how far they are on a terminal, and not with -q", function()
+    local words = "wallet deposit_history --since 1d --all --output " .. folder .. "/progress"
     assert.matches("wallet%.deposit_history: 20 records, up to %d+%-", shown(50, words .. "1"))
     assert.equal("", shown(50, words .. "2 -q"))
     local waiting = "wait withdrawal none --deadline 2s"

@@ -63,7 +63,7 @@ describe("a result as text", function()
       'did you mean "withdrawFee"', "networkList.netWork")
     at.rejected({ "wallet", "coins", "--columns", "coin", "--format", "json" }, "--columns is for table and csv")
     at.rejected({ "wallet", "coins", "--columns", " , " }, "--columns names none")
-    at.rejected({ "export", "wallet.deposit_history", "--columns", "nope" }, 'there is no "nope"', "insertTime")
+    at.rejected({ "wallet", "deposit_history", "--columns", "nope" }, 'there is no "nope"', "insertTime")
     at.rejected({ "wallet", "transfer", "--fromAccountType", "SPOT", "--toAccountType", "FUTURES", "--asset", "USDT",
       "--amount", "1", "--yes", "--columns", "id" }, "there are tranId")
     assert.equal(before, #at.world:requests())

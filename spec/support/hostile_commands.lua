@@ -50,7 +50,7 @@ for _ = 1, rounds do
   for _, row in ipairs(catalogue.list) do
     run(words_of(row))
     if row.paging and format ~= "table" and not asks and row.window then
-      run { "export", row.full_name, "--since", "2d", "--format", format, "--base-url", base_url, "--credentials",
+      run { row.group, row.name, "--since", "2d", "--all", "--format", format, "--base-url", base_url, "--credentials",
         keys }
     end
   end

@@ -21,7 +21,6 @@ M.own = {
   { "receive", "Credit each deposit once, to the right customer, or ask a person." },
   { "address", "Show the deposit address of a coin on a network." },
   { "watch", "Tell of each deposit, or of what changes of an account, as it comes." },
-  { "export", "Write every record of a history, complete, as CSV or JSON lines." },
   { "wait", "Wait until a withdrawal, deposit or transfer is done." },
   { "fleet", "Make and keep a fleet of sub-accounts as a file declares it." },
   { "sync", "Copy every history into a database, and each change of a record." },
@@ -82,7 +81,11 @@ local function own_options(row)
   elseif catalogue.network_param(row) then
     add("--unchecked", "Send the network as typed, without looking its name up.")
   end
-  if row.paging then add("--all", "Fetch every page, not the first alone.") end
+  if row.paging then
+    add("--all", "Fetch every page, not the first alone.")
+    add("--cursor", "<file>", "Write what came since the run before, as CSV or JSON lines, the oldest first; this file "
+      .. "keeps how far it came.")
+  end
   if catalogue.creates_key(row) then
     add("--show-secret", "Print the new key's secretKey, which the service shows this once.")
     add("--secret-file", "<file>", "Write the new key's secretKey to a new file that you alone can read.")

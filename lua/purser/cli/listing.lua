@@ -1,8 +1,12 @@
 -- SPDX-License-Identifier: MIT
 -- Long listings: every page of a list, or a window of time that is longer than the service answers at once. A walk does
--- the reading; here a history is put in order, newest first.
+-- the reading; here a history is put in order, newest first. With --cursor it is written as it comes, oldest first.
 
+local core = require "purser.core"
+local cursors = require "purser.cli.cursor"
 local errors = require "purser.client.call.errors"
+local output = require "purser.cli.output"
+local report = require "purser.cli.report"
 local terminal = require "purser.cli.terminal"
 local values = require "purser.cli.values"
 
@@ -12,6 +16,7 @@ local DAY = 86400000
 local MARGIN_MS = 60000 -- a walk that begins as early as possible begins this much later: time goes on while it does
 local EDGES_MS = 3000   -- of a window, which are asked for, too
 local STEP = 20         -- records between two lines of progress
+local CHUNK = 500       -- records that are written together
 
 local function out_of_reach(row, from)
   local days = row.window.retention_days
@@ -30,22 +35,6 @@ local function without_window(row, params)
   return rest
 end
 
--- Walks the longest windows that the service takes from the newest to the oldest, so that a limit ends it early.
-local function list_windows(client, row, params, state, from)
-  local limit, max_window = tonumber(params[row.paging.size]) or math.huge, row.window.max_window_days * DAY - EDGES_MS
-  local list, last = {}, state.to
-  while last >= from and #list < limit do
-    state.progress(("%d records, back to %s"):format(#list, values.show_time(last)))
-    local first, asked = math.max(from, last - max_window + 1), without_window(row, params)
-    asked.from, asked.to = first, last
-    local records, err = client:each(row.full_name, asked, state.options):collect()
-    if not records then return nil, err end
-    for i = #records, math.max(1, #records - limit + #list + 1), -1 do list[#list + 1] = records[i] end
-    last = first - 1
-  end
-  return list
-end
-
 -- Says how far a walk is; the last record says up to which time.
 local function progress_of(row, count, record)
   local at = record and record[row.paging.time_member or ""]
@@ -53,13 +42,9 @@ local function progress_of(row, count, record)
     type(at) == "number" and ", up to " .. values.show_time(at) or "")
 end
 
---- Reads on in a walk, with a line of progress.
----@param walk purser.Walk
----@param row table
----@param count integer  of the records that were read before
----@param most integer   fewer are all that are left, or all up to an error
----@return table[] records, purser.Error|nil err
-function M.read(walk, row, count, most)
+-- Reads on in a walk, with a line of progress: `most` records behind the first `count`; fewer are all that are left, or
+-- all up to the error that is returned, too.
+local function read(walk, row, count, most)
   local show, clear = terminal.progress_line()
   local records = {}
   local record, err
@@ -72,16 +57,17 @@ function M.read(walk, row, count, most)
   return records, err
 end
 
--- Reads every page, in the form of one answer.
+-- Reads every page, in the form of one answer; a long window's newest records alone, where a limit says how many.
 local function list_all(client, row, params, state, from)
   local asked = without_window(row, params)
   asked.from, asked.to = from, tonumber(params.endTime)
-  local list, err = M.read(client:each(row.full_name, asked, state.options), row, 0, math.huge)
+  local list, err = read(client:each(row.full_name, asked, state.options), row, 0, math.huge)
   if err and err.parameter == "from" then err.hint = err.hint or "give it as --since" end
   if err then return nil, err end
   for i = 1, row.paging.time_member and math.floor(#list / 2) or 0 do
     list[i], list[#list + 1 - i] = list[#list + 1 - i], list[i]
   end
+  for i = #list, (tonumber(params[row.paging.size]) or math.huge) + 1, -1 do list[i] = nil end
   if row.result.list then return list end
   local whole = { [row.result.page and "data" or "rows"] = list }
   for name, what in pairs(row.result.counts) do whole[name] = what == "records" and #list or 1 end
@@ -118,10 +104,10 @@ local function part_of(row, result, params, now)
 end
 
 --- Runs a read, in as many calls as it takes. `state`: options (of each call), now, all (every page), from and to (a
---- window in epoch milliseconds), progress(text).
+--- window in epoch milliseconds).
 ---@return any result, purser.Error|nil err, string|nil part  what the result leaves out
 function M.run(client, row, params, state)
-  local from = state.from
+  local from, is_long = state.from, false
   for _, name in ipairs(state.all and { row.paging.size, row.paging.page } or {}) do
     if params[name] then
       return nil, errors.parameter(row, name, "has no meaning together with --all, which fetches every page",
@@ -137,13 +123,56 @@ function M.run(client, row, params, state)
       terminal.say("the service reaches back %d days; this lists from %s", row.window.retention_days,
         values.show_time(from))
     end
-    if not state.all and (from > state.from or state.to - from > row.window.max_window_days * DAY - EDGES_MS) then
-      return list_windows(client, row, params, state, from)
-    end
+    is_long = from > state.from or state.to - from > row.window.max_window_days * DAY - EDGES_MS
   end
-  if state.all then return list_all(client, row, params, state, from) end
+  if state.all or is_long then return list_all(client, row, params, state, from) end
   local result, err = client:call(row.full_name, params, state.options)
   return result, err, result and part_of(row, result, params, state.now)
+end
+
+------------------------------------------------------------------------------------------------------- with a cursor
+
+local function render(row, records, options, first)
+  records = output.records({ result = { list = true }, members = row.members, shape = row.shape }, records, options)
+  if options.format == "json" then
+    for i, record in ipairs(records) do records[i] = output.json(record) end
+    return table.concat(records)
+  end
+  local text = output.listed(row, records, options)
+  return first and text or (text:gsub("^[^\n]*\n", "", 1))
+end
+
+-- Keeps how far the run came. With --output only when its file is there: a record that was not written must come with
+-- the next run. Returns the exit code.
+local function keep(options, place)
+  if not options.output then return cursors.keep(options.cursor, place) end
+  terminal.settings.after_output = function() return cursors.keep(options.cursor, place) end
+  return report.DONE
+end
+
+--- Writes every record that came since the run before, as CSV or JSON lines, the oldest first. Returns the exit code.
+function M.follow(client, row, params, options)
+  local cursor, asked = cursors.read(options.cursor), without_window(row, params)
+  if options.format == "table" then options.format = "csv" end
+  if cursor and options.output and core.file_mode(options.output) then
+    report.bad_input("--output %s is there already, with what an earlier run wrote; give a new file, or leave "
+      .. "--cursor out to write all once more", options.output)
+  end
+  asked.cursor, asked.from, asked.to = cursor, not cursor and tonumber(params.startTime) or nil, tonumber(params.endTime)
+  local walk = client:each(row.full_name, asked)
+  local kept, without = walk:cursor()
+  if not walk.problem and not kept then report.bad_input("--cursor %s", without) end
+  local count, first, records, err = 0, not cursor, nil, nil
+  repeat
+    records, err = read(walk, row, count, CHUNK)
+    if #records > 0 or first then report.write(render(row, records, options, first), options.raw) end
+    count, first = count + #records, false
+  until #records < CHUNK
+  local code, place = err and report.failure(row, {}, err) or report.DONE, walk:cursor()
+  if place then code = math.max(code, keep(options, place)) end
+  if err and not options.output then report.say("%d records were written before that", count) end
+  if err then terminal.settings.has_output = nil end -- it is not whole
+  return code
 end
 
 return M

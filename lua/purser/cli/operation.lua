@@ -271,10 +271,9 @@ end
 
 local function execute(client, row, params, options, call_options)
   if row.effect ~= "read" then return act(client, row, params, call_options) end
-  local now, show, clear = core.now_ms(), terminal.progress_line()
+  local now = core.now_ms()
   local result, err, part = listing.run(client, row, params, { options = call_options, now = now, all = options.all,
-    from = tonumber(params.startTime), to = tonumber(params.endTime) or now, progress = show })
-  clear()
+    from = tonumber(params.startTime), to = tonumber(params.endTime) or now })
   options.part = part
   return result, err
 end
@@ -366,6 +365,7 @@ function M.run(row, options)
     report.write(M.request_text(request, row, client.profile, options.format))
     return report.DONE
   end
+  if options.cursor then return listing.follow(client, row, params, options) end
   local checked, planned = look_up(client, row, params, options)
   ask(row, checked, options, sources, planned)
   return complete(client, row, checked, options, call_options, handle_note, sources)
