@@ -24,7 +24,7 @@ describe("an action", function()
     assert.is_nil(grammar.parse(root, { "pay", "june" }))
   end)
 
-  for _, name in ipairs { "payouts", "fleet" } do
+  for _, name in ipairs { "payouts", "fleet", "journal", "policy", "approvals" } do
     it("of " .. name .. " understands its example, and rejects each option of the others that it lacks", function()
       local all, own = {}, {}
       local group = grammar.leaf(commands.root(), { name }) or select(4, grammar.leaf(commands.root(), { name }))

@@ -57,7 +57,8 @@ describe("purser fleet", function()
     code, _, err = at.run("payouts", "run", list, "--journal", journal, "--yes")
     assert.equal(0, code, err)
     code, out = at.run("fleet", "sweep", declared, "--name", "june", "--leave", "0.25")
-    assert.same({ 0, "key,operation,fromAccount,fromAccountType,toAccount,toAccountType,asset,amount\n" }, { code, out })
+    assert.same({ 0, "key,operation,fromAccount,fromAccountType,toAccount,toAccountType,asset,amount\n" },
+      { code, out })
     code, out = at.run("fleet", "distribute", declared, "--name", "july", "--asset", "USDT", "--to", "commands01=2")
     assert.same({ 0, "july-commands01-USDT,sub_account.transfer,,SPOT,commands01,SPOT,USDT,2" },
       { code, out:match "\n([^\n]*)" })

@@ -36,7 +36,8 @@ describe("the output options", function()
   end
 
   it("of a cursor: JSON lines, a filter, the times, and a file that is there whole or not at all", function()
-    local code, out, err = purser("wallet deposit_history --since 1d --filter coin=BTC --json --cursor " .. folder .. "/c1")
+    local code, out, err = purser("wallet deposit_history --since 1d --filter coin=BTC --json --cursor " .. folder
+      .. "/c1")
     assert.equal(0, code, err)
     local _, lines = out:gsub("\n", "")
     assert.equal(15, lines)

@@ -22,10 +22,11 @@ describe("a table", function()
     assert.equal("state  text\n-----  ---------------------------------\n"
       .. "ok     the clock of this machine is\n       that of the service\n",
       aligned({ "state", "text" }, { { "ok", "the clock of this machine is that of the service" } }, 40))
-    assert.equal("coin     USDT\naddress  " .. ADDRESS .. "\n", aligned({ "coin", "address" }, { { "USDT", ADDRESS } }, 36))
+    assert.equal("coin     USDT\naddress  " .. ADDRESS .. "\n",
+      aligned({ "coin", "address" }, { { "USDT", ADDRESS } }, 36))
   end)
 
-  it("shows the fields of each record below each other where it is too wide, and shortens and leaves out nothing", function()
+  it("shows the fields of each record below each other where it is too wide, and leaves out nothing", function()
     local lines = { { ("x"):rep(30), "a b c d e f g h", "" }, { "y", "z", "" } }
     assert.equal("first  " .. ("x"):rep(30) .. "\nnote   a b c d e f g h\n\nfirst  y\nnote   z\n",
       aligned({ "first", "note", "empty" }, lines, 20))

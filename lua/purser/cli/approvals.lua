@@ -14,7 +14,8 @@ local M = {}
 
 function M.grammar()
   local function connected() return connection.safety, connection.service end
-  return of_actions.grammar("approvals", "Bring plans and signatures to the payer. Exits with 3 while approvals lack.", {
+  return of_actions.grammar("approvals",
+    "Bring plans and signatures to the payer. It ends with 3 while approvals lack.", {
     { "add", "Check a plan and signatures, and keep them in the journal with the payments.",
       { { "plan", "The file of the plan." },
         { "signatures", "Files of signatures, also of withdrawals.", optional = true, many = true } },

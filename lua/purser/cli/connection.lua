@@ -34,10 +34,10 @@ M.service = { "Connection",
   { "--recv-window", "<ms>", "How old a request may be when it arrives, in ms." },
   { "--record", "<file>", "New file for each exchange with the service, a line each; keys, ids, addresses, amounts and "
     .. "names are replaced by tokens before anything is written." },
+  { "--debug", "Print each request and how it ended on standard error, key and signature left out." },
 }
 
 M.messages = { "Messages",
-  { "--debug", "Print each request and how it ended on standard error, key and signature left out." },
   { "-q --quiet", "Print the result and errors alone." },
   { "--no-input", "Never ask; a question is an error." },
   { "--color", "<when>", "Colours: auto (default; on a terminal, without NO_COLOR), always or never.",

@@ -64,8 +64,8 @@ function M.grammar()
       "fleet.json --name june --asset USDT --output june.csv",
       { NAME, { "--asset", "<text>", "This asset alone; may be repeated. Without it every asset.", many = true },
         { "--leave", "<amount>", "What stays of each asset in each account (0).", convert = amount } }, payments },
-    { "distribute", "Write the payments that move funds from the parent to accounts: a list for `purser payouts`.", FILE,
-      "fleet.json --name july --asset USDT --to desk1=50 --output july.csv", { NAME,
+    { "distribute", "Write the payments that move funds from the parent to accounts: a list for `purser payouts`.",
+      FILE, "fleet.json --name july --asset USDT --to desk1=50 --output july.csv", { NAME,
         { "--asset", "<text>", "What is moved.", required = true },
         { "--to", "<name=value>", "What an account gets, as NAME=AMOUNT.", many = true } }, payments },
   })

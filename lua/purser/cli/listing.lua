@@ -158,11 +158,12 @@ function M.follow(client, row, params, options)
     report.bad_input("--output %s is there already, with what an earlier run wrote; give a new file, or leave "
       .. "--cursor out to write all once more", options.output)
   end
-  asked.cursor, asked.from, asked.to = cursor, not cursor and tonumber(params.startTime) or nil, tonumber(params.endTime)
+  asked.cursor, asked.to = cursor, tonumber(params.endTime)
+  asked.from = not cursor and tonumber(params.startTime) or nil
   local walk = client:each(row.full_name, asked)
   local kept, without = walk:cursor()
   if not walk.problem and not kept then report.bad_input("--cursor %s", without) end
-  local count, first, records, err = 0, not cursor, nil, nil
+  local count, first, records, err = 0, not cursor -- luacheck: ignore
   repeat
     records, err = read(walk, row, count, CHUNK)
     if #records > 0 or first then report.write(render(row, records, options, first), options.raw) end

@@ -166,9 +166,9 @@ end
 ---@param shape string|nil  of an operation's records
 ---@return table[]
 function M.passing(columns, records, options, shape)
-  local passing = {}
+  local passing, filters = {}, options.filter or {}
   for _, record in ipairs(records) do
-    for _, filter in ipairs(options.filter or {}) do
+    for _, filter in ipairs(filters) do
       record = record and passing_record(record, column_of(columns, filter[1]), filter[2], shape)
     end
     passing[#passing + 1] = record

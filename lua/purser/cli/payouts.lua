@@ -122,7 +122,10 @@ end
 -- Sees the list, or the queue. Returns the plan.
 local function planned(options, at, payments)
   local plan, err, left_out
-  if payments and options.filter then payments, left_out = filtered(payments, options) end
+  if options.filter[1] then
+    if not payments then report.bad_input "payouts: --filter makes a list smaller; give the file of a list" end
+    payments, left_out = filtered(payments, options)
+  end
   if at.queue then
     plan, err = at.queue:plan { payments = payments, unchecked = options.unchecked }
   else
@@ -215,7 +218,7 @@ local STATES = { "total", "done", "waiting", "taken", "sent", "failed", "undecid
 -- Shows how many payments are in which state: for a program as one object.
 local function show_counts(counts, options)
   if options.format ~= "json" then
-    return report.write(output.rows(STATES, { counts }, { format = options.format }))
+    return report.write(output.rows(STATES, { counts }, { format = options.format }), options.raw)
   end
   local made = {}
   for _, name in ipairs(STATES) do made[name] = counts[name] end
@@ -279,7 +282,7 @@ end
 -- Ends the command where nobody is asked and a person has to be.
 local function check_unasked(plan, options)
   if plan.changed[1] then
-    report.say("%s", payments_plan.changed(plan))
+    for line in payments_plan.changed(plan):gmatch "[^\n]+" do report.say("%s", line) end
     report.say "payouts: rows were changed, so nothing was sent; confirm them without --yes"
     report.stop(report.NOT_SENT)
   end

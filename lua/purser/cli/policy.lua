@@ -24,7 +24,8 @@ function M.grammar()
   return of_actions.grammar("policy", "The policy that says who has to approve what.", {
     { "check", "Find rules that never match.", FILE, "policy.json --against old.json",
       { { "--against", "<file>", "The policy that it would replace: what gets looser is listed." } }, nothing },
-    { "try", "Run it over what was really paid, as a journal has it.", FILE, "policy.json --journal pay.db --account main",
+    { "try", "Run it over what was really paid, as a journal has it.", FILE,
+      "policy.json --journal pay.db --account main",
       { { "--since", "<duration>", "How far back, such as 30d (all)." }, ACCOUNT,
         connection.journal_option "The journal of the payer." }, nothing },
     { "sign", "Sign it with ssh-keygen.", FILE, "policy.json --key ~/.ssh/id_ed25519",

@@ -402,9 +402,15 @@ local function check_list(given, rules, name, hint)
   end
 end
 
+---@class purser.FleetSweep
+---@field to "parent"
+---@field name string
+---@field leave purser.amount|table<string, purser.amount>|nil
+---@field assets string[]|nil
+
 --- Returns the payments that bring the spot balances of the fleet to the parent: `leave` (a decimal, or one by asset)
 --- stays in each account, `assets` limits the list. Give them to payouts:plan. Their keys begin with `name`.
----@param given { to: "parent", name: string, leave: purser.amount|table<string, purser.amount>|nil, assets: string[]|nil }
+---@param given purser.FleetSweep
 ---@return purser.PlannedPayment[]|nil payments, purser.Error|nil err
 function Fleet:sweep(given)
   local err = check_list(given, { to = { "parent" }, leave = "any", assets = option_schema.TEXTS }, "to",

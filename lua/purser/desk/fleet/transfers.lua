@@ -41,8 +41,8 @@ local function kept_of(leave)
   return others and function(asset) return by_asset[asset:upper()] or others end, err
 end
 
---- The payments that bring everything above `leave` (a decimal for every asset, or a table by asset) of the accounts named
---- to the parent; `assets` limits them to a list. Reads each account's balances (B8).
+--- The payments that bring everything above `leave` (a decimal for every asset, or a table by asset) of the accounts
+--- named to the parent; `assets` limits them to a list. Reads each account's balances (B8).
 ---@return purser.PlannedPayment[]|nil payments, purser.Error|nil err
 function M.sweep(client, group, names, options)
   local only = options.assets and {}
