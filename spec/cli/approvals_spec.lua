@@ -70,11 +70,15 @@ describe("approvals in a shell", function()
     code = purser("approve", path "june.plan", "--key", ssh_keys.path "alice", "--sum", "50.4", "--name", "alice")
     assert.equal(2, code)
     assert.equal(2, (purser("approve", path "june.plan", "--key", ssh_keys.path "alice", "--no-input")))
+    files.write(path "june.plan.alice.sig", "of another person")
+    assert.equal(2, (purser("approve", path "june.plan", "--key", ssh_keys.path "alice", "--sum", "50.50", "--name",
+      "alice")))
+    os.remove(path "june.plan.alice.sig")
     for _, name in ipairs { "alice", "bob" } do
       ok("approve", path "june.plan", "--key", ssh_keys.path(name), "--sum", "50.50", "--name", name, "--records",
         path(name .. ".records"))
     end
-    assert.matches("paid the same amount there", ok("payouts", "show", path "june.plan", "--records",
+    assert.matches("you signed the same amount there", ok("payouts", "show", path "june.plan", "--records",
       path "alice.records"))
     code, out = purser("approvals", "add", path "june.plan", path "june.plan.alice.sig")
     assert.equal(3, code)
@@ -85,12 +89,23 @@ describe("approvals in a shell", function()
     assert.equal(0, sent())
     assert.matches('"state":"approved"', ok("approvals", "add", path "june.plan", path "june.plan.alice.sig",
       path "june.plan.bob.sig"))
-    for _ = 1, 2 do
-      code, out, err = purser("payouts", "run", "--queue", "june", "--yes")
+    out = ok("payouts", "plan", path "june.plan")
+    assert.matches("june.plan: alice, bob signed %x+; ends %d+%-%d+%-%d+\n", out)
+    assert.matches("june.plan: 2 payments to send %(0 new%); ", out)
+    code, out, err = purser("payouts", "run", path "june.plan", "--queue", "default", "--yes")
+    assert.same({ 2, "" }, { code, out })
+    assert.matches('is of the queue "june"', err)
+    for _, words in ipairs { { path "june.plan" }, { path "june.plan" }, { "--queue", "june" } } do
+      code, out, err = purser("payouts", "run", "--yes", (table.unpack or unpack)(words)) -- luacheck: ignore
       assert.equal(0, code, out .. err)
       assert.equal(2, sent())
     end
-    assert.matches("paid the same amount there", ok("payouts", "show", path "june.plan", "--journal", path "payer.db"))
+    assert.matches("june.plan: 0 payments to send %(0 new%)\nmade already: 2\n",
+      ok("payouts", "plan", path "june.plan"))
+    files.write(path "broken.plan", (files.read(path "june.plan"):gsub("20.5", "21.5")))
+    assert.equal(2, (purser("payouts", "run", path "broken.plan", "--yes")))
+    assert.matches("you paid the same amount there",
+      ok("payouts", "show", path "june.plan", "--journal", path "payer.db"))
     assert.equal(2, (purser("payouts", "show", path "june.plan", "--journal", path "none.db")))
     assert.matches("asked: treasury 4\n", ok("policy", "try", path "first.json", "--since", "30d"))
   end)
@@ -107,7 +122,7 @@ describe("approvals in a shell", function()
     local out = ok("approvals", "add", path "july.plan", path "july.plan.alice.sig", path "july.plan.bob.sig",
       path "july.plan.dave.withdraw.sig")
     assert.matches('"state":"withdrawn by dave"', out)
-    local code, _, err = purser("payouts", "run", "--yes")
+    local code, _, err = purser("payouts", "run", path "july.plan", "--yes")
     assert.equal(3, code, err)
     assert.matches("was withdrawn: by dave", err)
     assert.equal(2, sent())

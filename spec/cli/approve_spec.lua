@@ -35,7 +35,7 @@ describe("purser approve", function()
     assert.matches('"address":"TPayee1"', files.read(folder .. "/.purser-signed"))
     code, out = run(plan, "--key", ssh_keys.path "alice", "--sum", "31")
     assert.equal(0, code)
-    assert.matches("you paid the same amount there", out)
+    assert.matches("you signed the same amount there", out)
     for _, kind in ipairs { "withdraw", "made" } do
       assert.equal(0, (run(plan, "--key", ssh_keys.path "alice", "--sum", "31", "--" .. kind)))
       assert.is_true(ssh_keys.takes("alice", "purser-plan-" .. kind .. "-1", files.read(plan),

@@ -18,7 +18,7 @@ local RUNS = {
   "payouts status --journal JOURNAL", "payouts status --journal JOURNAL --json",
   "payouts report --journal JOURNAL", "payouts report --journal JOURNAL --csv",
   "payouts plan LIST --operation wallet.withdraw --journal JOURNAL --csv",
-  "payouts retry a --journal JOURNAL", "payouts drop a --journal JOURNAL", 
+  "payouts retry a --journal JOURNAL", "payouts drop a --journal JOURNAL",
   "payouts settle a not_done --journal JOURNAL",
   "payouts show PLAN --journal JOURNAL",
   "fleet plan FLEET --secrets SECRETS", "fleet plan FLEET --secrets SECRETS --csv",

@@ -300,7 +300,8 @@ describe("purser payouts", function()
     local said = files.read(shown)
     assert.matches("stopped: 0 of 1 made, 1 sent and not known yet, 0 not sent\n", said, 1, true)
     assert.is_nil(said:find("journal recover", 1, true))
-    local next_one = said:match "nobody else works on this queue. To go on: purser ([^\n]+)":gsub("'q 1'", "q_1")
+    local next_one = said
+      :match "nobody else works on this queue. To go on:\npurser:   purser ([^\n]+)":gsub("'q 1'", "q_1")
     local words = {}
     for word in next_one:gmatch "%S+" do words[#words + 1] = word == "q_1" and "q 1" or word end
     local code, _, err = command.run(words, keys)

@@ -7,6 +7,7 @@ local core = require "purser.core"
 local files = require "purser.client.util.files"
 local json = require "purser.json"
 local lazy = require "purser.client.util.lazy"
+local plan_text = require "purser.desk.approvals.plan_text"
 local report = require "purser.cli.report"
 local purser = lazy "purser"
 
@@ -53,6 +54,34 @@ local function records_of(path)
     known[#known + 1] = row
   end
   return known[1] and known or nil
+end
+
+--- Returns the plan that a file holds; nil where the file holds another thing.
+function M.written(path)
+  local text = files.read(path)
+  if not text or text:sub(1, 10) ~= '{"purser":' then return nil end
+  local plan, message = plan_text.read(text)
+  return plan or report.bad_input("%s: %s", path, message)
+end
+
+--- Returns who signed a plan that was written, and until when it counts, as a text. Ends the command where the plan is
+--- of another account or journal.
+function M.signed(plan, at, options)
+  local head, journal = plan.head, at.sources.journal
+  for name, is in pairs { account = at.client:account(), journal = journal and journal:id() or head.journal } do
+    if is ~= head[name] then
+      report.bad_input('payouts: the plan is of the %s "%s", and this is "%s"', name, head[name], is)
+    end
+  end
+  local found
+  for _, status in ipairs(journal and connection.policy(options)
+    and report.must(purser.approvals.status { client = at.client }) or {}) do
+    if status.plan.digest == plan.digest then found = status end
+  end
+  local names = found and table.concat(found.signed, ", ") or ""
+  return ("%s signed %s; %s %s%s"):format(names ~= "" and names or "nobody", plan.digest:sub(1, 12),
+    found and found.expired and "ended after" or "ends", head.not_after,
+    found and found.withdrawn and "; WITHDRAWN by " .. found.withdrawn or "")
 end
 
 --- Writes the plan of payments that were read and checked.

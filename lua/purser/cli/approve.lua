@@ -53,6 +53,8 @@ function M.sign(text, key, namespace, target)
   if not is_good then
     report.bad_input "the signature is none that Purser takes; make a key with `ssh-keygen -t ed25519`"
   end
+  local before = files.read(target)
+  if before and before ~= armoured then report.bad_input("%s is another signature; give --name", target) end
   report.must(files.replace(target, armoured))
 end
 

@@ -266,7 +266,7 @@ local function heading(plan, queue)
     count = ("%s (%d new%s)"):format(count, plan.new, plan.changed[1] and (", %d changed"):format(#plan.changed) or "")
   end
   if plan.joins then count = count .. "; goes on with run " .. plan.joins end
-  local out = { count }
+  local out = { plan.signed and ("%s: %s\n%s"):format(plan.path, plan.signed, count) or count }
   if not plan.path and not plan.joins then
     local by_run, names = {}, {}
     for _, row in ipairs(plan.send) do
@@ -288,16 +288,47 @@ local function heading(plan, queue)
   return table.concat(out, "\n")
 end
 
---- Returns the question of a plan: how many payments, and the sums.
+--- Returns how many payments a plan sends, and the sums.
 ---@return string
-function M.question(plan)
+function M.sums(plan)
   local sums = {}
   for i, total in ipairs(plan.totals) do
     sums[i] = ("%s %s%s"):format(tostring(total.amount), total.asset, total.fees:sign() > 0
       and (" (%s with fees)"):format(tostring(total.amount + total.fees)) or "")
   end
-  return ("Type yes for %s%s, %s: "):format(plan.again > 0 and "at most " or "", many(#plan.send, "payment"),
-    table.concat(sums, ", "))
+  return ("%s%s, %s"):format(plan.again > 0 and "at most " or "", many(#plan.send, "payment"), table.concat(sums, ", "))
+end
+
+--- Returns the question of a plan.
+---@return string
+function M.question(plan) return ("Type yes for %s: "):format(M.sums(plan)) end
+
+--- Returns what an interrupted run of a plan leaves, as lines: what was made, who goes on, and the command that does.
+---@param plan purser.PaymentsPlan
+---@param queue purser.Payouts
+---@param line string  the command
+---@return string[]
+function M.stopped(plan, queue, line)
+  local rows, left, others = {}, {}, {}
+  local made, sent = #plan.made, 0
+  for _, row in ipairs(queue:list() or {}) do rows[row.key] = row.state end
+  for _, entry in ipairs(plan.send) do
+    local state = rows[entry.key]
+    if state == "done" then made = made + 1
+    elseif state == "sent" then sent = sent + 1
+    else left[#left + 1] = entry end
+  end
+  for _, run in ipairs(queue:runs() or {}) do
+    for _, worker in ipairs(run.workers) do
+      if worker.name ~= queue.worker then
+        others[#others + 1] = ("run %s: %s, pid %s on %s"):format(run.number, worker.person, worker.pid, worker.host)
+      end
+    end
+  end
+  return { ("stopped: %d of %d made, %d sent and not known yet, %d not sent%s"):format(made, #plan.made + #plan.send,
+    sent, #left, left[1] and " (" .. sums_of(left) .. ")" or ""),
+    (others[1] and "others go on with " .. table.concat(others, "; ") or "nobody else works on this queue")
+      .. ". To go on:", "  " .. line }
 end
 
 --- Returns the plan as text for a person.

@@ -5,7 +5,6 @@
 local approvals = require "purser.cli.approvals"
 local connection = require "purser.cli.connection"
 local core = require "purser.core"
-local decimal = require "purser.decimal"
 local lazy = require "purser.client.util.lazy"
 local output = require "purser.cli.output"
 local payments_plan = require "purser.cli.payments_plan"
@@ -91,9 +90,22 @@ end
 -- Returns the result of a call of the queue, or ends the command.
 local function got(result, err) return result or fail(err) end
 
--- Reads the file, before a journal is made for it.
+-- Reads the file, before a journal is made for it: a list, or a plan that was written for persons to sign, which names
+-- its queue. Returns the payments, with the plan as `written`.
 local function read_list(options)
   local path = options.file
+  local written = approvals.written(path)
+  if written then
+    if options.queue and options.queue ~= written.head.queue then
+      report.bad_input('payouts: %s is of the queue "%s"; leave --queue out', path, written.head.queue)
+    end
+    options.queue = written.head.queue
+    local payments = { written = written }
+    for i, row in ipairs(written.rows) do
+      payments[i] = { key = row.key, operation = row.operation, params = row.params, payee = row.payee }
+    end
+    return payments
+  end
   local payments = report.must(purser.payouts.read(path, options.operation, options.decimal))
   if payments.comments > 0 then
     report.note("%d of the lines of %s begin with #, so they are no payments", payments.comments, path)
@@ -122,6 +134,7 @@ end
 -- Sees the list, or the queue. Returns the plan.
 local function planned(options, at, payments)
   local plan, err, left_out
+  local signed = payments and payments.written and approvals.signed(payments.written, at, options)
   if options.filter[1] then
     if not payments then report.bad_input "payouts: --filter makes a list smaller; give the file of a list" end
     payments, left_out = filtered(payments, options)
@@ -136,7 +149,7 @@ local function planned(options, at, payments)
     if err.code == "payouts.no_queue" then report.bad_input("payouts: %s", report.sentence(err)) end
     report.stop(report.failure({ effect = "read" }, {}, err))
   end
-  plan.path, plan.filtered = options.file, left_out and left_out > 0 and left_out or nil
+  plan.path, plan.filtered, plan.signed = options.file, left_out and left_out > 0 and left_out or nil, signed
   return plan
 end
 
@@ -177,9 +190,10 @@ end
 
 function actions.plan(options)
   local payments = options.file and read_list(options)
-  local at = (payments and open_for_plan or open)(options)
+  local at = (payments and not payments.written and open_for_plan or open)(options)
   local plan = planned(options, at, payments)
-  if plan.bad == 0 and connection.policy(options) then
+  if plan.bad == 0 and not plan.signed and connection.policy(options) then
+    report.note("%s", payments_plan.sums(plan))
     return approvals.write_plan(options, at, payments and plan.payments or plan.send)
   end
   show_plan(plan, options)
@@ -310,38 +324,12 @@ local function confirm(plan, options, at, others)
   report.ask(options, "This moves money", at.sources, fields, payments_plan.question(plan))
 end
 
--- Says, when the run is interrupted, what of it was made, who goes on, and how it goes on.
-local function stopped(at, plan)
-  local rows, count, left = {}, { done = #plan.made, sent = 0, other = 0 }, {}
-  for _, row in ipairs(at.queue:list() or {}) do rows[row.key] = row end
-  for _, entry in ipairs(plan.send) do
-    local row = rows[entry.key]
-    local state = row and (row.state == "done" or row.state == "sent") and row.state or "other"
-    count[state] = count[state] + 1
-    local asset, amount = entry.params.coin or entry.params.asset or "?", decimal(entry.params.amount or "")
-    if state == "other" and amount then left[asset] = (left[asset] or decimal "0") + amount end
-  end
-  local sums = {}
-  for asset, sum in pairs(left) do sums[#sums + 1] = ("%s %s"):format(tostring(sum), asset) end
-  table.sort(sums)
-  terminal.say("stopped: %d of %d made, %d sent and not known yet, %d not sent%s", count.done, #plan.made + #plan.send,
-    count.sent, count.other, sums[1] and " (" .. table.concat(sums, ", ") .. ")" or "")
-  local others = {}
-  for _, run in ipairs(at.queue:runs() or {}) do
-    for _, worker in ipairs(run.workers) do
-      if worker.name ~= at.queue.worker then
-        others[#others + 1] = ("run %s: %s, pid %s on %s"):format(run.number, worker.person, worker.pid, worker.host)
-      end
-    end
-  end
-  terminal.say("%s. To go on: %s", others[1] and "others go on with " .. table.concat(others, "; ")
-    or "nobody else works on this queue", terminal.settings.line)
-end
-
 -- Runs a plan that was confirmed. Returns the report; false where the queue changed, so that it is shown again.
 local function run(at, plan, options)
   if not plan.send[1] then return got(at.queue:report()) end
-  terminal.settings.stopped = function() stopped(at, plan) end
+  terminal.settings.stopped = function()
+    for _, line in ipairs(payments_plan.stopped(plan, at.queue, terminal.settings.line)) do terminal.say("%s", line) end
+  end
   local counts, err = at.queue:run(plan)
   at.clear()
   terminal.settings.stopped = nil

@@ -66,7 +66,7 @@ describe("two accounts of one machine", function()
       return out
     end
     assert.matches("all are new to you", approve "alice")
-    assert.matches("you paid the same amount there", approve "alice")
+    assert.matches("you signed the same amount there", approve "alice")
     assert.matches("all are new to you", approve "bob")
     assert.matches("^%-rw%-%-%-%-%-%-%-", word("ls -l " .. folder .. "/alice/.purser-signed"))
   end)

@@ -45,7 +45,7 @@ local function fact_of(row)
     network = clean(params.netWork or params.network or ""),
     amount = decimal(params.amount or "0"),
     address = params.address or params.toAccount or params.toAccountType or params.subAccount or "",
-    operation = row.operation, contract = params.contractAddress, params = params }
+    operation = row.operation, contract = params.contractAddress, params = params, is_paid = row.is_paid }
 end
 
 -- Parameters that a row shows anyway, and ids, which pay nobody. All others are listed by name.
@@ -124,7 +124,8 @@ flags[5] = function(fact, known, at)
   for _, payment in ipairs(known or {}) do
     if payment.coin == fact.coin and fact.amount:eq(payment.amount)
       and (not at.now or at.now - payment.at < RECENT_DAYS * DAY) then
-      return ("you paid the same amount there less than %d days ago"):format(RECENT_DAYS)
+      return ("you %s the same amount there less than %d days ago"):format(payment.is_paid and "paid" or "signed",
+        RECENT_DAYS)
     end
   end
 end
@@ -301,7 +302,8 @@ local function known_of(head, records, journal)
   for entry in journal and journal:each_entry { account = head.account, state = "done" } or function() end do
     local intent = entry.intent
     if intent.host == host then
-      known[#known + 1] = { at = intent.sent_at, params = intent.params, operation = intent.operation }
+      known[#known + 1] = { at = intent.sent_at, params = intent.params, operation = intent.operation,
+        is_paid = true }
     end
   end
   return known
