@@ -105,7 +105,7 @@ describe("a plan as text", function()
     local sent = held("b", "30", "sent", { difference = "amount was 20, is 30", line = 3 })
     sent.now = { params = { amount = "20" } }
     assert.same({ "f.csv:2: a has 17.5 USDT; 16.5 was paid on 2023-11-14T22:13:20.000Z (id 8812)",
-      "  put 16.5 back in line 2; if 1 more is owed, add a row of 1 with a key of its own",
+      "  put 16.5 back in line 2; if 1 more is owed, add a row of 1 with its own key",
       "f.csv:3: b has 30 USDT; 20 may have been sent: nobody knows yet",
       "  put 20 back in line 3; see: purser payouts status" },
       payments_plan.refused(plan_of({}, { refused = { made, sent } }), command))

@@ -236,7 +236,7 @@ describe("purser payouts", function()
     code, _, err = purser("run", list("content", (text:gsub("0%.001", "0.002"))), unpack(given))
     assert.equal(2, code)
     assert.matches("content.csv:2: k%-1 has 0.002 BTC; 0.001 was paid on 2", err)
-    assert.matches("put 0.001 back in line 2; if 0.001 more is owed, add a row of 0.001 with a key of its own", err, 1,
+    assert.matches("put 0.001 back in line 2; if 0.001 more is owed, add a row of 0.001 with its own key", err, 1,
       true)
     assert.equal(before + 1, counts("wallet.transfer").applied)
     code, _, err = command.run({ "payouts", "status", "--journal", journal }, { PURSER_BASE_URL = service.url,

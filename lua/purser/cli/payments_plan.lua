@@ -252,7 +252,7 @@ function M.refused(plan, command)
     lines[#lines + 1] = ("  put %s back in line %s%s"):format(is_amount and old or "the old value",
       tostring(row.line or i),
       is_made and is_amount and more:sign() > 0
-        and ("; if %s more is owed, add a row of %s with a key of its own"):format(tostring(more), tostring(more))
+        and ("; if %s more is owed, add a row of %s with its own key"):format(tostring(more), tostring(more))
       or not is_made and "; see: " .. command "status" or "")
   end
   return lines
