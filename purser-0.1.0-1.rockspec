@@ -127,7 +127,6 @@ build = {
     ["purser.cli.credentials"] = "lua/purser/cli/credentials.lua",
     ["purser.cli.cursor"] = "lua/purser/cli/cursor.lua",
     ["purser.cli.doctor"] = "lua/purser/cli/doctor.lua",
-    ["purser.cli.export"] = "lua/purser/cli/export.lua",
     ["purser.cli.fleet"] = "lua/purser/cli/fleet.lua",
     ["purser.cli.grammar"] = "lua/purser/cli/grammar.lua",
     ["purser.cli.help"] = "lua/purser/cli/help.lua",

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What a person sees before and after a run of payouts: ten screens, as they are printed, in 80 columns.
+-- Ten screens that a person sees before and after a run of payouts, as they are printed, in 80 columns.
 
 local at = require "payouts_setting"
 local payments_plan = require "purser.cli.payments_plan"

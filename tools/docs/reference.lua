@@ -50,7 +50,6 @@ local plan = {
     { "purser.Watch", "watch:", "A watch", "desk/receive" },
     { "purser.modules.fleet", "purser.fleet.", "purser.fleet", "desk/fleets" },
     { "purser.Fleet", "fleet:", "A fleet", "desk/fleets" },
-    { "purser.FleetMoves", "moves:", "Moves of a fleet", "desk/fleets" },
     { "purser.BalanceWalk", "balances:", "A walk over balances", "desk/fleets" },
     { "purser.modules.vault", "purser.vault.", "purser.vault", "desk/fleets" },
     { "purser.VaultFile", "vault:", "The vault of a fleet in a file", "desk/fleets" },

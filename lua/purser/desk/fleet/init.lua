@@ -389,19 +389,6 @@ local function names_of(self)
   return names
 end
 
--- Checks the options of a list of payments. Returns an error, or nil.
-local function check_list(given, rules, name, hint)
-  rules.name = option_schema.NAME
-  local err = check_options(given, rules)
-  if err then return err end
-  for _, each in ipairs { name, "name" } do
-    if not given[each] then
-      return errors.option(('option "%s" is missing'):format(each), each, each == "name"
-        and 'give the list a name, such as "sweep-2026-06": the keys of its payments begin with it' or hint)
-    end
-  end
-end
-
 ---@class purser.FleetSweep
 ---@field to "parent"
 ---@field name string
@@ -413,9 +400,6 @@ end
 ---@param given purser.FleetSweep
 ---@return purser.PlannedPayment[]|nil payments, purser.Error|nil err
 function Fleet:sweep(given)
-  local err = check_list(given, { to = { "parent" }, leave = "any", assets = option_schema.TEXTS }, "to",
-    'give to = "parent"')
-  if err then return nil, err end
   return transfers.sweep(self.client, self.group, names_of(self), given)
 end
 
@@ -424,9 +408,6 @@ end
 ---@param given { asset: string, name: string, amounts: table<string, purser.amount>|nil, each: purser.amount|nil }
 ---@return purser.PlannedPayment[]|nil payments, purser.Error|nil err
 function Fleet:distribute(given)
-  local err = check_list(given, { asset = "string", amounts = "table", each = "any" }, "asset",
-    "give the asset to distribute")
-  if err then return nil, err end
   return transfers.distribute(self.group, names_of(self), given)
 end
 

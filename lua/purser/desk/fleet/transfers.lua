@@ -4,9 +4,23 @@
 
 local decimal = require "purser.decimal"
 local errors = require "purser.client.call.errors"
+local option_schema = require "purser.client.util.option_schema"
 local plain_text = require "purser.client.util.plain_text"
 
 local M = {}
+
+-- Checks the options of a list of payments: `name` and the option `needed` must be given. Returns an error, or nil.
+local function check(given, rules, needed, hint)
+  rules.name = option_schema.NAME
+  local err = errors.option(option_schema.check(given, rules, "option"))
+  if err then return err end
+  for _, each in ipairs { needed, "name" } do
+    if not given[each] then
+      return errors.option(('option "%s" is missing'):format(each), each, each == "name"
+        and 'give the list a name, such as "sweep-2026-06": the keys of its payments begin with it' or hint)
+    end
+  end
+end
 
 -- Adds a move of an account's asset to the list; `direction` is "fromAccount" or "toAccount".
 local function add(list, group, name, direction, account, asset, amount)
@@ -45,9 +59,12 @@ end
 --- named to the parent; `assets` limits them to a list. Reads each account's balances (B8).
 ---@return purser.PlannedPayment[]|nil payments, purser.Error|nil err
 function M.sweep(client, group, names, options)
-  local only = options.assets and {}
+  local err = check(options, { to = { "parent" }, leave = "any", assets = option_schema.TEXTS }, "to",
+    'give to = "parent"')
+  if err then return nil, err end
+  local only, kept = options.assets and {} -- luacheck: ignore 221
   for _, asset in ipairs(options.assets or {}) do only[asset:upper()] = true end
-  local kept, err = kept_of(options.leave)
+  kept, err = kept_of(options.leave)
   if not kept then return nil, err end
   local list = {}
   for _, name in ipairs(names) do
@@ -75,6 +92,9 @@ end
 --- The payments that bring `amounts` (name -> decimal) of an asset from the parent to its sub-accounts.
 ---@return purser.PlannedPayment[]|nil payments, purser.Error|nil err
 function M.distribute(group, names, options)
+  local wrong = check(options, { asset = "string", amounts = "table", each = "any" }, "asset",
+    "give the asset to distribute")
+  if wrong then return nil, wrong end
   if not options.amounts and options.each == nil then
     return nil, errors.option('option "amounts" is missing', "amounts", "give one by account name, or `each` for all")
   end
