@@ -31,10 +31,15 @@ describe("the service that the keys go to", function()
     goes_to(OTHER, own, { "--credentials", own }, { PURSER_BASE_URL = SIM, PURSER_PROFILE = "mexc" })
   end)
 
-  it("regression: is that of --profile, whatever PURSER_BASE_URL and the file say", function()
-    goes_to(LIVE, "--profile", { "--profile", "mexc" }, { PURSER_BASE_URL = SIM })
-    goes_to(LIVE, "--profile", { "--profile", "mexc", "--credentials", keys_file("base_url = " .. OTHER .. "\n") },
-      { PURSER_BASE_URL = SIM })
+  it("is never that of --profile alone where PURSER_BASE_URL or the file names another", function()
+    for other, words in pairs { [SIM] = { "--profile", "mexc" }, [OTHER] = { "--profile", "mexc", "--credentials",
+      keys_file("base_url = " .. OTHER .. "\n") } } do
+      local code, out, err = command.dry_run(words, { PURSER_BASE_URL = SIM })
+      assert.same({ 2, "" }, { code, out })
+      assert.matches("two services are named: --profile mexc is " .. LIVE, err, 1, true)
+      assert.matches(other, err, 1, true)
+    end
+    goes_to(LIVE, "--profile", { "--profile", "mexc" }, { PURSER_BASE_URL = LIVE })
   end)
 
   it("is that of --base-url before all others, and a profile of elsewhere is not mixed in", function()

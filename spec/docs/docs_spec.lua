@@ -324,7 +324,7 @@ describe("the reference", function()
     multi = { "client/transport/multi", "methods" }, journal = { "write/journal/init", "Journal" },
     watch = { "desk/workflow/watch", "Watch" }, plan = { "desk/workflow/plan", "Plan" },
     payouts = { "desk/payouts/init", "Payouts" }, fleet = { "desk/fleet/init", "Fleet" },
-    moves = { "desk/fleet/transfers", "Moves" }, sim = { "testing/sim/init", "Sim" },
+    sim = { "testing/sim/init", "Sim" },
     world = { "testing/sim/control", "World" },
   }
   for owner, source in pairs(owners) do

@@ -15,8 +15,7 @@ local M = {}
 
 --- Options that say which service to talk to, and with whose keys, as a group of a grammar.
 M.service = { "Connection",
-  { "--base-url", "<url>", "Address of the service. With --profile it takes the place of what the file of the keys and "
-    .. "PURSER_BASE_URL say." },
+  { "--base-url", "<url>", "Address of the service, in place of what the file of the keys and PURSER_BASE_URL say." },
   { "--profile", "<name>", "Conventions of the service: default, or mexc, which knows its address.",
     choices = { "default", "mexc" } },
   { "--credentials", "<file>", "File with `api_key = ...` and `secret_key = ...`, readable by you alone; - reads "
@@ -154,6 +153,15 @@ local function service_of(options, keys)
       "PURSER_PROFILE")
 end
 
+-- Returns why --profile alone would lead to another service than the keys' file or the environment names; or nil.
+local function two_services(options, keys)
+  local own = not options.base_url and options.profile and purser.profiles[options.profile].base_url
+  local named = keys.base_url or credentials.variable "PURSER_BASE_URL"
+  if not own or not named or named == own then return nil end
+  return ("two services are named: --profile %s is %s, and %s names %s; give --base-url, too, or take one away")
+    :format(options.profile, own, keys.base_url and keys.source or "PURSER_BASE_URL", named)
+end
+
 -- Returns enough of an API key to distinguish it from another.
 local function masked(api_key)
   if #api_key < 12 then return api_key:sub(1, 2) .. "..." end
@@ -250,6 +258,8 @@ function M.try(options, overrides)
   local safe
   safe, problem = safeguards(options)
   if not safe then return nil, problem end
+  local two = two_services(options, keys)
+  if two then return nil, two end
   local service = service_of(options, keys)
   if not service then
     return nil, "which service? give --base-url (or PURSER_BASE_URL), such as http://127.0.0.1:8080 for `purser sim`; "
