@@ -26,6 +26,17 @@ describe("--reconcile", function()
     assert.is_nil(err:find("client:reconcile", 1, true)) -- that is for programs
   end)
 
+  it("is said in words of a shell, also as JSON, with the command that finds out by the journal", function()
+    local journal = at.file()
+    at.world:fault { kind = "lost_answer", operation = "wallet.transfer", times = 1 }
+    local code, _, err = at.run("wallet", "transfer", "--fromAccountType", "SPOT", "--toAccountType", "FUTURES",
+      "--asset", "USDT", "--amount", "1", "--yes", "--json", "--journal", journal)
+    assert.equal(4, code)
+    assert.matches('^[^\n]*\n{"error":{', err)
+    assert.is_nil(err:find("client:", 1, true), err)
+    assert.matches("`purser journal recover --journal " .. journal, err, 1, true)
+  end)
+
   -- Most of these are known after seconds alone, so the client is none here.
   local function reconciled(operation, ...)
     local results, row = { ... }, catalogue.by_name[operation]

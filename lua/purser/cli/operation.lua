@@ -87,7 +87,7 @@ end
 
 -- Says what keeps a plan from being executed, and ends the command.
 local function reject(plan)
-  report.say("%s: nothing was sent", plan.title)
+  terminal.fail("%s: nothing was sent", plan.title)
   for _, problem in ipairs(plan.problems) do report.say("error: %s", problem) end
   say_warnings(plan)
   if plan.has_doubtful_address then report.say("--unchecked takes the address as it is") end

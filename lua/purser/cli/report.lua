@@ -143,9 +143,10 @@ function M.say_error(err, cure)
   for _, name in ipairs { "message", "kind", "outcome", "operation", "parameter", "code", "phase", "http_status",
     "retry_after", "advice" } do
     local value = err[name]
+    if name == "message" or name == "advice" then value = value and in_shell(value) end
     if type(value) == "string" or type(value) == "number" then members[#members + 1] = { name, value } end
   end
-  if cure then members[#members + 1] = { "hint", cure } end
+  if cure then members[#members + 1] = { "hint", in_shell(cure) } end
   terminal.say_json(json.object { { "error", json.object(members) } })
 end
 
@@ -161,6 +162,7 @@ local function unknown(row, params, err)
   M.say("OUTCOME UNKNOWN: %s", in_shell(errors.text(err)))
   local command = reconciling_command(row, params)
   if command then M.say("see what became of it with: %s", command) end
+  if terminal.settings.resume then M.say("%s", terminal.settings.resume) end
   return M.UNKNOWN
 end
 
