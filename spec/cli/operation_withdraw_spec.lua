@@ -37,8 +37,8 @@ describe("purser wallet withdraw", function()
       "error: the address has the form of Ethereum", "nothing was sent" } do
       assert.is_truthy(err:find(text, 1, true), text .. " in " .. err)
     end
-    err = select(3, at.run("wallet", "withdraw", "--coin", "USDT", "--netWork", "TRX", "--address", EVM, "--amount", "5",
-      "--yes", "--json"))
+    err = select(3, at.run("wallet", "withdraw", "--coin", "USDT", "--netWork", "TRX", "--address", EVM, "--amount",
+      "5", "--yes", "--json"))
     assert.matches('^{"error":{"message":"Withdrawal of 5 USDT: nothing was sent","kind":"argument"', err)
     assert.equal(before, sent())
   end)

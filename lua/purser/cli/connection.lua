@@ -137,8 +137,17 @@ local function safeguards(options)
   return made
 end
 
+-- Returns why --profile alone would lead to another service than the keys' file or the environment names; or nil.
+local function two_services(options, keys)
+  local own = not options.base_url and options.profile and purser.profiles[options.profile].base_url
+  local named = keys.base_url or credentials.variable "PURSER_BASE_URL"
+  if not own or not named or named == own then return nil end
+  return ("two services are named: --profile %s is %s, and %s names %s; give --base-url, too, or take one away")
+    :format(options.profile, own, keys.base_url and keys.source or "PURSER_BASE_URL", named)
+end
+
 -- Returns the service, from one source alone, the nearest: the options, then the file of the keys, then the
--- environment. A base URL of one and a profile of another would make a service that nobody named.
+-- environment. A base URL of one and a profile of another would make a service that nobody named. Or nil and what is wrong.
 local function service_of(options, keys)
   local function pick(source, base_url, profile, name_of_url, name_of_profile)
     if not base_url and not profile then return nil end
@@ -147,19 +156,12 @@ local function service_of(options, keys)
     if profile then names[#names + 1] = name_of_profile end
     return { base_url = base_url, profile = profile, source = source or table.concat(names, " and ") }
   end
+  local problem = two_services(options, keys)
+  if problem then return nil, problem end
   return pick(nil, options.base_url, options.profile, "--base-url", "--profile")
     or pick(keys.source, keys.base_url, keys.profile)
     or pick(nil, credentials.variable "PURSER_BASE_URL", credentials.variable "PURSER_PROFILE", "PURSER_BASE_URL",
       "PURSER_PROFILE")
-end
-
--- Returns why --profile alone would lead to another service than the keys' file or the environment names; or nil.
-local function two_services(options, keys)
-  local own = not options.base_url and options.profile and purser.profiles[options.profile].base_url
-  local named = keys.base_url or credentials.variable "PURSER_BASE_URL"
-  if not own or not named or named == own then return nil end
-  return ("two services are named: --profile %s is %s, and %s names %s; give --base-url, too, or take one away")
-    :format(options.profile, own, keys.base_url and keys.source or "PURSER_BASE_URL", named)
 end
 
 -- Returns enough of an API key to distinguish it from another.
@@ -258,11 +260,10 @@ function M.try(options, overrides)
   local safe
   safe, problem = safeguards(options)
   if not safe then return nil, problem end
-  local two = two_services(options, keys)
-  if two then return nil, two end
-  local service = service_of(options, keys)
+  local service
+  service, problem = service_of(options, keys)
   if not service then
-    return nil, "which service? give --base-url (or PURSER_BASE_URL), such as http://127.0.0.1:8080 for `purser sim`; "
+    return nil, problem or "which service? give --base-url (or PURSER_BASE_URL), such as http://127.0.0.1:8080 for `purser sim`; "
       .. "or --profile mexc for the live one"
   end
   local rate_limit
