@@ -50,8 +50,10 @@ for _ = 1, rounds do
   for _, row in ipairs(catalogue.list) do
     run(words_of(row))
     if row.paging and format ~= "table" and not asks and row.window then
-      run { row.group, row.name, "--since", "2d", "--all", "--format", format, "--base-url", base_url, "--credentials",
-        keys }
+      local words, cursor = words_of(row), counts_file .. ".cursor"
+      for _, word in ipairs { "--since", "2d", "--cursor", cursor } do words[#words + 1] = word end
+      run(words)
+      os.remove(cursor)
     end
   end
   if format ~= "csv" then -- these have no such form

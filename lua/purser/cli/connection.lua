@@ -147,7 +147,7 @@ local function two_services(options, keys)
 end
 
 -- Returns the service, from one source alone, the nearest: the options, then the file of the keys, then the
--- environment. A base URL of one and a profile of another would make a service that nobody named. Or nil and what is wrong.
+-- environment. A base URL of one and a profile of another would make a service that nobody named. Nil and why.
 local function service_of(options, keys)
   local function pick(source, base_url, profile, name_of_url, name_of_profile)
     if not base_url and not profile then return nil end
@@ -263,8 +263,8 @@ function M.try(options, overrides)
   local service
   service, problem = service_of(options, keys)
   if not service then
-    return nil, problem or "which service? give --base-url (or PURSER_BASE_URL), such as http://127.0.0.1:8080 for `purser sim`; "
-      .. "or --profile mexc for the live one"
+    return nil, problem or "which service? give --base-url (or PURSER_BASE_URL), such as http://127.0.0.1:8080 for "
+      .. "`purser sim`; or --profile mexc for the live one"
   end
   local rate_limit
   rate_limit, problem = rate_limit_of(options)
