@@ -16,7 +16,7 @@ local budgets = {
   { "desk/monitor", 505, 4, 210 },
   { "desk/payouts", 2880, 10, 480 },
   { "desk/receive", 1425, 9, 370 },
-  { "desk/workflow", 1475, 8, 405 },
+  { "desk/workflow", 920, 7, 405 },
   { "testing", 6025, 40, 315 },
   { "hosts", 1160, 12, 320 },
   { "cli", 6350, 41, 445 },
