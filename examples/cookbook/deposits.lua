@@ -15,8 +15,7 @@ local function run(sql, ...)
 end
 assert(run "CREATE TABLE IF NOT EXISTS money (id TEXT PRIMARY KEY, kind TEXT, customer TEXT, coin TEXT, amount TEXT)")
 
-local function write(_, text) -- the event is taken when the row is there; a repeated id is success
-  local event = assert(purser.json.decode(text))
+local function write(_, _, event) -- the event is taken when the row is there; a repeated id is success
   local ok, message = run("INSERT INTO money VALUES (?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING", event.id, event.kind,
     event.customer, event.coin, event.amount)
   if ok then print(event.kind, event.customer, event.amount, event.coin) end

@@ -75,4 +75,32 @@ describe("The store of the books", function()
     assert.equal("000000000000", store:rev())
     assert.same({}, store:rows "SELECT rid FROM purser_books_record")
   end)
+
+  it("keeps one record of an id of the service, whatever else of it is shown another way", function()
+    local own = { account = "A", owner = "Main", source = "A|Main|x", from = "Main", to = "Sub-a",
+      asset = function(coin) return coin end, is_own = function() return "" end }
+    local shown = {
+      withdrawal = { { id = "w", coin = "USDT", amount = "20", applyTime = 1700000000123, address = "T1", status = 7 },
+        { amount = "19" }, { applyTime = 1700000000000 }, { address = "T1:77" } },
+      transfer = { { tranId = "t", asset = "USDT", amount = "5", timestamp = 1700000000123, status = "SUCCESS",
+        fromAccountType = "SPOT", toAccountType = "SPOT" }, { amount = "5.1" }, { timestamp = 1700000000000 } },
+      internal_transfer = { { tranId = "i", asset = "USDT", amount = "5", timestamp = 1700000000123,
+        status = "SUCCESS", fromAccount = "1", toAccount = "2" }, { amount = "5.1" }, { fromAccount = "a***@b" } },
+    }
+    for entity, list in pairs(shown) do
+      local fields = {}
+      for step, changed in ipairs(list) do
+        for name, value in pairs(changed) do fields[name] = value end
+        local made = {}
+        record.add(made, entity, fields, own)
+        -- a span that the first record lies in, and one that it does not
+        for _, from in ipairs { "1600000000000", "1700000000500" } do
+          local batch = { rows = made, source = own.source .. entity, asked_at = ("%d"):format(at + step * 1000),
+            from = from, to = "1800000000000" }
+          store:write(function(tx, rev) store:apply(tx, batch, rev) end)
+        end
+      end
+      assert.equal("1", store:rows("SELECT count(*) || '' AS n FROM purser_books_" .. entity)[1].n, entity)
+    end
+  end)
 end)

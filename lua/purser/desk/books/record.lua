@@ -99,16 +99,24 @@ local blank = {}
 for _, name in ipairs(schema.columns) do blank[name] = "" end
 local BLANK = { __index = blank }
 
--- The members of a record that no state changes: the service's id with its content, or that alone. The time is that by
--- which its list is asked for.
-local identities = { deposit = "time asset amount network address memo tx",
-  withdrawal = "sid time asset amount address",
-  transfer = "sid time asset amount from_owner from_place to_owner to_place", rebate = "time client_id asset batch",
-  internal_transfer = "sid time asset amount batch address", conversion = "sid time asset amount", sub_account = "sid",
-  api_key = "sid", address = "from_owner to_owner asset network address memo", status = "to_owner", call = "sid" }
-for entity, names in pairs(identities) do
-  identities[entity] = {}
-  for name in names:gmatch "%S+" do table.insert(identities[entity], name) end
+-- The members of a record that no state changes: its content where the service shows no id. The time is that by which
+-- its list is asked for.
+local contents = { deposit = "time asset amount network address memo tx", withdrawal = "time asset amount address",
+  transfer = "time asset amount from_owner from_place to_owner to_place", rebate = "time client_id asset batch",
+  internal_transfer = "time asset amount batch address", conversion = "time asset amount",
+  address = "from_owner to_owner asset network address memo", status = "to_owner" }
+-- An id of the service is the identity. Two lists of transfers count apart; an id of a conversion may be of its parts.
+local ids = { transfer = "sid from_owner from_place to_owner to_place", conversion = "sid asset" }
+local ID = { "sid" }
+for _, identities in ipairs { contents, ids } do
+  for entity, names in pairs(identities) do
+    identities[entity] = {}
+    for name in names:gmatch "%S+" do table.insert(identities[entity], name) end
+  end
+end
+
+local function identity_of(row)
+  return row.sid ~= "" and (ids[row.entity] or ID) or contents[row.entity] or ID
 end
 
 -- Each shape makes a row of a record; of a conversion, of each part.
@@ -248,7 +256,7 @@ function M.add(list, entity, record, context)
     row.raw = raw
     setmetatable(row, BLANK)
     if row.from_owner ~= "" then row.owner = row.from_owner end
-    row.class, row.identity = M.class(row), join(row, identities[entity])
+    row.class, row.identity = M.class(row), join(row, identity_of(row))
     list[#list + 1] = row
   end
 end

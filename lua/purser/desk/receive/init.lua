@@ -31,7 +31,7 @@ Receive.__index = Receive
 ---@field postgresql purser.PostgresqlOptions|nil
 ---@field client purser.Client|nil           to read with; lists and settling need none
 ---@field receivers table<string, purser.SinkOptions>|nil  by name: { command }, { webhook, secret }, or { deliver }, a
---- function(self, text) that returns true when it has the event for good
+--- function(self, text, event) that returns true when it has the event for good
 ---@field coin string|nil                    of this coin alone
 ---@field sub_accounts boolean|nil           those of all sub-accounts (A11, three days back), and not the own ones
 ---@field poll_ms integer|nil                pause between two looks. Default: 10000
@@ -312,7 +312,7 @@ end
 function Receive:test(name)
   local sender = self.senders[name]
   if not sender then return nil, errors.argument("name", ("no receiver %s is given"):format(name)) end
-  return sender:deliver(lists.TEST)
+  return sender:deliver(lists.TEST, core.decode(lists.TEST))
 end
 
 --- Notes that an address is a customer's.
