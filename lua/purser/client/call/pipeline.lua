@@ -233,8 +233,9 @@ end
 
 -- Returns why a list of deposit addresses is not the answer to what was asked; nil where nothing is wrong.
 local function foreign_address(row, params, value)
-  for _, shown in ipairs(row.result.list == "deposit_address" and value or {}) do
-    local why = networks.answer_problem({ coin = params.coin }, shown)
+  local is_addresses = row.result and row.result.list == "deposit_address" and params and params.coin
+  for _, shown in ipairs(is_addresses and value or {}) do
+    local why = networks.other_coin(params.coin, shown.coin)
     if why then return why end
   end
 end

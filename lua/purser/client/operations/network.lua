@@ -156,6 +156,20 @@ local function other_network(asked, shown, coin)
   return shown
 end
 
+local function differs(name, sent, value)
+  return ("%s was asked for, and the answer is of the %s %s"):format(tostring(sent), name, tostring(value))
+end
+
+--- Returns why a coin that an answer shows is not the one that was asked for; nil where it is. The live service shows a
+--- coin of several networks with its network, as USDT-TRX.
+---@param asked string
+---@param shown any
+---@return string|nil
+function M.other_coin(asked, shown)
+  if is_blank(shown) or tostring(shown):upper():match "^[^-]*" == asked:upper():match "^[^-]*" then return nil end
+  return differs("coin", asked, shown)
+end
+
 --- Returns why a deposit address that the service shows is not the answer to what was asked: another coin, another
 --- network, or an address whose form the network cannot have. Nil where nothing is wrong.
 ---@param asked { coin: string, network: string|nil }  what was sent
@@ -163,12 +177,8 @@ end
 ---@param coin table|nil  the coin's own record of the coin list, by which any name of a network is known
 ---@return string|nil
 function M.answer_problem(asked, shown, coin)
-  local function differs(name, sent, value)
-    return ("%s was asked for, and the answer is of the %s %s"):format(tostring(sent), name, tostring(value))
-  end
-  if not is_blank(shown.coin) and shown.coin:upper():match "^[^-]*" ~= asked.coin:upper():match "^[^-]*" then
-    return differs("coin", asked.coin, shown.coin)
-  end
+  local why = M.other_coin(asked.coin, shown.coin)
+  if why then return why end
   for _, name in ipairs { "network", "netWork" } do
     local value = asked.network and not is_blank(shown[name]) and other_network(asked.network, shown[name], coin)
     if value then return differs("network", asked.network, value) end
