@@ -76,10 +76,12 @@ describe("The store of the books", function()
     assert.same({}, store:rows "SELECT rid FROM purser_books_record")
   end)
 
-  it("keeps one record of an id of the service, whatever else of it is shown another way", function()
+  it("keeps one record where an id of the service, or all but spelling, is the same", function()
     local own = { account = "A", owner = "Main", source = "A|Main|x", from = "Main", to = "Sub-a",
       asset = function(coin) return coin end, is_own = function() return "" end }
     local shown = {
+      deposit = { { coin = "USDT", network = "TRX", address = "Tq", memo = "", amount = "5", status = 5, txId = "ab",
+        insertTime = 1700000000123 }, { network = "Tron(TRC20)" }, { txId = "0xAB:0" }, { address = "tQ" } },
       withdrawal = { { id = "w", coin = "USDT", amount = "20", applyTime = 1700000000123, address = "T1", status = 7 },
         { amount = "19" }, { applyTime = 1700000000000 }, { address = "T1:77" } },
       transfer = { { tranId = "t", asset = "USDT", amount = "5", timestamp = 1700000000123, status = "SUCCESS",

@@ -84,13 +84,16 @@ local function state_of(kind, status)
   return number and ("%d"):format(number) or text_of(status)
 end
 
+local PREFIXED = 12 -- a memo is shorter than what stands behind the prefix of a chain
+
 -- Returns an address, and its memo where it stands behind it.
 local function address_of(record)
   local address, memo = text_of(record.address), text_of(record.memo)
   if memo == "" then memo = text_of(record.addressTag) end
   if memo ~= "" and address:sub(-#memo - 1) == ":" .. memo then return address:sub(1, -#memo - 2), memo end
   local front, behind = address:match "^([^:]+):([^:]+)$"
-  if memo == "" and front then return front, behind end
+  local is_prefix = front and front:find "^%a+$" and #behind > PREFIXED -- kaspa:qp..., whose address stands behind
+  if memo == "" and front and not is_prefix then return front, behind end
   return address, memo
 end
 
@@ -101,7 +104,7 @@ local BLANK = { __index = blank }
 
 -- The members of a record that no state changes: its content where the service shows no id. The time is that by which
 -- its list is asked for.
-local contents = { deposit = "time asset amount network address memo tx", withdrawal = "time asset amount address",
+local contents = { deposit = "time asset amount", withdrawal = "time asset amount address",
   transfer = "time asset amount from_owner from_place to_owner to_place", rebate = "time client_id asset batch",
   internal_transfer = "time asset amount batch address", conversion = "time asset amount",
   address = "from_owner to_owner asset network address memo", status = "to_owner" }
@@ -115,7 +118,14 @@ for _, identities in ipairs { contents, ids } do
   end
 end
 
-local function identity_of(row)
+-- Returns the address, memo and transaction of a deposit as values: `0x`, `:0` and capitals are spelling, as a network's
+-- name is. Deposits that are equal but for these are counted.
+local function values_of(row)
+  local address = row.address:gsub("^%a+:", ""):lower()
+  return "\30" .. address .. "\30" .. row.memo .. "\30" .. row.tx:lower():gsub("^0x", ""):gsub(":%d+$", "")
+end
+
+local function names_of_identity(row)
   return row.sid ~= "" and (ids[row.entity] or ID) or contents[row.entity] or ID
 end
 
@@ -256,7 +266,8 @@ function M.add(list, entity, record, context)
     row.raw = raw
     setmetatable(row, BLANK)
     if row.from_owner ~= "" then row.owner = row.from_owner end
-    row.class, row.identity = M.class(row), join(row, identity_of(row))
+    row.class, row.identity = M.class(row), join(row, names_of_identity(row))
+      .. (entity == "deposit" and values_of(row) or "")
     list[#list + 1] = row
   end
 end
