@@ -105,4 +105,28 @@ describe("The store of the books", function()
       assert.equal("1", store:rows("SELECT count(*) || '' AS n FROM purser_books_" .. entity)[1].n, entity)
     end
   end)
+
+  it("keeps one record of a deposit whose time, amount or transaction is shown another way, where it is the only one",
+  function()
+    local shown = { coin = "USDT", network = "TRX", address = "T1", amount = "5", insertTime = 1700000000000, status = 5,
+      txId = "", memo = "" }
+    local function take(hours, ...)
+      local list = {}
+      for _, changed in ipairs { ... } do
+        for name, value in pairs(changed) do shown[name] = value end
+        record.add(list, "deposit", shown, context)
+      end
+      local batch = { rows = list, source = context.source, asked_at = ("%d"):format(at + hours * 3600000),
+        from = "1600000000000", to = "1800000000000" }
+      store:write(function(tx, rev) store:apply(tx, batch, rev) end)
+      return store:rows "SELECT count(*) || '' AS n FROM purser_books_record"[1].n
+    end
+    assert.equal("1", take(1, {}))
+    assert.equal("1", take(2, { txId = "ab" }))
+    assert.equal("1", take(3, { insertTime = 1700000001000 }))
+    assert.equal("1", take(4, { amount = "4.9" }))
+    assert.equal("2", take(5, { txId = "cd" })) -- another transaction is another deposit
+    assert.equal("4", take(6, { txId = "ef" }, { txId = "gh" }))
+    assert.equal("6", take(7, { txId = "gh", amount = "1" }, { amount = "2" })) -- none of two is the only one
+  end)
 end)

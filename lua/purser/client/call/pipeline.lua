@@ -9,7 +9,6 @@
 
 local call_options = require "purser.client.call.call_options"
 local core = require "purser.core"
-local errors = require "purser.client.call.errors"
 local networks = require "purser.client.operations.network"
 local responses = require "purser.client.call.response"
 local lazy = require "purser.client.util.lazy"

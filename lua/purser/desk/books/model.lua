@@ -124,7 +124,8 @@ local function gaps_of(books, rev, from, to)
   local read = books.store:rows("SELECT min(read_from) AS first, max(read_to) AS last FROM purser_books_source WHERE "
     .. "account = $1 AND read_from <> ''", books.account)[1]
   if not read.first or read.first >= to or read.last <= from then
-    table.insert(gaps, 1, { owner = "Main", list = "every list", starts = from, ends = to, why = "nobody read this span" })
+    table.insert(gaps, 1, { owner = "Main", list = "every list", starts = from, ends = to,
+      why = "nobody read this span" })
   end
   return gaps
 end

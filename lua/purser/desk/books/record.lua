@@ -121,8 +121,13 @@ end
 -- Returns the address, memo and transaction of a deposit as values: `0x`, `:0` and capitals are spelling, as a network's
 -- name is. Deposits that are equal but for these are counted.
 local function values_of(row)
-  local address = row.address:gsub("^%a+:", ""):lower()
-  return "\30" .. address .. "\30" .. row.memo .. "\30" .. row.tx:lower():gsub("^0x", ""):gsub(":%d+$", "")
+  local address, tx = row.address:gsub("^%a+:", ""):lower(), row.tx:lower():gsub("^0x", ""):gsub(":%d+$", "")
+  return ("\30%s\30%s\30%s"):format(address, row.memo, tx)
+end
+
+--- Returns the text by which two shapes of one deposit are alike: its place.
+function M.likeness(row)
+  return ("%s\30%s\30%s"):format(row.asset, row.address:gsub("^%a+:", ""):lower(), row.memo)
 end
 
 local function names_of_identity(row)

@@ -24,7 +24,7 @@ local INSERT = ("INSERT INTO purser_books_record (%s) VALUES (%s)"):format(table
   table.concat(marks, ", "))
 local UPDATE = ("UPDATE purser_books_record SET %s WHERE rid = $%d"):format(table.concat(sets, ", "), #columns)
 local LIGHT = "SELECT rid, n, seen, class, owner, from_owner, to_owner, source, missing_since, state, tx, fee, amount, "
-  .. "network, address FROM purser_books_record WHERE "
+  .. "network, address, entity, asset, memo, time FROM purser_books_record WHERE "
 
 local unpack = table.unpack or unpack -- luacheck: ignore
 
@@ -204,7 +204,10 @@ local function by_signature(a, b) return record.signature(a) < record.signature(
 local function compare(self, tx, group, find, batch, rev)
   local row, olds, changed = group[1], {}, {}
   row.twin = "1"
-  if #group == 1 and not find(row.rid) then return insert(self, tx, row, batch, rev) end -- most are so
+  if #group == 1 and not find(row.rid) then -- most are so
+    batch.left[#batch.left + 1] = row
+    return
+  end
   repeat
     local old = find(#olds == 0 and row.rid or record.rid(row, #olds + 1))
     olds[#olds + 1] = old
@@ -229,6 +232,28 @@ local function compare(self, tx, group, find, batch, rev)
   end
 end
 
+-- Adds the rows that no identity knows. A deposit that a whole reading does not show any more is such a row, where both
+-- are each other's only one: its time, amount or transaction was shown another way.
+local function add_left(self, tx, from_list, batch, rev)
+  local gone, count = {}, {}
+  for _, old in ipairs(from_list) do
+    local key = not old.is_shown and old.entity == "deposit" and record.likeness(old)
+    if key then gone[key] = gone[key] == nil and old or false end
+  end
+  for _, row in ipairs(batch.left) do
+    local key = row.entity == "deposit" and record.likeness(row) or ""
+    count[key] = (count[key] or 0) + 1
+  end
+  for _, row in ipairs(batch.left) do
+    local key = row.entity == "deposit" and record.likeness(row)
+    local old = key and count[key] == 1 and gone[key]
+    local is_it = old and (old.tx ~= "" and old.tx == row.tx
+      or old.tx == "" and old.time == row.time and old.amount == row.amount)
+    if is_it then update(self, tx, old, row, batch, rev)
+    else insert(self, tx, row, batch, rev) end
+  end
+end
+
 -- Marks what a whole reading does not show. An open record that two of them lack, an hour apart, is out of sight.
 local function mark_missing(self, tx, from_list, batch, rev)
   table.sort(from_list, function(a, b) return a.rid < b.rid end)
@@ -246,9 +271,10 @@ end
 --- Takes what a list showed of a span into the books: { rows, source, asked_at, from, to }, times as text. Without a
 --- span nothing counts as missing. Adds `changes` and `is_open` to the batch.
 function Store:apply(tx, batch, rev)
-  batch.changes = 0
+  batch.changes, batch.left = 0, {}
   local from_list, find = known_of(tx, batch)
   for _, group in ipairs(groups_of(batch.rows)) do compare(self, tx, group, find, batch, rev) end
+  add_left(self, tx, from_list, batch, rev)
   mark_missing(self, tx, from_list, batch, rev)
 end
 

@@ -62,10 +62,10 @@ end
 -- Gives each deposit the record that is equal to it, and leaves the other records in their groups.
 local function pair_equal(round, groups, order)
   for _, face in ipairs(order) do
-    local rows, records, rest = round.book:with_face(face), groups[face], {}
+    local rows, shown, rest = round.book:with_face(face), groups[face], {}
     if rows[2] then table.sort(rows, by(row_rank)) end
-    if records[2] then table.sort(records, by(record_rank)) end
-    for i, v in ipairs(records) do
+    if shown[2] then table.sort(shown, by(record_rank)) end
+    for i, v in ipairs(shown) do
       if rows[i] then round.used[rows[i]] = v else rest[#rest + 1] = v end
     end
     groups[face] = rest
