@@ -106,7 +106,7 @@ describe("The store of the books", function()
     end
   end)
 
-  it("keeps one record of a deposit whose time, amount or transaction is shown another way, where it is the only one",
+  it("keeps one record of a deposit whose time, amount or transaction moves, where it is the only one",
   function()
     local shown = { coin = "USDT", network = "TRX", address = "T1", amount = "5", insertTime = 1700000000000, status = 5,
       txId = "", memo = "" }

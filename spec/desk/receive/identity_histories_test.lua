@@ -20,8 +20,8 @@ describe("Two thousand histories of deposits", function()
   for _, class in ipairs { "plain", "one", "hard" } do
     it(("that are %s: twice, wrong and never"):format(class), function()
       local found = histories.run(store, class, 1001, 1000 + EACH)
-      print(class, ("n %d, given by a person %d, twice %d, wrong %d, never %d"):format(found.n, found.given, found.twice,
-        found.wrong, found.never))
+      print(class, ("n %d, given by a person %d, twice %d, wrong %d, never %d"):format(found.n, found.given,
+        found.twice, found.wrong, found.never))
       if class == "plain" then
         assert.equal(0, found.ask) -- matching asks nobody
         assert.is_true(found.given <= .02 * found.n, found.given)

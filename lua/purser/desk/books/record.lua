@@ -118,16 +118,18 @@ for _, identities in ipairs { contents, ids } do
   end
 end
 
--- Returns the address, memo and transaction of a deposit as values: `0x`, `:0` and capitals are spelling, as a network's
--- name is. Deposits that are equal but for these are counted.
+-- Returns the place of a deposit and its transaction as values: `0x`, `:0` and capitals are spelling, as the name of a
+-- network is. Deposits that are equal but for these are counted.
 local function values_of(row)
   local address, tx = row.address:gsub("^%a+:", ""):lower(), row.tx:lower():gsub("^0x", ""):gsub(":%d+$", "")
-  return ("\30%s\30%s\30%s"):format(address, row.memo, tx)
+  return address .. "\30" .. row.memo, tx
 end
 
---- Returns the text by which two shapes of one deposit are alike: its place.
+--- Returns two texts by which shapes of one deposit are alike: by its transaction, or nil; and without one.
 function M.likeness(row)
-  return ("%s\30%s\30%s"):format(row.asset, row.address:gsub("^%a+:", ""):lower(), row.memo)
+  local place, tx = values_of(row)
+  place = row.asset .. "\30" .. place .. "\30"
+  return tx ~= "" and place .. tx or nil, place .. row.time .. "\30" .. row.amount
 end
 
 local function names_of_identity(row)
@@ -272,7 +274,7 @@ function M.add(list, entity, record, context)
     setmetatable(row, BLANK)
     if row.from_owner ~= "" then row.owner = row.from_owner end
     row.class, row.identity = M.class(row), join(row, names_of_identity(row))
-      .. (entity == "deposit" and values_of(row) or "")
+      .. (entity == "deposit" and "\30" .. table.concat({ values_of(row) }, "\30") or "")
     list[#list + 1] = row
   end
 end

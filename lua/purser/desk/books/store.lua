@@ -233,25 +233,28 @@ local function compare(self, tx, group, find, batch, rev)
 end
 
 -- Adds the rows that no identity knows. A deposit that a whole reading does not show any more is such a row, where both
--- are each other's only one: its time, amount or transaction was shown another way.
+-- are each other's only one: the transaction is the same, or was blank before and all else is the same.
 local function add_left(self, tx, from_list, batch, rev)
   local gone, count = {}, {}
   for _, old in ipairs(from_list) do
-    local key = not old.is_shown and old.entity == "deposit" and record.likeness(old)
-    if key then gone[key] = gone[key] == nil and old or false end
+    if not old.is_shown and old.entity == "deposit" then
+      local linked, bare = record.likeness(old)
+      local key = linked or bare
+      gone[key] = gone[key] == nil and old or false
+    end
   end
-  for _, row in ipairs(batch.left) do
-    local key = row.entity == "deposit" and record.likeness(row) or ""
-    count[key] = (count[key] or 0) + 1
+  local function each_key(fn)
+    for _, row in ipairs(batch.left) do
+      local linked, bare = nil, ""
+      if row.entity == "deposit" then linked, bare = record.likeness(row) end
+      fn(row, linked and gone[linked] ~= nil and linked or bare)
+    end
   end
-  for _, row in ipairs(batch.left) do
-    local key = row.entity == "deposit" and record.likeness(row)
-    local old = key and count[key] == 1 and gone[key]
-    local is_it = old and (old.tx ~= "" and old.tx == row.tx
-      or old.tx == "" and old.time == row.time and old.amount == row.amount)
-    if is_it then update(self, tx, old, row, batch, rev)
+  each_key(function(_, key) count[key] = (count[key] or 0) + 1 end)
+  each_key(function(row, key)
+    if gone[key] and count[key] == 1 then update(self, tx, gone[key], row, batch, rev)
     else insert(self, tx, row, batch, rev) end
-  end
+  end)
 end
 
 -- Marks what a whole reading does not show. An open record that two of them lack, an hour apart, is out of sight.
