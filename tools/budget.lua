@@ -11,7 +11,7 @@ local budgets = {
   { "write", 5720, 22, 505 },
   { "desk/agent", 520, 4, 330 },
   { "desk/approvals", 2755, 12, 366 },
-  { "desk/books", 2700, 15, 313 },
+  { "desk/books", 2715, 15, 316 },
   { "desk/fleet", 1075, 5, 420 },
   { "desk/monitor", 505, 4, 210 },
   { "desk/payouts", 2880, 10, 480 },

@@ -108,8 +108,8 @@ describe("The store of the books", function()
 
   it("keeps one record of a deposit whose time, amount or transaction moves, where it is the only one",
   function()
-    local shown = { coin = "USDT", network = "TRX", address = "T1", amount = "5", insertTime = 1700000000000, status = 5,
-      txId = "", memo = "" }
+    local shown = { coin = "USDT", network = "TRX", address = "T1", amount = "5", insertTime = 1700000000000,
+      status = 5, txId = "", memo = "" }
     local function take(hours, ...)
       local list = {}
       for _, changed in ipairs { ... } do
