@@ -297,7 +297,6 @@ build = {
     ["purser.desk.workflow"] = "lua/purser/desk/workflow/init.lua",
     ["purser.desk.workflow.plan"] = "lua/purser/desk/workflow/plan.lua",
     ["purser.desk.workflow.wait"] = "lua/purser/desk/workflow/wait.lua",
-    ["purser.desk.workflow.watch"] = "lua/purser/desk/workflow/watch.lua",
     ["purser.hosts.copas"] = "lua/purser/hosts/copas.lua",
     ["purser.hosts.cqueues"] = "lua/purser/hosts/cqueues.lua",
     ["purser.hosts.limits.database_store"] = "lua/purser/hosts/limits/database_store.lua",

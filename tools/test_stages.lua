@@ -132,7 +132,7 @@ function stages.all()
   sanitized(list)
   torture_jobs(list)
   for _, file in ipairs(test_files "spec") do
-    if file.target == "test-all" then add(list, file, "lua5.4") end
+    if file.target == "test-all" then add(list, file, file.only or "lua5.4") end
     for _, lua in ipairs(file.path:find "_spec" and OTHER_LUAS or {}) do
       if file.target:find "^test" and not (lua == "luajit" and is_quick_on_luajit(file)) then
         add(list, file, lua)

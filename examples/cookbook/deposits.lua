@@ -1,38 +1,36 @@
 -- SPDX-License-Identifier: MIT
--- Writes each credited deposit into an SQLite database, once, across restarts (LuaDBI: lua-dbi-sqlite3).
+-- Writes each credit into a database of your own, once, across restarts (LuaDBI: lua-dbi-sqlite3).
 --
---   lua examples/cookbook/deposits.lua DATABASE [SECONDS]        without SECONDS it never ends
+--   lua examples/cookbook/deposits.lua DEPOSITS MONEY begin CUSTOMERS.csv    keeps the place, before the first look
+--   lua examples/cookbook/deposits.lua DEPOSITS MONEY run [SECONDS]          without SECONDS it never ends
 
 local DBI = require "DBI"
 local purser = require "purser"
 
-local db = assert(DBI.Connect("SQLite3", arg[1]))
-db:autocommit(false) -- each event below is one transaction
+local db = assert(DBI.Connect("SQLite3", arg[2]))
+db:autocommit(true)
 local function run(sql, ...)
   local statement = assert(db:prepare(sql))
-  assert(statement:execute(...))
-  return statement
+  return statement:execute(...)
 end
-run "CREATE TABLE IF NOT EXISTS credit (coin TEXT, amount TEXT, network TEXT, address TEXT, tx TEXT, time TEXT)"
-run "CREATE TABLE IF NOT EXISTS watch (cursor TEXT)"
-db:commit()
+assert(run "CREATE TABLE IF NOT EXISTS money (id TEXT PRIMARY KEY, kind TEXT, customer TEXT, coin TEXT, amount TEXT)")
 
-local client = assert(purser.new {
-  base_url = os.getenv "PURSER_BASE_URL", profile = os.getenv "PURSER_PROFILE",
-  api_key = os.getenv "PURSER_API_KEY", secret_key_env = "PURSER_SECRET_KEY",
-})
-local row = run("SELECT cursor FROM watch"):fetch()
-for event in client.wallet:watch_deposits {
-  cursor = row and row[1], since = not row and client:now() - 7 * 86400000 or nil,
-  deadline_ms = arg[2] and tonumber(arg[2]) * 1000,
-} do
-  local deposit, CREDITED = event.deposit, 5
-  if deposit.status == CREDITED then
-    run("INSERT INTO credit VALUES (?, ?, ?, ?, ?, ?)", deposit.coin, deposit.amount, deposit.network,
-      deposit.address, deposit.txId, tostring(deposit.insertTime))
-    print(deposit.coin, deposit.amount)
-  end
-  run "DELETE FROM watch"
-  run("INSERT INTO watch VALUES (?)", event.cursor)
-  db:commit() -- the credit and the cursor together, or neither
+local function write(_, _, event) -- the event is taken when the row is there; a repeated id is success
+  local ok, message = run("INSERT INTO money VALUES (?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING", event.id, event.kind,
+    event.customer, event.coin, event.amount)
+  if ok then print(event.kind, event.customer, event.amount, event.coin) end
+  return ok, message
+end
+
+local receive = assert(purser.receive.open { sqlite = arg[1], receivers = { money = { deliver = write } },
+  client = assert(purser.new {
+    base_url = os.getenv "PURSER_BASE_URL", profile = os.getenv "PURSER_PROFILE",
+    api_key = os.getenv "PURSER_API_KEY", secret_key_env = "PURSER_SECRET_KEY",
+  }) })
+if arg[3] == "begin" then
+  local file = assert(io.open(arg[4]))
+  local begun = assert(receive:begin { customers = file:read "*a" })
+  print(begun.old .. " succeeded before, " .. begun.pending .. " pending")
+else
+  assert(receive:run { deadline_ms = arg[4] and tonumber(arg[4]) * 1000 })
 end

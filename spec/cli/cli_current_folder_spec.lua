@@ -59,7 +59,7 @@ local commands = {
   "sub-account list_sub_accounts", "wallet withdraw --coin USDT --amount 1 --address T", "doctor",
   "sim --port 0 --idle-timeout 0",
   "sim --port 0 --idle-timeout 0 --demo --state state", "export wallet.deposit_history --since 1d", "reconcile --help",
-  "reconcile missing", "wait deposit --help", "fleet plan missing",
+  "reconcile missing", "wait withdrawal --help", "fleet plan missing",
   "wallet withdraw --plan --coin USDT --amount 1 --address T",
   "no-such-command",
 }

@@ -53,7 +53,7 @@ describe("the inner state of a client", function()
     local walk = client.wallet:each_deposit { from = sim:now() - 1000 }
     local _, problem = client.wallet:each_deposit({ from = 1 }):next()
     local held = { client, client.profile, client.wallet, client.broker, client.sub_account, info, rejection, problem,
-      walk, client:each "wallet.deposit_history", client.wallet:watch_deposits(), purser.operations, purser.profiles,
+      walk, client:each "wallet.deposit_history", purser.operations, purser.profiles,
       client.wallet:plan_withdraw { coin = "USDT", network = "TRX", address = "T", amount = "5" },
       client.wallet.withdraw, purser.run }
     walk:collect()
@@ -72,7 +72,6 @@ describe("the inner state of a client", function()
       end
     end
     assert.is_nil(client.wallet:each_deposit({}).source)
-    assert.is_nil(client.wallet:watch_deposits().client)
     for _, held in ipairs { client, client.wallet, client.wallet:each_deposit {}, select(2, client:call "x") } do
       assert.equal("string", type(getmetatable(held)))
       assert.has_error(function() setmetatable(held, {}) end)

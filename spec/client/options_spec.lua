@@ -79,12 +79,11 @@ describe("every place that takes options", function()
     argument("recv_window", "from 1 to 60000", wallet:coins(nil, { recv_window = 60001 }))
     argument("lag", 'reconcile option "lag" is not known', client:reconcile({}, { lag = 1 }))
     argument("wait", 'reconcile option "wait" is a number; it must be a boolean', client:reconcile({}, { wait = 0 }))
-    argument("gaol", 'option "gaol" is not known (did you mean "goal"?)', wallet:wait_deposit({}, { gaol = "seen" }))
-    argument("goal", "one of credited, final, seen", wallet:wait_deposit({}, { goal = "" }))
+    argument("gaol", 'option "gaol" is not known (did you mean "goal"?)',
+      wallet:wait_withdrawal("1", { gaol = "sent" }))
+    argument("goal", "one of cancelled, final, sent, success", wallet:wait_withdrawal("1", { goal = "" }))
     argument("since", "time in epoch milliseconds", wallet:wait_withdrawal("1", { since = 1700000000 }))
     argument("first_ms", "whole number of milliseconds from 1", client:wait_for { first_ms = 0 })
-    argument("polls", 'parameter "polls" is not known', wallet:watch_deposits({ polls = 1 }):next())
-    argument("since", "time in epoch milliseconds", wallet:watch_deposits({ since = 1 }):next())
     argument("from", 'parameter "from" is 1; it must be a time in epoch milliseconds',
       wallet:each_deposit({ from = 1 }):next())
     argument("late_arrival_ms", "whole number of milliseconds from 0",

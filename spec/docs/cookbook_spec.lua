@@ -5,7 +5,6 @@
 package.path = "tools/?.lua;" .. package.path
 
 local files = require "files"
-local purser = require "purser"
 local furnish = require("docs.run").furnish
 local start = require("service").start
 
@@ -152,28 +151,30 @@ describe("the cookbook", function()
   it("deposits: each in the database once, across restarts and failing reads", function()
     local fixture = open()
     local own = assert(fixture.client.wallet:deposit_addresses { coin = "USDT" })[1]
+    files.write(fixture.directory .. "/customers", "customer,address\nalice," .. own.address .. "\n")
+    local text, code = fixture.run "deposits.lua @deposits.db @money.db begin @customers"
+    assert.equal(0, code, text)
     local credited = 0
     local function round(amount)
       assert(fixture.world:deposit { address = own.address, coin = "USDT", network = own.network, amount = amount })
       assert(fixture.world:advance(3600000))
       assert(fixture.world:fault { kind = "server_error", when = "before", operation = "wallet.deposit_history" })
-      local text, code = fixture.run "deposits.lua @deposits.db 1"
+      text, code = fixture.run "deposits.lua @deposits.db @money.db run 1"
       assert.equal(0, code, text)
       credited = credited + count(text, "\n")
     end
     round "3.5"
-    assert.equal(2, credited)
+    assert.equal(2, credited) -- one was pending at the begin
     round "4.25"
-    round "4.25"
+    round "5.75"
     assert.equal(4, credited)
-    local db = assert(require("DBI").Connect("SQLite3", fixture.directory .. "/deposits.db"))
-    local statement = assert(db:prepare "SELECT amount FROM credit ORDER BY amount")
+    local db = assert(require("DBI").Connect("SQLite3", fixture.directory .. "/money.db"))
+    local statement = assert(db:prepare "SELECT customer || ' ' || amount FROM money ORDER BY amount")
     assert(statement:execute())
-    local amounts = {}
-    for row in statement:rows() do amounts[#amounts + 1] = row[1] end
+    local rows = {}
+    for row in statement:rows() do rows[#rows + 1] = row[1] end
     db:close()
-    for i, amount in ipairs(amounts) do amounts[i] = tostring(purser.decimal(amount)) end
-    assert.same({ "1250.5", "3.5", "4.25", "4.25" }, amounts)
+    assert.same({ "alice 1250.5", "alice 3.5", "alice 4.25", "alice 5.75" }, rows)
   end)
 
   it("books: a page that says what could not be read, and the same page in a second run", function()

@@ -322,7 +322,7 @@ describe("the reference", function()
   local owners = {
     client = { "client/state", "State" }, walk = { "client/history/init", "Walk" },
     multi = { "client/transport/multi", "methods" }, journal = { "write/journal/init", "Journal" },
-    watch = { "desk/workflow/watch", "Watch" }, plan = { "desk/workflow/plan", "Plan" },
+    plan = { "desk/workflow/plan", "Plan" },
     payouts = { "desk/payouts/init", "Payouts" }, fleet = { "desk/fleet/init", "Fleet" },
     sim = { "testing/sim/init", "Sim" },
     world = { "testing/sim/control", "World" },

@@ -38,7 +38,7 @@ describe("inside nginx", function()
         } }
         location /wait { content_by_lua_block {
           local started = ngx.now()
-          local _, err = client.wallet:wait_deposit({ txId = "none" }, { deadline_ms = 300, first_ms = 100 })
+          local _, err = client.wallet:wait_withdrawal("none", { deadline_ms = 300, first_ms = 100 })
           ngx.print(err.outcome, " ", ngx.now() - started >= 0.29)
         } }
       }]], { root = root, url = sim.url, key = account.api_key, secret = account.secret_key })

@@ -230,6 +230,7 @@ local function judge_events(world, f)
       end
       local was_ever
       for _, d in ipairs(list) do was_ever = was_ever or service.ever(d, world.now) end
+      if world.given[e.deposit] then f.given = f.given + 1 end
       if not world.given[e.deposit] and (not was_ever or raw.status ~= 5) then f.early = f.early + 1 end
     else
       reversed[raw.uid] = (reversed[raw.uid] or 0) + 1
@@ -263,13 +264,13 @@ local function judge_deposit(world, f, list, n, backs)
   if backs > #list or backs > 0 and refunds == 0 then f.reversed = f.reversed + 1 end
 end
 
---- Runs histories of a class. Returns the counts, each of which but n, ask and person is a fault.
+--- Runs histories of a class. Returns the counts, each of which but n, ask, person and given is a fault.
 ---@param class string  plain, one or hard
 ---@param first integer
 ---@param last integer
 function M.run(store, class, first, last)
   local f = { n = 0, twice = 0, wrong = 0, never = 0, ask = 0, person = 0, early = 0, untold = 0, reversed = 0,
-    lost = 0, order = 0, ids = 0, open = 0 }
+    lost = 0, given = 0, order = 0, ids = 0, open = 0 }
   local began = core.monotonic_ms()
   for seed = first, last do
     local world = begin(store, class, seed)

@@ -24,6 +24,7 @@ function M.new(more)
   function world.open(options)
     local all = { sqlite = world.path, client = client, receivers = { shop = { deliver = world.take } } }
     for name, value in pairs(options or {}) do all[name] = value end
+    if all.postgresql then all.sqlite = nil end
     return assert(purser.receive.open(all))
   end
   function world.deposit(amount, fields)

@@ -47,7 +47,6 @@ local plan = {
     { "purser.modules.agent", "purser.agent.", "purser.agent", "desk/agents" },
     { "purser.modules.books", "purser.books.", "purser.books", "desk/books" },
     { "purser.Books", "books:", "Books", "desk/books" },
-    { "purser.Watch", "watch:", "A watch", "desk/receive" },
     { "purser.modules.fleet", "purser.fleet.", "purser.fleet", "desk/fleets" },
     { "purser.Fleet", "fleet:", "A fleet", "desk/fleets" },
     { "purser.BalanceWalk", "balances:", "A walk over balances", "desk/fleets" },

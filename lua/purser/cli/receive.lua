@@ -113,15 +113,16 @@ end
 local actions = {}
 
 function actions.begin(options)
-  local receive = open(options, true)
-  local begun = report.must(receive:begin { customers = customers_of(options) })
+  local customers = customers_of(options)
+  local begun = report.must(open(options, true):begin { customers = customers })
   report.write(options.json and output.json(begun) or ("all that the service shows was read: %d succeeded before now: "
     .. "not credited; %d pending: later\n"):format(begun.old, begun.pending))
 end
 
 function actions.run(options)
+  local customers = customers_of(options)
   local receive, client = open(options, true)
-  local ok, err = receive:run { customers = customers_of(options), deadline_ms = options.once and 0 or options.deadline,
+  local ok, err = receive:run { customers = customers, deadline_ms = options.once and 0 or options.deadline,
     made = function(event)
       local row = event.row
       report.write(options.json and event.body .. "\n" or plain_text.clean(("%s  %-8s  %s  %s  %s %s  %s"):format(

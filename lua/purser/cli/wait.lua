@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- `purser wait withdrawal|deposit|transfer ID`: waits until it is done; see docs/desk/receive.md.
+-- `purser wait withdrawal|transfer ID`: waits until it is done; see docs/desk/receive.md.
 
 local catalogue = require "purser.cli.catalogue"
 local connection = require "purser.cli.connection"
@@ -13,22 +13,21 @@ local M = {}
 
 local kinds = {
   withdrawal = { "wait_withdrawal", "wallet.withdrawal_history", function(id) return id end },
-  deposit = { "wait_deposit", "wallet.deposit_history", function(id) return { txId = id } end },
   transfer = { "wait_transfer", "wallet.get_transfer", function(id) return id end },
 }
 
 function M.grammar()
   return {
-    text = "Wait until a withdrawal (by its id), a deposit (by its transaction id) or a transfer between spot and "
-      .. "futures (by its tranId) is done, and print it. Ends with 1 when that can no longer be, with 3 when the time "
-      .. "is over.",
-    arguments = { { "kind", "withdrawal, deposit or transfer.", choices = { "withdrawal", "deposit", "transfer" } },
+    text = "Wait until a withdrawal (by its id) or a transfer between spot and futures (by its tranId) is done, and "
+      .. "print it. Ends with 1 when that can no longer be, with 3 when the time is over. Deposits are credited by "
+      .. "`purser receive`.",
+    arguments = { { "kind", "withdrawal or transfer.", choices = { "withdrawal", "transfer" } },
       { "id", "Its id.", values = {} } },
     { "Options",
-      { "--goal", "<goal>", "withdrawal: success, sent, final, cancelled; deposit: credited, seen, final.",
-        values = { "success", "sent", "final", "cancelled", "credited", "seen" } },
+      { "--goal", "<goal>", "withdrawal: success, sent, final, cancelled.",
+        values = { "success", "sent", "final", "cancelled" } },
       { "--deadline", "<duration>", "How long to wait: 45s, 30m, 2h; default 10m." },
-      values.since "From when on a withdrawal or deposit is looked for: 12h, 2026-01-31." },
+      values.since "From when on a withdrawal is looked for: 12h, 2026-01-31." },
     output.group(), connection.service, connection.messages,
   }
 end

@@ -5,6 +5,7 @@
 local core = require "purser.core"
 local decimal = require "purser.decimal"
 local errors = require "purser.client.call.errors"
+local networks = require "purser.client.operations.network"
 local shapes = require "purser.client.operations.shapes"
 local unwrap = require "purser.client.call.unwrap"
 
@@ -232,6 +233,7 @@ function M.doubt_of_result(row, params, value, response)
     wrong = type(value) == "table" and otherwise(row, params, value)
   end
   if wrong then return ("it shows another %s than was sent"):format(wrong) end
+  if row.result.record == "deposit_address" then return networks.answer_problem(params, value) end
   if row.effect ~= "transfer" or not response then return nil end
   local odd, body = oddity(response), row.result.record and core.decode(response.body)
   if odd then return "it comes with " .. odd end

@@ -28,7 +28,7 @@ describe("a walk by a state", function()
     assert.matches('"cursor" has no meaning together with `status`', err.message)
     _, err = history.each(client, "wallet.deposit_history",
       { status = 5, cursor = "purser1;wallet.deposit_history;" .. NOW .. ";" }):next()
-    assert.matches("use watch_deposits", err.message)
+    assert.matches("use purser.receive", err.message)
   end)
 
   it("takes the state by number and by name", function()

@@ -2,6 +2,7 @@
 -- The options that `purser.books` takes, and what it says of others.
 
 local books_world = require "books_world"
+local model = require "purser.desk.books.model"
 local files = require "files"
 local purser = require "purser"
 
@@ -85,5 +86,15 @@ describe("purser.desk.books", function()
 
   it("knows a webhook's sender by the signature", function()
     assert.is_false(purser.books.verify("secret", "t=1,v1=00", "{}", 1))
+  end)
+
+  it("raises a fault of its own, which is no refusal", function()
+    local books = books_world.open(books_world.new { subs = 0 })
+    assert(books:sync())
+    local inner = model.statement
+    finally(function() model.statement = inner end)
+    model.statement = function() return nil + 1 end
+    assert.has_error(function() books:statement { from = "2023-01-01", to = "2023-02-01" } end)
+    books:close()
   end)
 end)

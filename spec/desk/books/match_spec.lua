@@ -60,4 +60,29 @@ describe("match.pairs", function()
     assert.same({ "w1=d1", "w2=d2" }, (pairs_of({ row("w1", "20", 0, { tx = "a" }), row("w2", "20", 10) },
       { row("d1", "20", 60000, { tx = "a" }), row("d2", "20", 70000) })))
   end)
+
+  it("leaves two open whose candidates are equal, and whose amounts or fees are not", function()
+    local deposits = { row("d1", "20", 1000), row("d2", "20", 2000) }
+    assert.same({}, (pairs_of({ row("w1", "20", 0), row("w2", "21", 0) }, deposits)))
+    assert.same({}, (pairs_of({ row("w1", "20", 0), row("w2", "20", 0, { fee = "2" }) }, deposits)))
+    assert.same({ "w1=d1", "w2=d2" }, (pairs_of({ row("w1", "20", 0), row("w2", "20", 0) }, deposits)))
+    assert.same({}, (pairs_of({ row("w1", "20", 0), row("w2", "20", -86399000) }, deposits)))
+  end)
+
+  it("takes four times the steps for four times the withdrawals to one own address", function()
+    local function steps(n)
+      local withdrawals, deposits, count = {}, {}, 0
+      for i = 1, n do
+        withdrawals[i] = row("w" .. i, ("%d"):format(i), i * 1000, { tx = i % 2 == 0 and "t" .. i or "" })
+        deposits[i] = row("d" .. i, ("%d"):format(i), i * 1000 + 500, { tx = i % 2 == 0 and "t" .. i or "" })
+      end
+      debug.sethook(function() count = count + 1 end, "", 1000)
+      local list = pairs_of(withdrawals, deposits)
+      debug.sethook()
+      assert.equal(n, #list)
+      return count
+    end
+    steps(10)
+    assert.is_true(steps(1600) < 5.5 * steps(400))
+  end)
 end)

@@ -189,4 +189,22 @@ describe("A statement", function()
     assert.equal("0", closing(data, "Assets:Account:Main:Leaving", "USDT"))
     books:close()
   end)
+
+  it("says of a span that nobody read that nobody read it", function()
+    local world = books_world.new { subs = 0 }
+    local books = books_world.open(world)
+    local function gaps(span)
+      local _, made = books:statement(span)
+      return made.gaps[1] and made.gaps[1].why
+    end
+    assert.equal("nobody read this span", gaps(NOVEMBER)) -- there was no sync
+    sync(world, books)
+    assert.is_nil(gaps(NOVEMBER))
+    assert.equal("nobody read this span", gaps(DECEMBER))
+    assert.equal("nobody read this span", gaps { from = "2021-01-01", to = "2021-02-01" })
+    world.sim:advance(30 * DAY)
+    sync(world, books)
+    assert.is_nil(gaps(DECEMBER))
+    books:close()
+  end)
 end)

@@ -111,7 +111,7 @@ describe("The outbox of the books", function()
         if count >= at then error("killed", 0) end
         return rows(db, ...)
       end
-      books:deliver()
+      pcall(books.deliver, books)
       books:close()
       books = books_world.open(world, options)
     end

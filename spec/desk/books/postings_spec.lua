@@ -89,4 +89,13 @@ describe("postings.entries", function()
     assert.equal("Assets:A:Sub-a-2Db-20c:Spot", chart.owner("Sub-a-b c", "Spot"))
     assert.are_not.equal(chart.owner("Sub-a-2D", "Spot"), chart.owner("Sub-a-", "Spot"))
   end)
+
+  it("books nothing with a receiver before it came, whatever it is", function()
+    for entity, fields in pairs { deposit = {}, internal_transfer = { from_owner = "" }, conversion = {}, rebate = {},
+      transfer = { from_owner = "Sub-a", from_place = "Spot", to_place = "Spot" },
+      withdrawal = { from_owner = "Sub-a", fee = "1" } } do
+      fields.entity, fields.to_owner = entity, "Main"
+      for _, line in ipairs(shown(fields, {}, "pending")) do assert.falsy(line:find("Main", 1, true), line) end
+    end
+  end)
 end)

@@ -96,4 +96,15 @@ describe("A row of the books", function()
   it("leaves a zero byte out of what a database keeps", function()
     assert.equal("a\\0b", deposit { txId = "a\0b" }.tx)
   end)
+
+  it("tells the prefix of a chain from a memo behind an address", function()
+    local own = { account = "A", owner = "Main", asset = function(coin) return coin end }
+    for shown, expected in pairs { ["kaspa:qpm2qsznhks23z7629mms6s"] = "kaspa:qpm2qsznhks23z7629mms6s ",
+      ["rEb8TK3gBgk5auZkwc6sHnwrGVJH8DuaLh:10417"] = "rEb8TK3gBgk5auZkwc6sHnwrGVJH8DuaLh 10417" } do
+      local made = {}
+      record.add(made, "deposit", { coin = "X", amount = "1", insertTime = 1700000000000, status = 5, address = shown },
+        own)
+      assert.equal(expected, made[1].address .. " " .. made[1].memo)
+    end
+  end)
 end)

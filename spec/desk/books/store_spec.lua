@@ -75,4 +75,58 @@ describe("The store of the books", function()
     assert.equal("000000000000", store:rev())
     assert.same({}, store:rows "SELECT rid FROM purser_books_record")
   end)
+
+  it("keeps one record where an id of the service, or all but spelling, is the same", function()
+    local own = { account = "A", owner = "Main", source = "A|Main|x", from = "Main", to = "Sub-a",
+      asset = function(coin) return coin end, is_own = function() return "" end }
+    local shown = {
+      deposit = { { coin = "USDT", network = "TRX", address = "Tq", memo = "", amount = "5", status = 5, txId = "ab",
+        insertTime = 1700000000123 }, { network = "Tron(TRC20)" }, { txId = "0xAB:0" }, { address = "tQ" } },
+      withdrawal = { { id = "w", coin = "USDT", amount = "20", applyTime = 1700000000123, address = "T1", status = 7 },
+        { amount = "19" }, { applyTime = 1700000000000 }, { address = "T1:77" } },
+      transfer = { { tranId = "t", asset = "USDT", amount = "5", timestamp = 1700000000123, status = "SUCCESS",
+        fromAccountType = "SPOT", toAccountType = "SPOT" }, { amount = "5.1" }, { timestamp = 1700000000000 } },
+      internal_transfer = { { tranId = "i", asset = "USDT", amount = "5", timestamp = 1700000000123,
+        status = "SUCCESS", fromAccount = "1", toAccount = "2" }, { amount = "5.1" }, { fromAccount = "a***@b" } },
+    }
+    for entity, list in pairs(shown) do
+      local fields = {}
+      for step, changed in ipairs(list) do
+        for name, value in pairs(changed) do fields[name] = value end
+        local made = {}
+        record.add(made, entity, fields, own)
+        -- a span that the first record lies in, and one that it does not
+        for _, from in ipairs { "1600000000000", "1700000000500" } do
+          local batch = { rows = made, source = own.source .. entity, asked_at = ("%d"):format(at + step * 1000),
+            from = from, to = "1800000000000" }
+          store:write(function(tx, rev) store:apply(tx, batch, rev) end)
+        end
+      end
+      assert.equal("1", store:rows("SELECT count(*) || '' AS n FROM purser_books_" .. entity)[1].n, entity)
+    end
+  end)
+
+  it("keeps one record of a deposit whose time, amount or transaction moves, where it is the only one",
+  function()
+    local shown = { coin = "USDT", network = "TRX", address = "T1", amount = "5", insertTime = 1700000000000,
+      status = 5, txId = "", memo = "" }
+    local function take(hours, ...)
+      local list = {}
+      for _, changed in ipairs { ... } do
+        for name, value in pairs(changed) do shown[name] = value end
+        record.add(list, "deposit", shown, context)
+      end
+      local batch = { rows = list, source = context.source, asked_at = ("%d"):format(at + hours * 3600000),
+        from = "1600000000000", to = "1800000000000" }
+      store:write(function(tx, rev) store:apply(tx, batch, rev) end)
+      return store:rows "SELECT count(*) || '' AS n FROM purser_books_record"[1].n
+    end
+    assert.equal("1", take(1, {}))
+    assert.equal("1", take(2, { txId = "ab" }))
+    assert.equal("1", take(3, { insertTime = 1700000001000 }))
+    assert.equal("1", take(4, { amount = "4.9" }))
+    assert.equal("2", take(5, { txId = "cd" })) -- another transaction is another deposit
+    assert.equal("4", take(6, { txId = "ef" }, { txId = "gh" }))
+    assert.equal("6", take(7, { txId = "gh", amount = "1" }, { amount = "2" })) -- none of two is the only one
+  end)
 end)

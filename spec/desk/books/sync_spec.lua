@@ -125,8 +125,8 @@ describe("books:sync", function()
     for day = 1, 85, 4 do deposit(world, "5", nil, { time = world.sim:now() - day * DAY }) end
     local function asked(books)
       local before = requests(world)
-      local report = books:sync()
-      return requests(world) - before, report
+      local went, report = pcall(books.sync, books)
+      return requests(world) - before, went and report or nil
     end
     local books = books_world.open(world)
     local whole, kills = asked(books), 0
@@ -139,6 +139,7 @@ describe("books:sync", function()
       books = books_world.open(world, { sqlite = path })
       local writes = 0
       books.store.write = function(store, fn)
+        if writes >= kills then error("killed", 0) end
         getmetatable(store).write(store, fn)
         writes = writes + 1
         if writes == kills then error("killed", 0) end

@@ -25,7 +25,7 @@ describe("Deposits of a service", function()
       end
       assert.is_true(f.n > 3 * N, f.n)
       if class == "plain" then assert.equal(0, f.ask) end -- matching asks nobody
-      for _, name in ipairs { "n", "ask", "person" } do f[name] = nil end
+      for _, name in ipairs { "n", "ask", "person", "given" } do f[name] = nil end
       if class ~= "hard" or N < 100 then
         for name, count in pairs(f) do assert.equal(0, count, name) end
       end

@@ -46,8 +46,9 @@ end
 -- Plans and executes with one answer of C7 and one of C6. Returns the address, or nil and the error's outcome.
 local function try(network, c7, c6)
   answers["wallet.deposit_addresses"], answers["wallet.create_deposit_address"] = c7, c6
-  local plan = assert(asker.wallet:plan_create_deposit_address { coin = network.coin, network = network.short })
-  local made, err = plan:execute()
+  local plan, err = asker.wallet:plan_create_deposit_address { coin = network.coin, network = network.short }
+  local made
+  if plan then made, err = plan:execute() end
   answers = {}
   return made and made.address, err
 end
@@ -97,5 +98,38 @@ describe("A deposit address", function()
     assert.is_false(plan.ok)
     assert.matches("there are 2 addresses", plan.problems[1])
     assert.is_nil((plan:execute()))
+  end)
+
+  it("is refused by the plain calls, too: C6 and A8 end unknown, C7 and A9 with an error", function()
+    local counts = {}
+    local function call(group, name, params, text)
+      answers[group .. "." .. name] = text
+      local made, err = asker[group][name](asker[group], params)
+      answers = {}
+      counts[group .. name] = (counts[group .. name] or 0) + 1
+      return made, err
+    end
+    for _, one in ipairs(networks) do
+      for _, group in ipairs(one.address and { "wallet", "broker" } or {}) do
+        local asked = { coin = one.coin, network = one.long }
+        for _, name in ipairs { one.long, one.short } do
+          assert.truthy(call(group, "create_deposit_address", asked, record(one.coin, name, one.address)), name)
+          assert.truthy(call(group, "deposit_addresses", { coin = one.coin },
+            "[" .. record(one.coin, name, one.address) .. "]"), name)
+        end
+        for _, other in ipairs(networks) do
+          if other.address and (one.coin ~= other.coin or one.short ~= other.short) then
+            local text = record(other.coin, other.long, other.address)
+            local made, err = call(group, "create_deposit_address", asked, text)
+            assert.is_nil(made)
+            assert.equal("unknown", err.outcome)
+            made, err = call(group, "deposit_addresses", { coin = one.coin }, "[" .. text .. "]")
+            assert.equal(one.coin == other.coin, made ~= nil)
+            assert.equal(one.coin == other.coin, err == nil)
+          end
+        end
+      end
+    end
+    for _, count in pairs(counts) do assert.is_true(count > 500, count) end
   end)
 end)

@@ -1,11 +1,9 @@
 -- SPDX-License-Identifier: MIT
--- Waiting for withdrawals, deposits and transfers: on the simulator's clock, so no time passes.
+-- Waiting for withdrawals and transfers: on the simulator's clock, so no time passes.
 
-local decimal = require "purser.decimal"
 local errors = require "purser.client.call.errors"
 local purser = require "purser"
 local simulated = require "simulated"
-local stub_client = require "stub_client"
 
 local NOW, MINUTE = 1700000000000, 60000
 local TRON = "TLa2f6VPqDgRE67v1736s7bJ8Ray5wYjU7"
@@ -98,49 +96,6 @@ describe("wait_withdrawal", function()
   end)
 end)
 
-describe("wait_deposit", function()
-  it("waits until a deposit is credited", function()
-    local sim, client, owner = world()
-    local deposit = sim:deposit { account = owner.uid, coin = "USDT", network = "TRX", amount = "12.50" }
-    local record = assert(client.wallet:wait_deposit({ txId = deposit.txId, amount = "12.5" }, { first_ms = 100 }))
-    assert.equal(5, record.status)
-    assert.is_true(sim:now() >= NOW + 60000)
-  end)
-
-  it("distinguishes success from what is too small to be credited", function()
-    local sim, client, owner = world()
-    local deposit = sim:deposit { account = owner.uid, coin = "USDT", network = "TRX", amount = "0.001" }
-    local _, err = client.wallet:wait_deposit { txId = deposit.txId }
-    assert.equal("rejected", err.outcome)
-    assert.truthy(err.message:find("is SMALL (state 1)", 1, true))
-    assert.equal(1, assert(client.wallet:wait_deposit({ txId = deposit.txId }, { goal = "seen" })).status)
-  end)
-
-  it("knows the network of the coin by each of its names", function()
-    for _, variant in ipairs { "document", "live" } do
-      local sim = purser.sim.new { start_time = NOW, variant = variant }
-      local owner = sim:account { role = "main", email = "a@example.org" }
-      local client = simulated.client(sim, owner, { rate_limit = false })
-      assert(sim:deposit { account = owner.uid, coin = "USDT", network = "Ethereum(ERC20)", amount = "7" })
-      assert(sim:deposit { account = owner.uid, coin = "USDT", network = "Tron(TRC20)", amount = "12.5" })
-      for _, name in ipairs { "TRX", "TRC20", "Tron(TRC20)", "trc-20" } do
-        local found = assert(client.wallet:wait_deposit({ coin = "USDT", network = name }, { first_ms = 100 }))
-        assert.equal(decimal "12.5", decimal(found.amount))
-      end
-      local _, err = client.wallet:wait_deposit({ coin = "USDT", network = "BSC" }, { deadline_ms = 1000 })
-      assert.equal("unknown", err.outcome)
-    end
-  end)
-
-  it("says what a deposit can be recognized by", function()
-    local _, client = world()
-    for _, requested in ipairs { {}, { tx = "1" }, { amount = "1e3" }, { coin = 5 } } do
-      local _, err = client.wallet:wait_deposit(requested)
-      assert.equal("argument", err.kind)
-    end
-  end)
-end)
-
 describe("wait_transfer", function()
   it("waits for a transfer between spot and futures", function()
     local _, client = world { transfer_wait = 90000, lag = 2000 }
@@ -183,22 +138,3 @@ describe("wait_for", function()
   end)
 end)
 
-describe("wait_deposit where sources disagree", function()
-  it("calls state 12 neither success nor rejection", function()
-    local client = stub_client.of { now = function() return NOW end, sleep = function() error "it waits" end,
-      call = function() return { { txId = "x:0", transHash = "x", insertTime = NOW - 5, status = 12 } } end }
-    local record, err = require("purser.desk.workflow.wait").deposit(client, { txId = "x" })
-    assert.is_nil(record)
-    assert.same({ "workflow", "unknown", 12 }, { err.kind, err.outcome, err.details.record.status })
-    assert.matches("is COMPLETED %(state 12: sources disagree", err.message)
-    assert.is_falsy(err.retryable)
-  end)
-
-  it("finds a deposit by the chain's own hash, with the number of an output after it or apart", function()
-    for _, record in ipairs { { txId = "ab:0" }, { txId = "ab" }, { txId = "z", transHash = "ab" } } do
-      record.insertTime, record.status = NOW - 5, 5
-      local client = stub_client.of { now = function() return NOW end, call = function() return { record } end }
-      assert.equal(record, (require("purser.desk.workflow.wait").deposit(client, { txId = "ab" })))
-    end
-  end)
-end)

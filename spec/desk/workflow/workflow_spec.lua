@@ -19,7 +19,7 @@ end)
 
 describe("a method of a group", function()
   for _, case in ipairs {
-    { "wallet", "wait_withdrawal", "wait", "withdrawal" }, { "wallet", "wait_deposit", "wait", "deposit" },
+    { "wallet", "wait_withdrawal", "wait", "withdrawal" },
     { "wallet", "wait_transfer", "wait", "transfer" }, { "broker", "wait_transfer", "wait", "broker_transfer" },
     { "sub_account", "wait_transfer", "wait", "sub_account_transfer" },
     { "wallet", "plan_withdraw", "plan", "withdraw" },
@@ -41,10 +41,9 @@ describe("a method of a group", function()
       end)
   end
 
-  it("that walks or watches hands out nothing of the client", function()
+  it("that walks hands out nothing of the client", function()
     local client = recorder.new()
-    for _, held in ipairs { client.wallet:each_deposit(), methods.wallet.watch_deposits(client),
-      methods.broker.watch_deposits(client), methods.sub_account.each_balance(client) } do
+    for _, held in ipairs { client.wallet:each_deposit(), methods.sub_account.each_balance(client) } do
       assert.is_nil(held.client)
       assert.is_nil(held.source)
       assert.equal("string", type(getmetatable(held)))

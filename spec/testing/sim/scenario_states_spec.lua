@@ -120,21 +120,6 @@ describe("a withdrawal", function()
 end)
 
 describe("a wait", function()
-  it("for a deposit ends as rejected in states that end it, never in state 12", function()
-    local rejected = { [1] = true, [7] = true, [8] = true, [10] = true }
-    for status = 1, 12 do
-      local sim, _, client = world()
-      local id = arrive(sim)
-      assert(sim:set_deposit(id, status))
-      local deposit, err = client.wallet:wait_deposit({ coin = "USDT" }, { deadline_ms = 100000 })
-      if status == 5 then
-        assert.equal(5, deposit.status)
-      else
-        assert.equal(rejected[status] and "rejected" or "unknown", err.outcome, ("state %d"):format(status))
-      end
-    end
-  end)
-
   it("for a withdrawal ends as rejected in states 8 and 9 alone", function()
     for status = 1, 10 do
       local sim, house, client = world()

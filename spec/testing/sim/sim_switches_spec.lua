@@ -3,7 +3,6 @@
 
 local purser = require "purser"
 local signed = require "signed"
-local simulated = require "simulated"
 
 local ask, get = signed.ask, signed.get
 local PAYEE = "TJRyWwFs9wTFGZg3JbrVriFbNfCug5tDeC"
@@ -174,17 +173,6 @@ describe("the live form", function()
     assert.equal("400 140001", code("A4", { subAccount = "none" }))
   end)
 
-  it("is read by wait_deposit, which finds a deposit by the chain's hash and by the whole id", function()
-    assert(sim:deposit { account = "House", coin = "USDT", network = "TRX", amount = "1.5", tx_id = "ab12" })
-    sim:advance(3600000)
-    local client = simulated.client(sim, house, { profile = "mexc" })
-    for _, id in ipairs { "ab12", "ab12:0" } do
-      local deposit = assert(client.wallet:wait_deposit({ txId = id }, { since = sim:now() - 2 * 3600000 }))
-      assert.equal(5, deposit.status)
-    end
-    local none = client.wallet:wait_deposit({ txId = "ab1" }, { since = sim:now() - 2 * 3600000, deadline_ms = 1 })
-    assert.is_nil(none)
-  end)
 end)
 
 describe("the options of a simulator", function()

@@ -9,6 +9,7 @@
 
 local call_options = require "purser.client.call.call_options"
 local core = require "purser.core"
+local networks = require "purser.client.operations.network"
 local responses = require "purser.client.call.response"
 local lazy = require "purser.client.util.lazy"
 local service_clock = require "purser.client.call.clock"
@@ -229,9 +230,18 @@ function M.next_request(self, row, layout, values, opts)
   return nil, err
 end
 
+-- Returns why a list of deposit addresses is not the answer to what was asked; nil where nothing is wrong.
+local function foreign_address(row, params, value)
+  local is_addresses = row.result and row.result.list == "deposit_address" and params and params.coin
+  for _, shown in ipairs(is_addresses and value or {}) do
+    local why = networks.other_coin(params.coin, shown.coin)
+    if why then return why end
+  end
+end
+
 --- Runs a read call: the whole pipeline. It is retried as the retry policy says. A write call begins in
 --- write/call.lua, which never sends it twice; write/run.lua chooses.
----@param verify nil|fun(row: table, response: table, value: any): any, purser.Error|nil  judges each result
+---param verify nil|fun(row: table, response: table, value: any): any, purser.Error|nil  judges each result
 function M.run(self, row, params, opts, verify)
   if row.effect ~= "read" then error(row.full_name .. " is a write call; purser.write.call takes it", 2) end
   opts = opts or M.no_options
@@ -245,6 +255,8 @@ function M.run(self, row, params, opts, verify)
     request.verify, attempt = verify, attempt + 1
     local value
     value, err = M.attempt(self, row, request, attempt, opts.info, nil, values)
+    local why = value ~= nil and foreign_address(row, params, value)
+    if why then return nil, errors.undecodable(row.full_name, why) end
     if value ~= nil then return value end
     local ms = setbacks.learn(self, M.run, err, request, corrected) and 0
       or retry.pause(self._retry, attempt, core.monotonic_ms() - started, err)

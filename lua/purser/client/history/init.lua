@@ -192,7 +192,7 @@ end
 
 -- Returns why a walk that is filtered by what changes has no cursor.
 local function no_cursor(row, name)
-  local instead = row.result.list == "deposit" and "use watch_deposits, which shows each change"
+  local instead = row.result.list == "deposit" and "use purser.receive, which sees each change"
     or "walk without it, and look at each record"
   return ('has no meaning together with `%s`: a record that comes into that state later would never be delivered; %s')
     :format(name, instead)

@@ -73,21 +73,26 @@ local forms = {
 }
 
 -- The names of networks, small and without punctuation: the short id, the long name, or a part of the long name.
-local form_of = {}
-for form, names in pairs {
-  evm = "eth erc20 bsc bep20bsc bep20 matic polygon arb arbitrumone arbitrumoneeth op opeth optimism avaxcchain avaxc "
-    .. "base baseeth linea lineaeth zksync zksyncera scroll mantle opbnb etc ethereumclassic",
-  tron = "trx trc20 tron", bitcoin = "btc bitcoin", litecoin = "ltc litecoin", dogecoin = "doge dogecoin",
-  solana = "sol solana", ripple = "xrp ripple", stellar = "xlm stellar", ton = "ton toncoin", cardano = "ada cardano",
+local form_of, chain_of = {}, {}
+for form, chains in pairs {
+  evm = { "eth erc20 ethereum", "bsc bep20bsc bep20 bnbsmartchain", "matic polygon", "arb arbitrumone arbitrumoneeth",
+    "op opeth optimism", "avaxcchain avaxc", "base baseeth", "linea lineaeth", "zksync zksyncera", "scroll", "mantle",
+    "opbnb", "etc ethereumclassic" },
+  tron = { "trx trc20 tron" }, bitcoin = { "btc bitcoin" }, litecoin = { "ltc litecoin" },
+  dogecoin = { "doge dogecoin" }, solana = { "sol solana" }, ripple = { "xrp ripple" }, stellar = { "xlm stellar" },
+  ton = { "ton toncoin" }, cardano = { "ada cardano" },
 } do
-  for name in names:gmatch "%S+" do form_of[name] = form end
+  for _, names in ipairs(chains) do
+    for name in names:gmatch "%S+" do form_of[name], chain_of[name] = form, names end
+  end
 end
 
-local function form_of_network(network)
+-- Returns what a table has of a network, by the surest of its names.
+local function known_of(of, network)
   local names = M.names_of(network)
   for level = 2, 3 do
-    local form = form_of[names[level][1]] or form_of[names[level][2]]
-    if form then return form end
+    local known = of[names[level][1]] or of[names[level][2]]
+    if known then return known end
   end
 end
 
@@ -107,7 +112,7 @@ local distinct = { { "evm", "Ethereum and the networks like it" }, { "tron", "Tr
 ---@param address string
 ---@return string|nil
 function M.problem(network, address)
-  local form = forms[form_of_network(network) or ""]
+  local form = forms[known_of(form_of, network) or ""]
   if not form then return nil end
   local name, part = network.netWork or network.network, part_of(form, address)
   if part then
@@ -134,6 +139,9 @@ local function other_network(asked, shown, coin)
     local one, other = M.find(coin, asked), M.find(coin, shown)
     return (not one or one ~= other) and shown or nil
   end
+  local one = known_of(chain_of, { netWork = asked, network = asked })
+  local other = known_of(chain_of, { netWork = shown, network = shown })
+  if one and other then return one ~= other and shown or nil end
   local function parts(name)
     local set = {}
     for _, level in ipairs(M.names_of { netWork = name, network = name }) do
@@ -145,9 +153,21 @@ local function other_network(asked, shown, coin)
   for part in pairs(parts(shown)) do
     if of[part] then return nil end
   end
-  local form = form_of_network { netWork = asked, network = asked }
-  if form and form ~= "evm" and form == form_of_network { netWork = shown, network = shown } then return nil end
   return shown
+end
+
+local function differs(name, sent, value)
+  return ("%s was asked for, and the answer is of the %s %s"):format(tostring(sent), name, tostring(value))
+end
+
+--- Returns why a coin that an answer shows is not the one that was asked for; nil where it is. The live service shows a
+--- coin of several networks with its network, as USDT-TRX.
+---@param asked string
+---@param shown any
+---@return string|nil
+function M.other_coin(asked, shown)
+  if is_blank(shown) or tostring(shown):upper():match "^[^-]*" == asked:upper():match "^[^-]*" then return nil end
+  return differs("coin", asked, shown)
 end
 
 --- Returns why a deposit address that the service shows is not the answer to what was asked: another coin, another
@@ -157,12 +177,8 @@ end
 ---@param coin table|nil  the coin's own record of the coin list, by which any name of a network is known
 ---@return string|nil
 function M.answer_problem(asked, shown, coin)
-  local function differs(name, sent, value)
-    return ("%s was asked for, and the answer is of the %s %s"):format(tostring(sent), name, tostring(value))
-  end
-  if not is_blank(shown.coin) and shown.coin:upper():match "^[^-]*" ~= asked.coin:upper():match "^[^-]*" then
-    return differs("coin", asked.coin, shown.coin)
-  end
+  local why = M.other_coin(asked.coin, shown.coin)
+  if why then return why end
   for _, name in ipairs { "network", "netWork" } do
     local value = asked.network and not is_blank(shown[name]) and other_network(asked.network, shown[name], coin)
     if value then return differs("network", asked.network, value) end

@@ -713,11 +713,6 @@ function Broker:each_rebate(params, opts) end
 ---@return purser.Error|nil err
 function Broker:wait_transfer(transfer, options) end
 
---- The same for the deposits of all sub-accounts (A11), and `sub_accounts`, by whose addresses an event is named.
----@param params? purser.SubAccountWatchParams
----@return purser.Watch
-function Broker:watch_deposits(params) end
-
 ---@class purser.sub_account.create_sub_account.params
 ---@field subAccount string  8 to 32 letters and digits; name of the new sub-account
 ---@field note string|integer  text; remark
@@ -1258,13 +1253,6 @@ function Wallet:each_internal_transfer(params, opts) end
 ---@return purser.Error|nil err
 function Wallet:wait_withdrawal(id, options) end
 
---- Waits for a deposit (C4) that matches `requested`. The first that matches counts.
----@param requested purser.DepositSought
----@param options? purser.WaitDepositOptions
----@return purser.record.deposit|nil deposit
----@return purser.Error|nil err
-function Wallet:wait_deposit(requested, options) end
-
 --- Waits for a transfer between the spot and futures accounts (C9) to succeed, by its tranId (C11).
 ---@param tran_id string
 ---@param options? purser.WaitTimes
@@ -1302,11 +1290,6 @@ function Wallet:convert_all(params, opts) end
 ---@return purser.record.network|nil network
 ---@return purser.Error|nil err
 function Wallet:find_network(given) end
-
---- Watches deposits (C4).
----@param params? purser.WatchParams
----@return purser.Watch
-function Wallet:watch_deposits(params) end
 
 ---@class purser.live.api_key.params
 ---@field accessKey string|integer  text; the public key

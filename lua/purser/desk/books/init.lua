@@ -84,7 +84,7 @@ function M.open(options)
   end
   local went
   went, self.senders, message = pcall(outbox.open, store, options.sinks or {})
-  if not went or not self.senders then return nil, errors.config(message or self.senders, nil, "sinks") end
+  if not went or not self.senders then return nil, errors.config(message or tostring(self.senders), nil, "sinks") end
   return self
 end
 
@@ -265,9 +265,8 @@ for name, method in pairs(Books) do
     Books[name] = function(...)
       local went, first, second = pcall(method, ...)
       if went then return first, second end
-      if type(first) == "table" and not errors.is(first) then error(first, 0) end -- of a caller's function
-      return nil, errors.is(first) and first or errors.new { kind = "workflow", outcome = "not_sent",
-        message = tostring(first) }
+      if errors.is(first) then return nil, first end
+      error(first, 0) -- of a caller's function, or a fault of ours: no refusal
     end
   end
 end

@@ -17,30 +17,51 @@ end
 --- Returns the text of an address with its memo, in one spelling.
 function M.place(row) return row.address:lower() .. ":" .. row.memo end
 
-local function fits(withdrawal, deposit, by_tx)
-  local amount, fee = decimal(withdrawal.amount), decimal(withdrawal.fee)
-  if not (amount:eq(deposit.amount) or fee and (amount - fee):eq(deposit.amount)) then return false end
-  local left, right = tx_of(withdrawal), tx_of(deposit)
-  if by_tx then return left ~= nil and left == right end
-  if left and right then return false end
-  local late = tonumber(deposit.time) - tonumber(withdrawal.time)
-  return late >= -BEFORE and late <= AFTER
+-- Calls `each` with the rows of a list, in the order of time, from a time on until another.
+local function within(list, from, to, each)
+  local low, high = 1, #list + 1
+  while low < high do
+    local middle = math.floor((low + high) / 2)
+    if tonumber(list[middle].time) < from then low = middle + 1 else high = middle end
+  end
+  while list[low] and tonumber(list[low].time) <= to do
+    each(list[low])
+    low = low + 1
+  end
 end
 
 -- Returns the candidates of each withdrawal that has no pair yet, and of each deposit; each list in the order of time.
-local function candidates_of(withdrawals, by_place, pair_of, by_tx)
-  local of = {}
+-- A deposit is found by asset, place and amount: by its transaction, or by its time where not both have one.
+local function candidates_of(withdrawals, deposits, pair_of, by_tx)
+  local of, index = {}, {}
+  local function key_of(row, amount, tx) return table.concat({ row.asset, M.place(row), amount, tx }, "\30") end
   local function put(row, candidate)
     of[row.rid] = of[row.rid] or {}
     table.insert(of[row.rid], candidate)
   end
+  for _, deposit in ipairs(deposits) do
+    local tx = tx_of(deposit)
+    if not pair_of[deposit.rid] and (tx or not by_tx) then
+      local key = key_of(deposit, tostring(decimal(deposit.amount)), by_tx and tx or tx and "+" or "")
+      index[key] = index[key] or {}
+      table.insert(index[key], deposit)
+    end
+  end
   for _, withdrawal in ipairs(withdrawals) do
-    local deposits = not pair_of[withdrawal.rid] and by_place[withdrawal.asset .. " " .. M.place(withdrawal)]
-    for _, deposit in ipairs(deposits or {}) do
-      if not pair_of[deposit.rid] and fits(withdrawal, deposit, by_tx) then
-        put(withdrawal, deposit)
-        put(deposit, withdrawal)
+    local tx, time = tx_of(withdrawal), tonumber(withdrawal.time)
+    local amount, fee, found = decimal(withdrawal.amount), decimal(withdrawal.fee), {}
+    local amounts = { tostring(amount), fee and not fee:is_zero() and tostring(amount - fee) or nil }
+    local from, to = time - BEFORE, time + AFTER
+    if by_tx then from, to = -math.huge, math.huge end
+    for _, text in ipairs(pair_of[withdrawal.rid] and {} or amounts) do
+      for _, mark in ipairs(by_tx and { tx } or tx and { "" } or { "", "+" }) do
+        within(index[key_of(withdrawal, text, mark)] or {}, from, to, function(deposit) found[#found + 1] = deposit end)
       end
+    end
+    table.sort(found, M.before)
+    for _, deposit in ipairs(found) do
+      put(withdrawal, deposit)
+      put(deposit, withdrawal)
     end
   end
   return of
@@ -68,25 +89,20 @@ end
 --- `outside` the withdrawals that a person said went elsewhere. Returns the pair of each id, and the candidates of what
 --- stays open.
 function M.pairs(withdrawals, deposits, said, outside)
-  local pair_of, by_rid, by_place, free, open = {}, {}, {}, {}, {}
+  local pair_of, by_rid, free, open = {}, {}, {}, {}
   local function pair(withdrawal, deposit)
     pair_of[withdrawal.rid], pair_of[deposit.rid] = deposit, withdrawal
   end
   table.sort(deposits, M.before)
   table.sort(withdrawals, M.before)
-  for _, deposit in ipairs(deposits) do
-    by_rid[deposit.rid] = deposit
-    local place = deposit.asset .. " " .. M.place(deposit)
-    by_place[place] = by_place[place] or {}
-    table.insert(by_place[place], deposit)
-  end
+  for _, deposit in ipairs(deposits) do by_rid[deposit.rid] = deposit end
   for _, withdrawal in ipairs(withdrawals) do
     local word = said[withdrawal.rid]
     if word and by_rid[word.value] then pair(withdrawal, by_rid[word.value]) end
     if not outside[withdrawal.rid] then free[#free + 1] = withdrawal end
   end
   for _, by_tx in ipairs { true, false } do
-    local of = candidates_of(free, by_place, pair_of, by_tx)
+    local of = candidates_of(free, deposits, pair_of, by_tx)
     for _, withdrawal in ipairs(free) do
       local mine = not pair_of[withdrawal.rid] and of[withdrawal.rid]
       local others = mine and of[mine[1].rid]

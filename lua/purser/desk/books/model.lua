@@ -116,6 +116,20 @@ local function unread(now, closing)
   return list
 end
 
+-- Returns what could not be read of a span; all of it where nobody read it.
+local function gaps_of(books, rev, from, to)
+  local gaps = books.store:rows("SELECT owner, list, starts, ends, why FROM purser_books_gap WHERE account = $1 AND "
+    .. "rev <= $2 AND (closed_rev = '' OR closed_rev > $3) AND starts < $4 AND (ends = '' OR ends > $5) "
+    .. "ORDER BY owner, list, starts", books.account, rev, rev, to, from)
+  local read = books.store:rows("SELECT min(read_from) AS first, max(read_to) AS last FROM purser_books_source WHERE "
+    .. "account = $1 AND read_from <> ''", books.account)[1]
+  if not read.first or read.first >= to or read.last <= from then
+    table.insert(gaps, 1, { owner = "Main", list = "every list", starts = from, ends = to,
+      why = "nobody read this span" })
+  end
+  return gaps
+end
+
 -- Returns what is open of the records that existed by the end of the span.
 local function open_of(now, to)
   local open, shown = {}, {}
@@ -169,11 +183,9 @@ function M.statement(books, from, to, rev)
   local closing = legs_of(balances, is_asset)
   local negative = {}
   for _, key in ipairs(names_of(lowest)) do negative[#negative + 1] = lowest[key] end
-  local gaps = books.store:rows("SELECT owner, list, starts, ends, why FROM purser_books_gap WHERE account = $1 AND "
-    .. "rev <= $2 AND (closed_rev = '' OR closed_rev > $3) AND starts < $4 AND (ends = '' OR ends > $5) "
-    .. "ORDER BY owner, list, starts", books.account, effective, effective, to, from)
   return { account = books.account, from = from, to = to, rev = effective, entries = entries, closing = closing,
-    all = legs_of(balances, function() return true end), open = open_of(now, to), unexplained = lines, gaps = gaps,
+    all = legs_of(balances, function() return true end), open = open_of(now, to), unexplained = lines,
+    gaps = gaps_of(books, effective, from, to),
     unread = unread(now, closing), checks = now.checks, negative = negative, assumed = assumed }
 end
 

@@ -64,11 +64,12 @@ function positions.transfer(row, class, _, chart)
 end
 
 function positions.internal_transfer(row, class, _, chart)
-  if class == "void" or row.from_owner == row.to_owner then return {} end
+  local is_pending = class == "pending"
+  -- money that waits stands with its sender, or outside
+  if class == "void" or row.from_owner == row.to_owner or is_pending and row.from_owner == "" then return {} end
   local function side(owner, place) return owner == "" and chart.outside or chart.owner(owner, place) end
-  local is_leaving = class == "pending" and row.from_owner ~= ""
   return { { side(row.from_owner, "Spot"), row.asset, negative(row.amount) },
-    { is_leaving and side(row.from_owner, "Leaving") or side(row.to_owner, "Spot"), row.asset, row.amount } }
+    { is_pending and side(row.from_owner, "Leaving") or side(row.to_owner, "Spot"), row.asset, row.amount } }
 end
 
 function positions.conversion(row, class, _, chart)

@@ -84,13 +84,16 @@ local function state_of(kind, status)
   return number and ("%d"):format(number) or text_of(status)
 end
 
+local PREFIXED = 12 -- a memo is shorter than what stands behind the prefix of a chain
+
 -- Returns an address, and its memo where it stands behind it.
 local function address_of(record)
   local address, memo = text_of(record.address), text_of(record.memo)
   if memo == "" then memo = text_of(record.addressTag) end
   if memo ~= "" and address:sub(-#memo - 1) == ":" .. memo then return address:sub(1, -#memo - 2), memo end
   local front, behind = address:match "^([^:]+):([^:]+)$"
-  if memo == "" and front then return front, behind end
+  local is_prefix = front and front:find "^%a+$" and #behind > PREFIXED -- kaspa:qp..., whose address stands behind
+  if memo == "" and front and not is_prefix then return front, behind end
   return address, memo
 end
 
@@ -99,16 +102,38 @@ local blank = {}
 for _, name in ipairs(schema.columns) do blank[name] = "" end
 local BLANK = { __index = blank }
 
--- The members of a record that no state changes: the service's id with its content, or that alone. The time is that by
--- which its list is asked for.
-local identities = { deposit = "time asset amount network address memo tx",
-  withdrawal = "sid time asset amount address",
-  transfer = "sid time asset amount from_owner from_place to_owner to_place", rebate = "time client_id asset batch",
-  internal_transfer = "sid time asset amount batch address", conversion = "sid time asset amount", sub_account = "sid",
-  api_key = "sid", address = "from_owner to_owner asset network address memo", status = "to_owner", call = "sid" }
-for entity, names in pairs(identities) do
-  identities[entity] = {}
-  for name in names:gmatch "%S+" do table.insert(identities[entity], name) end
+-- The members of a record that no state changes: its content where the service shows no id. The time is that by which
+-- its list is asked for.
+local contents = { deposit = "time asset amount", withdrawal = "time asset amount address",
+  transfer = "time asset amount from_owner from_place to_owner to_place", rebate = "time client_id asset batch",
+  internal_transfer = "time asset amount batch address", conversion = "time asset amount",
+  address = "from_owner to_owner asset network address memo", status = "to_owner" }
+-- An id of the service is the identity. Two lists of transfers count apart; an id of a conversion may be of its parts.
+local ids = { transfer = "sid from_owner from_place to_owner to_place", conversion = "sid asset" }
+local ID = { "sid" }
+for _, identities in ipairs { contents, ids } do
+  for entity, names in pairs(identities) do
+    identities[entity] = {}
+    for name in names:gmatch "%S+" do table.insert(identities[entity], name) end
+  end
+end
+
+-- Returns the place of a deposit and its transaction as values: `0x`, `:0` and capitals are spelling, as the name of a
+-- network is. Deposits that are equal but for these are counted.
+local function values_of(row)
+  local address, tx = row.address:gsub("^%a+:", ""):lower(), row.tx:lower():gsub("^0x", ""):gsub(":%d+$", "")
+  return address .. "\30" .. row.memo, tx
+end
+
+--- Returns two texts by which shapes of one deposit are alike: by its transaction, or nil; and without one.
+function M.likeness(row)
+  local place, tx = values_of(row)
+  place = row.asset .. "\30" .. place .. "\30"
+  return tx ~= "" and place .. tx or nil, place .. row.time .. "\30" .. row.amount
+end
+
+local function names_of_identity(row)
+  return row.sid ~= "" and (ids[row.entity] or ID) or contents[row.entity] or ID
 end
 
 -- Each shape makes a row of a record; of a conversion, of each part.
@@ -248,7 +273,8 @@ function M.add(list, entity, record, context)
     row.raw = raw
     setmetatable(row, BLANK)
     if row.from_owner ~= "" then row.owner = row.from_owner end
-    row.class, row.identity = M.class(row), join(row, identities[entity])
+    row.class, row.identity = M.class(row), join(row, names_of_identity(row))
+      .. (entity == "deposit" and "\30" .. table.concat({ values_of(row) }, "\30") or "")
     list[#list + 1] = row
   end
 end

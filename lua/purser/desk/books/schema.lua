@@ -3,7 +3,7 @@
 -- that their order as text is their order; amounts are decimals without zeros at the end. PostgreSQL adds columns of
 -- the type numeric for queries by hand; nothing here reads them.
 
-local M = { version = "1" }
+local M = { version = "2" }
 
 --- The columns of a record that a change of it keeps.
 -- sid: the service's id; twin: which of several equal records, from 1; n: how often it changed, from 1
@@ -28,7 +28,7 @@ local tables = {
   { "meta", "name value", 1 },
   { "record", table.concat(M.columns, " "), 1 },
   { "change", "rid n rev body raw", 2 }, -- what a record was before: body has the columns that were other, as JSON
-  { "source", "account owner list read_to", 3 }, -- how far a list of an owner was read
+  { "source", "account owner list read_to read_from", 3 }, -- from when and how far a list of an owner was read
   { "owner", "account owner due every hot_until", 2 }, -- when it is due, and how often it is read
   -- what could not be read, from when to when ('' where it goes on); closed_rev '' while it is one
   { "gap", "account owner list starts rev ends why closed_rev", 5 },
@@ -40,7 +40,7 @@ local tables = {
 }
 
 local indexes = {
-  "record_time ON purser_books_record (account, entity, time)",
+  "record_time ON purser_books_record (account, time, rid)",
   "record_source ON purser_books_record (source, time)",
   "record_open ON purser_books_record (source, time, rid) WHERE " .. M.OPEN,
   "delivery_due ON purser_books_delivery (sink, due)",

@@ -3,6 +3,7 @@
 -- the list was read. A revision is one number, raised under a lock, so that it follows the commits.
 
 local database = require "purser.client.util.database"
+local errors = require "purser.client.call.errors"
 local record = require "purser.desk.books.record"
 local schema = require "purser.desk.books.schema"
 
@@ -23,12 +24,16 @@ local INSERT = ("INSERT INTO purser_books_record (%s) VALUES (%s)"):format(table
   table.concat(marks, ", "))
 local UPDATE = ("UPDATE purser_books_record SET %s WHERE rid = $%d"):format(table.concat(sets, ", "), #columns)
 local LIGHT = "SELECT rid, n, seen, class, owner, from_owner, to_owner, source, missing_since, state, tx, fee, amount, "
-  .. "network, address FROM purser_books_record WHERE "
+  .. "network, address, entity, asset, memo, time FROM purser_books_record WHERE "
 
 local unpack = table.unpack or unpack -- luacheck: ignore
 
+local function fail(message)
+  error(errors.new { kind = "workflow", outcome = "not_sent", message = "the books: " .. tostring(message) }, 0)
+end
+
 --- Runs `fn(tx, rev)` in one transaction that no other writer of the books shares; `rev()` is its revision, which is
---- raised when it is first asked for. Raises a text when it fails.
+--- raised when it is first asked for. Raises a purser.Error when it fails.
 function Store:write(fn)
   local is_server = self.db.name == "postgresql"
   local ok, message = self.db:transaction(function(tx)
@@ -44,13 +49,13 @@ function Store:write(fn)
     end)
     return true
   end)
-  if not ok then error("the books: " .. tostring(message), 0) end
+  if not ok then fail(message) end
 end
 
---- Returns the rows of a statement, and how many it changed; raises a text when it fails.
+--- Returns the rows of a statement, and how many it changed; raises a purser.Error when it fails.
 function Store:rows(sql, ...)
   local rows, changed = self.db:rows(sql, ...)
-  if not rows then error("the books: " .. tostring(changed), 0) end
+  if not rows then fail(changed) end
   return rows, changed
 end
 
@@ -113,19 +118,38 @@ function Store:lose(tx, batch, before, rev)
   end
 end
 
--- Returns what the books know: the rows of this list and time, and a function that finds one by its id.
+local ASKED = 100 -- ids in one statement
+local few_marks, many_marks = "$1", {}
+for i = 1, ASKED do many_marks[i] = "$" .. i end
+many_marks = table.concat(many_marks, ", ")
+
+-- Returns what the books know: the rows of this list and time, and a function that finds one by its id. Every row that
+-- is shown is looked for by its id, wherever its time lies, and its twin where it has no id of the service.
 local function known_of(tx, batch)
-  local known, from_list = {}, {}
+  local known, from_list, ids = {}, {}, {}
   for _, row in ipairs(batch.from and tx:rows(LIGHT .. "source = $1 AND time >= $2 AND time <= $3", batch.source,
     batch.from, batch.to) or {}) do
     known[row.rid], from_list[#from_list + 1] = row, row
   end
-  local one = batch.rows[1]
-  local may_be_known = one and (not batch.from or tx:rows("SELECT rid FROM purser_books_record WHERE account = $1 AND "
-    .. "entity = $2 AND time >= $3 AND time <= $4 LIMIT 1", one.account, one.entity, batch.from, batch.to)[1])
+  for _, row in ipairs(batch.rows) do
+    row.rid = record.rid(row, 1)
+    for twin = 1, row.sid == "" and 2 or 1 do
+      local rid = twin == 1 and row.rid or record.rid(row, 2)
+      if known[rid] == nil then known[rid], ids[#ids + 1] = false, rid end
+    end
+  end
+  for first = 1, #ids, ASKED do
+    local is_many = #ids - first + 1 >= ASKED
+    for i = first, is_many and first or #ids do
+      for _, row in ipairs(tx:rows(("%srid IN (%s)"):format(LIGHT, is_many and many_marks or few_marks),
+        unpack(ids, i, is_many and i + ASKED - 1 or i))) do
+        known[row.rid] = row
+      end
+    end
+  end
   return from_list, function(rid)
-    if not known[rid] and may_be_known then known[rid] = tx:rows(LIGHT .. "rid = $1", rid)[1] end
-    return known[rid]
+    if known[rid] == nil then known[rid] = tx:rows(LIGHT .. "rid = $1", rid)[1] or false end
+    return known[rid] or nil
   end
 end
 
@@ -179,12 +203,15 @@ local function by_signature(a, b) return record.signature(a) < record.signature(
 -- Compares what is shown of one identity with what is known of it: unchanged ones first, the rest in order.
 local function compare(self, tx, group, find, batch, rev)
   local row, olds, changed = group[1], {}, {}
-  row.rid, row.twin = record.rid(row, 1), "1"
-  if #group == 1 and not find(row.rid) then return insert(self, tx, row, batch, rev) end -- most are so
+  row.twin = "1"
+  if #group == 1 and not find(row.rid) then -- most are so
+    batch.left[#batch.left + 1] = row
+    return
+  end
   repeat
-    local old = find(record.rid(group[1], #olds + 1))
+    local old = find(#olds == 0 and row.rid or record.rid(row, #olds + 1))
     olds[#olds + 1] = old
-  until not old
+  until not old or row.sid ~= "" -- no other has its id
   local twin = #olds
   if #group > 1 then table.sort(group, by_signature) end
   for _, one in ipairs(group) do
@@ -205,6 +232,31 @@ local function compare(self, tx, group, find, batch, rev)
   end
 end
 
+-- Adds the rows that no identity knows. A deposit that a whole reading does not show any more is such a row, where both
+-- are each other's only one: the transaction is the same, or was blank before and all else is the same.
+local function add_left(self, tx, from_list, batch, rev)
+  local gone, count = {}, {}
+  for _, old in ipairs(from_list) do
+    if not old.is_shown and old.entity == "deposit" then
+      local linked, bare = record.likeness(old)
+      local key = linked or bare
+      gone[key] = gone[key] == nil and old or false
+    end
+  end
+  local function each_key(fn)
+    for _, row in ipairs(batch.left) do
+      local linked, bare = nil, ""
+      if row.entity == "deposit" then linked, bare = record.likeness(row) end
+      fn(row, linked and gone[linked] ~= nil and linked or bare)
+    end
+  end
+  each_key(function(_, key) count[key] = (count[key] or 0) + 1 end)
+  each_key(function(row, key)
+    if gone[key] and count[key] == 1 then update(self, tx, gone[key], row, batch, rev)
+    else insert(self, tx, row, batch, rev) end
+  end)
+end
+
 -- Marks what a whole reading does not show. An open record that two of them lack, an hour apart, is out of sight.
 local function mark_missing(self, tx, from_list, batch, rev)
   table.sort(from_list, function(a, b) return a.rid < b.rid end)
@@ -222,21 +274,22 @@ end
 --- Takes what a list showed of a span into the books: { rows, source, asked_at, from, to }, times as text. Without a
 --- span nothing counts as missing. Adds `changes` and `is_open` to the batch.
 function Store:apply(tx, batch, rev)
-  batch.changes = 0
+  batch.changes, batch.left = 0, {}
   local from_list, find = known_of(tx, batch)
   for _, group in ipairs(groups_of(batch.rows)) do compare(self, tx, group, find, batch, rev) end
+  add_left(self, tx, from_list, batch, rev)
   mark_missing(self, tx, from_list, batch, rev)
 end
 
 --- Returns an iterator over an account's records in the order of their times; those of one kind, unless it is "".
 function Store:each(account, entity)
   local rows, at, last = {}, 0, { time = "", rid = "" }
+  local sql = "SELECT * FROM purser_books_record WHERE account = $1 AND (time, rid) > ($2, $3) AND ($4 = '' OR "
+    .. "entity = $5) ORDER BY time, rid LIMIT 1000"
   return function()
     at = at + 1
     if not rows[at] then
-      rows, at = self:rows([[SELECT * FROM purser_books_record WHERE account = $1 AND (time > $2 OR time = $3 AND
-        rid > $4) AND ($5 = '' OR entity = $6) ORDER BY time, rid LIMIT 1000]], account, last.time, last.time,
-        last.rid, entity, entity), 1
+      rows, at = self:rows(sql, account, last.time, last.rid, entity, entity), 1
     end
     last = rows[at] or last
     return rows[at]

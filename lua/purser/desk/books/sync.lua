@@ -2,7 +2,6 @@
 -- Reads what is due: each list from where it was read to, what may still change once more, and a balance before and
 -- after. Rows and how far a list was read are one transaction, so a run that was killed is continued by the next.
 
-local errors = require "purser.client.call.errors"
 local record = require "purser.desk.books.record"
 local schema = require "purser.desk.books.schema"
 local sources = require "purser.desk.books.sources"
@@ -145,9 +144,9 @@ local function keep(books, owner, list, state, batch, span)
       open_gap(books, tx, owner, list, state.read_to, time_text(state.earliest), "older than the service shows", rev)
     end
     if state.earliest then books.store:lose(tx, batch, time_text(state.earliest + DAY), rev) end
-    tx:rows([[INSERT INTO purser_books_source (account, owner, list, read_to) VALUES ($1, $2, $3, $4)
+    tx:rows([[INSERT INTO purser_books_source (account, owner, list, read_to, read_from) VALUES ($1, $2, $3, $4, $5)
       ON CONFLICT (account, owner, list) DO UPDATE SET read_to = excluded.read_to]], books.account, owner.name,
-      list.list, read_to)
+      list.list, read_to, span.from and time_text(span.from) or "")
   end)
   if span.is_newest then state.gap, state.read_to = nil, read_to end
 end
@@ -170,6 +169,11 @@ local function read_span(books, owner, list, state, source, span, result)
     local count = #rows
     record.add(rows, list.entity, found, context)
     local row = rows[count + 1]
+    if row and span.from and from and (row.time < time_text(span.from) or row.time > time_text(span.to))
+      and row.class ~= "unreadable" then -- a stray belongs to the span of its time
+      for i = #rows, count + 1, -1 do rows[i] = nil end
+      row = nil
+    end
     local time = span.from and from and row and row.time > last and tonumber(row.time)
     if time and (count >= BATCH or time - tonumber(from) > WEEK) then
       local more = {}
@@ -192,7 +196,6 @@ function M.read_list(books, owner, list, result)
     if books.unreached < PATIENCE or list.records then
       went, err = pcall(read_span, books, owner, list, state, source, span, result)
     end
-    if not went and not errors.is(err) then error(err, 0) end
     if not went and list.instead and err.outcome == "rejected" then
       list.operation, list.instead, list.quick = list.instead, nil, nil
       return M.read_list(books, owner, list, result)

@@ -3,6 +3,7 @@
 -- have a line a posting or an entry. Each writer gives its text to `put`, piece by piece.
 
 local csv = require "purser.client.util.csv"
+local errors = require "purser.client.call.errors"
 local digest = require "purser.client.util.digest"
 local html = require "purser.desk.books.html"
 local json = require "purser.json"
@@ -114,7 +115,8 @@ function M.beancount(statement, put)
   local accounts, assets, places = declared_by(statement)
   for _, leg in ipairs(statement.all) do
     if #leg[3]:match "%d+" + places[leg[2]] + 1 > DIGITS then
-      error(("the sums of %s need more than the %d digits of beancount"):format(leg[2], DIGITS), 0)
+      error(errors.argument("format", ("the sums of %s need more than the %d digits of beancount"):format(leg[2],
+        DIGITS)), 0)
     end
   end
   local first, lines = model.date(statement.from), { 'option "inferred_tolerance_multiplier" "0"' }

@@ -8,6 +8,7 @@
 -- Held: else, where a credited deposit may be it, a person says.
 
 local judges = require "purser.desk.receive.judge"
+local records = require "purser.desk.receive.record"
 local stores = require "purser.desk.receive.store"
 
 local M = {}
@@ -25,7 +26,7 @@ local function by(rank)
     local x, y = rank(a), rank(b)
     if x ~= y then return x < y end
     if a.time ~= b.time then return a.time < b.time end
-    return (a.dp or a.raw) < (b.dp or b.raw)
+    return a.dp ~= nil and a.dp < b.dp
   end
 end
 
@@ -61,10 +62,10 @@ end
 -- Gives each deposit the record that is equal to it, and leaves the other records in their groups.
 local function pair_equal(round, groups, order)
   for _, face in ipairs(order) do
-    local rows, records, rest = round.book:with_face(face), groups[face], {}
+    local rows, shown, rest = round.book:with_face(face), groups[face], {}
     if rows[2] then table.sort(rows, by(row_rank)) end
-    if records[2] then table.sort(records, by(record_rank)) end
-    for i, v in ipairs(records) do
+    if shown[2] then table.sort(shown, by(record_rank)) end
+    for i, v in ipairs(shown) do
       if rows[i] then round.used[rows[i]] = v else rest[#rest + 1] = v end
     end
     groups[face] = rest
@@ -119,7 +120,7 @@ end
 
 local function add(round, v)
   local row = { face = v.face, at = v.at, address = v.address, coin = v.coin, network = v.network, tx = v.tx,
-    memo = v.memo, amount = v.amount, time = v.time, state = v.state, raw = v.raw, same = "", ask = "",
+    memo = v.memo, amount = v.amount, time = v.time, state = v.state, raw = records.raw(v), same = "", ask = "",
     seen = stores.time_text(round.reading.at), before = v.time < round.since and v.kind == "credit" }
   return round.book:insert(row)
 end
@@ -174,9 +175,10 @@ end
 -- Takes what is shown of a deposit into its row. A memo and a transaction that were shown once are not lost.
 local function show(round, row, v)
   local book, reading = round.book, round.reading
+  local is_other = row.face ~= v.face or row.state ~= v.state or row.time ~= v.time
   book:change(row, { face = v.face, at = v.at, address = v.address, coin = v.coin, network = v.network,
     tx = v.tx ~= "" and v.tx or row.tx, memo = v.memo ~= "" and v.memo or row.memo, amount = v.amount, time = v.time,
-    state = v.state, raw = v.raw })
+    state = v.state, raw = is_other and records.raw(v) or row.raw })
   if reading.is_first and v.kind == "credit" then return book:change(row, { credited = true, old = true }) end
   judges.judge(book, row, v.kind, reading.at)
 end

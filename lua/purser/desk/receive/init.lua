@@ -26,12 +26,15 @@ local M = {}
 local Receive = { __name = "purser.receive" }
 Receive.__index = Receive
 
+---@class purser.DepositReceiver: purser.SinkOptions
+---@field deliver nil|(fun(self: table, text: string, event: table): any, string|nil)  instead of command and webhook:
+--- returns true when it has the event for good
+
 ---@class purser.ReceiveOptions
 ---@field sqlite string|nil                  a file; made when it is missing
 ---@field postgresql purser.PostgresqlOptions|nil
 ---@field client purser.Client|nil           to read with; lists and settling need none
----@field receivers table<string, purser.SinkOptions>|nil  by name: { command }, { webhook, secret }, or { deliver }, a
---- function(self, text) that returns true when it has the event for good
+---@field receivers table<string, purser.DepositReceiver>|nil  by name
 ---@field coin string|nil                    of this coin alone
 ---@field sub_accounts boolean|nil           those of all sub-accounts (A11, three days back), and not the own ones
 ---@field poll_ms integer|nil                pause between two looks. Default: 10000
@@ -312,7 +315,7 @@ end
 function Receive:test(name)
   local sender = self.senders[name]
   if not sender then return nil, errors.argument("name", ("no receiver %s is given"):format(name)) end
-  return sender:deliver(lists.TEST)
+  return sender:deliver(lists.TEST, core.decode(lists.TEST))
 end
 
 --- Notes that an address is a customer's.

@@ -2,6 +2,7 @@
 -- The outbox: each event waits for each named receiver from the transaction that made it until the receiver says that
 -- it has it. Events of one deposit go in their order; another deposit waits for none of them.
 
+local core = require "purser.core"
 local stores = require "purser.desk.receive.store"
 
 local M = {}
@@ -21,7 +22,7 @@ end
 
 -- Hands one event over, and notes what became of it. Returns whether the receiver has it, and its words.
 local function hand_over(store, name, sender, event, clock)
-  local ok, message = sender:deliver(event.body)
+  local ok, message = sender:deliver(event.body, core.decode(event.body))
   if ok then
     must(store:rows("DELETE FROM purser_receive_delivery WHERE receiver = $1 AND id = $2", name, event.id))
     return true

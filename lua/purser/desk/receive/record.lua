@@ -17,10 +17,10 @@ local function text_of(value)
   return (text:gsub("%z", "\\0")) -- neither database keeps a zero byte
 end
 
--- Returns the JSON of a record's members that are no tables.
-local function raw_of(record)
+--- Returns the JSON of the members that are no tables of what the service showed.
+function M.raw(v)
   local flat = {}
-  for name, value in pairs(record) do
+  for name, value in pairs(v.record) do
     if type(value) ~= "table" then flat[name] = value end
   end
   local went, text = pcall(json.encode, next(flat) ~= nil and flat or json.object {})
@@ -47,7 +47,7 @@ end
 ---@param network_of fun(coin: string, name: string): string, string  coin and network by one name each
 ---@return table
 function M.value(record, network_of)
-  local v = { address = text_of(record.address), raw = raw_of(record) }
+  local v = { address = text_of(record.address), record = record }
   v.coin, v.network = network_of(text_of(record.coin), text_of(record.network))
   v.at, v.memo = M.place(record.address, record.memo)
   v.tx = text_of(record.txId):lower():gsub("^0x", ""):gsub(":%d+$", "")

@@ -9,7 +9,6 @@ local coins = lazy "purser.desk.workflow.coins"
 local dust = lazy "purser.desk.workflow.dust"
 local plan = lazy "purser.desk.workflow.plan"
 local wait = lazy "purser.desk.workflow.wait"
-local watch = lazy "purser.desk.workflow.watch"
 
 local M = { client = {}, broker = {}, sub_account = {}, wallet = {}, live = {} }
 
@@ -17,7 +16,6 @@ local M = { client = {}, broker = {}, sub_account = {}, wallet = {}, live = {} }
 for _, entry in ipairs {
   { "client", "wait_for", wait, "wait_for" },
   { "wallet", "wait_withdrawal", wait, "withdrawal" },
-  { "wallet", "wait_deposit", wait, "deposit" },
   { "wallet", "wait_transfer", wait, "transfer" },
   { "broker", "wait_transfer", wait, "broker_transfer" },
   { "sub_account", "wait_transfer", wait, "sub_account_transfer" },
@@ -25,8 +23,6 @@ for _, entry in ipairs {
   { "wallet", "plan_create_deposit_address", plan, "create_deposit_address" },
   { "wallet", "convert_all", dust, "convert_all" },
   { "wallet", "find_network", coins, "find_network" },
-  { "wallet", "watch_deposits", watch, "deposits", is_view = true },
-  { "broker", "watch_deposits", watch, "sub_account_deposits", is_view = true },
   { "sub_account", "each_balance", balances, "each", is_view = true },
 } do
   local module, fn = entry[3], entry[4]

@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: MIT
---- Waiting for what the service does in its own time: a withdrawal, a deposit, a transfer, anything that can be read.
+--- Waiting for what the service does in its own time: a withdrawal, a transfer, anything that can be read.
+--- Deposits are credited by purser.receive.
 --
 --     local withdrawal, err = client.wallet:wait_withdrawal(id, { deadline_ms = 30 * 60000 })
 --
@@ -8,13 +9,10 @@
 -- last record that was seen, as `details.record`. A read that fails for a reason that passes is read again; any other
 -- failure ends it.
 
-local coins = require "purser.desk.workflow.coins"
 local errors = require "purser.client.call.errors"
-local lazy = require "purser.client.util.lazy"
 local names_of = require "purser.client.util.names_of"
 local option_schema = require "purser.client.util.option_schema"
 local states = require "purser.client.operations.states"
-local decimal = lazy "purser.decimal"
 
 ---@class purser.WaitTimes
 ---@field deadline_ms integer|nil  ends the wait. Default: 600000
@@ -39,18 +37,6 @@ local decimal = lazy "purser.decimal"
 ---@field since integer|nil  epoch ms from where it is looked for. Default: 7 days ago
 ---@field coin string|nil    fewer records to look through
 
----@class purser.WaitDepositOptions: purser.WaitTimes
----@field goal "credited"|"seen"|"final"|nil  "seen": in any state. Default: "credited"
----@field since integer|nil  epoch ms from where it is looked for. Default: an hour ago
-
----@class purser.DepositSought  at least one member
----@field txId string|nil
----@field coin string|nil
----@field network string|nil  with `coin`, by any of its names: TRX, TRC20, Tron(TRC20)
----@field address string|nil
----@field memo string|nil
----@field amount string|nil  equal as a number: "5" is "5.00"
-
 ---@class purser.TransferSought  the parameters that a transfer was made with
 ---@field clientTranId string
 ---@field fromAccountType purser.account_types
@@ -65,7 +51,7 @@ local M = {}
 local DAY = 86400000
 local defaults = { deadline_ms = 600000, first_ms = 1000, max_ms = 30000 }
 local GROWTH = 1.5
-local MAX_SHOWN = 1000 -- by C4 and C5 at once
+local MAX_SHOWN = 1000 -- by C5 at once
 
 local function failure(outcome, message, record, retryable)
   return errors.new { kind = "workflow", outcome = outcome, phase = "wait", message = message,
@@ -147,8 +133,7 @@ local function judge_state(verdicts, kind)
   return function(record)
     local state = record.status
     local verdict, name = verdicts[state], states.name(kind, state) or "in a state that is not known"
-    return verdict, ("is %s (state %s%s)"):format(name, tostring(state), verdict == "unclear"
-      and ": sources disagree whether it was credited or came back" or "")
+    return verdict, ("is %s (state %s)"):format(name, tostring(state))
   end
 end
 
@@ -198,90 +183,6 @@ function M.withdrawal(client, id, options)
     member == "withdrawOrderId" and function(record) return record.status == 8 or record.status == 9 end or nil)
   local judge = judge_state(withdrawal_goals[rest.goal or "success"], "withdrawal")
   return wait(client, times, "withdrawal " .. value, read, judge, rest.progress)
-end
-
----------------------------------------------------------------------------------------------------------- deposits
-
--- A state that sources disagree about is no success that money may be spent on, and no proof that it came back.
-local deposit_goals = {
-  credited = { [1] = "failed", [5] = "done", [7] = "failed", [8] = "failed", [10] = "failed", [12] = "unclear" },
-  seen = {},
-  final = { [1] = "done", [5] = "done", [7] = "done", [8] = "done", [10] = "done", [12] = "done" },
-}
-for state = 1, 12 do deposit_goals.seen[state] = "done" end
-local deposit_rules = { goal = names_of(deposit_goals), since = option_schema.TIME }
-
-local deposit_members = {
-  txId = "string", coin = "string", network = "string", address = "string", memo = "string", amount = "string",
-}
-
--- Tells if a record is of the transaction: the id of the service may have the number of an output after the chain's
--- own, which is in another member then.
-local function is_transaction(record, id)
-  return record.txId == id or record.transHash == id
-    or type(record.txId) == "string" and record.txId:match "^(.+):%d+$" == id
-end
-
--- Knows the requested network by any of its names: records call it TRX, TRC20 or Tron(TRC20). Other names than
--- the requested one are known where the coin is, and the coins can be read.
-local function network_matcher(client, requested)
-  local name = requested.network
-  local all = name and requested.coin and coins.read(client, DAY)
-  local coin = all and coins.find(all, requested.coin)
-  local network = coin and coins.network(coin, name)
-  return function(found)
-    return found == name or network ~= nil and type(found) == "string" and coins.network(coin, found) == network
-  end
-end
-
--- Tells whether a deposit is the one that `requested` describes. Amounts are equal as numbers: "5" is "5.00".
-local function matches_deposit(client, requested)
-  local is_network = network_matcher(client, requested)
-  local amount = requested.amount and decimal(requested.amount)
-  return function(record)
-    for name, value in pairs(requested) do
-      local found = record[name]
-      if name == "amount" then
-        local other = decimal(found or "")
-        if not other or other:compare(amount) ~= 0 then return false end
-      elseif name == "network" then
-        if not is_network(found) then return false end
-      elseif name == "txId" then
-        if not is_transaction(record, value) then return false end
-      elseif name == "coin" then
-        -- the live service shows a coin of several networks with its network, as USDT-TRX
-        if (tostring(found) .. "-"):sub(1, #value + 1) ~= value .. "-" then return false end
-      elseif found ~= value then
-        return false
-      end
-    end
-    return true
-  end
-end
-
---- Waits for a deposit (C4) that matches `requested`. The first that matches counts.
----@param client purser.Client
----@param requested purser.DepositSought
----@param options purser.WaitDepositOptions|nil
----@return purser.record.deposit|nil deposit, purser.Error|nil err
-function M.deposit(client, requested, options)
-  local times, rest = take_times(options, deposit_rules)
-  if not times then return nil, rest end
-  if type(requested) ~= "table" or next(requested) == nil then
-    return nil, errors.argument(nil, "wait_deposit has no deposit to wait for",
-      "give a table that says which, such as { txId = ... }")
-  end
-  for name, value in pairs(requested) do
-    if type(value) ~= deposit_members[name] or (name == "amount" and not decimal(value)) then
-      return nil, errors.argument(tostring(name),
-        ('"%s" is not what a deposit can be recognized by'):format(tostring(name)),
-        "give texts of txId, coin, network, address, memo, amount")
-    end
-  end
-  local read = finder(client, "wallet.deposit_history", "insertTime", rest.since or client:now() - DAY / 24,
-    { coin = requested.coin }, matches_deposit(client, requested))
-  local judge = judge_state(deposit_goals[rest.goal or "credited"], "deposit")
-  return wait(client, times, "the deposit", read, judge, rest.progress)
 end
 
 --------------------------------------------------------------------------------------------------------- transfers

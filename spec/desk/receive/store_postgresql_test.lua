@@ -1,0 +1,68 @@
+-- SPDX-License-Identifier: MIT
+-- make test-all: 60 s, waits
+-- Deposits in PostgreSQL: the same histories as in SQLite, and one reader. `tools/setup torture` installs the server.
+
+local files = require "files"
+local histories = require "receive_histories"
+local receive_world = require "receive_world"
+local stores = require "purser.desk.receive.store"
+
+local postgresql = dofile "spec/torture/postgresql.lua"
+
+local EACH = 4
+
+describe("Deposits in PostgreSQL", function()
+  local folder, server
+
+  setup(function()
+    folder = os.tmpname()
+    os.remove(folder)
+    assert(os.execute("mkdir -m 755 " .. folder))
+    server = postgresql.start(folder)
+  end)
+
+  teardown(function()
+    server.stop "immediate"
+    os.execute("rm -rf " .. folder)
+    files.remove_kept()
+  end)
+
+  it("are the same deposits as in SQLite, by the same ids, whatever fails", function()
+    local here, there = histories.open(), assert(stores.open { postgresql = server.options })
+    for _, class in ipairs { "plain", "one", "hard" } do
+      for seed = 1, EACH do
+        local shown = {}
+        for i, store in ipairs { here, there } do
+          local found = histories.run(store, class, seed, seed)
+          assert.same({ 0, 0, 0 }, { found.twice, found.wrong, found.never })
+          shown[i] = {}
+          for _, event in ipairs(assert(store:rows "SELECT id FROM purser_receive_event ORDER BY seq")) do
+            table.insert(shown[i], event.id)
+          end
+        end
+        assert.same(shown[1], shown[2])
+      end
+    end
+    assert(there:rows("DROP TABLE purser_receive_meta, purser_receive_deposit, purser_receive_trace, "
+      .. "purser_receive_wait, purser_receive_customer, purser_receive_receiver, purser_receive_event, "
+      .. "purser_receive_delivery"))
+    here:close()
+    there:close()
+  end)
+
+  it("are read by one process at a time, and credited once", function()
+    local options = { postgresql = server.options }
+    local world = receive_world.new(options)
+    assert(world.receive:begin { customers = world.customers })
+    world.deposit "4"
+    assert(world.receive:take_lease())
+    local second = world.open(options)
+    local _, err = second:run { deadline_ms = 0 }
+    assert.equal("held", err.code)
+    world.receive:release()
+    assert(second:run { deadline_ms = 3600000 })
+    assert(world.receive:run { deadline_ms = 0 })
+    assert.equal("credit alice 4", receive_world.events(world))
+    assert.is_true(second:check()[1].adds_up)
+  end)
+end)
