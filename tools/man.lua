@@ -30,10 +30,7 @@ local function page(command, words, summary)
   local out = { ('.TH %s 1 "" "purser %s" "Purser"'):format(name:upper(), version),
     ".SH NAME\n" .. plain(name) .. " \\- " .. plain((summary:gsub("%.$", ""))),
     ".SH SYNOPSIS\n.nf\n" .. plain(narrow(help.usage(command, words))) .. "\n.fi" }
-  -- a table of actions keeps its lines; what else has several lines breaks where they do
-  local text = command.text
-  text = text:find "\n  " and ".nf\n" .. plain(narrow(text)) .. "\n.fi" or plain(text):gsub("\n", "\n.br\n")
-  out[#out + 1] = ".SH DESCRIPTION\n" .. text
+  out[#out + 1] = ".SH DESCRIPTION\n" .. plain(command.text):gsub("\n", "\n.br\n")
   list(out, "COMMANDS", command.commands or {})
   list(out, "ARGUMENTS", command.arguments or {})
   for _, group in ipairs(command) do

@@ -25,7 +25,7 @@ describe("a client", function()
   it("has a default for every option that was not given, and no field that is nil", function()
     local state, message = filled {}
     assert.is_nil(message)
-    assert.same({ "http://localhost", "/v3", 10000, 30000, "key" }, { state._origin, state._prefix, state._timeout_ms,
+    assert.same({ "http://localhost", "/v3", 10000, 60000, "key" }, { state._origin, state._prefix, state._timeout_ms,
       state._visibility_delay_ms, state._api_key })
     assert.same({ true, true, false, false, false, false }, { state._correct_clock, state._generate_ids, state._hooks,
       state._credentials, state._closed, state._waits })

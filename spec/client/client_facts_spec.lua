@@ -59,7 +59,7 @@ end)
 
 describe("client:settings", function()
   it("has the account, whether there is a journal, and the visibility delay, in a table of its own", function()
-    assert.same({ base_url = "https://service.example", has_journal = false, visibility_delay_ms = 30000 },
+    assert.same({ base_url = "https://service.example", has_journal = false, visibility_delay_ms = 60000 },
       recorder.new():settings())
     local journal = own.begin()
     local client = recorder.new { journal = journal, account = "treasury", visibility_delay_ms = 5 }

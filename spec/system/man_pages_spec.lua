@@ -23,11 +23,6 @@ describe("the manual pages", function()
     for _, entry in ipairs { "plan FILE", "show ID" } do assert.is_nil(commands:find(entry, 1, true), entry) end
   end)
 
-  it("keep a table of actions as it is, and fill other text", function()
-    assert.matches("\n%.SH DESCRIPTION\n%.nf\n.-\n  add PLAN SIG.-\n%.fi\n", read(folder .. "/purser-approvals.1"))
-    assert.is_nil(read(folder .. "/purser-wallet-coins.1"):match "%.SH DESCRIPTION\n%.nf")
-  end)
-
   it("have no line that is broken within a word at 80 columns, of which roff indents 7", function()
     for _, path in ipairs(lines_of("ls " .. folder .. "/*.1")) do
       for block in read(path):gmatch "\n%.nf\n(.-)\n%.fi" do

@@ -27,8 +27,6 @@ show("transfer", client.sub_account:transfer { toAccount = "desk00001", fromAcco
 show("own id", client.wallet:withdraw { coin = "USDT", address = "T", amount = "5", withdrawOrderId = "invoice-1" })
 show("prepare", client:prepare("wallet.transfer", { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT",
   amount = "5" }, { info = {} }))
-show("moves", require("purser.desk.fleet.transfers").new(client, "sub_account",
-  { { to = "desk00001", asset = "USDT", amount = "5" } }))
 local walk = client.wallet:each_deposit { from = now - 86400000 }
 show("walk", walk:next() == nil)
 show("cursor", walk:cursor())
@@ -77,7 +75,7 @@ describe("where OpenSSL rejects MD5 and has no random bytes", function()
   end)
 
   it("an id that cannot be made is an error", function()
-    for _, name in ipairs { "transfer", "own id", "prepare", "moves" } do
+    for _, name in ipairs { "transfer", "own id", "prepare" } do
       assert.matches("^config not_sent.*no random id could be made", said[name])
     end
     assert.matches("no random bytes", said.client_id)

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 -- The torture, short: over real HTTP, with every fault, and workers that are killed. `make torture` is the long one.
--- make test: 24 s, waits
+-- make test: 140 s, waits
 
 local torture = dofile "spec/torture/torture.lua"
 

@@ -106,28 +106,33 @@ end
 -- The network whose addresses look like this one, where only one kind does.
 local distinct = { { "evm", "Ethereum and the networks like it" }, { "tron", "Tron" }, { "stellar", "Stellar" } }
 
---- Returns what is wrong with an address of this network by its form; nil when nothing is, or when the form of the
---- network's addresses is not known.
----@param network table  of the coin configuration: netWork, network
----@param address string
----@return string|nil
-function M.problem(network, address)
-  local form = forms[known_of(form_of, network) or ""]
-  if not form then return nil end
-  local name, part = network.netWork or network.network, part_of(form, address)
-  if part then
-    if part[4] and core.address_checksum(part[4], address) == false then
-      return ("the checksum of the address is wrong, so a character of it is; copy it again from where it comes from")
-    end
-    return nil
-  end
+-- Returns what is wrong with an address that has the shape of another network's addresses; nil where none has it.
+local function of_another(address, name, form)
   for _, other in ipairs(distinct) do
     if part_of(forms[other[1]], address) then
       return ("the address has the form of %s, and no address of %s: those have %s. Check the network; funds that are "
         .. "sent to another one are lost"):format(other[2], name, form.like)
     end
   end
-  return ("the address has not the form of an address of %s: those have %s; check both"):format(name, form.like)
+end
+
+--- Returns what is wrong with an address of this network by its form; nil when nothing is, or when the form of the
+--- network's addresses is not known.
+---@param network table  of the coin configuration: netWork, network
+---@param address string
+---@param is_answer boolean|nil  an answer's address: a shape that no network of ours has is none of its problems
+---@return string|nil
+function M.problem(network, address, is_answer)
+  local form = forms[known_of(form_of, network) or ""]
+  if not form then return nil end
+  local name, part = network.netWork or network.network, part_of(form, address)
+  if not part then
+    return of_another(address, name, form) or not is_answer
+      and ("the address has not the form of an address of %s: those have %s; check both"):format(name, form.like) or nil
+  end
+  if not is_answer and part[4] and core.address_checksum(part[4], address) == false then
+    return "the checksum of the address is wrong, so a character of it is; copy it again from where it comes from"
+  end
 end
 
 local function is_blank(value) return value == nil or value == "" or type(value) == "userdata" end
@@ -171,7 +176,8 @@ function M.other_coin(asked, shown)
 end
 
 --- Returns why a deposit address that the service shows is not the answer to what was asked: another coin, another
---- network, or an address whose form the network cannot have. Nil where nothing is wrong.
+--- network, or an address whose form the network cannot have. Without the coin's record an address has to have the form
+--- of another network, as the service may know forms that this table lacks. Nil where nothing is wrong.
 ---@param asked { coin: string, network: string|nil }  what was sent
 ---@param shown table     coin, network, netWork, address
 ---@param coin table|nil  the coin's own record of the coin list, by which any name of a network is known
@@ -186,7 +192,7 @@ function M.answer_problem(asked, shown, coin)
   if is_blank(shown.address) then return "the answer shows no address" end
   local name = asked.network or shown.netWork or shown.network
   local network = coin and M.find(coin, name) or { netWork = name, network = name }
-  return name and M.problem(network, shown.address) or nil
+  return name and M.problem(network, shown.address, not coin) or nil
 end
 
 return M
