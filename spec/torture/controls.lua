@@ -39,15 +39,6 @@ M["a rejection is not looked into"] = {
   options = { repeated_ids = "reject", puts_back = true, check = false, dies_once_in = 4000, identified = true },
 }
 
-M["the record of an equal call passes for the payment's"] = {
-  seed = 4,
-  changed = { { "purser.write.match", "local is_free = not owner or question.claims:is_own(owner)",
-      "local is_free = true" },
-    { "purser.write.match", "if not now[record] or question.claims:is_own(now[record]) then", "if true then" } },
-  options = { twin_in = 1, share = 0, unsure_in = 2, keys = 0, accounts = 1, check = false, puts_back = false,
-    dies_once_in = 4000 },
-}
-
 M["nothing waits until a record must be visible"] = {
   seed = 26,
   changed = { { "purser.write.reconcile",

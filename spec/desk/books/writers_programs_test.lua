@@ -136,6 +136,6 @@ describe("A statement for other programs", function()
     entries[2].legs[1][3] = "1234567890.1234567890123456789"
     local went, message = pcall(writers.beancount, statement, error)
     assert.is_false(went)
-    assert.truthy(message:find("W need more than the 28 digits", 1, true))
+    assert.truthy(tostring(message):find("W need more than the 28 digits", 1, true))
   end)
 end)

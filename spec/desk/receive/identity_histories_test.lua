@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- make test-all: 60 s on luajit
+-- make test-all: 140 s on luajit
 -- Two thousand histories over the product: identity_spec runs the first few of the same.
 
 local files = require "files"
