@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- Holds that a table of the journal is named in its owner's folder alone: the folder whose file makes the table. Who
+-- Holds that one file makes a table of the journal, and that its name stands in that file's folder alone. Who
 -- needs a row of another folder's table calls that folder.
 --
 -- Prints what is named elsewhere and closes with `N passed, N failed`; `lua tools/tables.lua`, and `make lint` runs it.
@@ -18,7 +18,8 @@ local elsewhere = {
 
 local function folder_of(path) return path:match "^lua/purser/desk/%l+" or path:match "^lua/purser/%l+" end
 
-local texts, owners = {}, {}
+local texts, owners, makers = {}, {}, {}
+local passed, failed = 0, 0
 for _, path in ipairs(whole.lines_of "find lua -name '*.lua' ! -name meta.lua") do
   local lines = {}
   for line in io.lines(path) do
@@ -26,11 +27,14 @@ for _, path in ipairs(whole.lines_of "find lua -name '*.lua' ! -name meta.lua") 
   end
   texts[path] = table.concat(lines, "\n")
   for name in texts[path]:gsub("IF NOT EXISTS ", ""):gmatch "CREATE TABLE (purser_[%l_]+)" do
-    owners[name] = folder_of(path)
+    if makers[name] and makers[name] ~= path then
+      failed = failed + 1
+      print(("tables: %s and %s both make %s"):format(path, makers[name], name))
+    end
+    owners[name], makers[name] = folder_of(path), path
   end
 end
 
-local passed, failed = 0, 0
 for path, text in pairs(texts) do
   for name, owner in pairs(owners) do
     -- a name that ends in _ is the beginning of several

@@ -98,7 +98,7 @@ end
 
 local tables = {
   "CREATE TABLE IF NOT EXISTS purser_marks (scope TEXT PRIMARY KEY, mark TEXT NOT NULL)",
-  "CREATE TABLE IF NOT EXISTS purser_runs (scope TEXT NOT NULL, worker TEXT NOT NULL, PRIMARY KEY (scope, worker))",
+  "CREATE TABLE IF NOT EXISTS purser_running (scope TEXT NOT NULL, worker TEXT NOT NULL, PRIMARY KEY (scope, worker))",
   "CREATE TABLE IF NOT EXISTS purser_histories (scope TEXT NOT NULL, history TEXT NOT NULL, content TEXT NOT NULL, "
     .. "PRIMARY KEY (scope, history))",
 }
@@ -148,8 +148,9 @@ local function begin_run(self)
   local found
   found, message = self.witness_db:transaction(function(tx)
     local kept = tx:rows("SELECT mark FROM purser_marks WHERE scope = $1", self.scope)[1]
-    local running = tx:rows("SELECT worker FROM purser_runs WHERE scope = $1", self.scope)[1]
-    tx:rows("INSERT INTO purser_runs (scope, worker) VALUES ($1, $2) ON CONFLICT DO NOTHING", self.scope, self.worker)
+    local running = tx:rows("SELECT worker FROM purser_running WHERE scope = $1", self.scope)[1]
+    tx:rows("INSERT INTO purser_running (scope, worker) VALUES ($1, $2) ON CONFLICT DO NOTHING",
+      self.scope, self.worker)
     return { newest = kept ~= nil and not running and kept.mark == mark }
   end)
   if not found then return nil, witness_error(message) end
@@ -272,7 +273,7 @@ function M.finish(self)
     else
       tx:rows("DELETE FROM purser_marks WHERE scope = $1", self.scope)
     end
-    tx:rows("DELETE FROM purser_runs WHERE scope = $1 AND worker = $2", self.scope, self.worker)
+    tx:rows("DELETE FROM purser_running WHERE scope = $1 AND worker = $2", self.scope, self.worker)
   end)
   return self.problem
 end
