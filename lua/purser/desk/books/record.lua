@@ -230,6 +230,9 @@ local classes = {
   withdrawal = { ["6"] = "sent", ["7"] = "done", ["8"] = "void", ["9"] = "void" },
   other = { SUCCESS = "done", FAILED = "void" } }
 
+--- Tells whether records of a kind are payments, and not what is so now.
+function M.is_payment(entity) return not of_states[entity] end
+
 --- Returns the class of a row's state.
 function M.class(row)
   local entity = row.entity
