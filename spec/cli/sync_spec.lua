@@ -42,18 +42,19 @@ describe("purser sync", function()
   it("reads all that the keys may read, sends events, and says what it could not read", function()
     local log = files.new_path ""
     assert(sim.world:deposit { account = sub.uid, coin = "USDT", network = "TRX", amount = "3" })
-    local code, out, err = run("sync", "--run", "cat >>" .. log)
+    local code, out, err = run("sync", "--run", "shop=cat >>" .. log)
     assert.equal(0, code, err)
     assert.matches("^owners read: 2; records that are new or changed: %d+\n$", out)
     assert.matches("Sub%-desk1: key was not read", err)
     code, out, err = run("sync", "--keys", vault(), "--json")
-    assert.equal(0, code, err)
+    assert.equal(5, code, err)
+    assert.matches("shop: 1 wait since.*this receiver is not on the command line", err)
     local shown = core.decode(out)
     assert.same({ 2, 1, 0 }, { shown.owners, shown.changes, #shown.problems })
     assert.truthy(files.read(log):find("sub_account.new", 1, true))
     code, out = run("books", "events", "--csv")
     assert.equal(0, code)
-    assert.matches('cat >>[^,]*,1,0,', out) -- the deposit waits for a run that has the sink
+    assert.matches('shop,1,', out) -- the deposit waits for a run that has the receiver
   end)
 
   it("reads addresses of the coins that are named, and takes a journal", function()
@@ -78,7 +79,7 @@ describe("purser sync", function()
     environment.PURSER_BOOKS = nil
     for _, words in ipairs { { "sync" }, { "sync", "--to", "redis://localhost" }, { "books", "gaps" },
       { "sync", "--to", "sqlite:" .. database, "--every", "often" },
-      { "sync", "--to", "sqlite:" .. database, "--webhook", "https://example.org" } } do
+      { "sync", "--to", "sqlite:" .. database, "--webhook", "shop=https://example.org" } } do
       assert.equal(2, (command.run(words, environment)))
     end
   end)

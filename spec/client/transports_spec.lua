@@ -7,7 +7,8 @@ describe("purser.client.transport", function()
   it("has every transport there is a file of", function()
     local listing = assert(io.popen "cd lua/purser/client/transport && ls *.lua")
     -- what transports are made of, what sends by one, and what takes one into a loop of others
-    local parts = { exchange = true, http1 = true, sinks = true, copas = true, cqueues = true, luv = true }
+    local parts = { exchange = true, http1 = true, sinks = true, outbox = true, copas = true, cqueues = true,
+      luv = true }
     for file in listing:lines() do
       local name = file:match "^(%w+)%.lua$"
       assert.is_true(parts[name] or type(purser.transport[name]) == "function", name)

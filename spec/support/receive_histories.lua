@@ -6,7 +6,6 @@ local core = require "purser.core"
 local files = require "files"
 local identity = require "purser.desk.receive.identity"
 local judges = require "purser.desk.receive.judge"
-local outbox = require "purser.desk.receive.outbox"
 local records = require "purser.desk.receive.record"
 local service = require "receive_service"
 local stores = require "purser.desk.receive.store"
@@ -88,7 +87,9 @@ function World:credited()
     local uid = uid_of(row)
     n[uid], dp[uid] = (n[uid] or 0) + 1, row.dp
   end
-  for _, row in ipairs(self:rows "SELECT dp, raw FROM purser_receive_event WHERE kind = 'credit'") do count(row) end
+  for _, row in ipairs(self:rows "SELECT subject AS dp, raw FROM purser_receive_event WHERE kind = 'credit'") do
+    count(row)
+  end
   for _, row in ipairs(self:rows "SELECT dp, raw FROM purser_receive_deposit WHERE old = '1'") do count(row) end
   return n, dp
 end
@@ -148,7 +149,7 @@ local function begin(store, class, seed)
   fail_at(store, 0)
   assert(store:write(function(book)
     book:set_meta("since", T0)
-    outbox.add(book, { "shop", "crm" })
+    book.outbox:add(book, { "shop", "crm" })
     for _, c in ipairs(world.service.base) do
       book:rows("INSERT INTO purser_receive_customer VALUES ($1, $2, $3, $4, $5, $6, '', '', 'file')", c[2]:lower(),
         c[3], c[4] and stores.time_text(c[4]) or "", c[5] and stores.time_text(c[5]) or "", c[1], c[2])
@@ -179,7 +180,7 @@ end
 
 local function deliver(world, has_shop)
   local senders = { shop = has_shop and world.senders.shop or nil, crm = world.senders.crm }
-  must(pcall(outbox.deliver, world.store, senders, function() return world.now end, {}))
+  must(pcall(world.store.outbox.deliver, world.store.outbox, world.store, senders, function() return world.now end, {}))
 end
 
 -- Lives through the forty hours, and through the end, at which nothing fails.

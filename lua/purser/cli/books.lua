@@ -32,7 +32,7 @@ end
 
 local ACTIONS = { "settle", "match", "outside", "close", "gaps", "events" }
 local GAPS = { "owner", "list", "from", "to", "why" }
-local EVENTS = { "receiver", "waiting", "parked", "oldest", "error" }
+local EVENTS = { "receiver", "waiting", "since", "error" }
 
 function M.grammar()
   return {
@@ -47,7 +47,6 @@ function M.grammar()
       { "first", "ID, withdrawal or date.", optional = true, values = {} },
       { "second", "settle: success or failed; match: the deposit.", optional = true, values = {} } },
     { "Options", M.database_option "--books",
-      { "--retry", "events: let what is parked go again." },
       { "--forget", "<receiver>", "events: forget this receiver." } },
     output.group(function(options) return options.action == "gaps" and GAPS or EVENTS end), connection.messages,
   }
@@ -69,8 +68,8 @@ function lists.gaps(books, options)
 end
 
 function lists.events(books, options)
-  local events = report.must(books:events { retry = options.retry, forget = options.forget })
-  for _, event in ipairs(events) do event.receiver, event.oldest = event.sink, date(event.oldest) or nil end
+  local events = report.must(books:events { forget = options.forget })
+  for _, event in ipairs(events) do event.since = date(event.since) or nil end
   return output.rows(EVENTS, events, options, "there is no receiver\n")
 end
 

@@ -11,12 +11,13 @@ local limits = lazy "purser.hosts.limits"
 local output = require "purser.cli.output"
 local plain_text = require "purser.client.util.plain_text"
 local purser = lazy "purser"
+local receivers = require "purser.cli.receivers"
 local report = require "purser.cli.report"
 local values = require "purser.cli.values"
 
 local M = {}
 
-local HELD, WAITS, ASKED = 4, 5, 6 -- exit codes: another process reads; an event waits; a person has to look
+local HELD, ASKED = 4, 6 -- exit codes: another process reads; a person has to look
 
 local ACTIONS = { "begin", "run", "list", "settle", "deliveries", "replay", "receivers", "test", "address", "check" }
 
@@ -42,35 +43,14 @@ function M.grammar()
     { "Options",
       { "--to", "<database>", "The deposits: sqlite:FILE or postgresql:DATABASE. Or set PURSER_DEPOSITS." },
       { "--customers", "<file>", "CSV file: customer,address,memo,coins,least,from,until." },
-      { "--run", "<name=value>", "Receiver: a command of the shell that gets each event, a line of JSON, on its "
-        .. "standard input.", many = true },
-      { "--webhook", "<name=value>", "Receiver: URL that each event is posted to.", many = true },
-      { "--secret-file", "<file>", "With --webhook: file with the key of its signatures, readable by you alone." },
-      { "--limit", "<duration>", "How long a receiver may take; default 10s." },
       { "--coin", "<text>", "Of this coin alone." },
       { "--sub-accounts", "Those of all sub-accounts (a broker's key; three days back), and not the own ones." },
       { "--poll", "<duration>", "How long between two looks: 5s, 1m; default 10s." },
       { "--deadline", "<duration>", "End after so long; without it, never." },
       { "--once", "Look once." },
       { "--json", "The result as JSON." } },
-    connection.service, connection.messages,
+    receivers.options(), connection.service, connection.messages,
   }
-end
-
-local function receivers_of(options)
-  local made, secret = {}, nil
-  if options.secret_file then
-    local message
-    secret, message = purser.secrets.from_file(options.secret_file)
-    if not secret then report.bad_input("--secret-file: %s", message) end
-  end
-  for kind, name in pairs { command = "run", webhook = "webhook" } do
-    for _, pair in ipairs(options[name]) do
-      if made[pair[1]] then report.bad_input("the receiver %s is given twice", pair[1]) end
-      made[pair[1]] = { [kind] = pair[2], secret = kind == "webhook" and secret or nil, limit_ms = options.limit }
-    end
-  end
-  return made
 end
 
 -- Opens the database; with a client where the action asks the service.
@@ -81,7 +61,7 @@ local function open(options, has_client)
     report.bad_input("%s; give --to sqlite:FILE or postgresql:DATABASE", -- it may hold a password
       text and "--to names no database" or "no database is named")
   end
-  made.receivers, made.coin, made.sub_accounts, made.poll_ms = receivers_of(options), options.coin,
+  made.receivers, made.coin, made.sub_accounts, made.poll_ms = receivers.of(options), options.coin,
     options.sub_accounts, options.poll
   made.client = has_client and connection.open(options) or nil
   return report.must(purser.receive.open(made)), made.client
@@ -97,17 +77,7 @@ local function clock(ms) return values.show_time(ms, "local"):match "%d+:%d+:%d+
 
 -- Says what waits. Returns the exit code.
 local function waiting_code(receive, given)
-  local code = report.DONE
-  for _, row in ipairs(report.must(receive:deliveries())) do
-    if row.waiting ~= "0" then
-      code = WAITS
-      report.say("%s: %s wait since %s%s%s", row.receiver, row.waiting, values.show_time(tonumber(row.since)),
-        row.error ~= "" and row.error and "; " .. plain_text.clean(row.error) or "",
-        given and not given[row.receiver] and "; this receiver is not on the command line: give --run "
-        .. row.receiver .. "=..., or `purser receive receivers drop " .. row.receiver .. "`" or "")
-    end
-  end
-  return code
+  return receivers.say_waiting(report.must(receive:deliveries()), given, "purser receive receivers drop %s")
 end
 
 local actions = {}
@@ -137,7 +107,7 @@ function actions.run(options)
     return HELD
   end
   if not ok then return report.failure({ effect = "read" }, {}, err) end
-  local code = waiting_code(receive, receivers_of(options))
+  local code = waiting_code(receive, receivers.of(options))
   local lines = report.must(receive:list())
   if not lines[1] then return code end
   report.say("%d deposits wait for a person: `purser receive list`", #lines)

@@ -7,6 +7,7 @@ local core = require "purser.core"
 local json = require "purser.json"
 local lazy = require "purser.client.util.lazy"
 local output = require "purser.cli.output"
+local receivers = require "purser.cli.receivers"
 local report = require "purser.cli.report"
 local terminal = require "purser.cli.terminal"
 local purser = lazy "purser"
@@ -14,11 +15,13 @@ local vaults = lazy "purser.desk.fleet.vault"
 
 local M = {}
 
+local BUDGET_MS = 20000 -- for receivers between two readings
+
 function M.grammar()
   return {
     text = "Read every history that the keys may read into the books, from where they were read to, and once more what "
       .. "may still change.\nExit code 0: all that was due was read; 1: the service rejected a list; 3: one could not "
-      .. "be read. What was not read is a gap of each statement.",
+      .. "be read; 5: an event waits for a receiver. What was not read is a gap of each statement.",
     { "Options", books_command.database_option "--to",
       { "--keys", "<file>", "File with the keys of sub-accounts, as `purser fleet --secrets` writes it." },
       { "--addresses", "<coins>", "Read the deposit addresses of these coins, too, as USDT,BTC: money sent there is in "
@@ -27,11 +30,8 @@ function M.grammar()
         .. "under way stand in statements."),
       { "--every", "<duration>", "Go on, and read each owner so often while something happens there: 60s, 5m." },
       { "--since", "<duration>", "How far back the first reading goes; default 180d." },
-      { "--run", "<command>", "Command of the shell that gets each change as a line of JSON on its standard input." },
-      { "--webhook", "<url>", "URL that each change is posted to." },
-      { "--secret-file", "<file>", "With --webhook: file with the key of its signatures, readable by you alone." },
       { "--json", "The result as JSON." } },
-    connection.service, connection.messages,
+    receivers.options(), connection.service, connection.messages,
   }
 end
 
@@ -49,25 +49,14 @@ local function clients_of(options, shared)
   return clients
 end
 
--- Returns where the events go.
-local function sinks_of(options)
-  local sinks = { options.run and { command = options.run } or nil }
-  if options.webhook then
-    if not options.secret_file then report.bad_input "--webhook needs --secret-file FILE" end
-    local secret, message = purser.secrets.from_file(options.secret_file)
-    if not secret then report.bad_input("--secret-file: %s", message) end
-    sinks[#sinks + 1] = { webhook = options.webhook, secret = secret }
-  end
-  return sinks
-end
-
 -- Opens the books with the keys that are named.
 local function open(options)
-  local coins, sinks = {}, sinks_of(options)
+  local coins = {}
   for coin in (options.addresses or ""):gmatch "[^,%s]+" do coins[#coins + 1] = coin end
   local client, _, sources = connection.open(options, { shares_limit = true })
-  return books_command.open(options.to, { client = client, keys = clients_of(options, sources), sinks = sinks,
-    journal = sources.journal, address_coins = coins, every_ms = options.every, since_ms = options.since }), client
+  return books_command.open(options.to, { client = client, keys = clients_of(options, sources),
+    receivers = receivers.of(options), journal = sources.journal, address_coins = coins, every_ms = options.every,
+    since_ms = options.since }), client
 end
 
 local function say_progress(owner, at, of)
@@ -93,8 +82,10 @@ local function once(books, options, is_due)
     end
     if not is_key then code = math.max(code, problem.is_rejected and report.REJECTED or report.NOT_SENT) end
   end
-  local _, failed = books:deliver()
-  if type(failed) == "number" and failed > 0 then report.say("%d events were not taken; they go again", failed) end
+  report.must(books:deliver { budget_ms = is_due and BUDGET_MS or nil })
+  local waits = receivers.say_waiting(report.must(books:events()), receivers.of(options),
+    "purser books events --forget %s")
+  if code == report.DONE then code = waits end
   if done.owners > 0 or not is_due then show(done, options) end
   return code, done.next_due
 end

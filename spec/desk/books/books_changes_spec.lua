@@ -15,7 +15,7 @@ describe("books of what changes behind their back:", function()
   -- Opens books of a world, whose events go into a file.
   local function open(options)
     world, log = books_world.new(options), files.new_path ""
-    books = books_world.open(world, { sinks = { { command = "cat >>" .. log } } })
+    books = books_world.open(world, { receivers = { log = { command = "cat >>" .. log } } })
   end
 
   after_each(function()

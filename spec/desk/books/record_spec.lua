@@ -50,7 +50,7 @@ describe("A row of the books", function()
     local classes = {}
     for state = 1, 12 do classes[state] = deposit { status = state }.class end
     assert.same({ "pending", "pending", "pending", "pending", "done", "pending", "void", "void", "early", "void",
-      "pending", "void" }, classes)
+      "pending", "pending" }, classes) -- 12: a state that sources disagree about is open, as for receive
     assert.equal("pending", deposit { status = 99 }.class)
     assert.equal("unreadable", deposit { amount = "much" }.class)
     assert.is_true(record.is_final "done" and record.is_final "void" and not record.is_final "sent")

@@ -31,7 +31,8 @@ describe("The tables of the books", function()
     end
     assert.same({ meta = "name", record = "rid", change = "rid n", source = "account owner list",
       owner = "account owner", gap = "account owner list starts rev", reading = "account owner at rev",
-      word = "account rev verb rid", period = "account ends", sink = "sink", delivery = "sink rid n" }, keys)
+      word = "account rev verb rid", period = "account ends", delivery = "receiver id", event = "id",
+      receiver = "name" }, keys)
     local indexes = {}
     for _, index in ipairs(db:rows "SELECT name FROM sqlite_master WHERE type = 'index' AND sql <> ''") do
       indexes[#indexes + 1] = index.name:gsub("^purser_books_", "")

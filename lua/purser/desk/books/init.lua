@@ -9,8 +9,9 @@
 local core = require "purser.core"
 local errors = require "purser.client.call.errors"
 local model = require "purser.desk.books.model"
+local names_of = require "purser.client.util.names_of"
 local option_schema = require "purser.client.util.option_schema"
-local outbox = require "purser.desk.books.outbox"
+local outbox = require "purser.client.transport.outbox"
 local owners = require "purser.desk.books.owners"
 local record = require "purser.desk.books.record"
 local sinks = require "purser.client.transport.sinks"
@@ -40,13 +41,13 @@ Books.__index = Books
 ---@field address_coins string[]|nil         coins of which each owner's deposit addresses are read, once a day
 ---@field since_ms integer|nil               how far back the first reading goes. Default: 180 days
 ---@field every_ms integer|nil               how often an owner is read of whom something is new. Default: 60000
----@field sinks purser.SinkOptions[]|nil     where each change goes as an event: { command } or { webhook, secret }
+---@field receivers table<string, purser.Receiver>|nil  by name: where each change goes as an event
 ---@field fee "on_top"|"inside"|nil          where the fee of a withdrawal stands when nothing shows it
 
 local rules = { sqlite = "string", postgresql = "table", client = "any", keys = "table", account = "string",
   journal = "table", pairs = "table", identities = "table", addresses = "table",
   address_coins = { is_list = true }, since_ms = { 0, option_schema.EXACT }, every_ms = { 1000, 86400000 },
-  fee = { "on_top", "inside" }, sinks = "table" }
+  fee = { "on_top", "inside" }, receivers = "table" }
 
 local function owner_of(name) return name == "Main" and name or sources.owner_name(name) end
 
@@ -64,10 +65,12 @@ function M.open(options)
     message, name = "option account is no name of letters, digits and hyphens that begins with a capital", "account"
   end
   if message then return nil, errors.config(message, hint, name) end
-  local store
+  local senders, store
+  senders, message = outbox.senders(options.receivers)
+  if not senders then return nil, errors.config(message, nil, "receivers") end
   store, message = stores.open(options)
   if not store then return nil, errors.config("the books cannot be opened: " .. message) end
-  local self = setmetatable({ store = store, account = account, journal = options.journal,
+  local self = setmetatable({ store = store, senders = senders, account = account, journal = options.journal,
     pairs = {}, unreached = 0, address_coins = options.address_coins or {},
     since = options.since_ms or 180 * sources.DAY, every = options.every_ms or 60000, fee = options.fee,
     keys = options.keys or {}, identities = {}, addresses = options.addresses or {},
@@ -82,9 +85,8 @@ function M.open(options)
       or self.addresses[tostring(deposit.address)]
     return owner and owner_of(owner) or ""
   end
-  local went
-  went, self.senders, message = pcall(outbox.open, store, options.sinks or {})
-  if not went or not self.senders then return nil, errors.config(message or tostring(self.senders), nil, "sinks") end
+  local went, problem = pcall(store.add_receivers, store, names_of(senders))
+  if not went then return nil, errors.config(tostring(problem), nil, "receivers") end
   return self
 end
 
@@ -243,21 +245,23 @@ end
 
 -------------------------------------------------------------------------------------------------------- events
 
---- Sends the events that are due to the sinks that the books were opened with.
+--- Sends the events that are due to the receivers that the books were opened with.
+---@param params? { budget_ms: integer|nil }  how long it may take. Default: until nothing is due
 ---@return integer|nil delivered, integer|purser.Error failed  how many, and how many failed and are sent again
-function Books:deliver()
-  return outbox.deliver(self.store, self.senders, self.clock)
+function Books:deliver(params)
+  return self.store.outbox:deliver(self.store, self.senders, self.clock, params or {})
 end
 
---- Returns what waits for each sink: a list of { sink, waiting, parked, oldest, error }.
----@param params? { retry?: boolean, forget?: string }  retry: parked events go, too; forget: a sink and its events
----@return table[]|nil sinks, purser.Error|nil err
+--- Returns what waits for each receiver: a list of { receiver, waiting, since, due, error }, times as text.
+---@param params? { forget: string|nil }  a receiver, which is forgotten with its events
+---@return table[]|nil receivers, purser.Error|nil err
 function Books:events(params)
-  if params and params.retry then outbox.retry(self.store) end
-  if params and params.forget and not outbox.forget(self.store, params.forget) then
-    fail("forget", "there is no receiver " .. params.forget)
+  local outbox_of, refused = self.store.outbox, nil
+  if params and params.forget then
+    self.store:write(function(tx) refused = select(2, outbox_of:rename(tx, params.forget)) end)
   end
-  return outbox.waiting(self.store)
+  if refused then fail("forget", refused) end
+  return outbox_of:waiting(self.store)
 end
 
 for name, method in pairs(Books) do

@@ -226,16 +226,21 @@ end
 local of_states = { sub_account = true, api_key = true, address = true, status = true, call = true }
 
 local classes = {
-  deposit = { ["5"] = "done", ["7"] = "void", ["8"] = "void", ["9"] = "early", ["10"] = "void", ["12"] = "void" },
+  deposit = { ["9"] = "early" }, -- and what a state means for who credits it
   withdrawal = { ["6"] = "sent", ["7"] = "done", ["8"] = "void", ["9"] = "void" },
   other = { SUCCESS = "done", FAILED = "void" } }
+local for_credit = { credit = "done", refused = "void" }
+
+--- Tells whether records of a kind are payments, and not what is so now.
+function M.is_payment(entity) return not of_states[entity] end
 
 --- Returns the class of a row's state.
 function M.class(row)
   local entity = row.entity
   if of_states[entity] then return "done" end
   if row.amount == "" or row.time == "" then return "unreadable" end
-  return (classes[entity] or classes.other)[row.state] or "pending"
+  return (classes[entity] or classes.other)[row.state]
+    or entity == "deposit" and for_credit[states.credit(row.state)] or "pending"
 end
 
 --- Tells whether nothing is expected to come after a class.

@@ -3,7 +3,9 @@
 -- that their order as text is their order; amounts are decimals without zeros at the end. PostgreSQL adds columns of
 -- the type numeric for queries by hand; nothing here reads them.
 
-local M = { version = "2" }
+local outbox = require "purser.client.transport.outbox"
+
+local M = { version = "3" }
 
 --- The columns of a record that a change of it keeps.
 -- sid: the service's id; twin: which of several equal records, from 1; n: how often it changed, from 1
@@ -35,15 +37,14 @@ local tables = {
   { "reading", "account owner at rev began body", 4 }, -- a quiet balance as JSON; nothing moved between began and at
   { "word", "account rev verb rid at value", 4 }, -- what a person said: settle, match, outside
   { "period", "account ends rev", 2 },
-  { "sink", "sink", 1 },
-  { "delivery", "sink rid n rev created due attempts lease error body", 3 },
 }
+for _, one in ipairs(outbox.tables) do tables[#tables + 1] = one end
 
 local indexes = {
   "record_time ON purser_books_record (account, time, rid)",
   "record_source ON purser_books_record (source, time)",
   "record_open ON purser_books_record (source, time, rid) WHERE " .. M.OPEN,
-  "delivery_due ON purser_books_delivery (sink, due)",
+  "delivery_due ON purser_books_delivery (receiver, due)",
 }
 
 local function create(tx, is_server)

@@ -4,6 +4,7 @@
 
 local database = require "purser.client.util.database"
 local errors = require "purser.client.call.errors"
+local outbox = require "purser.client.transport.outbox"
 local record = require "purser.desk.books.record"
 local schema = require "purser.desk.books.schema"
 
@@ -59,21 +60,28 @@ function Store:rows(sql, ...)
   return rows, changed
 end
 
+-- Keeps events for these receivers from now on.
+function Store:add_receivers(names)
+  self.outbox:add(self, names)
+  self.has_receivers = self.outbox:waiting(self)[1] ~= nil
+end
+
 --- Returns the newest revision.
 function Store:rev() return self:rows("SELECT value FROM purser_books_meta WHERE name = 'rev'")[1].value end
 
--- Adds the event of a row's newest state for each sink, with what was before, and the service's record as it came.
+-- Adds the event of a row's newest state for each receiver, with what was before, and the service's record as it came.
+-- The id of a payment's event is what became of the payment, so that no other look at a payment makes a second id.
 local function deliver(self, tx, row, before)
-  if #self.sinks == 0 then return end
+  if not self.has_receivers then return end
   local shown = {}
   for _, name in ipairs(columns) do shown[name] = name ~= "raw" and row[name] or nil end
-  local body = ('{"id":"ev_%s_%s","type":"%s.%s",%s"record":%s,"raw":%s}'):format(row.rid, row.n, row.entity,
-    before and "changed" or "new", before and ('"before":%s,'):format(record.json({ state = before.state,
-    class = before.class, amount = before.amount }, "before")) or "", record.json(shown, "record"), row.raw)
-  for _, sink in ipairs(self.sinks) do
-    tx:rows("INSERT INTO purser_books_delivery (sink, rid, n, rev, created, due, attempts, lease, error, body) VALUES "
-      .. "($1, $2, $3, $4, $5, $6, '0', '', '', $7)", sink, row.rid, row.n, row.rev, row.seen, row.seen, body)
-  end
+  local kind = row.entity .. (before and ".changed" or ".new")
+  local was = before and ('"before":%s,'):format(record.json({ state = before.state, class = before.class,
+    amount = before.amount }, "before"))
+  local body = ('{"id":"ev_%s_%s","type":"%s",%s"record":%s,"raw":%s}'):format(row.rid,
+    record.is_payment(row.entity) and row.class or row.n, kind, was or "", record.json(shown, "record"), row.raw)
+  self.outbox:emit(tx, { id = row.rid .. "_" .. row.n, kind = kind, subject = row.rid, at = row.seen, body = body,
+    raw = "", seq = ("%s%06d"):format(row.rev, row.n) })
 end
 
 local values = {} -- of one statement at a time
@@ -308,7 +316,7 @@ function M.open(options)
   local ok
   ok, message = schema.make(db, options.client ~= nil)
   if not ok then return nil, message end
-  return setmetatable({ db = db, sinks = {} }, Store)
+  return setmetatable({ db = db, outbox = outbox.new("purser_books", 60000) }, Store)
 end
 
 function Store:close() self.db:close() end

@@ -13,10 +13,10 @@ local errors = require "purser.client.call.errors"
 local identity = require "purser.desk.receive.identity"
 local judges = require "purser.desk.receive.judge"
 local lists = require "purser.desk.receive.lists"
+local names_of = require "purser.client.util.names_of"
 local option_schema = require "purser.client.util.option_schema"
-local outbox = require "purser.desk.receive.outbox"
+local outbox = require "purser.client.transport.outbox"
 local readers = require "purser.desk.receive.reader"
-local sinks = require "purser.client.transport.sinks"
 local stores = require "purser.desk.receive.store"
 
 ---@class purser.modules.receive
@@ -26,15 +26,11 @@ local M = {}
 local Receive = { __name = "purser.receive" }
 Receive.__index = Receive
 
----@class purser.DepositReceiver: purser.SinkOptions
----@field deliver nil|(fun(self: table, text: string, event: table): any, string|nil)  instead of command and webhook:
---- returns true when it has the event for good
-
 ---@class purser.ReceiveOptions
 ---@field sqlite string|nil                  a file; made when it is missing
 ---@field postgresql purser.PostgresqlOptions|nil
 ---@field client purser.Client|nil           to read with; lists and settling need none
----@field receivers table<string, purser.DepositReceiver>|nil  by name
+---@field receivers table<string, purser.Receiver>|nil  by name
 ---@field coin string|nil                    of this coin alone
 ---@field sub_accounts boolean|nil           those of all sub-accounts (A11, three days back), and not the own ones
 ---@field poll_ms integer|nil                pause between two looks. Default: 10000
@@ -45,22 +41,6 @@ local rules = { sqlite = "string", postgresql = "table", client = "any", receive
 local BUDGET_MS = 20000 -- for receivers between two looks
 
 local function problem_of(message) return errors.config("the deposits: " .. tostring(message)) end
-
--- Returns senders by name; or nil and a message.
-local function senders_of(receivers)
-  local senders = {}
-  for name, options in pairs(receivers or {}) do
-    if type(name) ~= "string" or not name:find "^%a[%w_-]*$" or #name > 40 then
-      return nil, ("a receiver's name is of letters, digits, _ and -; %q is not"):format(tostring(name))
-    end
-    local sender, message = options, nil
-    if type(options) ~= "table" then message = "it is no table" end
-    if not message and not options.deliver then sender, message = sinks.new(options) end
-    if message then return nil, ("receiver %s: %s"):format(name, message) end
-    senders[name] = sender
-  end
-  return senders
-end
 
 -- Returns what a database is of: account, service and filter.
 local function place_of(self)
@@ -80,7 +60,7 @@ function M.open(options)
   end
   if message then return nil, errors.config(message, hint, name) end
   local senders
-  senders, message = senders_of(options.receivers)
+  senders, message = outbox.senders(options.receivers)
   if not senders then return nil, errors.config(message, nil, "receivers") end
   local store
   store, message = stores.open(options)
@@ -120,13 +100,6 @@ local function mismatch(self, book)
   end
 end
 
-local function names_of(senders)
-  local names = {}
-  for name in pairs(senders) do names[#names + 1] = name end
-  table.sort(names)
-  return names
-end
-
 ---@class purser.ReceiveBegun
 ---@field old integer      deposits that had succeeded before, which are not credited
 ---@field pending integer  deposits that will be credited when they succeed
@@ -145,7 +118,7 @@ function Receive:begin(params)
     if book:meta "since" then return nil, "the place is kept already" end
     for name, value in pairs(self.place) do book:set_meta(name, value) end
     book:set_meta("since", reading.at)
-    outbox.add(book, names_of(self.senders))
+    book.outbox:add(book, names_of(self.senders))
     local ok, why = customers.replace(book, rows)
     if not ok then return nil, why end
     identity.take(book, reading)
@@ -178,7 +151,7 @@ function Receive:take_lease(params)
   local taken, err = write(self, function(book)
     local why = mismatch(self, book)
     if why then return nil, why end
-    outbox.add(book, names_of(self.senders))
+    book.outbox:add(book, names_of(self.senders))
     if not rows then return true end
     return customers.replace(book, rows)
   end, self.token)
@@ -233,7 +206,7 @@ end
 ---@param told (fun(name: string, event: table, ok: boolean, message: string|nil))|nil
 ---@return integer|nil taken, integer|purser.Error failed
 function Receive:deliver(told)
-  local went, taken, failed = pcall(outbox.deliver, self.store, self.senders, self.clock,
+  local went, taken, failed = pcall(self.store.outbox.deliver, self.store.outbox, self.store, self.senders, self.clock,
     { budget_ms = BUDGET_MS, keep = function() keep(self) end, told = told })
   if went then return taken, failed end
   return nil, errors.is(taken) and taken or problem_of(taken)
@@ -298,7 +271,7 @@ end
 ---@param what string|integer
 ---@return integer|nil count, purser.Error|nil err
 function Receive:replay(receiver, what)
-  return write(self, function(book) return outbox.replay(book, receiver, what, self.clock()) end)
+  return write(self, function(book) return book.outbox:replay(book, receiver, what, self.clock()) end)
 end
 
 --- Gives a receiver another name, or forgets it and what waits for it.
@@ -306,7 +279,7 @@ end
 ---@param new string|nil
 ---@return true|nil ok, purser.Error|nil err
 function Receive:rename(old, new)
-  return write(self, function(book) return outbox.rename(book, old, new) end)
+  return write(self, function(book) return book.outbox:rename(book, old, new) end)
 end
 
 --- Sends a receiver `dp_test/credit` of 0, once.
@@ -336,7 +309,7 @@ function Receive:list() return lists.of(self.store, problem_of) end
 --- Returns what waits for each receiver: { receiver, waiting, since, due, error }, times as text.
 ---@return table[]|nil rows, purser.Error|nil err
 function Receive:deliveries()
-  local went, rows = pcall(outbox.waiting, self.store)
+  local went, rows = pcall(self.store.outbox.waiting, self.store.outbox, self.store)
   if not went then return nil, problem_of(rows) end
   return rows
 end

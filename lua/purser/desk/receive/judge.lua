@@ -37,19 +37,14 @@ local function customer_of(book, row)
   return found.customer
 end
 
-local EVENT = "INSERT INTO purser_receive_event VALUES ($1, $2, $3, $4, $5, $6, $7)"
-local DELIVERY = "INSERT INTO purser_receive_delivery VALUES ($1, $2, $3, $4, $5, $6, '0', '')"
-
 -- Makes an event, and what each receiver waits for, in the transaction of the row.
 local function emit(book, row, kind, now)
-  local id, seq, at = row.dp .. "/" .. kind, book:next(), stores.time_text(now)
+  local id = row.dp .. "/" .. kind
   local body = json.encode(json.object { { "id", id }, { "kind", kind }, { "deposit", row.dp },
     { "customer", row.customer }, { "coin", row.paid_coin }, { "network", row.network }, { "amount", row.paid_amount },
     { "address", row.address }, { "memo", row.memo }, { "tx", row.tx }, { "time", row.time } })
-  book:rows(EVENT, id, kind, row.dp, seq, at, body, row.raw)
-  for _, receiver in ipairs(book:rows "SELECT name FROM purser_receive_receiver ORDER BY name") do
-    book:rows(DELIVERY, receiver.name, id, row.dp, seq, at, at)
-  end
+  book.outbox:emit(book, { id = id, kind = kind, subject = row.dp, seq = book:next(), at = stores.time_text(now),
+    body = body, raw = row.raw })
   if book.events then book.events[#book.events + 1] = { id = id, kind = kind, body = body, row = row } end
 end
 

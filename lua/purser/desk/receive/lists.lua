@@ -61,8 +61,8 @@ end
 
 --- Returns the sums by coin since the begin.
 function M.check(store, problem_of, decimal)
-  local rows, message = store:rows [[SELECT d.*, (SELECT count(*) FROM purser_receive_event AS e WHERE e.dp = d.dp AND
-    e.kind = 'credit') || '' AS credits FROM purser_receive_deposit AS d WHERE d.old = '' AND d.same = ''
+  local rows, message = store:rows [[SELECT d.*, (SELECT count(*) FROM purser_receive_event AS e WHERE e.id = d.dp ||
+    '/credit') || '' AS credits FROM purser_receive_deposit AS d WHERE d.old = '' AND d.same = ''
     ORDER BY d.coin, d.dp]]
   if not rows then return nil, problem_of(message) end
   local sums, by_coin = {}, {}

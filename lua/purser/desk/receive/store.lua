@@ -4,13 +4,14 @@
 
 local database = require "purser.client.util.database"
 local digest = require "purser.client.util.digest"
+local outbox = require "purser.client.transport.outbox"
 
 local Store = { __name = "purser.receive.store" }
 Store.__index = Store
 
 local M = {}
 
-local VERSION = "1"
+local VERSION = "2"
 local LOCK = 7254202 -- of PostgreSQL's advisory locks: one program at a time makes the tables
 
 -- face: of the record that was shown last; at: its address as a value; raw: that record
@@ -29,10 +30,8 @@ local tables = {
   { "trace", "mark dp", 2 }, -- the faces and addresses that a deposit ever had
   { "wait", "name n since time", 1 }, -- a record that later readings have to show again
   { "customer", "at memo starts ends customer address coins least source", 3 },
-  { "receiver", "name", 1 },
-  { "event", "id kind dp seq created body raw", 1 },
-  { "delivery", "receiver id dp seq created due attempts error", 2 },
 }
+for _, one in ipairs(outbox.tables) do tables[#tables + 1] = one end
 local indexes = { "deposit_face ON purser_receive_deposit (face)", "deposit_ask ON purser_receive_deposit (ask)",
   "delivery_due ON purser_receive_delivery (receiver, due)" }
 
@@ -177,7 +176,7 @@ function Store:write(fn, owner)
     local suffix = self.db.name == "postgresql" and " FOR UPDATE" or ""
     local lease = tx:rows("SELECT value FROM purser_receive_meta WHERE name = 'lease'" .. suffix)[1].value
     if owner and lease:match "^%S*" ~= owner then tx:reject(LOST) end
-    local book = setmetatable({ tx = tx, known = {}, dirty = {} }, Book)
+    local book = setmetatable({ tx = tx, known = {}, dirty = {}, outbox = self.outbox }, Book)
     local result, second = fn(book)
     flush(book)
     return result == nil and true or result, second
@@ -217,7 +216,7 @@ function M.open(options)
     if not tx:rows(find)[1] then create(tx) end
     return tx:rows "SELECT value FROM purser_receive_meta WHERE name = 'version'"[1].value
   end)
-  if version == VERSION then return setmetatable({ db = db }, Store) end
+  if version == VERSION then return setmetatable({ db = db, outbox = outbox.new "purser_receive" }, Store) end
   db:close()
   return nil, version and "it is of another version of Purser" or message
 end

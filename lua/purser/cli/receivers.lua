@@ -1,0 +1,59 @@
+-- SPDX-License-Identifier: MIT
+-- The receivers of events on the command line: `purser receive` and `purser sync` name them, and say what waits.
+
+local lazy = require "purser.client.util.lazy"
+local plain_text = require "purser.client.util.plain_text"
+local purser = lazy "purser"
+local report = require "purser.cli.report"
+local values = require "purser.cli.values"
+
+local M = {}
+
+M.WAITS = 5 -- exit code: an event waits for a receiver
+
+--- Returns the group of options by which receivers are named.
+function M.options()
+  return { "Receivers",
+    { "--run", "<name=value>", "Receiver: a command of the shell that gets each event, a line of JSON, on its "
+      .. "standard input.", many = true },
+    { "--webhook", "<name=value>", "Receiver: URL that each event is posted to.", many = true },
+    { "--secret-file", "<file>", "With --webhook: file with the key of its signatures, readable by you alone." },
+    { "--limit", "<duration>", "How long a receiver may take; default 10s." } }
+end
+
+--- Returns the receivers that the options name, by name.
+function M.of(options)
+  local made, secret = {}, nil
+  if options.secret_file then
+    local message
+    secret, message = purser.secrets.from_file(options.secret_file)
+    if not secret then report.bad_input("--secret-file: %s", message) end
+  end
+  for kind, name in pairs { command = "run", webhook = "webhook" } do
+    for _, pair in ipairs(options[name]) do
+      if made[pair[1]] then report.bad_input("the receiver %s is given twice", pair[1]) end
+      made[pair[1]] = { [kind] = pair[2], secret = kind == "webhook" and secret or nil, limit_ms = options.limit }
+    end
+  end
+  return made
+end
+
+--- Says what waits. Returns the exit code.
+---@param rows table[]       of the outbox
+---@param given table|nil    the receivers of this run
+---@param drop string        the command that forgets a receiver; %s is its name
+function M.say_waiting(rows, given, drop)
+  local code = report.DONE
+  for _, row in ipairs(rows) do
+    if row.waiting ~= "0" then
+      code = M.WAITS
+      report.say("%s: %s wait since %s%s%s", row.receiver, row.waiting, values.show_time(tonumber(row.since)),
+        row.error ~= "" and row.error and "; " .. plain_text.clean(row.error) or "",
+        given and not given[row.receiver] and "; this receiver is not on the command line: give --run "
+        .. row.receiver .. "=..., or `" .. drop:format(row.receiver) .. "`" or "")
+    end
+  end
+  return code
+end
+
+return M
