@@ -240,8 +240,8 @@ end
 local ZERO = decimal "0"
 
 -- Returns whether one amount is no more than the double of the other: no fee takes half of a payment. To one's own
--- accounts there is no fee: there it is less than one unit of the last digit that is shown away, or a millionth; and one
--- unit where a binary fraction was cut.
+-- accounts there is no fee: there it is less than one unit of the last digit that is shown away, or a millionth; and
+-- one unit where a binary fraction was cut.
 local function are_near(sent, shown, is_own)
   local a, b = decimal(sent or ""), shown and decimal((shown:gsub("^%-", "")))
   if not a or not b or b == ZERO then return true end
