@@ -240,15 +240,15 @@ end
 local ZERO = decimal "0"
 
 -- Returns whether one amount is no more than the double of the other: no fee takes half of a payment. To one's own
--- accounts there is no fee: there it is less than one unit of the last digit that is shown away, or a millionth; and
--- one unit where a binary fraction was cut.
-local function are_near(sent, shown, is_own)
+-- accounts there is no fee: there it is less than one unit of the last digit that is shown away, or that unit where a
+-- binary fraction was cut, or a millionth where the service was not seen to show amounts whole.
+local function are_near(sent, shown, is_own, is_proved)
   local a, b = decimal(sent or ""), shown and decimal((shown:gsub("^%-", "")))
   if not a or not b or b == ZERO then return true end
   if is_own then
     local digits, off = digits_of(shown), (a - b):abs()
     local unit = decimal(digits == 0 and "1" or "0." .. ("0"):rep(digits - 1) .. "1")
-    return off < unit or off == unit and digits > 0 or off < a * "0.000001"
+    return off < unit or off == unit and digits > 0 or not is_proved and off < a * "0.000001"
   end
   return not (a > b + b or b > a + a)
 end
@@ -267,9 +267,11 @@ local function tells_apart(subject, record, name)
   elseif is_same ~= false then
     return false, false
   end
-  -- a fee may be taken from some payments alone, and amounts be cut: a near one is no other payment by itself
-  if name == "amount" and are_near(subject.sent.amount, shown_of(record, name), not subject.pays) then
-    return false, knows
+  -- a fee may be taken from some withdrawals alone, and amounts be cut: a near one is no other payment by itself
+  if name == "amount" then
+    local is_proved = subject.known_here.amount
+    local is_own = not subject.pays or is_proved and not subject.sent.address
+    if are_near(subject.sent.amount, shown_of(record, name), is_own, is_proved) then return false, knows end
   end
   return subject.known_here[name] or name == "amount" and subject.is_apart, knows
 end

@@ -13,7 +13,7 @@ local operations = require "purser.client.operations"
 local M = {}
 
 local time_text = intents.time_text
-local format, gmatch, match = string.format, string.gmatch, string.match
+local format, gmatch, match, upper = string.format, string.gmatch, string.match, string.upper
 
 local LOCK = 7078802
 
@@ -85,7 +85,7 @@ function M.charge_found(tx, call, at)
   local moves = operations.by_name[call.operation].moves
   if not moves or not moves.amount then return "" end
   M.lock(tx)
-  local key = key_of(call.intent.account or "", call.params[moves.asset]:upper())
+  local key = key_of(call.intent.account or "", upper(call.params[moves.asset]))
   tx:rows("DELETE FROM purser_spending WHERE bucket = $1", key) -- is added up again
   return format("%s 1 %d %s", key, at, call.params[moves.amount])
 end
