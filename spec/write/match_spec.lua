@@ -64,6 +64,18 @@ describe("a lost withdrawal whose id the history does not show", function()
       { { PAY, 10, "w1" } }, "not_done" },
     { "is not done where one member differs that is known on this route",
       { small_shown, record("w1", with(PAY, { amount = "7" }), 400) }, { small }, "not_done" },
+    { "is a person's where the amount is less a fee, and the payment before to that payee was free",
+      { small_shown, record("w1", with(PAY, { amount = "19" }), 400) }, { small }, "undecided differs" },
+    { "is a person's where the amount is cut in binary fractions, and others were not",
+      { record("w0", with(PAY, { amount = "1.25" }), -MINUTE + 400),
+        record("w1", with(PAY, { amount = "16.41" }), 400) },
+      { { with(PAY, { amount = "1.25" }), -MINUTE, "w0" } }, "undecided differs", with(PAY, { amount = "16.42" }) },
+    { "is not made by a record whose coin was shown otherwise of a payment of this coin",
+      { record("w0", small[1], -MINUTE + 400, { coin = "825" }), record("w1", PAY, 400, { coin = "3408" }) },
+      { small }, "undecided differs" }, -- F2
+    { "is done where the coin is shown as of a payment of this coin",
+      { record("w0", small[1], -MINUTE + 400, { coin = "825" }), record("w1", PAY, 400, { coin = "825" }) },
+      { small }, "done" },
     { "is not done where two differ that are known",
       { small_shown, record("w1", with(PAY, { amount = "7.5", address = "Telse" }), 400) }, { small }, "not_done" },
     { "is a person's where one differs that is known of another route",
@@ -169,15 +181,16 @@ describe("a record that failed", function()
   it("speaks for the attempt in whose window it lies, and for no later one", function()
     local row = operations.by_name["sub_account.transfer"]
     local params = { clientTranId = ID, fromAccountType = "SPOT", toAccountType = "SPOT", asset = "USDT", amount = "2" }
-    local function word(failed_at)
+    local function word(failed_at, attempt)
       local failed = copy_of(params, { tranId = "t0", status = "FAILED", timestamp = NOW + failed_at })
       local made = copy_of(params, { tranId = "t1", clientTranId = "", status = "SUCCESS", timestamp = NOW + 400 })
       local service = listing_service(function(_, asked) return asked.page == 1 and { failed, made } or {} end)
       return assert(reconcile.reconcile(service, { operation = row.full_name, params = params, sent_at = NOW,
-        recv_window = 5000, id = "lost" }, nil, { since = NOW - HOUR })).outcome
+        recv_window = 5000, id = "lost", attempt = attempt }, nil, { since = NOW - HOUR })).outcome
     end
     assert.equal("done", word(-10 * MINUTE)) -- F10
     assert.equal("not_done", word(300))
+    assert.equal("done", word(-2000, 2)) -- the windows of the two lie over one another
   end)
 end)
 
@@ -199,6 +212,9 @@ describe("a payment that may never have been sent", function()
     for _, case in ipairs {
       { PAY, "11", "undecided planned" }, { PAY, "9.9", "not_done" }, { PAY, "41", "not_done" },
       { own, "19", "not_done" }, { own, "19.999999", "undecided planned" }, { own, "20.5", "not_done" },
+      { with(own, { amount = "516.42" }), "516.41", "undecided planned" }, -- cut in binary fractions
+      { with(own, { amount = "516.42" }), "516.4", "undecided planned" },
+      { with(own, { amount = "516.42" }), "516.39", "not_done" },
       { with(own, { amount = "20.5" }), "20", "undecided planned" }, -- cut
     } do
       local shown = record("w1", with(case[1], { amount = case[2] }), -HOUR)

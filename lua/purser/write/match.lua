@@ -94,10 +94,11 @@ end
 
 ----------------------------------------------------------------------------------------------------------- by its id
 
--- Returns whether a record that failed is of an attempt before the latest.
-local function is_earlier(question, record)
+-- Returns whether a record that failed may be of an attempt that is not the latest.
+local function may_be_another_attempts(question, record)
   local at = record[question.reconcile.time_member]
-  return not question.window.is_planned and type(at) == "number" and at < question.intent.sent_at - question.before
+  return question.window.is_planned or (question.intent.attempt or 1) > 1
+    or type(at) == "number" and at < question.intent.sent_at - question.before
 end
 
 -- Returns the record that shows the call's own id, the best of several; and whether that is another payment's.
@@ -106,7 +107,7 @@ local function own_record(question, subject, seen)
   for _, record in ipairs(subject.id and reading.with_id(question.union, subject.id_name, subject.id) or {}) do
     local state, is_another = state_of(question, record), verdict.contradicts(subject, record, seen)
     local better = is_another and 3 or not state and 4 or state == "open" and 2 or 1
-    if better > rank and not (state == "failed" and is_earlier(question, record)) then
+    if better > rank and not (state == "failed" and may_be_another_attempts(question, record)) then
       best, contradicts, rank = record, is_another, better
     end
   end

@@ -5,7 +5,8 @@
 -- A record shows each member that was sent as it was sent, otherwise, or not at all. Records of other calls show how
 -- this service writes what is sent. Of each kind (name, coin and network) a member is
 --   known     shown as it was sent, and never otherwise
---   silent    shown otherwise each time; an id, a coin, a memo or a kind of account is not compared then
+--   silent    shown otherwise each time; an id, a coin, a memo or a kind of account is not compared then, but with the
+--             form in which the very value was shown
 -- and the same of a route, which is the payee as well. A record is not a call's where one member differs that is known
 -- for the route, or where two differ that are known: no service alters two members of one record unseen.
 
@@ -79,6 +80,7 @@ local must_show = { address = true, toAccount = true, amount = true, time = true
 ---@field moves boolean                 it moves funds
 ---@field pays boolean|nil              to somebody whom its records show
 ---@field known table, known_here table, silent table  by name, once something was learned
+---@field forms table<string, table<string, boolean>>  by name: the forms in which the value that was sent was shown
 ---@field limit integer                 so many known members differ in another's record
 ---@field is_apart boolean|nil           an amount that no fee explains is another's, though nothing is known of it
 
@@ -91,7 +93,7 @@ function M.subject(call, first, last)
   local reconcile, params = row.reconcile, call.params
   local self = { call = call, names = {}, asked = {}, sent = {}, kinds = {}, routes = {}, first = first, last = last,
     time = reconcile.time_member, limit = 2, moves = row.effect == "transfer", known = {}, known_here = {},
-    silent = {} }
+    silent = {}, forms = {} }
   local route, payee = (" %s %s"):format(tostring(params.coin or params.asset):upper(),
     tostring(params.netWork or params.network)), {}
   for _, name in ipairs(payees) do payee[#payee + 1] = params[name] and tostring(params[name]):lower() or "" end
@@ -152,6 +154,8 @@ local function note(seen, kind, is_same, digits, by)
   end
 end
 
+local function form_key(subject, name) return subject.kinds[name] .. "=" .. tostring(subject.sent[name]) end
+
 --- Learns how the service shows what is sent.
 ---@param owned table[]  each { record, purser.verdict.Subject, whether that call was answered }
 ---@return table seen
@@ -170,6 +174,9 @@ function M.learn(owned)
         local by = subject.id or subject.call.id or subject
         note(seen, subject.kinds[name], is_same, 0, by)
         if subject.routes[name] then
+          local value = form_key(subject, name)
+          seen[value] = seen[value] or {}
+          seen[value][shown_of(record, name) or ""] = true
           note(seen, subject.routes[name], is_same, name == "amount" and subject.digits or 0, by)
         end
       end
@@ -192,6 +199,7 @@ function M.tell(subject, seen, is_planned)
     -- two keys or accounts of other names and times are two, whatever was seen
     subject.known[name] = is_known(one, 0) or not subject.moves and not (one and one.otherwise)
     subject.known_here[name] = route and is_known(seen[route], name == "amount" and subject.digits or 0) or false
+    subject.forms[name] = route and seen[form_key(subject, name)]
     subject.silent[name] = may_be_silent[name] and one and one.otherwise and one.digits < 0 or false
   end
   return subject
@@ -232,13 +240,15 @@ end
 local ZERO = decimal "0"
 
 -- Returns whether one amount is no more than the double of the other: no fee takes half of a payment. To one's own
--- accounts there is no fee: there it is less than one unit of the last digit that is shown away, or a millionth.
-local function are_near(sent, shown, is_own)
+-- accounts there is no fee: there it is less than one unit of the last digit that is shown away, or that unit where a
+-- binary fraction was cut, or a millionth where the service was not seen to show amounts whole.
+local function are_near(sent, shown, is_own, is_proved)
   local a, b = decimal(sent or ""), shown and decimal((shown:gsub("^%-", "")))
   if not a or not b or b == ZERO then return true end
   if is_own then
     local digits, off = digits_of(shown), (a - b):abs()
-    return off < decimal(digits == 0 and "1" or "0." .. ("0"):rep(digits - 1) .. "1") or off < a * "0.000001"
+    local unit = decimal(digits == 0 and "1" or "0." .. ("0"):rep(digits - 1) .. "1")
+    return off < unit or off == unit and digits > 0 or not is_proved and off < a * "0.000001"
   end
   return not (a > b + b or b > a + a)
 end
@@ -257,9 +267,13 @@ local function tells_apart(subject, record, name)
   elseif is_same ~= false then
     return false, false
   end
-  local is_apart = name == "amount" and subject.is_apart
-    and not are_near(subject.sent.amount, shown_of(record, name), not subject.pays)
-  return subject.known_here[name] or is_apart, knows
+  -- a fee may be taken from some withdrawals alone, and amounts be cut: a near one is no other payment by itself
+  if name == "amount" then
+    local is_proved = subject.known_here.amount
+    local is_own = not subject.pays or is_proved and not subject.sent.address
+    if are_near(subject.sent.amount, shown_of(record, name), is_own, is_proved) then return false, knows end
+  end
+  return subject.known_here[name] or name == "amount" and subject.is_apart, knows
 end
 
 --- Returns whether a record that nobody owns may be the call's.
@@ -273,13 +287,20 @@ function M.may_be(subject, record)
   return not is_far(subject, record)
 end
 
+-- Returns whether a member differs that is compared. A silent one is compared with the forms of the very value.
+local function differs(subject, record, name)
+  if compared(subject, record, name) ~= false then return false end
+  local forms = subject.forms[name]
+  return not subject.silent[name] or forms ~= nil and not forms[shown_of(record, name)]
+end
+
 --- Returns whether all that a record shows is as it was sent, its payee, its amount and its time among it.
 ---@param is_lax boolean|nil  these may be hidden, and the id another
 function M.agrees(subject, record, is_lax)
   for _, name in ipairs(subject.names) do
     local is_same = compared(subject, record, name)
     if is_same == nil and not is_lax and must_show[name] and not subject.asked[name] then return false end
-    if is_same == false and not subject.silent[name] and not (is_lax and name == "id") then return false end
+    if differs(subject, record, name) and not (is_lax and name == "id") then return false end
   end
   return true
 end
@@ -293,7 +314,7 @@ function M.is_rival(subject, record)
     if name == "amount" then
       if not are_near(subject.sent.amount, shown_of(record, "amount"), not subject.pays) then return false end
     elseif name ~= "time" and name ~= "id" then
-      if compared(subject, record, name) == false and not subject.silent[name] then return false end
+      if differs(subject, record, name) then return false end
     end
   end
   local at = subject.time and record[subject.time]

@@ -106,6 +106,26 @@ describe("payments that the journal does not know to be made", function()
     assert.equal(8, at.counted(at.TRANSFER, "applied"))
   end)
 
+  it("count in a spending limit at the time of their records", function()
+    local DAY = 86400000
+    local function run(first, last)
+      at.client = at.client_with { guard = { spending_limit = { USDT = { amount = "3", period_ms = DAY } } } }
+      local payouts = at.payouts_with()
+      at.add(payouts, first, last)
+      assert(payouts:run())
+      return assert(payouts:find("invoice-" .. last)).state
+    end
+    at.sim:advance(DAY - at.sim:now() % DAY)
+    assert.equal("done", run(2, 2))
+    at.lose_journal()
+    at.sim:advance(3600000)
+    assert.equal("done", run(2, 2))
+    assert.equal("failed", run(3, 3))
+    at.lose_journal()
+    at.sim:advance(DAY)
+    assert.equal("done", run(2, 3))
+  end)
+
   it("are found when they are added while the program goes on", function()
     local payouts = at.payouts_with()
     at.add(payouts, 1, 3)

@@ -8,11 +8,12 @@
 
 local decimal = require "purser.decimal"
 local intents = require "purser.write.intent"
+local operations = require "purser.client.operations"
 
 local M = {}
 
 local time_text = intents.time_text
-local format, gmatch, match = string.format, string.gmatch, string.match
+local format, gmatch, match, upper = string.format, string.gmatch, string.match, string.upper
 
 local LOCK = 7078802
 
@@ -27,12 +28,14 @@ end
 -- Adds up what was charged in a period.
 local function add_up(tx, account, asset, period_ms, number)
   local total = decimal "0"
-  local rows = tx:rows([[SELECT charges FROM purser_calls WHERE account = $1 AND sent_at >= $2 AND sent_at < $3
-    AND charges <> '']], account, time_text(number * period_ms), time_text((number + 1) * period_ms))
+  local first, past = time_text(number * period_ms), time_text((number + 1) * period_ms)
+  local rows = tx:rows([[SELECT charges, sent_at FROM purser_calls WHERE account = $1
+    AND (sent_at >= $2 AND sent_at < $3 OR sent_at = '') AND charges <> '']], account, first, past)
   for _, row in ipairs(rows) do
     for line in gmatch(row.charges, "[^\n]+") do
-      local _, charged, _, _, amount = read_charge(line)
-      if charged == asset then total = total:add(amount) end
+      local _, charged, _, at, amount = read_charge(line)
+      local made_at = row.sent_at == "" and time_text(tonumber(at)) or row.sent_at
+      if charged == asset and made_at >= first and made_at < past then total = total:add(amount) end
     end
   end
   return total
@@ -71,6 +74,20 @@ function M.charge(tx, intent, asset, amount, limit)
   if after:compare(limit.amount) > 0 then return nil, tostring(spent) end
   keep_sum(tx, key, kept ~= nil, period, after)
   return format("%s %s %s", key, period, amount)
+end
+
+--- Charges a payment that this journal never sent, and that a history shows as of a time. Returns the charge: its
+--- period is that millisecond.
+---@param call purser.Call
+---@param at string  epoch ms
+---@return string
+function M.charge_found(tx, call, at)
+  local moves = operations.by_name[call.operation].moves
+  if not moves or not moves.amount then return "" end
+  M.lock(tx)
+  local key = key_of(call.intent.account or "", upper(call.params[moves.asset]))
+  tx:rows("DELETE FROM purser_spending WHERE bucket = $1", key) -- is added up again
+  return format("%s 1 %d %s", key, at, call.params[moves.amount])
 end
 
 --- Undoes charges, within the transaction that takes them from their intent.

@@ -333,7 +333,11 @@ local function write_end(tx, intent, ending)
   for name, value in pairs(change and M.staged(tx, change) or {}) do set[name] = value end
   -- what a person's word ended stays counted, whatever the next attempt ends with
   local spent, spends = M.counts(known), not intents.SPENT_NOTHING[ending.state] or known.disowned == "yes"
-  if spent ~= spends then gates.count(tx, counted_row(tx, known, ending), spends and 1 or -1) end
+  local counted = counted_row(tx, known, ending)
+  if spent ~= spends then gates.count(tx, counted, spends and 1 or -1) end
+  if spends and not spent and known.sent_at == "" then
+    set.charges = spending.charge_found(tx, M.call_of(known), counted.sent_at)
+  end
   if not spends then
     if known.charges ~= "" then spending.give_back(tx, known.charges) end
     set.charges = ""
