@@ -6,6 +6,7 @@ local policies = require "policies"
 local plan_text = require "purser.desk.approvals.plan_text"
 local policy_chain = require "purser.desk.approvals.policy_chain"
 local purser = require "purser"
+local runs = require "purser.desk.payouts.runs"
 local ssh_keys = require "ssh_keys"
 local whole = dofile "tools/whole_files.lua"
 
@@ -40,7 +41,7 @@ end
 
 local function run()
   local payouts = at.payouts_with {}
-  assert(payouts:run())
+  assert(payouts:run { all = true })
   return payouts, at.counted(at.TRANSFER, "applied")
 end
 
@@ -55,7 +56,8 @@ describe("a plan that was signed", function()
     local text, payouts = plan { "1", "2" }, at.payouts_with {}
     assert(add(text, {}))
     assert(payouts:drop "invoice-1")
-    assert(payouts:replace("invoice-2", at.TRANSFER, at.move "3"))
+    assert(runs.begin(payouts, assert(payouts:plan { payments = { { key = "invoice-2", operation = at.TRANSFER,
+      params = at.move "3" } } })))
     assert(add(text)) -- what the payer has already stays
     for _ = 1, 2 do
       assert.equal(0, select(2, run()))

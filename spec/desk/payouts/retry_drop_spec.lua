@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: MIT
--- Payments that a person drops or replaces: only what is known not to have been made.
+-- Payments that a person drops, or replaces by a corrected list: only what is known not to have been made.
 
 local at = require "payouts_setting"
+local runs = require "purser.desk.payouts.runs"
 
 local TRANSFER, move, payouts_with = at.TRANSFER, at.move, at.payouts_with
 local payouts
@@ -13,6 +14,12 @@ end)
 after_each(at.finish)
 
 local function applied() return at.counted(TRANSFER, "applied") end
+
+-- Corrects a payment as a person does: by a list. Returns its plan and the report of its run.
+local function correct(key, params)
+  local plan = assert(payouts:plan { payments = { { key = key, operation = TRANSFER, params = params } } })
+  return plan, payouts:run(plan)
+end
 
 -- A payment that the service rejects for its balance.
 local function leave_failed()
@@ -50,10 +57,10 @@ describe("a payment that failed", function()
 
   it("is replaced, and what takes its place is paid once", function()
     leave_failed()
-    assert.is_true(payouts:replace("a", TRANSFER, move "5"))
-    assert.equal(1, assert(payouts:run()).done)
-    assert.is_false(payouts:replace("a", TRANSFER, move "6"))
-    assert.equal(1, assert(payouts:run()).done)
+    assert.equal("a", correct("a", move "5").changed[1].key)
+    assert.equal(1, assert(payouts:report()).done)
+    assert.equal("a", correct("a", move "6").refused[1].key)
+    assert.equal(1, assert(payouts:report()).done)
     assert.equal(1, applied())
     assert.equal("5", assert(payouts:find "a").params.amount)
     local _, err = payouts:add("a", TRANSFER, move "5000")
@@ -63,41 +70,46 @@ describe("a payment that failed", function()
   it("says how it is corrected when its list has other content", function()
     leave_failed()
     local _, err = payouts:add("a", TRANSFER, move "5")
-    assert.matches("put the old value back, or replace it (payouts:replace)", err.message, 1, true)
+    assert.matches("put the old value back, or correct it by a plan of the list (payouts:plan)", err.message, 1, true)
   end)
 end)
 
 describe("a payment that was made, and of which nobody knows,", function()
-  for name, act in pairs {
-    dropped = function() return payouts:drop "a" end,
-    replaced = function() return payouts:replace("a", TRANSFER, move "6") end,
-  } do
-    it("is not " .. name .. ": it is found, and done", function()
-      leave_undecided()
-      local done, err = act()
-      assert.is_nil(done)
-      assert.equal("payouts.done", err.code)
-      assert.equal(1, assert(payouts:run()).done)
-      assert.equal(1, applied())
-    end)
+  it("is not dropped: it is found, and done", function()
+    leave_undecided()
+    local done, err = payouts:drop "a"
+    assert.is_nil(done)
+    assert.equal("payouts.done", err.code)
+    assert.equal(1, assert(payouts:run()).done)
+    assert.equal(1, applied())
+  end)
 
-    it("is not " .. name .. " while it cannot be looked for", function()
-      leave_undecided()
-      at.sim:fault { kind = "reject", operation = "sub_account.transfer_history", times = 100 }
-      local done, err = act()
-      assert.is_nil(done)
-      assert.equal("payouts.not_checked", err.code)
-      assert.equal(1, assert(payouts:report()).undecided)
-    end)
-  end
+  it("is not dropped while it cannot be looked for", function()
+    leave_undecided()
+    at.sim:fault { kind = "reject", operation = "sub_account.transfer_history", times = 100 }
+    local done, err = payouts:drop "a"
+    assert.is_nil(done)
+    assert.equal("payouts.not_checked", err.code)
+    assert.equal(1, assert(payouts:report()).undecided)
+  end)
+
+  it("is not replaced: a list with another value is refused", function()
+    leave_undecided()
+    local plan, report, err = correct("a", move "6")
+    assert.equal("a", plan.refused[1].key)
+    assert.is_nil(report)
+    assert.equal("payouts.changed_since", err.code)
+    assert.equal("5", assert(payouts:find "a").params.amount)
+    assert.equal(1, applied())
+  end)
 end)
 
 describe("a payment that waits", function()
   it("is dropped or replaced", function()
     for _, key in ipairs { "a", "b" } do assert(payouts:add(key, TRANSFER, move "5")) end
     assert.is_true(payouts:drop "a")
-    assert.is_true(payouts:replace("b", TRANSFER, move "7"))
-    local report = assert(payouts:run())
+    local _, report = correct("b", move "7")
+    assert.equal("7", assert(payouts:find "b").params.amount)
     assert.same({ 1, 1, 1 }, { report.done, report.dropped, applied() })
   end)
 
@@ -114,34 +126,35 @@ describe("a payment that waits", function()
       return finish(journal, sent, ...)
     end
     assert.equal(1, assert(payouts:run()).failed)
-    assert.is_true(payouts:replace("a", TRANSFER, move "7", { force = true }))
+    assert.is_true(payouts:retry("a", { force = true }))
+    local changed = assert(payouts:plan { payments = { { key = "a", operation = TRANSFER, params = move "7" } } })
+    assert(runs.begin(payouts, changed))
     assert(finish(at.journal, intent, { tranId = "of the earlier one" }))
     assert.equal("waiting", assert(payouts:find "a").state)
     at.client = at.client_with()
     payouts = at.payouts_with { history_check = "never" }
-    assert.equal(1, assert(payouts:run()).done)
+    assert.equal(1, assert(payouts:run { all = true }).done)
+    assert.equal("7", assert(payouts:find "a").params.amount)
     assert.equal(1, applied())
   end)
 
-  it("is not dropped or replaced where a history holds what may be its record, until a person says so", function()
+  it("is not dropped where a history holds what may be its record, until a person says so", function()
     assert(payouts:add("a", TRANSFER, move "5"))
     at.set "stage = 'undecided', message = 'one record may be its'"
-    for _, act in ipairs { function(options) return payouts:replace("a", TRANSFER, move "6", options) end,
-      function(options) return payouts:drop("a", options) end } do
-      local done, err = act()
-      assert.is_nil(done)
-      assert.equal("payouts.not_checked", err.code)
-      assert.matches("one record may be its", err.message)
-      at.set "stage = 'undecided', message = 'one record may be its'"
-      assert.is_true(act { force = true })
-      at.set "stage = 'undecided', message = 'one record may be its'"
-    end
+    local done, err = payouts:drop "a"
+    assert.is_nil(done)
+    assert.equal("payouts.not_checked", err.code)
+    assert.matches("one record may be its", err.message)
+    assert.equal("a", correct("a", move "6").refused[1].key)
+    at.set "stage = 'undecided', message = 'one record may be its'"
+    assert.is_true(payouts:drop("a", { force = true }))
   end)
 
   it("is not replaced by what is no payment, nor where there is none", function()
     assert(payouts:add("a", TRANSFER, move "5"))
-    assert.is_nil((payouts:replace("a", TRANSFER, {})))
-    assert.is_false(payouts:replace("b", TRANSFER, move "5"))
+    local plan, report = correct("a", {})
+    assert.same({ 1, nil }, { plan.bad, report })
+    assert.equal("5", assert(payouts:find "a").params.amount)
     assert.is_false(payouts:drop "b")
   end)
 end)

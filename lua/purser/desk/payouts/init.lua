@@ -157,19 +157,6 @@ function Payouts:runs()
   return planned.within(self.journal, function(tx) return runs.open(tx, self) end, true)
 end
 
---- Gives such a payment another content, when another look shows that it was not made: the next run makes it. Returns
---- as `retry` does.
----@param key string
----@param operation string  full name of an operation that moves funds
----@param params table
----@param options { force: boolean|nil }|nil
----@return boolean|nil was_replaced, purser.Error|nil err
-function Payouts:replace(key, operation, params, options)
-  local made, err = add.prepare(self, key, operation, params)
-  if not made then return nil, err end
-  return retry.replace(self, key, made, options)
-end
-
 --- Puts many payments back, as `retry` does each: one reading of a history serves all that are looked for there.
 --- Returns the keys of those that were put back; and for every other key the error of `retry`, or false where no such
 --- payment had failed or was undecided.

@@ -318,7 +318,7 @@ function M.unblock(tx, self)
   return planned.update(tx, { due_at = "", blocked = "" }, OF_QUEUE .. BLOCKED, self.account, self.queue)
 end
 
---- The stages of payments that a person may put back; and of those that one may give up or replace.
+--- The stages of payments that a person may put back; and of those that one may give up.
 M.STOPPED = { failed = true, undecided = true }
 M.IDLE = { waiting = true, failed = true, undecided = true }
 
@@ -363,12 +363,12 @@ end
 
 --- Gives a payment another content, with which it waits. False when it is not as it was.
 ---@param made table  as of insert
-function M.replace(tx, self, payment, made, disowned)
+function M.replace(tx, self, payment, made)
   local columns = planned.columns(made.operation, made.params, made.id)
   -- sums go on counting the content that a person disowned
-  if (disowned or payment.disowned) and columns.content ~= payment.content then columns.disowned = "other" end
+  if payment.disowned and columns.content ~= payment.content then columns.disowned = "other" end
   columns.attempt = payment.attempt > 0 and ("%d"):format(payment.attempt + 1) or nil -- a late end is not of this one
-  return begin_anew(tx, self, payment, M.IDLE, columns, disowned)
+  return begin_anew(tx, self, payment, M.IDLE, columns)
 end
 
 return M

@@ -1,8 +1,7 @@
 -- SPDX-License-Identifier: MIT
--- Does what a person decides about a payment that stands: puts it back, drops or replaces it, once another look shows
+-- Does what a person decides about a payment that stands: puts it back, or drops it, once another look shows
 -- that it was not made.
 
-local add = require "purser.desk.payouts.add"
 local errors = require "purser.client.call.errors"
 local history_check = require "purser.desk.payouts.history_check"
 local option_schema = require "purser.client.util.option_schema"
@@ -100,16 +99,6 @@ function M.settle(self, key, record_id)
     return reject(payment, "payouts.undecided", ('the record "%s" is that of another payment'):format(record_id))
   end
   return verdict.counts == true or reject(payment, "payouts.undecided", "the journal knows another end of it")
-end
-
---- Gives a payment other content.
----@param made table  the payment as it shall be
-function M.replace(self, key, made, options)
-  return act(self, key, options, queue.IDLE, function(tx, payment, disowned)
-    tx:lock(add.LOCK)
-    add.check_id(self, tx, made)
-    return queue.replace(tx, self, payment, made, disowned)
-  end)
 end
 
 --- Puts payments back, of which those that must be looked for share one reading of each history. Returns the keys of

@@ -279,7 +279,7 @@ local function enlist(tx, self, entry, number)
     if entry.difference then
       if row.state == "taken" then row.state = "waiting" end
       add.check_id(self, tx, entry.made)
-      if not queue.replace(tx, self, row, entry.made, false) then
+      if not queue.replace(tx, self, row, entry.made) then
         tx:reject(problem("payouts.changed_since", ('payment "%s" changed since this was shown'):format(entry.key)))
       end
     end
