@@ -7,6 +7,9 @@ local command = require "command"
 local commands = require "purser.cli.commands"
 local files = require "files"
 local grammar = require "purser.cli.grammar"
+local plan_text = require "purser.desk.approvals.plan_text"
+local rehearsed = require "rehearsed"
+local ssh_keys = require "ssh_keys"
 
 -- Words with which a command comes to read its options; NAMES in capitals are files that the spec makes.
 local RUNS = {
@@ -34,7 +37,18 @@ local RUNS = {
   "approvals status --journal JOURNAL --policy POLICY", "approvals add PLAN --journal JOURNAL --policy POLICY",
   "doctor", "doctor --json", "doctor --csv", "doctor --drift --csv", "limits", "limits --csv",
   "operations", "operations --csv",
+  "approve PLAN --key KEY --sum 20", "agent --journal JOURNAL --account treasury --read-only",
+  "login fresh --no-input", "login fresh --no-input",
+  "sim --port 0 --idle-timeout 1 --state STATE --demo", "test --balance USDT=5 -- true",
+  "test --balance USDT=5 --csv -- PROGRAM",
+  "completion bash", "address USDT TRX", "address USDT TRX --json", "address USDT TRX --csv",
 }
+
+local CREATES = "assert(purser.new(keys)).wallet:create_deposit_address { coin = 'USDT', network = 'Tron(TRC20)' }"
+
+-- Commands of a room that has a spec of its own for its options.
+local ROOMS = { wallet = "operation", broker = "operation", sub_account = "operation", live = "operation_live",
+  receive = "receive", watch = "watch", wait = "wait", sync = "sync", statement = "statement", books = "books" }
 
 -- Options that a run above cannot come to, with the spec that shows what each does.
 local ELSEWHERE = {
@@ -54,21 +68,34 @@ describe("a command", function()
     at = at_shell({ "--seed", "17" }, { role = "broker", email = "a@example.org", balances = { USDT = "5000" } })
     journal = at.file()
     local head, to = "key,coin,network,address,amount\n", ",USDT,TRX,TLa2f6VPqDgRE67v1736s7bJ8Ray5wYjU7,"
-    made = { JOURNAL = journal, SECRETS = at.file(), POLICY = at.file "{}", PLAN = at.file "{}\n",
+    made = { JOURNAL = journal, SECRETS = at.file(), POLICY = at.file "{}", 
+      PLAN = at.file(assert(plan_text.write({ account = "treasury", queue = "june", journal = "hY3", maker = "carol",
+        base_url = "https://s.example", policy = "7 " .. ("9f"):rep(32), not_after = "2026-11-30" },
+        { { key = "a", operation = "wallet.withdraw", payee = "ACME", params = { coin = "USDT", netWork = "TRX",
+          address = "TPayee1", amount = "20" } } }))),
       LIST = at.file(head .. "a" .. to .. "20\n"), ODD = at.file(head .. "b" .. to .. "20\nB" .. to .. "20\n"),
+      KEY = ssh_keys.path "alice", STATE = at.file(),
       FLEET = at.file '{"accounts": [{"name": "readingdesk1", "note": "n"}]}' }
     assert.equal(0, (at.run("fleet", "apply", made.FLEET, "--secrets", made.SECRETS, "--yes")))
     assert.equal(0, (at.run("payouts", "run", made.LIST, "--operation", "wallet.withdraw", "--journal", journal,
       "--yes")))
   end)
-  teardown(function() at.stop() end)
+  teardown(function()
+    at.stop()
+    ssh_keys.remove()
+    rehearsed.clean()
+  end)
 
   -- Adds the options that a run reads, by command.
   local function run(line, read)
     local words, log = {}, at.file ""
     for word in line:gmatch "%S+" do words[#words + 1] = made[word] or word end
-    local _, _, err = command.process(words, at.with { OPTION_READS = log,
-      LUA_INIT = "@spec/support/option_reads.lua" })
+    if words[#words] == "PROGRAM" then
+      words[#words] = nil
+      for _, word in ipairs(rehearsed.program(CREATES)) do words[#words + 1] = word end
+    end
+    local _, _, err = command.process(words, at.with { OPTION_READS = log, HOME = at.folder(),
+      XDG_CONFIG_HOME = at.folder(), LUA_INIT = "@spec/support/option_reads.lua" }, "mx0typed\ntypedsecret\n")
     assert.is_nil(err:find("error of its own", 1, true), err)
     local _, at_word, names = grammar.leaf(commands.root(), words)
     assert.is_truthy(at_word)
@@ -94,5 +121,15 @@ describe("a command", function()
     end
     table.sort(ignored)
     assert.same({}, ignored)
+    local unknown = {}
+    local function each_leaf(command, name)
+      for _, child in ipairs(command.commands) do
+        local path, inner = name .. child[1], child.load()
+        if inner.commands then each_leaf(inner, path .. " ")
+        elseif not read[path] and not ROOMS[path:match "^%S+"] then unknown[#unknown + 1] = path end
+      end
+    end
+    each_leaf(commands.root(), "")
+    assert.same({}, unknown)
   end)
 end)
