@@ -155,7 +155,10 @@ function Books:statement(params)
   if to <= from then fail("to", 'the span is empty: "to" is not later than "from"') end
   local write = writers[params.format or "hledger"]
   if not write then fail("format", "format is none of hledger, beancount, csv, jsonl, html") end
-  local made = model.statement(self, from, to, params.rev and ("%012d"):format(params.rev) or self.store:rev())
+  local newest = self.store:rev()
+  local rev = params.rev and ("%012d"):format(params.rev) or newest
+  if rev > newest then fail("rev", ("the books have no revision %d: the newest is %d"):format(params.rev, newest)) end
+  local made = model.statement(self, from, to, rev)
   local pieces, texts = {}, {}
   local take = params.write or function(text) texts[#texts + 1] = text end
   local function flush()
