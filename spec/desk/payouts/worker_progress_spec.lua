@@ -74,7 +74,8 @@ describe("the progress", function()
   end)
 
   it("shows it in its line", function()
-    assert.equal("1 of 3 payments (33 %), 0/s, 1 blocked, waits: the next is due in 2 s", purser.payouts.progress_line {
+    assert.equal("[######..............] 1 of 3 payments (33 %), 0/s, 1 blocked, waits: the next is due in 2 s",
+      purser.payouts.progress_line {
       total = 3, finished = 1, rate = 0, failed = 0, undecided = 0, blocked = 1,
       waiting_for = "the next is due in 2 s" })
   end)

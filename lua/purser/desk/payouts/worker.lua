@@ -197,6 +197,8 @@ local function report(self)
     if not counts then return end
     local finished = counts.done + counts.failed + counts.undecided + counts.dropped
     self.finished_before = self.finished_before or finished
+    -- the rate is that of work: a wait before the first end does not count
+    if finished == self.finished_before then self.started_ms = core.monotonic_ms() end
     local rate = math.floor((finished - self.finished_before) * 1000
       / math.max(1, core.monotonic_ms() - self.started_ms))
     self.progress {
@@ -212,8 +214,10 @@ end
 ---@param progress purser.PayoutsProgress
 ---@return string
 function M.progress_line(progress)
-  local parts = { ("%d of %d payments (%d %%)"):format(progress.finished, progress.total,
-    progress.total > 0 and math.floor(progress.finished * 100 / progress.total) or 100) }
+  local percent = progress.total > 0 and math.floor(progress.finished * 100 / progress.total) or 100
+  local full = math.floor(percent / 5)
+  local parts = { ("[%s%s] %d of %d payments (%d %%)"):format(("#"):rep(full), ("."):rep(20 - full),
+    progress.finished, progress.total, percent) }
   parts[#parts + 1] = ("%d/s"):format(progress.rate)
   if progress.seconds_left then parts[#parts + 1] = ("%d s left"):format(progress.seconds_left) end
   for _, name in ipairs { "failed", "undecided", "blocked" } do
