@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- Files read and written whole, and those with secrets.
 
+local as_root = require "as_root" (it, pending)
 local core = require "purser.core"
 local support = require "files"
 local files = require "purser.client.util.files"
@@ -124,9 +125,6 @@ describe("a file of rules", function()
       assert(rules '{"a":[{"b":"1"},{"b":"2"}],"c":["x","x"]}'))
   end)
 end)
-
--- Only root can make files of another user.
-local as_root = io.popen("id -u"):read() == "0" and it or pending
 
 describe("a file of another user", function()
   local function rejected(expected, value, why)

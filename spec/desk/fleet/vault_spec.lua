@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- Keys in files of this user alone: what is stored is on the disk and found again, and no secret is shown.
 
+local as_root = require "as_root" (it, pending)
 local command = require "command"
 local core = require "purser.core"
 local files = require "files"
@@ -21,8 +22,6 @@ local function private(text, mode)
 end
 
 local function signature(secret) return core.signer("hmac-sha256", secret):sign "x" end
-
-local as_root = io.popen("id -u"):read() == "0" and it or pending
 
 local function key(api_key, more)
   local secret = { apiKey = api_key, secretKey = SECRET, account = "traders01", note = "trading" }
