@@ -93,29 +93,10 @@ local function mark_complete(self, window)
   self.through = window.last
 end
 
--- When a history of a client was last found not to count in days, by client and operation: math.huge where a record
--- showed it, else the time when there was none to show it.
-local fine = setmetatable({}, { __mode = "k" })
-local DAY = 86400000
-
--- Finds out, once of each history of a client, whether it counts in days. Returns an error, or nil.
-local function check_unit(self)
-  local source = self.source
-  local client, name, now = source.client, source.row.full_name, source.now()
-  local known = client and fine[client] or {}
-  if not client or (known[name] or 0) > now - (self.sample and 0 or DAY) then return nil end
-  local err, is_shown = window_reader.check_unit(self)
-  if err then return err end
-  known[name] = is_shown and math.huge or now
-  fine[client] = known
-end
-
 -- Reads on. Returns true when there is something to deliver or to go on with; nil at the end; nil and an error.
 local function read_on(self)
   local window = take_window(self)
   if not window then
-    local err = check_unit(self)
-    if err then return nil, err end
     self.tail:finish(math.min(self.to, self.complete_to))
     return nil
   end
@@ -127,10 +108,6 @@ local function read_on(self)
   end
   learn_width(self, window, found)
   if found.records then mark_complete(self, window) else divide(self, window, found) end
-  for _, record in ipairs(self.records) do
-    local time = record[self.source.time]
-    if window_reader.is_sample(time) then self.sample = time end
-  end
   return true
 end
 

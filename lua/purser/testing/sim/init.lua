@@ -96,13 +96,13 @@ local function limits_of(profile, requested)
   return purser.profile(type(requested) == "table" and { pools = requested } or requested)
 end
 
--- Makes a simulator of options and of the state that was saved, which may be none.
+-- Makes a simulator of options and of the state that was saved, which may be none; or returns nil and what is wrong.
 local function build(options, saved)
   local profile, wrong = nil, option_schema.text(options, rules_of_options, "option")
   local limits
   if not wrong then profile, wrong = purser.profile(options.profile) end
   if profile then limits, wrong = limits_of(profile, options.rate_limit) end
-  if not limits then error("purser.sim: " .. wrong, 0) end
+  if not limits then return nil, "purser.sim: " .. wrong end
   for name, option in pairs(options_of) do
     if options[name] == nil then options[name] = option[2] end
   end
@@ -128,10 +128,7 @@ end
 ---@param options purser.SimOptions|nil
 ---@return purser.Sim|nil, string|nil message
 function M.new(options)
-  local is_built, sim = pcall(build, type(options) == "table" and plain.copy(options) or options or {},
-    { histories = {} })
-  if not is_built then return nil, sim end
-  return sim
+  return build(plain.copy(options == nil and {} or options), { histories = {} })
 end
 
 --- Returns the whole state as plain tables (texts, integers, booleans): purser.sim.restore makes the same simulator of
@@ -154,7 +151,8 @@ function M.restore(state)
   local is_ours = type(state) == "table" and state.version == 1
   if not is_ours then error("purser.sim: this is no snapshot of this version", 0) end
   state = plain.copy(state)
-  return build(state.options, state)
+  local sim, wrong = build(state.options, state)
+  return sim or error(wrong, 0)
 end
 
 --- Returns a simulator that continues where a file of `save` left it. Nil alone where there is no such file; nil and a
