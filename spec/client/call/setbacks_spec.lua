@@ -51,8 +51,12 @@ describe("a clock that the service calls wrong", function()
     local state = { _clock = clock.new(function() return 1700000000000 end), _correct_clock = true, _rate_limit = false,
       _timeout_ms = 1000 }
     local asked = 0
-    local was = setbacks.learn(state, function() asked = asked + 1 return time, { message = "no time" } end, err,
-      request, corrected)
+    local was = setbacks.learn(state, function()
+      asked = asked + 1
+      assert.is_true(state._clock.asking) -- others wait meanwhile
+      return time, { message = "no time" }
+    end, err, request, corrected)
+    assert.is_false(state._clock.asking)
     return was, asked, state._clock:read() - 1700000000000
   end
 
