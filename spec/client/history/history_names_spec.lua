@@ -28,6 +28,13 @@ describe("a walk", function()
     assert.is_nil(text:find("limit", 1, true))
   end)
 
+  it("takes its own parameters up to their bounds", function()
+    for _, case in ipairs { { "late_arrival_ms", 0, -1 }, { "shows_at_least", 1, 0 } } do
+      assert.same({}, client.wallet:each_deposit({ [case[1]] = case[2] }):collect())
+      assert.matches('parameter "' .. case[1] .. '" is ' .. case[3], message_of { [case[1]] = case[3] }, 1, true)
+    end
+  end)
+
   it("leaves what travels with every request to the check of the call", function()
     assert.matches("remove it", message_of { timestamp = 1 })
     assert.matches("recv_window", message_of { recvWindow = 1 })

@@ -208,6 +208,13 @@ describe("a window", function()
     assert.matches("a record that was shown before is missing between", err.message)
   end)
 
+  it("within a second is divided between the records at its ends", function()
+    local times = {}
+    for i = 1, 1200 do times[i] = i <= 600 and first or first + 400 end
+    local found = assert(window.read(source_of(deposits(times)), { first = first, last = first + 400 }))
+    assert.same({ first + 399, 400, true }, { found.at, found.span, found.is_part })
+  end)
+
   it("of one millisecond that holds more than an answer is an error that names it", function()
     local times = {}
     for i = 1, 1001 do times[i] = first end
