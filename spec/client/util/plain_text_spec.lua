@@ -96,7 +96,7 @@ describe("an error", function()
   it("is one line of a log, whatever it quotes", function()
     local err = require("purser.client.call.errors").argument("coin",
       'parameter "coin" is "x\npurser: all is well\27[2J"')
-    assert.equal('spec/client/util/plain_text_spec.lua:77: '
+    assert.equal('spec/client/util/plain_text_spec.lua:97: '
       .. 'parameter "coin" is "x\\x0Apurser: all is well\\x1B[2J" [outcome not_sent]', tostring(err))
   end)
 end)
