@@ -6,6 +6,15 @@
 --     local client = purser.new { base_url = "http://localhost", transport = sim:transport(),
 --                                 api_key = owner.api_key, secret_key = owner.secret_key,
 --                                 clock = function() return sim:now() end }
+--
+-- Tests, `purser sim` and `purser test` call it. Read the files in this order:
+--
+--   requests      a request from its arrival to its answer, by request_parser, auth, rules and render
+--   history       records: all that a simulator keeps; ledger has what they moved, clock what is due
+--   accounts, coins, addresses, deposits, withdrawals, transfers, conversions, rebates, live   the operations
+--   scenario      what a test makes happen; faults: what goes wrong on purpose
+--   transport     a client in this process; serve, control and console: others over HTTP
+--   rehearsal     a program against each fault
 
 local accounts = require "purser.testing.sim.accounts"
 local addresses = require "purser.testing.sim.addresses"

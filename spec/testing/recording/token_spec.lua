@@ -2,7 +2,7 @@
 -- Tokens: they stand for values that are not kept.
 
 local core = require "purser.core"
-local token = require "purser.testing.recording.redact.token"
+local token = require "purser.testing.recording.token"
 
 local function new_signer() return assert(core.signer("hmac-sha256", assert(core.random_token(32)))) end
 

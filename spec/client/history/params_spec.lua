@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- A walk that is given a name it does not know: what it takes instead.
+-- The parameters of a walk: which it takes, and what it says of others.
 
 local purser = require "purser"
 local simulated = require "simulated"
