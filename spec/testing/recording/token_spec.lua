@@ -48,6 +48,14 @@ describe("a token", function()
     assert.are_not.equal(token_of(address), token_of(address:upper()))
   end)
 
+  it("is drawn to its last character", function()
+    local last = {}
+    for i = 1, 200 do last[token_of(("%032x"):format(i) .. "abcdef"):sub(-1)] = true end
+    local count = 0
+    for _ in pairs(last) do count = count + 1 end
+    assert.is_true(count > 8, count)
+  end)
+
   it("does not show which characters were digits or capitals", function()
     local differs = false
     local address = "T1a2b3c4d5e6f7g8h9J1K2L3M4N5P6Q7R8"

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 --- Histories and lists, complete: an iterator that turns the pages, walks the windows and delivers each record once.
--- client/methods.lua makes the walks that users hold; write/reading.lua reads whole lists. Read the files in this order:
+-- client/methods.lua makes the walks that users hold; write/reading.lua reads whole lists. Files in reading order:
 --
 --   params      the parameters of a walk: the walk's own and the operation's
 --   pages       one page: what is asked for, and what an answer shows

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- The parameters of a walk: its own are taken apart from the operation's and checked, and say from when to when it goes.
+-- The parameters of a walk: its own are taken apart from the operation's and checked, and say from when to when it is.
 
 local cursors = require "purser.client.history.cursor"
 local errors = require "purser.client.call.errors"
