@@ -13,6 +13,9 @@ describe("purser.client.transport", function()
       assert.is_true(parts[name] or type(purser.transport[name]) == "function", name)
     end
     listing:close()
+    for _, name in ipairs { "record", "replay", "openresty", "cosocket" } do -- of other rooms
+      assert.is_function(purser.transport[name])
+    end
   end)
 
   it("says which transports there are when asked for another", function()
