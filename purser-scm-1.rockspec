@@ -376,6 +376,7 @@ build = {
     ["purser.write.planned"] = "lua/purser/write/planned.lua",
     ["purser.write.reading"] = "lua/purser/write/reading.lua",
     ["purser.write.reconcile"] = "lua/purser/write/reconcile.lua",
+    ["purser.write.registered"] = "lua/purser/write/registered.lua",
     ["purser.write.verdict"] = "lua/purser/write/verdict.lua",
     -- end: modules
   },

@@ -144,7 +144,7 @@ describe("a page", function()
     end
   end)
 
-  it("without records is none for a strict source where a total names some: without a number it is the first", function()
+  it("without records is none for a strict source where a total names some, on the first page alone", function()
     for page, is_senseless in pairs { [0] = true, [1] = true, [2] = false } do
       local source = source_of(PAGE, { { data = {}, totalRecords = 3, totalPageNum = 1 } },
         { strict = true, time = "timestamp" })
