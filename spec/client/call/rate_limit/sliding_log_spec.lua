@@ -24,6 +24,21 @@ local function reserve(takes, priority, number, run)
   return log.reserve(kv, now, takes, priority or 1, number or 0, run or "1")
 end
 
+describe("what was sent", function()
+  it("counts until its step is a span old, and no longer", function()
+    local sent = { 1000, 3, 1080, 4 }
+    for time, load in pairs { [1000] = 7, [1000 + SPAN - 1] = 7, [1000 + SPAN] = 4, [1080 + SPAN] = 0 } do
+      assert.equal(load, log.load_at(sent, SPAN, time))
+    end
+  end)
+
+  it("keeps the queue for ever, also where a pool is blocked", function()
+    blocks.block_pool(kv, now, "ip", SPAN, 5000)
+    assert.equal(-1, (reserve(takes_of(1))))
+    assert.equal(0, keep[log.QUEUE])
+  end)
+end)
+
 describe("the rule", function()
   it("lets no window of the span hold more than the capacity, and wastes less than a step of it", function()
     for seed = 1, 10 do
