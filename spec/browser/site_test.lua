@@ -37,6 +37,14 @@ local QUESTIONS = {
   { "drop payment", "docs/desk/payouts.html#the-life-of-a-payment" },
   { "wait withdrawal", "docs/desk/receive.html#waiting" },
   { "secret memory", "docs/client/signing.html#where-the-secret-key-is" },
+  -- Questions that a newcomer could not answer within two minutes, as whole sentences where that is how they come.
+  { "How do I list the payments of a queue in Lua?", "docs/desk/payouts.html#a-list-in-lua" },
+  { "payouts.read", "docs/reference/desk.html#purserpayoutsread" },
+  { "decimal comma", "docs/troubleshooting.html#questions" }, { "iterator name", "docs/client/histories.html" },
+  { "webhook authority", "docs/troubleshooting.html#questions" },
+  { "account name of a statement", "docs/desk/books.html#a-statement" },
+  { "opening balance", "docs/desk/books.html#a-statement" },
+  { "Can I test without a network?", "docs/guide.html#a-test-without-a-network" },
 }
 local CUT = "const all = [...document.querySelectorAll('.diagram .scroll')]; "
   .. "return all.filter((one) => one.scrollWidth > one.clientWidth).length"

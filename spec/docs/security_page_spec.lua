@@ -10,7 +10,7 @@ describe("the page of promises", function()
   it("names for each promise a test that exists", function()
     local table_of_promises = page:match "\n## What is promised\n(.-)\n## "
     local rows = 0
-    for promise, path, name in table_of_promises:gmatch "\n| ([^|\n]+) | `(spec/[%w_/]+%.lua)`: ([^|\n]+) |" do
+    for promise, path, name in table_of_promises:gmatch "\n| ([^|\n]+) | `(spec/[%w_/]+%.lua)`: `([^`\n]+)` |" do
       rows = rows + 1
       local specs = read(path):gsub('it%("regression: ', 'it("'):gsub("as_root%(", "it(")
       assert(specs:find('it("' .. name, 1, true), promise .. ": no test of that name in " .. path)

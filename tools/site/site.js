@@ -22,6 +22,13 @@
       search();
     } }));
   };
+  const idle = new Set(("a an and are can do does for from how i in is it me my of on or the there to what when where "
+    + "which who why with").split(" ")); // of a whole question: they say nothing of what is looked for
+  const wordsOf = (text) => {
+    const all = text.toLowerCase().split(/[\s?,!]+/).filter(Boolean);
+    const some = all.filter((word) => !idle.has(word));
+    return (some.length > 0 ? some : all).map((word) => ({ text: word }));
+  };
   const escaped = (word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
   const scoreOf = (section, words) => {
     let score = section.anchor === "" ? 2 : 0; // the top of a page before its parts
@@ -46,7 +53,7 @@
     return text.split(pattern).map((part, i) => i % 2 ? make("mark", {}, part) : part);
   };
   const search = () => {
-    const words = $("words").value.toLowerCase().split(/\s+/).filter(Boolean).map((text) => ({ text }));
+    const words = wordsOf($("words").value);
     $("found").hidden = words.length === 0 || !sections;
     if ($("found").hidden) return;
     const found = sections.map((section) => [scoreOf(section, words), section]).filter(([score]) => score > 0)
