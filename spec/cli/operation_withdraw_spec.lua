@@ -2,6 +2,7 @@
 -- Looks before money leaves: what is read and shown.
 
 local at_shell = require "at_shell"
+local core = require "purser.core"
 
 local TRON = "TLa2f6VPqDgRE67v1736s7bJ8Ray5wYjU7"
 local EVM = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed"
@@ -37,9 +38,12 @@ describe("purser wallet withdraw", function()
       "error: the address has the form of Ethereum", "nothing was sent" } do
       assert.is_truthy(err:find(text, 1, true), text .. " in " .. err)
     end
-    err = select(3, at.run("wallet", "withdraw", "--coin", "USDT", "--netWork", "TRX", "--address", EVM, "--amount",
-      "5", "--yes", "--json"))
-    assert.matches('^{"error":{"message":"Withdrawal of 5 USDT: nothing was sent","kind":"argument"', err)
+    local _, out = at.run("wallet", "withdraw", "--coin", "USDT", "--netWork", "TRX", "--address", EVM, "--amount",
+      "5", "--yes", "--json")
+    local failure = core.decode(out).error
+    assert.same({ "argument", "not_sent" }, { failure.kind, failure.outcome })
+    assert.matches("^Withdrawal of 5 USDT: nothing was sent: .*; the amount 5 is below the minimum of 10$",
+      failure.message)
     assert.equal(before, sent())
   end)
 

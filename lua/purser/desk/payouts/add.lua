@@ -104,7 +104,8 @@ function M.insert(self, tx, payment)
   if not known then tx:reject(select(2, argument_error(payment.key, "its id is that of another call"))) end
   if M.differs(known, payment) then
     local _, err = argument_error(payment.key, ("is in the queue with other content: %s; put the old value back, or "
-      .. "correct it by a plan of the list (payouts:plan) where nothing was sent for it"):format(M.difference(known, payment)))
+      .. "correct it by a plan of the list (payouts:plan) where nothing was sent for it")
+      :format(M.difference(known, payment)))
     err.code, err.details = "payouts.other_content", { key = payment.key }
     tx:reject(err)
   end
