@@ -35,7 +35,9 @@ end
 
 -- A list changes as a person changes it between two runs.
 local edits = {
-  function(rows, n) rows[#rows + 1] = { "k" .. n, tostring(n + 10) } end,
+  function(rows, n)
+    for i = 0, random(3) do rows[#rows + 1] = { ("k%d%d"):format(n, i), tostring(10 * n + i) } end
+  end,
   function(rows) table.remove(rows, random(#rows)) end,
   function(rows) rows[random(#rows)][2] = tostring(100 + random(50)) end,
   function(rows) -- keys are line numbers
@@ -64,8 +66,8 @@ local function worker_of(name)
   local of = { name = name, sent = {}, count = 0 }
   of.client = at.client_with { transport = at.transport(function(request, inner)
     local id, amount = request.target:match "clientTranId=(%w+)", request.target:match "amount=([%d.]+)"
-    if request.method ~= "POST" or not id then return inner:send(request) end
     if of.is_dead then error("interrupted!", 0) end
+    if request.method ~= "POST" or not id then return inner:send(request) end
     if of.is_beside then schedule.sleep(1) end
     of.count = of.count + 1
     if of.stops_at == of.count then
@@ -138,9 +140,10 @@ local function look(payouts, rows)
   return plan, printed
 end
 
--- What time does: leases end, and a worker that is gone gives no sign of life.
+-- What time does: leases end, a worker that is gone gives no sign of life, and a run gives up what nothing decides.
 local function pass_time()
   at.set "lease_until = ''"
+  if random(3) == 1 then at.set "stage = 'undecided', state = 'undecided' WHERE stage = 'sent'" end
   assert(at.journal.db:rows "DELETE FROM purser_workers")
   at.sim:advance(60000)
 end
@@ -148,10 +151,10 @@ end
 -- Runs a plan, interrupted or killed perhaps: a killed run leaves its sign of life, and ends nothing.
 local function run(of, queue, plan)
   of.sent, of.is_dead = {}, nil
-  local fate = random(6)
+  local fate = random(4)
   of.stops_at = fate == 1 and of.count + random(3) or nil
   of.loses_at = fate == 2 and of.count + random(3) or nil
-  world.killed[of.name] = fate < 3 and random(2) == 1 or nil
+  world.killed[of.name] = fate < 3 and random(3) > 1 or nil
   local ok, report, err = schedule.protect(function() return payouts_of(of, queue):run(plan) end)
   of.stops_at, of.loses_at, of.is_dead, world.killed[of.name] = nil, nil, nil, nil
   if not ok then assert.matches("interrupted!", tostring(report), 1, true) end
