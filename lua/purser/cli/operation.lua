@@ -77,7 +77,7 @@ end
 local function stop_unread(err)
   local code = report.failure(catalogue.by_name["wallet.coins"], {}, err)
   report.say("nothing was sent, because the coins and networks cannot be read%s",
-    err.outcome == "rejected" and "; --unchecked sends it as typed" or "")
+    err.code == "700007" and "; --unchecked sends it as typed" or "")
   report.stop(code)
 end
 
@@ -91,7 +91,6 @@ local function reject(plan, options)
     .. table.concat(plan.problems, "; ") or "")
   for _, problem in ipairs(plan.problems) do report.say("error: %s", problem) end
   say_warnings(plan)
-  if plan.has_doubtful_address then report.say("--unchecked takes the address as it is") end
   report.stop(report.BAD_INPUT)
 end
 

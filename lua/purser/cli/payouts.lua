@@ -168,14 +168,7 @@ end
 
 -- Ends the command where a plan has errors, or rows that differ from what was or may have been sent.
 local function reject(plan, options)
-  local is_doubtful = false
-  for _, payment in ipairs(plan.payments) do
-    is_doubtful = is_doubtful or payment.problems[1] and payment.has_doubtful_address
-  end
-  if plan.bad > 0 then
-    report.bad_input("%d of %d payments have errors; nothing was sent%s", plan.bad, #plan.payments,
-      is_doubtful and "; --unchecked takes addresses as they are" or "")
-  end
+  if plan.bad > 0 then report.bad_input("%d of %d payments have errors; nothing was sent", plan.bad, #plan.payments) end
   if not plan.refused[1] then return end
   for _, line in ipairs(payments_plan.refused(plan, commands(options))) do report.say("%s", line) end
   report.bad_input "nothing was sent, nothing was changed"

@@ -319,6 +319,7 @@ end
 function M.begin(self, plan)
   local shown, person, new = plan, plan.person or os.getenv "USER" or self.worker, {}
   for _, entry in ipairs(plan.send) do new[#new + 1] = not entry.now and entry.made or nil end
+  local confirmed = digest_of(shown.list or shown.send)
   return add.adding(self, new, function(tx, add_new)
     tx:lock(add.LOCK)
     queue.check_account(tx, self, not shown.list)
@@ -330,7 +331,7 @@ function M.begin(self, plan)
       number = tx:rows(NEXT_NUMBER)[1].number
       tx:rows([[INSERT INTO purser_runs (number, account, queue, digest, source, person, begun_at, payments, sums)
         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)]], number, self.account, self.queue,
-        digest_of(shown.list or shown.send), plan.path or "", person, planned.time_text(tx:now()),
+        confirmed, plan.path or "", person, planned.time_text(tx:now()),
         ("%d"):format(#taken), plan.sums or "")
       enlist(tx, self, taken, add_new, number)
     end
