@@ -122,8 +122,8 @@ describe("a command", function()
     table.sort(ignored)
     assert.same({}, ignored)
     local unknown = {}
-    local function each_leaf(branch, name)
-      for _, child in ipairs(branch.commands) do
+    local function each_leaf(of, name)
+      for _, child in ipairs(of.commands) do
         local path, inner = name .. child[1], child.load()
         if inner.commands then each_leaf(inner, path .. " ")
         elseif not read[path] and not ROOMS[path:match "^%S+"] then unknown[#unknown + 1] = path end
