@@ -66,4 +66,56 @@ describe("The writers of statements", function()
     assert.equal("0.100000000000000001", lines[3].closing[1].amount)
     assert.truthy(lines[1].remarks[2]:find("not read: Main, deposit", 1, true))
   end)
+
+  -- The columns and the types of events that rotki documents for its generic import, transcribed.
+  local EVENT = "Type,Location,Currency,Amount,Fee,Fee Currency,Description,Timestamp"
+  local TYPES = { Deposit = true, Withdrawal = true, Income = true, Loss = true, Spend = true, Staking = true }
+
+  local function events_of(...)
+    local made = statement("USDT", "x")
+    made.entries = {}
+    for i, entry in ipairs { ... } do
+      made.entries[i] = { time = "1700000000000", rid = entry.rid or "r1", text = entry.text or "event", fact = {},
+        legs = entry }
+    end
+    local text = text_of("rotki", made)
+    assert.equal(EVENT, text:match "^[^\n]+")
+    local rows, list = assert(csv.parse(text)), {}
+    for i = 2, #rows do
+      local row = rows[i]
+      assert.equal(8, #row)
+      assert.is_true(TYPES[row[1]])
+      assert.same({ "external", "1700000000000" }, { row[2], row[8] })
+      assert.equal(row[5] == "" and "" or row[3], row[6])
+      list[i - 1] = ("%s %s %s fee %s: %s"):format(row[1], row[4], row[3], row[5], row[7])
+    end
+    return list
+  end
+
+  it("write for rotki what comes and goes, as its documented columns want it", function()
+    local SPOT, LEAVING, FEES = "Assets:A:Main:Spot", "Assets:A:Main:Leaving", "Expenses:A:Fees:Withdrawal"
+    local OUTSIDE, CONVERSION = "Equity:A:Outside", "Equity:A:Conversion"
+    assert.same({ "Deposit 5 USDT fee : deposit", "Withdrawal 20 USDT fee 1: withdrawal sent",
+      "Withdrawal 0.0000001 USDT fee : event", "Deposit 7 USDT fee : event", "Income 7 USDT fee : event" }, events_of(
+      { { SPOT, "USDT", "5" }, { OUTSIDE, "USDT", "-5" }, text = "deposit" },
+      { { LEAVING, "USDT", "-21" }, { OUTSIDE, "USDT", "20" }, { FEES, "USDT", "1" }, text = "withdrawal sent" },
+      { { SPOT, "USDT", "-0.0000001" }, { "Assets:A:Transit", "USDT", "0.0000001" } },
+      { { SPOT, "USDT", "7" }, { "Equity:A:Unexplained:Main", "USDT", "-7" } },
+      { { "Assets:A:Rebates", "USDT", "7" }, { "Income:A:Rebates", "USDT", "-7" } }))
+    assert.same({ "Spend 0.3 1INCH fee : conversion", "Income 0.5 MX fee 0.01: conversion" }, events_of(
+      { { SPOT, "1INCH", "-0.3" }, { CONVERSION, "1INCH", "0.3" }, { CONVERSION, "MX", "-0.5" },
+        { "Expenses:A:Fees:Conversion", "MX", "0.01" }, { SPOT, "MX", "0.49" }, text = "conversion" }))
+  end)
+
+  it("write no event for what moves between owners or is brought forward, and none of a zero", function()
+    local SPOT, FEES = "Assets:A:Main:Spot", "Expenses:A:Fees:Withdrawal"
+    assert.same({ "Withdrawal 1 USDT fee : event", "Deposit 21 USDT fee : event" }, events_of(
+      { { SPOT, "USDT", "-9" }, { "Assets:A:Sub-desk1:Futures", "USDT", "9" } },
+      { { SPOT, "USDT", "9" }, { "Equity:A:Opening", "USDT", "-9" }, rid = "" },
+      { { SPOT, "USDT", "-1" }, { FEES, "USDT", "1" } },
+      { { SPOT, "USDT", "21" }, { "Equity:A:Outside", "USDT", "-20" }, { FEES, "USDT", "-1" } }))
+    local made = statement("USDT", "=1+1")
+    assert.equal("deposit; id abababababababab; service-id =1+1; tx =1+1",
+      assert(csv.parse(text_of("rotki", made)))[2][7])
+  end)
 end)
