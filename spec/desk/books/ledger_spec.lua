@@ -5,7 +5,7 @@
 local books_world = require "books_world"
 local files = require "files"
 local ledger = require "purser.desk.books.ledger"
-local record = require "purser.desk.books.record"
+local records = require "purser.desk.books.record"
 
 local MINUTE, NOW = 60000, 1700000000000
 local OUTSIDE = "TXbuy5rFPKWTMsHX6XgYoTTyEBRKoPf7aJ"
@@ -87,7 +87,7 @@ describe("The versions of a record", function()
     local books = books_world.open(books_world.new { subs = 0 })
     for step = 1, count do
       local rows = {}
-      record.add(rows, "withdrawal", { id = "w", coin = "USDT", amount = "20", transactionFee = "0", applyTime = NOW,
+      records.add(rows, "withdrawal", { id = "w", coin = "USDT", amount = "20", transactionFee = "0", applyTime = NOW,
         address = OUTSIDE, status = step % 2 == 1 and 2 or 3, transHash = ("%d"):format(step) },
         { account = "Account", owner = "Main", source = "s", asset = tostring, is_own = tostring })
       books.store:write(function(tx, rev)
