@@ -5,6 +5,8 @@ local files = require "files"
 local record = require "purser.desk.books.record"
 local stores = require "purser.desk.books.store"
 
+local unpack = table.unpack or unpack -- luacheck: ignore
+
 local context = { account = "A", owner = "Main", source = "A|Main|deposit", asset = function(coin) return coin end }
 
 local function rows(...)
@@ -155,10 +157,10 @@ describe("The store of the books", function()
     assert.is_true(statements(200) <= 3)
     assert.is_true(statements(800) <= 9)
     local count, last, sqls = 0, "", {}
-    local rows = store.rows
+    local inner = store.rows
     store.rows = function(self, sql, ...)
       sqls[sql] = { ... }
-      return rows(self, sql, ...)
+      return inner(self, sql, ...)
     end
     for row in store:each("A", "") do
       assert.is_true(row.time > last)
@@ -166,7 +168,7 @@ describe("The store of the books", function()
     end
     assert.equal(800, count)
     for sql, values in pairs(sqls) do
-      for _, step in ipairs(rows(store, "EXPLAIN QUERY PLAN " .. sql, (table.unpack or unpack)(values))) do -- luacheck: ignore
+      for _, step in ipairs(inner(store, "EXPLAIN QUERY PLAN " .. sql, unpack(values))) do
         assert.is_nil(step.detail:find "TEMP B%-TREE")
         assert.truthy(step.detail:find("purser_books_record_time", 1, true), step.detail)
       end

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- Statements as files: exact amounts, names that other programs take, no stranger's text where it would do harm.
 
+local books_statement = require "books_statement"
 local core = require "purser.core"
 local csv = require "purser.client.util.csv"
 local writers = require "purser.desk.books.writers"
@@ -22,7 +23,180 @@ local function text_of(format, made)
   return table.concat(parts)
 end
 
+-- What each format writes of it, without the remarks of a head; a line that begins with four blanks goes on there. An
+-- id of 64 equal digits is ID and the digit.
+local REMARKS = [[
+statement of A from 2023-11-14 to 2023-11-16 (not included), revision 7
+not read: Main, deposit, from 2023-11-14 to now: it is down
+not read: Sub-a, key, from 2023-11-14 to 2023-11-15: no key
+not reconciled: no balance shows Assets:A:Main:Futures
+not explained: -3 of USDT by 2023-11-14
+open: 4444444444444444 of 2023-11-14, 5 MX: not final: deposit in state WAIT
+negative: Assets:A:Main:Spot holds -2.75 USDT after ~Assets:A:Main:S
+assumed: where the fee of 2 withdrawals stands]]
+
+local WRITTEN = {
+  hledger = [[
+tag id
+tag service-id
+tag client-id
+tag tx
+tag pair
+tag fee
+tag corrects
+tag since
+account Assets:A:Main:Leaving
+account Assets:A:Main:Spot
+account Assets:A:Transit
+account Equity:A:Outside
+account Equity:A:Unexplained:Main
+account Expenses:A:Fees:Withdrawal
+commodity "1INCH"
+  format 1.0 "1INCH"
+commodity "USDT"
+  format 1.00 "USDT"
+
+2023-11-14 ! withdrawal asked
+  ; id: 1111111111111111
+  ; service-id: s1
+  ; client-id: c1
+  ; tx: 0xab
+  Assets:A:Main:Leaving  21 "1INCH"
+  Assets:A:Main:Spot  -21 "1INCH"
+
+2023-11-14 * withdrawal sent
+  ; id: 1111111111111111
+  ; service-id: s1
+  ; client-id: c1
+  ; tx: 0xab
+  ; pair: 2222222222222222
+  ; fee: assumed
+  Assets:A:Main:Leaving  -21 "1INCH"
+  Assets:A:Transit  20 "1INCH"
+  Expenses:A:Fees:Withdrawal  1 "1INCH"
+
+2023-11-14 * correction
+  ; id: 3333333333333333
+  ; corrects: 2023-10
+  Assets:A:Main:Spot  0.25 "USDT"
+  Equity:A:Outside  -0.25 "USDT"
+
+2023-11-14 * not explained by any record
+  ; since: 2023-11-13
+  Assets:A:Main:Spot  -3 "USDT"
+  Equity:A:Unexplained:Main  3 "USDT"
+
+2023-11-15 * closing balances
+  Assets:A:Main:Spot  0 "1INCH" = 0 "1INCH"
+  Assets:A:Main:Spot  0 "USDT" = -2.75 "USDT"
+]],
+  beancount = [[
+option "inferred_tolerance_multiplier" "0"
+2023-11-14 open Assets:A:Main:Leaving
+2023-11-14 open Assets:A:Main:Spot
+2023-11-14 open Assets:A:Transit
+2023-11-14 open Equity:A:Outside
+2023-11-14 open Equity:A:Unexplained:Main
+2023-11-14 open Expenses:A:Fees:Withdrawal
+2023-11-14 commodity X-1INCH-12BF
+  name: "1INCH"
+2023-11-14 commodity USDT
+  name: "USDT"
+
+2023-11-14 ! "withdrawal asked"
+  id: "1111111111111111"
+  service-id: "s1"
+  client-id: "c1"
+  tx: "0xab"
+  Assets:A:Main:Leaving  21 X-1INCH-12BF
+  Assets:A:Main:Spot  -21 X-1INCH-12BF
+
+2023-11-14 * "withdrawal sent"
+  id: "1111111111111111"
+  service-id: "s1"
+  client-id: "c1"
+  tx: "0xab"
+  pair: "2222222222222222"
+  fee: "assumed"
+  Assets:A:Main:Leaving  -21 X-1INCH-12BF
+  Assets:A:Transit  20 X-1INCH-12BF
+  Expenses:A:Fees:Withdrawal  1 X-1INCH-12BF
+
+2023-11-14 * "correction"
+  id: "3333333333333333"
+  corrects: "2023-10"
+  Assets:A:Main:Spot  0.25 USDT
+  Equity:A:Outside  -0.25 USDT
+
+2023-11-14 * "not explained by any record"
+  since: "2023-11-13"
+  Assets:A:Main:Spot  -3 USDT
+  Equity:A:Unexplained:Main  3 USDT
+
+2023-11-16 balance Assets:A:Main:Spot  0 ~ 0 X-1INCH-12BF
+2023-11-16 balance Assets:A:Main:Spot  -2.75 ~ 0 USDT
+]],
+  csv = [[
+date,time,id,kind,text,state,account,asset,amount,service_id,tx,address,memo,fee
+2023-11-14,1700000000000,ID1,withdrawal,withdrawal asked,7,Assets:A:Main:Leaving,1INCH,21,s1,0xab,T1,7,assumed
+2023-11-14,1700000000000,ID1,withdrawal,withdrawal asked,7,Assets:A:Main:Spot,1INCH,-21,s1,0xab,T1,7,assumed
+2023-11-14,1700000001000,ID1,withdrawal,withdrawal sent,7,Assets:A:Main:Leaving,1INCH,-21,s1,0xab,T1,7,assumed
+2023-11-14,1700000001000,ID1,withdrawal,withdrawal sent,7,Assets:A:Transit,1INCH,20,s1,0xab,T1,7,assumed
+2023-11-14,1700000001000,ID1,withdrawal,withdrawal sent,7,Expenses:A:Fees:Withdrawal,1INCH,1,s1,0xab,T1,7,
+    assumed
+2023-11-14,1700000002000,ID3,deposit,correction,5,Assets:A:Main:Spot,USDT,0.25,,,,,
+2023-11-14,1700000002000,ID3,deposit,correction,5,Equity:A:Outside,USDT,-0.25,,,,,
+2023-11-14,1700000003000,~Assets:A:Main:Spot USDT,line,not explained by any record,,Assets:A:Main:Spot,USDT,-3,,
+    ,,,
+2023-11-14,1700000003000,~Assets:A:Main:Spot USDT,line,not explained by any record,,Equity:A:Unexplained:Main,
+    USDT,3,,,,,
+]],
+  jsonl = [[
+{"account":"A","from":"2023-11-14","to":"2023-11-16","rev":"000000000007","remarks":[REMARKS]}
+{"date":"2023-11-14","time":"1700000000000","rid":"ID1","text":"withdrawal asked","pending":true,
+    "id":"1111111111111111","service-id":"s1","client-id":"c1","tx":"0xab",
+    "postings":[{"account":"Assets:A:Main:Leaving","asset":"1INCH","amount":"21"},{"account":"Assets:A:Main:Spot",
+    "asset":"1INCH","amount":"-21"}]}
+{"date":"2023-11-14","time":"1700000001000","rid":"ID1","text":"withdrawal sent","pending":false,
+    "id":"1111111111111111","service-id":"s1","client-id":"c1","tx":"0xab","pair":"2222222222222222",
+    "fee":"assumed","postings":[{"account":"Assets:A:Main:Leaving","asset":"1INCH","amount":"-21"},
+    {"account":"Assets:A:Transit","asset":"1INCH","amount":"20"},{"account":"Expenses:A:Fees:Withdrawal",
+    "asset":"1INCH","amount":"1"}]}
+{"date":"2023-11-14","time":"1700000002000","rid":"ID3","text":"correction","pending":false,
+    "id":"3333333333333333","corrects":"2023-10","postings":[{"account":"Assets:A:Main:Spot","asset":"USDT",
+    "amount":"0.25"},{"account":"Equity:A:Outside","asset":"USDT","amount":"-0.25"}]}
+{"date":"2023-11-14","time":"1700000003000","rid":"~Assets:A:Main:Spot USDT",
+    "text":"not explained by any record","pending":false,"since":"2023-11-13",
+    "postings":[{"account":"Assets:A:Main:Spot","asset":"USDT","amount":"-3"},
+    {"account":"Equity:A:Unexplained:Main","asset":"USDT","amount":"3"}]}
+{"closing":[{"account":"Assets:A:Main:Spot","asset":"1INCH","amount":"0"},{"account":"Assets:A:Main:Spot",
+    "asset":"USDT","amount":"-2.75"}]}
+]],
+  rotki = [[
+Type,Location,Currency,Amount,Fee,Fee Currency,Description,Timestamp
+Withdrawal,external,1INCH,20,1,1INCH,"withdrawal sent; id 1111111111111111; service-id s1; client-id c1;
+     tx 0xab; pair 2222222222222222; fee assumed",1700000001000
+Deposit,external,USDT,0.25,,,"correction; id 3333333333333333; corrects 2023-10",1700000002000
+Withdrawal,external,USDT,3,,,"not explained by any record; since 2023-11-13",1700000003000
+]],
+}
+
 describe("The writers of statements", function()
+  it("write of a statement with an entry of each form just this", function()
+    for format, expected in pairs(WRITTEN) do
+      local head = REMARKS
+      if format == "jsonl" then
+        head = ""
+        expected = expected:gsub("REMARKS", (('"' .. REMARKS .. '"'):gsub("\n", '","')))
+      elseif format == "csv" or format == "rotki" then head = "" else
+        head = ("; " .. head .. "\n"):gsub("\n(.)", "\n; %1")
+      end
+      local text = text_of(format, books_statement.rich())
+      for digit = 1, 4 do text = text:gsub((tostring(digit)):rep(64), "ID" .. digit) end
+      assert.equal(head .. expected:gsub("\n    ", ""), text)
+    end
+  end)
+
   it("quote every commodity of a journal, with the most places that it has", function()
     local text = text_of("hledger", statement("1INCH", "x"))
     assert.truthy(text:find('commodity "1INCH"\n  format 1.000000000000000000 "1INCH"', 1, true))

@@ -107,8 +107,8 @@ local function are_alike(rows, counts, count)
 end
 
 --- Matches withdrawals with deposits. `said` has what a person named, by withdrawal id: the id of the pair as `value`;
---- `outside` the withdrawals that a person said went elsewhere. Returns the pair of each id, and the number of candidates
---- of what stays open.
+--- `outside` the withdrawals that a person said went elsewhere. Returns the pair of each id, and the number of
+--- candidates of what stays open.
 function M.pairs(withdrawals, deposits, said, outside)
   local pair_of, by_rid, free, open = {}, {}, {}, {}
   local function pair(withdrawal, deposit)
