@@ -83,8 +83,10 @@ back=1d client=parent entity=status every=1d is_lone=true is_one_answer=true is_
       described(books, { name = "Main", is_main = true, client = books.main.client }))
     assert.equal(filled(OWN .. ADDRESSES, { OWNER = "Sub-a", KEY = "own", BROKER = "instead=broker.deposit_history ",
       ADDRESS = "instead=broker.deposit_addresses " })
-      .. "\nback=1d client=parent every=1d is_state=true list=key\n" .. filled(KEYS, { GROUP = "sub_account" })
-      .. "\n" .. filled(family("sub_account", "", "a") .. family("sub_account", "a", "") .. family("sub_account", "a", "b"), {}),
+      .. "\nback=1d client=parent every=1d is_state=true list=key\n"
+      .. filled(KEYS, { GROUP = "sub_account" }) .. "\n"
+      .. filled(family("sub_account", "", "a") .. family("sub_account", "a", "")
+      .. family("sub_account", "a", "b"), {}),
       described(books, { name = "Sub-a", sub = "a", client = { name = "own" } }))
   end)
 
