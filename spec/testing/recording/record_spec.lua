@@ -71,8 +71,11 @@ describe("a recording", function()
   it("has 0 for a status that is none", function()
     local lines = {}
     local statuses = { 200, 999, 0, 1000, -1, "204", "no" }
-    local recorder = assert(purser.transport.record({
-      send = function() return { status = table.remove(statuses, 1) } end }, { write = function(line) lines[#lines + 1] = core.decode(line).status return true end }))
+    local inner = { send = function() return { status = table.remove(statuses, 1) } end }
+    local recorder = assert(purser.transport.record(inner, { write = function(line)
+      lines[#lines + 1] = core.decode(line).status
+      return true
+    end }))
     for _ = 1, 7 do recorder:send { method = "GET", target = "/" } end
     assert.same({ 200, 999, 0, 0, 0, 204, 0 }, lines)
   end)
