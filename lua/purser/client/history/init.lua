@@ -59,7 +59,7 @@ local function learn_width(self, window, found)
   local span, goal = window.last - window.first + 1, self.goal
   local width
   if found.records then
-    width = math.floor(span * math.min(STRIDE, goal / found.count))
+    width = math.floor(span * math.min(STRIDE, goal / math.max(1, found.count)))
     if width < self.width and span < self.width / 2 then return end
   else
     -- The records that came show how dense it is; a total shows it better.
