@@ -96,8 +96,6 @@ local function items(text)
   return list
 end
 
-M.items = items
-
 function kinds.permissions(text, rule)
   for _, name in ipairs(items(text)) do
     if not (rule.row.group == "broker" and PERMISSIONS or FAMILY_PERMISSIONS)[name] then
