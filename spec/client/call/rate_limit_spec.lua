@@ -58,6 +58,18 @@ describe("a rate limit", function()
     assert.equal(1, closed)
   end)
 
+  it("waits as long as it may, and no longer", function()
+    for _, case in ipairs { { 10240, true }, { 10239, false } } do
+      local options = { max_wait_ms = case[1] }
+      one.now = 1000000
+      local limit = limit_of(10, options)
+      assert(limit:acquire(row(10), "key", pause))
+      local takes, message = limit:acquire(row(10), "key", pause)
+      assert.equal(case[2], takes ~= nil, message)
+      if not takes then assert.matches("longer than max_wait_ms", message) end
+    end
+  end)
+
   it("counts one for each call in a pool of requests, whatever the call weighs", function()
     local limit = purser.rate_limit { now = one.clock, requests_per_second = 2, when_full = "reject" }
     for _ = 1, 2 do assert(limit:acquire(row(50), "key", pause)) end

@@ -25,6 +25,17 @@ describe("the error of a transport", function()
   end)
 end)
 
+describe("the error of a call that is over before it begins", function()
+  it("says what ended it", function()
+    local err = setbacks.closed(WRITE)
+    assert.same({ "closed", "not_sent", "the client is closed", "make another", "a.write" },
+      { err.kind, err.outcome, err.message, err.hint, err.operation })
+    err = setbacks.forked(WRITE)
+    assert.same({ "transport", "unknown", "send", "a.write", false },
+      { err.kind, err.outcome, err.phase, err.operation, err.retryable })
+  end)
+end)
+
 describe("the error of a call that the rate limit does not let go", function()
   it("may be repeated after the pause, where there is one", function()
     for ms, seconds in pairs { [0] = false, [1] = 1, [1000] = 1, [1001] = 2 } do
