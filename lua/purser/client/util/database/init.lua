@@ -250,7 +250,7 @@ end
 
 --- Counts the commits of this process from now on, in the journal and in memory.
 function Database:count_commits()
-  self.counted = { process = false, confirmed = 0, tried = 0 }
+  self.counted = { process = false }
 end
 
 ---------------------------------------------------------------------------------------------------- transactions
