@@ -47,7 +47,7 @@ local function learn_members(members)
   end
 end
 
-local public_kinds = { time = "time", count = "number", flag = "flag", permissions = "choice", choice = "choice" }
+local public_kinds = { time = "time", count = "number", permissions = "choice", choice = "choice" }
 
 local function learn_path(path)
   for segment in path:gmatch "[^/]+" do segments[segment] = true end
