@@ -50,8 +50,8 @@ local M = {}
 ---@type fun(value: any): purser.decimal|nil, string|nil
 M.new = core.decimal
 
---- Makes a decimal of an amount as an answer may show it: a text of at most 100 bytes or a number, also with an exponent
---- of one or two digits, as `1.5e+2`. Returns nil for anything else.
+--- Makes a decimal of an amount as an answer may show it: a text of at most 100 bytes or a number, also with an
+--- exponent of one or two digits, as `1.5e+2`. Returns nil for anything else.
 ---@param value any
 ---@return purser.decimal|nil
 function M.shown(value)

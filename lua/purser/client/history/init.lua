@@ -244,7 +244,7 @@ local NO_PAGES = { page_size = math.huge, id = "apiKey" }
 
 --- Makes a strict reading: a walk for conclusions from a missing record (purser.write). Beyond a walk:
 ---   * all records are delivered; at the end `walk.source.incomplete` says why records may be missing (nil: none is),
----     by the total, the number of pages and the pages. purser.client.call.unwrap.beside has further members of an answer
+---     by the total, the number of pages and the pages. purser.client.call.unwrap.beside has further members
 ---   * a senseless answer is an error: a record without a sensible time, an empty first page whose total names records
 ---   * records that arrive during the reading may be missing, so that a busy history can be read
 ---   * records of other times are delivered, and times ahead of the clock may be requested
