@@ -56,6 +56,17 @@ describe("purser", function()
     for _, name in ipairs { "nope", "_jornal", "x", 5 } do assert.is_nil(purser[name]) end
   end)
 
+  it("ties stores of the rate limit to clients and to rate limits of their own", function()
+    local named = { store = { sqlite = "/nonexistent/limits", namespace = "a b" } }
+    for _, made in ipairs { { purser.rate_limit(named) }, { purser.new { base_url = "http://localhost", api_key = "k",
+      secret_key = "s", rate_limit = named } } } do
+      assert.is_nil(made[1])
+      assert.matches("namespace", made[2].message)
+    end
+    named.store.namespace = "a"
+    assert(purser.rate_limit(named)):close()
+  end)
+
   it("makes ids of 32 letters and digits, never the same", function()
     local seen = {}
     for _ = 1, 1000 do

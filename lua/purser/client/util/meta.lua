@@ -1648,15 +1648,16 @@ function Transports.openresty(options) end
 ---@return string|nil message
 function Transports.cosocket(options) end
 
---- Makes a transport that records what passes through `inner`. Options: `file`, the path of a new file, which only this
---- user can read; or `write`, a function that takes each line.
+--- Makes a transport that records the exchanges of `inner`. Options: `file`, the path of a new file that only this user
+--- can
+--- read; or `write`, a function of each line.
 ---@param inner purser.Transport
 ---@param options { file?: string, write?: (fun(line: string): any, string|nil) }
 ---@return purser.transport.recorder|nil transport
 ---@return string|nil message
 function Transports.record(inner, options) end
 
---- Makes a transport out of a recording: the path of its file, or a list of its lines.
+--- Makes a transport out of a recording: the path of a file, or a list of lines.
 ---@param source string|string[]
 ---@return purser.transport.replayer|nil transport
 ---@return string|nil message
