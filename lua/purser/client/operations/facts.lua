@@ -12,7 +12,7 @@ local M = {}
 M.weights = {
   ["broker.transfer"] = { means = FIFTY, { 50, "stated nowhere: assumed, as for the other transfers", "2026-11" },
     { 1, "ccxt 4.5.84 and gocryptotrader's newest test", "2026-09" } },
-  ["sub_account.transfer"] = { means = FIFTY, { 50, ADAPTER, "2026-09" }, { 1, "ccxt 4.5.84 and Mexc.Net", "2026-09" } },
+  ["sub_account.transfer"] = { means = FIFTY, { 50, ADAPTER, "2026-09" }, { 1, "ccxt 4.5.84; Mexc.Net", "2026-09" } },
   ["wallet.transfer"] = { { 50, ADAPTER .. "; ccxt 4.5.84", "2026-09" } },
   ["wallet.deposit_history"] = { { 10, ADAPTER .. "; ccxt 4.5.84", "2026-09" } },
   ["wallet.withdraw_legacy"] = { { 10, ADAPTER, "2026-09" } },
