@@ -99,7 +99,7 @@ describe("postings.entries", function()
     end
   end)
 
-  it("dates an entry by when its state counts, never before the entry before, and names its record and facts", function()
+  it("dates an entry by when its state counts, never before the entry before, and names its record", function()
     local list, facts = versions(withdrawal, "pending", "sent", "void"), { inside = false }
     list[1].booked, list[2].booked, list[3].booked = "5", "3", "7"
     local entries = postings.entries(list, facts, chart)
