@@ -102,6 +102,8 @@ describe("purser.desk.books", function()
     local world = books_world.new { subs = 0 }
     for message, options in pairs { ["since_ms"] = { since_ms = -1 }, ["every_ms"] = { every_ms = 999 },
       [" every_ms"] = { every_ms = 86400001 }, fee = { fee = "somewhere" }, pairs = { pairs = "a" },
+      ["pairs "] = { pairs = { "a b" } }, ["pairs  "] = { pairs = { { "a" } } },
+      ["pairs   "] = { pairs = { { "a", 1 } } },
       address_coins = { address_coins = "USDT" }, receiver = { receivers = { x = {} } } } do
       options.sqlite, options.client = files.new_path(), world.client
       local books, err = purser.books.open(options)
