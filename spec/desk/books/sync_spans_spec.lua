@@ -187,7 +187,8 @@ describe("A list of the books", function()
       return inner(self, tx, batch, rev)
     end
     read()
-    assert.same({ { 0, -90 * DAY + 5 * MINUTE, -50 * DAY }, { 1000, -50 * DAY + 1, -50 * DAY + 1000 }, { 2, -50 * DAY + 1001,
+    assert.same({ { 0, -90 * DAY + 5 * MINUTE, -50 * DAY },
+      { 1000, -50 * DAY + 1, -50 * DAY + 1000 }, { 2, -50 * DAY + 1001,
       -40 * DAY - 1 }, { 1, -40 * DAY, 0 } }, writes)
   end)
 end)
