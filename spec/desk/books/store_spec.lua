@@ -224,6 +224,7 @@ describe("The store of the books", function()
       return ("%s %s>%s %s"):format(row.owner, row.from_owner, row.to_owner, row.source)
     end
     assert.equal("Main >Sub-b b", take("b", { ["2"] = "Sub-b" }, 1700000000001))
+    assert.equal("Sub-b >Sub-b b", take("b", { ["2"] = "Sub-b" }, 1700000000001))
     assert.equal("Sub-a Sub-a>Sub-b b", take("a", { ["1"] = "Sub-a" }, 1700000000002))
     assert.equal("1", store:rows "SELECT count(*) || '' AS n FROM purser_books_record"[1].n)
   end)
@@ -242,5 +243,23 @@ describe("The store of the books", function()
     assert.equal(" A|Main|broker_deposits", take("A|Main|broker_deposits", "", 1700000000001))
     assert.equal("Sub-a A|Sub-a|deposit", take("A|Sub-a|deposit", "Sub-a", 1700000000002))
     assert.equal("Sub-a A|Sub-a|deposit", take("A|Main|broker_deposits", "", 1700000000003))
+  end)
+
+  it("says of a batch whether a record may still change, also where none did, and opens no other version", function()
+    local function is_open(state)
+      at = at + 1
+      local batch = { rows = rows(state), source = context.source, asked_at = ("%d"):format(at) }
+      store:write(function(tx, rev) store:apply(tx, batch, rev) end)
+      return batch.is_open or false, batch.changes
+    end
+    assert.same({ true, 1 }, { is_open(4) })
+    assert.same({ true, 0 }, { is_open(4) })
+    assert.same({ false, 1 }, { is_open(5) })
+    assert.same({ false, 0 }, { is_open(5) })
+    local path = files.new_path()
+    local other = assert(stores.open { sqlite = path, client = true })
+    other:rows "UPDATE purser_books_meta SET value = '2' WHERE name = 'version'"
+    other:close()
+    assert.same({ nil, "the books are of another version of Purser" }, { stores.open { sqlite = path } })
   end)
 end)
