@@ -5,6 +5,7 @@ local books_world = require "books_world"
 local model = require "purser.desk.books.model"
 local files = require "files"
 local purser = require "purser"
+local record = require "purser.desk.books.record"
 
 describe("purser.desk.books", function()
   after_each(files.remove_kept)
@@ -213,5 +214,36 @@ describe("purser.desk.books", function()
       assert.equal("from", err.parameter)
     end
     books:close()
+  end)
+
+  it("makes a statement of four times the records in at most five times the steps, in pages of statements", function()
+    local function cost(n)
+      local books, rows, start = books_world.open(books_world.new { subs = 0 }), {}, 1700000000000
+      local context = { account = "Account", owner = "Main", source = "s", asset = tostring }
+      for i = 1, n do -- each withdrawal goes to the one address at which all deposits come
+        record.add(rows, "withdrawal", { id = "w" .. i, coin = "USDT", amount = ("%d"):format(i % 7 + 1),
+          transactionFee = "1", address = "T1", applyTime = start + i * 1000, status = 7 }, context)
+        record.add(rows, "deposit", { coin = "USDT", amount = ("%d"):format(i % 7 + 1), address = "T1", status = 5,
+          insertTime = start + i * 1000 + 500, txId = "d" .. i }, context)
+      end
+      books.store:write(function(tx, rev)
+        books.store:apply(tx, { rows = rows, source = "s", asked_at = ("%d"):format(start + n * 1000) }, rev)
+      end)
+      local steps, asked, inner = 0, 0, books.store.db.rows
+      books.store.db.rows = function(...)
+        asked = asked + 1
+        return inner(...)
+      end
+      debug.sethook(function() steps = steps + 1 end, "", 1000)
+      assert(books:statement { from = "2023-11-01", to = "2023-12-01", write = function() end })
+      debug.sethook()
+      books:close()
+      return steps, asked
+    end
+    cost(10)
+    local steps, asked = cost(250)
+    local steps4, asked4 = cost(1000)
+    assert.is_true(steps4 <= 5 * steps)
+    assert.is_true(asked4 <= asked + 4) -- a page of 1,000 records and their changes are two
   end)
 end)
