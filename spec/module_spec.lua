@@ -95,7 +95,7 @@ describe("a program that makes one read call", function()
     assert.equal("client client.build client.call.call_options client.call.clock client.call.decoders "
       .. "client.call.pipeline client.call.rate_limit client.call.rate_limit.options "
       .. "client.call.rate_limit.process client.call.rate_limit.sliding_log client.call.response "
-      .. "client.call.validate client.operations client.operations.parameters "
+      .. "client.call.validate client.operations client.operations.facts client.operations.parameters "
       .. "client.operations.profile_rules client.operations.profiles client.operations.shapes "
       .. "client.operations.text client.operations.wallet client.options client.util.archive "
       .. "client.util.digest client.util.lazy client.util.loopback client.util.names_of "
