@@ -109,8 +109,9 @@ function World:operate()
     local d, n, of = list[1], self:credited()
     for _, x in ipairs(list) do good = good + (service.ever(x, now) and 1 or 0) end
     local verb, with
+    local is_old = service.ever(d, T0) and d.visible <= T0 and (row.ask == "before" or service.state(d, T0) == 5)
     if row.credited ~= "" then verb = "seen"
-    elseif row.ask == "before" and service.ever(d, T0) and d.visible <= T0 then verb = "refuse"
+    elseif is_old and not n[d.uid] then verb = "refuse"
     elseif n[d.uid] and n[d.uid] >= good then verb, with = "same", of[d.uid]
     elseif not d.customer then verb = "refuse"
     elseif service.state(d, now) == 5 then verb, with, self.given[row.dp] = "give", d.customer, true

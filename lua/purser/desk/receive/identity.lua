@@ -40,9 +40,9 @@ local function differing(v, row)
   return n
 end
 
--- Is this known deposit the record without a person, where no other is?
+-- Is this known deposit the record without a person, where no other is? A decided one that two records may be is not.
 local function is_strong(v, row)
-  if v.memo ~= row.memo then return false end
+  if v.memo ~= row.memo or row.held and (row.credited or row.closed) then return false end
   return v.tx ~= "" and v.tx == row.tx or row.tx == "" and v.time == row.time and differing(v, row) == 1
 end
 
@@ -67,6 +67,7 @@ local function pair_equal(round, groups, order)
     if shown[2] then table.sort(shown, by(record_rank)) end
     for i, v in ipairs(shown) do
       if rows[i] then round.used[rows[i]] = v else rest[#rest + 1] = v end
+      if rows[i] and rows[i].same ~= "" then round.shown[round.book:deposit(rows[i].same)] = true end
     end
     groups[face] = rest
   end
@@ -79,7 +80,7 @@ local function doubts_of(round, v)
     local is_near = row.time >= from or v.tx ~= "" and v.tx == row.tx
       or (v.tx == "" or row.tx == "") and math.abs(v.time - row.time) <= DAY
     local is_alike = v.memo == row.memo or v.memo == "" or row.memo == ""
-    if is_near and is_alike and not round.used[row] and row.same == "" then
+    if is_near and is_alike and not (round.used[row] or round.shown[row]) and row.same == "" then
       list[#list + 1] = row
     end
   end
@@ -138,7 +139,7 @@ local function deposit_of(round, v)
   if #strong == 1 and round.rivals[strong[1]] == 1 then return strong[1] end
   if rival then
     for _, row in ipairs(v.doubts) do
-      if not is_decided(row) then round.book:change(row, { held = true }) end
+      if not is_decided(row) or is_strong(v, row) then round.book:change(row, { held = true }) end
     end
   elseif open then
     return open
@@ -189,8 +190,8 @@ end
 ---@param reading { at: integer, from: integer, values: table[], is_first: boolean|nil }
 ---@return integer|nil need
 function M.take(book, reading)
-  local round = { book = book, reading = reading, used = {}, rivals = {}, waits = read_waits(book), waiting = {},
-    since = tonumber(book:meta "since") or 0 }
+  local round = { book = book, reading = reading, used = {}, shown = {}, rivals = {}, waits = read_waits(book),
+    waiting = {}, since = tonumber(book:meta "since") or 0 }
   local groups, order = grouped(reading.values)
   pair_equal(round, groups, order)
   for _, v in ipairs(left_over(round, groups, order)) do

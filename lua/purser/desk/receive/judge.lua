@@ -121,15 +121,16 @@ function M.settle(book, dp, verb, with, by, now)
     if not book:rows("SELECT customer FROM purser_receive_customer WHERE customer = $1", with)[1] then
       return nil, ("there is no customer %s"):format(with)
     end
-    book:change(row, { by = by })
+    book:change(row, { by = by, held = false })
     credit(book, row, with, now)
   elseif verb == "same" then
     local other = book:deposit(with)
     if not other or other == row then return nil, ("there is no other deposit %s"):format(with) end
     if row.credited then return nil, ("%s is credited; say seen"):format(dp) end
-    book:change(row, { ask = "", closed = true, same = other.same ~= "" and other.same or other.dp, by = by })
+    book:change(row, { ask = "", closed = true, held = false, by = by,
+      same = other.same ~= "" and other.same or other.dp })
   elseif row.credited == (verb == "seen") then
-    book:change(row, { ask = "", closed = true, by = by })
+    book:change(row, { ask = "", closed = true, held = false, by = by })
   else
     return nil, row.credited and ("%s is credited already; say seen"):format(dp) or ("%s is not credited; say give, "
       .. "same or refuse"):format(dp)
