@@ -36,7 +36,7 @@ function M.new(text)
   assert(store:write(function(book)
     book:set_meta("since", M.T0)
     book.outbox:add(book, { "shop" })
-    return customers.replace(book, assert(customers.parse(text or "customer,address\nalice," .. M.ADDRESS .. "\n")))
+    return customers.replace(book, text or "customer,address\nalice," .. M.ADDRESS .. "\n")
   end))
 
   --- Takes one reading, which asked for all since `from`. Returns how far back the next one has to go.

@@ -48,6 +48,7 @@ function M.grammar()
       { "--poll", "<duration>", "How long between two looks: 5s, 1m; default 10s." },
       { "--deadline", "<duration>", "End after so long; without it, never." },
       { "--once", "Look once." },
+      { "--dry", "Show what a look would credit; keep nothing, hand nothing over." },
       { "--json", "The result as JSON." } },
     receivers.options(), connection.service, connection.messages,
   }
@@ -92,12 +93,17 @@ end
 function actions.run(options)
   local customers = customers_of(options)
   local receive, client = open(options, true)
+  local function made(event)
+    local row = event.row
+    report.write(options.json and event.body .. "\n" or plain_text.clean(("%s  %-8s  %s  %s  %s %s  %s"):format(
+      clock(client:now()), event.kind, row.dp, row.customer, row.paid_amount, row.paid_coin, row.network)) .. "\n")
+  end
+  if options.dry then
+    for _, event in ipairs(report.must(receive:preview { customers = customers })) do made(event) end
+    return report.DONE
+  end
   local ok, err = receive:run { customers = customers, deadline_ms = options.once and 0 or options.deadline,
-    made = function(event)
-      local row = event.row
-      report.write(options.json and event.body .. "\n" or plain_text.clean(("%s  %-8s  %s  %s  %s %s  %s"):format(
-        clock(client:now()), event.kind, row.dp, row.customer, row.paid_amount, row.paid_coin, row.network)) .. "\n")
-    end,
+    made = made,
     told = function(name, event, taken, message)
       if not taken then report.say("%s did not take %s: %s", name, event.id, plain_text.clean(tostring(message))) end
     end,

@@ -30,7 +30,8 @@ describe("A record of a deposit", function()
     assert.equal("credit alice 5 USDT, credit alice 5 USDT", world.events())
   end)
 
-  for name, change in pairs { network = { network = "ERC20" }, coin = { coin = "USDT-X" }, amount = { amount = "4.9" } } do
+  for name, change in pairs { network = { network = "ERC20" }, coin = { coin = "USDT-X" },
+    amount = { amount = "4.9" } } do
     it("with another " .. name .. " is the credited one, where the transaction is the same", function()
       local shown = { tx = "a", coin = change.coin, network = change.network, amount = change.amount }
       world.show { { tx = "a" } }
@@ -94,6 +95,14 @@ describe("A record of a deposit", function()
     world.show { { tx = "b" }, { tx = "p", amount = "7" } } -- the pending one succeeds
     assert.equal("credit alice 5 USDT", world.events())
     assert.equal(2, #world.list())
+  end)
+
+  it("that takes the place of one that was never credited has nothing of that one", function()
+    world.show { { tx = "a", status = 7 } }
+    world.show { { tx = "", time = T0 + 2 * HOUR } }
+    assert.equal("credit alice 5 USDT", world.events())
+    for _ = 1, 2 do world.show { { tx = "b", time = T0 + 2 * HOUR }, { tx = "a", status = 7, network = "ERC20" } } end
+    assert.equal("credit alice 5 USDT", world.events())
   end)
 
   it("is not missing where the reading did not ask for it", function()
@@ -166,7 +175,7 @@ describe("Memos that are hidden", function()
     local events = world.events()
     assert.equal("credit", events:match "^%a+")
     assert.equal(2, select(2, events:gsub("credit", "")))
-    for _, line in ipairs(world.list()) do assert.is_truthy(line.why:find "may be" or line.why:find "memo", line.why) end
+    for _, line in ipairs(world.list()) do assert.truthy(line.why:find "may be" or line.why:find "memo", line.why) end
   end)
 
   it("before they succeed are a person's, for each of them", function()

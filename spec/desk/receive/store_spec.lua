@@ -70,6 +70,18 @@ describe("A database of deposits", function()
     assert.is_true(failed > 25, failed)
   end)
 
+  it("loses and doubles nothing where the disk is full at any write, and has room for the next one", function()
+    local failed = at_each_place(function(db, at)
+      local count = 0
+      function db.rows(self, sql, ...)
+        count = count + (sql:find "^[IUDC]" and 1 or 0) -- INSERT, UPDATE, DELETE, COMMIT
+        if count == at and sql:find "^[IUDC]" then return nil, "database or disk is full" end
+        return getmetatable(self).rows(self, sql, ...)
+      end
+    end, 24)
+    assert.is_true(failed > 15, failed)
+  end)
+
   it("loses and doubles nothing where the disk is full", function()
     local failed = at_each_place(function(db, at)
       local pages = assert(db:rows "PRAGMA page_count")[1].page_count

@@ -142,7 +142,7 @@ local function deposit_of(round, v)
       if not is_decided(row) or is_strong(v, row) then round.book:change(row, { held = true }) end
     end
   elseif open then
-    return open
+    return round.book:change(open, { tx = v.tx }) -- from now on the deposit is this record alone
   else
     for _, row in ipairs(v.had) do
       if row.face ~= v.face and is_decided(row) then rival = rival or row end
