@@ -114,6 +114,7 @@ end
 ---@param now integer
 function M.settle(book, dp, verb, with, by, now)
   local row = book:deposit(dp)
+  with = with or ""
   if not row then return nil, ("there is no deposit %s"):format(dp) end
   if row.ask == "" then return nil, ("nobody is asked about %s"):format(dp) end
   if verb == "give" then
