@@ -178,6 +178,13 @@ describe("Memos that are hidden", function()
     for _, line in ipairs(world.list()) do assert.truthy(line.why:find "may be" or line.why:find "memo", line.why) end
   end)
 
+  it("from one credited deposit are a person's question, as one transaction may pay two memos", function()
+    world.show { both(true)[1] }
+    world.show { both(false)[1] }
+    assert.equal("credit c 5 USDT", world.events())
+    assert.matches("may be dp_%x+ %(c%)", world.list()[1].why)
+  end)
+
   it("before they succeed are a person's, for each of them", function()
     world.show(both(true, 4))
     world.show(both(false, 4))
