@@ -56,6 +56,14 @@ describe("A record of a deposit", function()
     assert.equal("credit alice 5 USDT, credit alice 5 USDT", world.events())
   end)
 
+  it("takes the place of a pending one only when two readings lack that one", function()
+    world.show { { tx = "a", status = 4 } }
+    local dp = assert(world.store:rows "SELECT dp FROM purser_receive_deposit")[1].dp
+    assert.truthy(world.read { { tx = "b", status = 4 } }) -- look again
+    world.read { { tx = "a", status = 4 }, { tx = "b", status = 4 } }
+    assert.equal("a", assert(world.store:rows("SELECT tx FROM purser_receive_deposit WHERE dp = $1", dp))[1].tx)
+  end)
+
   it("of another transaction, while a credited one is missing, is a person's", function()
     world.show { { tx = "a" } }
     world.show { { tx = "b" } }
