@@ -75,6 +75,23 @@ describe("purser receive", function()
     assert.equal(1, select(2, files.read(got):gsub("\n", "")))
   end)
 
+  it("gives a second customer another address where the service makes more than one", function()
+    local live = at_shell({ "--seed", "4", "--variant", "live" }, { role = "main", balances = {} })
+    finally(live.stop)
+    local function address(customer)
+      local code, out, err = live.run("receive", "address", customer, "USDT", "TRX", "--to", db)
+      assert.equal(0, code, err)
+      return out
+    end
+    local alice, bob = address "alice", address "bob"
+    assert.not_equal(alice, bob)
+    assert.same({ alice, bob }, { address "alice", address "bob" })
+    assert.equal(0, (receive("address", "alice", "USDT", "TRX", "--to", db .. "2"))) -- the document's own makes one
+    local code, _, err = receive("address", "bob", "USDT", "TRX", "--to", db .. "2")
+    assert.equal(2, code)
+    assert.matches("belong to alice at the same time", err)
+  end)
+
   it("says with 5 that an event waits, and that its receiver is not named", function()
     assert.equal(0, (receive("begin", "--to", db)))
     assert.equal(0, (receive("address", "alice", "USDT", "TRX", "--to", db)))

@@ -171,7 +171,9 @@ end
 
 function actions.address(options)
   local receive, client = open(options, true)
-  local made = addresses.made(client, options.second, options.third)
+  local made = addresses.made(client, options.second, options.third, function(row)
+    return receive:note_address(options.first, row.address, row.memo) == true
+  end)
   report.must(receive:note_address(options.first, made.address, made.memo))
   local memo = made.memo and made.memo ~= "" and " memo " .. made.memo or ""
   report.write(plain_text.clean(made.address .. memo) .. "\n")

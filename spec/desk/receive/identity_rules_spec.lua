@@ -97,6 +97,12 @@ describe("A record of a deposit", function()
     assert.equal(2, #world.list()) -- SHIB is not lost
   end)
 
+  it("that may be either of two credited ones of its transaction is a person's", function()
+    world.show { { tx = "a", coin = "USDT" }, { tx = "a", coin = "SHIB" } }
+    world.show { { tx = "a", coin = "USDT-X" } }
+    assert.equal(1, #world.list())
+  end)
+
   it("keeps its rivals from being credited without a person", function()
     world.show { { tx = "a" }, { tx = "p", amount = "7", status = 4 } }
     world.show { { tx = "b" } } -- either of both

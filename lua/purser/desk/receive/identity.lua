@@ -142,7 +142,7 @@ local function deposit_of(round, v)
       if not is_decided(row) or is_strong(v, row) then round.book:change(row, { held = true }) end
     end
   elseif open then
-    return round.book:change(open, { tx = v.tx }) -- from now on the deposit is this record alone
+    return open
   else
     for _, row in ipairs(v.had) do
       if row.face ~= v.face and is_decided(row) then rival = rival or row end
@@ -173,13 +173,12 @@ local function keep_waits(round)
   end
 end
 
--- Takes what is shown of a deposit into its row. A memo and a transaction that were shown once are not lost.
+-- Takes what is shown of a deposit into its row. The row is that record alone: nothing of an earlier one stays.
 local function show(round, row, v)
   local book, reading = round.book, round.reading
   local is_other = row.face ~= v.face or row.state ~= v.state or row.time ~= v.time
-  book:change(row, { face = v.face, at = v.at, address = v.address, coin = v.coin, network = v.network,
-    tx = v.tx ~= "" and v.tx or row.tx, memo = v.memo ~= "" and v.memo or row.memo, amount = v.amount, time = v.time,
-    state = v.state, raw = is_other and records.raw(v) or row.raw })
+  book:change(row, { face = v.face, at = v.at, address = v.address, coin = v.coin, network = v.network, tx = v.tx,
+    memo = v.memo, amount = v.amount, time = v.time, state = v.state, raw = is_other and records.raw(v) or row.raw })
   if reading.is_first and v.kind == "credit" then return book:change(row, { credited = true, old = true }) end
   judges.judge(book, row, v.kind, reading.at)
 end
