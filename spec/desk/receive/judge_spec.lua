@@ -82,6 +82,8 @@ describe("The customer of a deposit", function()
   -- a customers' file without its first line, the deposit, and the events or why a person is asked
   for _, case in ipairs {
     { "alice,A,,usdt;usdc,,,", { coin = "USDC" }, "credit alice 5 USDC" },
+    { "alice,A,,USDT,,," .. ms(TIME - 2 * HOUR) .. "\nbob,A,,USDC,," .. ms(TIME - 2 * HOUR) .. ",", { coin = "USDC" },
+      "credit bob 5 USDC" },
     { "alice,A,,USDC,,,", {}, "its customer takes no such coin" },
     { "alice,A,,,5,,", {}, "credit alice 5 USDT" },
     { "alice,A,,,5.01,,", {}, "less than its customer's least" },
