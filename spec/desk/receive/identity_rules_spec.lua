@@ -49,6 +49,15 @@ describe("A record of a deposit", function()
     assert.same({}, world.list())
   end)
 
+  for name, other in pairs { time = { tx = "a", time = T0 + HOUR + 1000 }, amount = { tx = "a", amount = "4.9" } } do
+    it("that gets its transaction later with another " .. name .. " is a person's", function()
+      world.show { { tx = "" } }
+      world.show { other }
+      assert.equal("credit alice 5 USDT", world.events())
+      assert.equal(1, #world.list())
+    end)
+  end
+
   it("in one reading without the credited one is nothing yet", function()
     world.show { { tx = "a" } }
     world.read { { tx = "a", network = "ERC20" } }

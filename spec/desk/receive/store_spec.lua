@@ -23,6 +23,19 @@ describe("The lease of a database of deposits", function()
   end)
 end)
 
+describe("The lease of a process whose clock was wrong", function()
+  after_each(files.remove_kept)
+
+  it("keeps nobody out when it ends far ahead", function()
+    local store = receive_world.new().receive.store
+    assert(store:lease("one", 1800000000000, 45000))
+    assert.is_nil((store:lease("two", 1800000044999, 45000)))
+    assert.is_true(store:lease("two", 1700000000000, 45000))
+    assert.is_nil((store:lease("one", 1700000044999, 45000)))
+    assert.is_true(store:lease("one", 1700000045000, 45000))
+  end)
+end)
+
 describe("A database of deposits", function()
   after_each(files.remove_kept)
 
