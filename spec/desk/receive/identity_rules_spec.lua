@@ -128,6 +128,28 @@ describe("A record of a deposit", function()
     assert.equal("credit alice 5 USDT", world.events())
   end)
 
+  it("whose spelling goes to and fro does not wait for ever", function()
+    local function k(name, network) return { tx = name, network = network } end
+    world.show { k "a", k("b", "BSC") }
+    for i = 1, 6 do
+      world.now = world.now + HOUR
+      world.read(i % 2 == 1 and { k("a", "ERC20"), k("b", "BSC"), k("c", "ETH") }
+        or { k "a", k("b", "BEP20"), k("c", "ERC20") })
+    end
+    assert.equal("credit alice 5 USDT, credit alice 5 USDT, credit alice 5 USDT", world.events())
+    assert.equal(3, #assert(world.store:rows "SELECT dp FROM purser_receive_deposit"))
+  end)
+
+  it("that is equal to another one waits for readings in a row", function()
+    world.show { { tx = "a" } }
+    for _ = 1, 4 do -- a page that moves now and then
+      world.now = world.now + HOUR
+      world.read { { tx = "a" }, { tx = "a" } }
+      world.read { { tx = "a" } }
+    end
+    assert.equal("credit alice 5 USDT", world.events())
+  end)
+
   it("is not missing where the reading did not ask for it", function()
     world.show { { tx = "a", time = T0 + HOUR } }
     world.now = T0 + 10 * DAY

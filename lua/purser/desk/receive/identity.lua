@@ -161,9 +161,12 @@ local function read_waits(book)
   return waits
 end
 
-local function keep_waits(round)
+-- A record that is not shown for a while may be spelled otherwise now, and goes on waiting; but not an equal one, which a
+-- page that moved may have shown twice.
+local function keep_waits(round, groups)
   for name, known in pairs(round.waits) do
-    if round.waiting[name] or known.time >= round.reading.from then
+    local is_hidden = not groups[name:match "^[^#]*"] and name:find "#$" and round.reading.at - known.since < 2 * DAY
+    if round.waiting[name] or not is_hidden and known.time >= round.reading.from then
       round.book:rows("DELETE FROM purser_receive_wait WHERE name = $1", name)
     end
   end
@@ -196,7 +199,7 @@ function M.take(book, reading)
   for _, v in ipairs(left_over(round, groups, order)) do
     if not has_to_wait(round, v) then round.used[deposit_of(round, v)] = v end
   end
-  keep_waits(round)
+  keep_waits(round, groups)
   local rows = {}
   for row in pairs(round.used) do rows[#rows + 1] = row end
   table.sort(rows, function(a, b) return a.dp < b.dp end)
