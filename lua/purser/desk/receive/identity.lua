@@ -161,8 +161,8 @@ local function read_waits(book)
   return waits
 end
 
--- A record that is not shown for a while may be spelled otherwise now, and goes on waiting; but not an equal one, which a
--- page that moved may have shown twice.
+-- A record that is not shown for a while may be spelled otherwise now, and goes on waiting; but not an equal one, which
+-- a page that moved may have shown twice.
 local function keep_waits(round, groups)
   for name, known in pairs(round.waits) do
     local is_hidden = not groups[name:match "^[^#]*"] and name:find "#$" and round.reading.at - known.since < 2 * DAY
