@@ -74,8 +74,6 @@ local function customers_of(options)
   return text or report.bad_input("--customers %s", tostring(message))
 end
 
-local function clock(ms) return values.show_time(ms, "local"):match "%d+:%d+:%d+" end
-
 -- Says what waits. Returns the exit code.
 local function waiting_code(receive, given)
   return receivers.say_waiting(report.must(receive:deliveries()), given, "purser receive receivers drop %s")
@@ -96,7 +94,8 @@ function actions.run(options)
   local function made(event)
     local row = event.row
     report.write(options.json and event.body .. "\n" or plain_text.clean(("%s  %-8s  %s  %s  %s %s  %s"):format(
-      clock(client:now()), event.kind, row.dp, row.customer, row.paid_amount, row.paid_coin, row.network)) .. "\n")
+      values.show_time(client:now(), "local"):match "%d+:%d+:%d+", event.kind, row.dp, row.customer, row.paid_amount,
+      row.paid_coin, row.network)) .. "\n")
   end
   if options.dry then
     for _, event in ipairs(report.must(receive:preview { customers = customers })) do made(event) end
