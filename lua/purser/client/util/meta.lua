@@ -1278,7 +1278,7 @@ function Wallet:wait_transfer(tran_id, options) end
 function Wallet:plan_withdraw(given, operation, without_balance) end
 
 --- Plans wallet.create_deposit_address (C6): the coin and its network by any name. An address that exists already is
---- returned by execute() and none is made.
+--- returned by execute() and none is made, unless `another` is wanted.
 ---@param given purser.AddressPlanParams
 ---@return purser.Plan|nil plan
 ---@return purser.Error|nil err
