@@ -167,6 +167,7 @@ build = {
     ["purser.client.call.rate_limit.options"] = "lua/purser/client/call/rate_limit/options.lua",
     ["purser.client.call.rate_limit.process"] = "lua/purser/client/call/rate_limit/process.lua",
     ["purser.client.call.rate_limit.sliding_log"] = "lua/purser/client/call/rate_limit/sliding_log.lua",
+    ["purser.client.call.rate_limit.waiting"] = "lua/purser/client/call/rate_limit/waiting.lua",
     ["purser.client.call.record"] = "lua/purser/client/call/record.lua",
     ["purser.client.call.response"] = "lua/purser/client/call/response.lua",
     ["purser.client.call.retry"] = "lua/purser/client/call/retry.lua",

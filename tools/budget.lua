@@ -7,7 +7,7 @@
 -- package, lines, files, largest file. Lines have 3 % of slack: a small change edits no number here.
 local budgets = {
   { "top", 1015, 7, 380 },
-  { "client", 10060, 76, 415 },
+  { "client", 10180, 77, 415 },
   { "write", 5230, 22, 505 },
   { "desk/agent", 520, 4, 330 },
   { "desk/approvals", 2755, 12, 366 },
