@@ -298,6 +298,7 @@ build = {
     ["purser.desk.workflow.wait"] = "lua/purser/desk/workflow/wait.lua",
     ["purser.hosts.copas"] = "lua/purser/hosts/copas.lua",
     ["purser.hosts.cqueues"] = "lua/purser/hosts/cqueues.lua",
+    ["purser.hosts"] = "lua/purser/hosts/init.lua",
     ["purser.hosts.limits.database_store"] = "lua/purser/hosts/limits/database_store.lua",
     ["purser.hosts.limits.documents"] = "lua/purser/hosts/limits/documents.lua",
     ["purser.hosts.limits"] = "lua/purser/hosts/limits/init.lua",

@@ -237,7 +237,13 @@ local function write_module(lines, model)
   end
   write_copy(lines, "purser.", "rate_limit", source_of(model, "client/call/rate_limit/init", "M.new"))
   lines[#lines + 1] = "\n---@class purser.Transports\nlocal Transports = {}"
-  local modules = read("lua/purser/client/transports.lua"):match "\nlocal modules = (%b{})"
+  local modules = ""
+  for _, room in ipairs { "client/transports", "hosts/init" } do
+    modules = modules .. read("lua/purser/" .. room .. ".lua"):match "\nlocal modules = (%b{})"
+  end
+  for name, module in read("lua/purser/module.lua"):gmatch 'transports%.register%("(%l+)", ("[%w.]+")%)' do
+    modules = ("%s %s = %s"):format(modules, name, module)
+  end
   for name, module in modules:gmatch '(%l+) = "purser%.([%l.]+)"' do
     write_copy(lines, "Transports.", name, source_of(model, module:gsub("%.", "/"), "M.new"))
   end
