@@ -112,7 +112,7 @@ local members = {
   payouts = "purser.desk.payouts", vault = "purser.desk.fleet.vault",
   sim = "purser.testing.sim",
   run = "purser.schedule run", spawn = "purser.schedule spawn", join = "purser.schedule join",
-  all = "purser.schedule all", sleep = "purser.schedule sleep",
+  all = "purser.schedule all", sleep = "purser.schedule sleep", cancel = "purser.schedule cancel",
   transport = register_transports,
   profiles = function() return views.frozen(require(profiles)) end,
   rate_limit = function() return function(options) return rate_limit.new(options, open_store) end end,

@@ -163,6 +163,14 @@ function M.protect(fn, ...)
   return relay(co, coroutine.resume(co, ...))
 end
 
+--- Ends the request for which a task waits. Its call returns an error at once, whose outcome says whether the request
+--- had been sent, and is not retried. Returns false where the task waits for no answer: nothing was ended then.
+---@param task purser.task
+---@return boolean
+function M.cancel(task)
+  return task.transport and task.transport:cancel(task.request) ~= nil
+end
+
 -- Raises, at the caller of the function of that name, what is wrong with its argument.
 local function expect(kind, value, name)
   if type(value) == kind then return end
@@ -184,7 +192,7 @@ function M.spawn(fn, ...)
   local co = coroutine.create(body)
   -- what its end needs is here before: a call's outcome must not be lost because there is no memory to hand it on
   local task = { co = co, done = false, waiters = {}, next = false, joined = false, failed = false, problem = false,
-    next_unjoined = false, given = { false, false }, results = { false, false, n = 0 } }
+    next_unjoined = false, transport = false, request = false, given = { false, false }, results = { false, false, n = 0 } }
   tasks[co] = task
   M.wake(task)
   alive = alive + 1

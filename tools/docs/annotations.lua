@@ -232,7 +232,7 @@ end
 -- The functions of `purser` that are those of other modules, and what makes transports.
 local function write_module(lines, model)
   lines[#lines + 1] = "\n---@class purser\nlocal purser = {}"
-  for _, name in ipairs { "run", "spawn", "join", "all", "sleep" } do
+  for _, name in ipairs { "run", "spawn", "join", "all", "sleep", "cancel" } do
     write_copy(lines, "purser.", name, source_of(model, "schedule", "M." .. name))
   end
   write_copy(lines, "purser.", "rate_limit", source_of(model, "client/call/rate_limit/init", "M.new"))

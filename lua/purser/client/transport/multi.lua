@@ -236,7 +236,9 @@ function methods:send(request)
   elseif way ~= "block" then
     schedule.watch(self, 1)
     call.task = way -- it is woken only when it surely waits
+    way.transport, way.request = self, id -- for schedule.cancel
     schedule.suspend()
+    way.transport = false
     return call.response, call.failure
   end
   while not call.done do self:wait(1000) end

@@ -1609,6 +1609,12 @@ function purser.all(list) end
 ---@param ms integer
 function purser.sleep(ms) end
 
+--- Ends the request for which a task waits. Its call returns an error at once, whose outcome says whether the request
+--- had been sent, and is not retried. Returns false where the task waits for no answer: nothing was ended then.
+---@param task purser.task
+---@return boolean
+function purser.cancel(task) end
+
 --- Makes a rate limit that several clients share: the option `rate_limit` of purser.new. Returns it, or nil and an
 --- error of kind "config".
 ---@param options? purser.RateLimitOptions
