@@ -6,7 +6,7 @@
 
 -- package, lines, files, largest file. Lines have 3 % of slack: a small change edits no number here.
 local budgets = {
-  { "top", 1015, 7, 380 },
+  { "top", 1035, 7, 400 },
   { "client", 10180, 77, 415 },
   { "write", 5230, 22, 505 },
   { "desk/agent", 520, 4, 330 },
@@ -20,7 +20,7 @@ local budgets = {
   { "testing", 6025, 40, 315 },
   { "hosts", 1175, 13, 320 },
   { "cli", 6215, 41, 445 },
-  { "src/core", 6485, 66, 490 },
+  { "src/core", 6485, 66, 495 },
   { "src/bind", 3195, 29, 400 },
   { "src/embed", 35, 1, 35 },
   { "src/httpd", 965, 6, 475 },

@@ -64,10 +64,8 @@ end
 local NO_MEMORY = { kind = "transport", outcome = "unknown", phase = "receive", sends = 1,
   message = "there is not enough memory to take the answer" }
 
--- Puts the answers that have come where `take` or whoever waits finds them; with `max_bytes`, no further one once so
--- many bytes of bodies were taken in.
-local function distribute(self, max_bytes)
-  local bytes = 0
+-- Puts the answers that have come where `take` or whoever waits finds them, until the time `ends_us` at most.
+local function distribute(self, ends_us)
   local id, response, failure = self.multi:next()
   while id do
     local call = self.calls[id]
@@ -75,8 +73,7 @@ local function distribute(self, max_bytes)
       call.done, call.response, call.failure = true, response, failure or not response and NO_MEMORY or nil
       if call.task or call.hosted then wake(self, id, call) end
     end
-    bytes = bytes + (response and #response.body or 0)
-    if max_bytes and bytes >= max_bytes then return end
+    if ends_us and core.monotonic_us() >= ends_us then return end
     id, response, failure = self.multi:next()
   end
 end
@@ -98,12 +95,13 @@ end
 --- Does what can be done without waiting, and returns how many requests and sleepers are unfinished. What the host's
 -- `wake` raised is raised at its end. After each step the descriptors of `fds` that are watched must be brought up to
 -- date: one that is no longer listed is closed by the next step.
----@param max_bytes? integer  of the bodies of answers; what is beyond waits for the next step
+---@param budget_us? number  what is not done after so many microseconds waits for the next step
 ---@return integer
-function methods:step(max_bytes)
+function methods:step(budget_us)
   if self.closed then return 0 end
-  local unfinished = self.multi:step()
-  distribute(self, max_bytes)
+  local ends_us = budget_us and math.floor(core.monotonic_us() + budget_us)
+  local unfinished = self.multi:step(ends_us)
+  distribute(self, ends_us)
   local host = self.host
   if not host then return unfinished end
   local sleeping = next(host.sleepers) and wake_sleepers(self) or 0
@@ -147,6 +145,7 @@ function methods:cancel(id)
   return failure
 end
 
+local TURN_US = 1000 -- what is left follows in the next turn, after what else the loop has to do
 local MAX_WAIT_MS = 1000 -- where nothing is due before a descriptor is ready
 
 local function not_sent(message)
@@ -205,7 +204,7 @@ local function wait_hosted(self, waiter)
       ms = LEASE_MS
       if not host.stepper or host.stepper == waiter or core.monotonic_ms() >= host.lease_ends_ms then
         host.stepper = waiter
-        pcall(self.step, self) -- what another call's `wake` raises is not an error of this call
+        pcall(self.step, self, TURN_US) -- what another call's `wake` raises is not an error of this call
         ms, transport = math.min(self:timeout() or MAX_WAIT_MS, MAX_WAIT_MS), self
         host.lease_ends_ms = core.monotonic_ms() + ms + LEASE_MS
       end
@@ -271,8 +270,6 @@ function methods:timeout()
   local left = at_ms and math.max(0, at_ms - core.monotonic_ms())
   return ms and left and math.min(ms, left) or ms or left
 end
-
-local TURN_US = 1000 -- what is left follows in the next turn, after what else the loop has to do
 
 --- Turns Purser's tasks in an event loop with callbacks. Returns the function that makes a turn: the loop calls it when
 -- a descriptor is ready or the alarm strikes, the program once after it spawned a task from outside of one.
