@@ -1,13 +1,12 @@
 -- SPDX-License-Identifier: MIT
---- The growth of costs: each work at a size and at four times that size, in processes of their own. A cost that grows as
---- the work does is four times as large; one above LIMIT times fails. Arguments: a report's file, and the names of works
---- (all unless given). `scale.lua one WORK N` is one measurement: it prints processor seconds and megabytes.
+--- The growth of costs: each work at a size and at four times that size, in processes of their own. A cost that grows
+--- as the work does is four times as large; one above LIMIT times fails. Arguments: a report's file, and the names of
+--- works (all unless given). `scale.lua one WORK N` is one measurement: it prints processor seconds and megabytes.
 
 local LIMIT = 5
 local NOW, DAY = 1700000000000, 86400000
 local OWN = "TSampLeAddressThatNobodyHas1234567"
 
-local core = require "purser.core"
 local files = require "files"
 local heap = require "purser.client.util.heap"
 local log = require "purser.client.call.rate_limit.sliding_log"
@@ -24,10 +23,11 @@ end
 
 -- The cost of the service, which is in this process, is not the client's.
 local served = 0
-local function counted(inner)
+local function counted(inner, sim, moves)
   return { sleep = function(_, ms) return inner.sleep and inner:sleep(ms) end, close = function() end,
     send = function(_, request)
       local began = os.clock()
+      if moves then sim:advance(moves) end
       local response, failure = inner:send(request)
       served = served + os.clock() - began
       return response, failure
@@ -39,9 +39,9 @@ local function world(options)
   local sim = purser.sim.new { seed = 7, record_requests = 1, start_time = NOW, max_sub_accounts = 0 }
   local owner = assert(sim:account { role = "broker", name = "treasury", balances = { USDT = "1000000000" } })
   local function client(more)
-    local given = { base_url = "http://localhost", transport = counted(sim:transport()), api_key = owner.api_key,
-      secret_key = owner.secret_key, clock = function() return sim:now() end, rate_limit = false,
-      account = "treasury", journal = options.journal }
+    local given = { base_url = "http://localhost", api_key = owner.api_key,
+      transport = counted(sim:transport(), sim, options.moves), secret_key = owner.secret_key,
+      clock = function() return sim:now() end, rate_limit = false, account = "treasury", journal = options.journal }
     for name, value in pairs(more or {}) do given[name] = value end
     return assert(purser.new(given))
   end
@@ -153,7 +153,7 @@ end)
 
 work("payouts: run 100 after n of the last minutes", 250, function(n)
   local journal = open_journal()
-  local _, client = world { journal = journal }
+  local _, client = world { journal = journal, moves = 100 } -- the milliseconds of the clock for a request
   list_of(n, journal, client(), "before")()
   local payouts = assert(purser.payouts.new { client = client(), journal = journal, worker = "w", queue = "after" })
   assert(payouts:add_all(rows_of(100, "after")))
@@ -178,7 +178,9 @@ for _, format in ipairs { "--csv", "--json" } do
     local _, client = world { journal = journal }
     list_of(n, journal, client(), "june")()
     journal:close()
-    return function() return command(("journal list --limit %d %s --journal %s/journal.db"):format(2 * n, format, folder)) end
+    return function()
+      return command(("journal list --limit %d %s --journal %s/journal.db"):format(2 * n, format, folder))
+    end
   end)
 end
 
@@ -252,7 +254,8 @@ work("approvals: show --journal of 200 rows, n known to their payee", 250, funct
       tx:rows([[INSERT INTO purser_calls (id, account, operation, history, key, content, params, digest, state, attempt,
         first_sent_at, sent_at, recv_window, record_id, record, answered, ended_at) VALUES ($1, 'treasury',
         'wallet.withdraw', 'wallet.withdrawal_history', '', 'content', $2, $1, 'done', '1', $3, $3, '5000', $1, '{}',
-        'yes', $3)]], "known" .. i, ('{"coin":"USDT","netWork":"TRX","address":"%s","amount":"%d.5"}'):format(OWN, i + 3),
+        'yes', $3)]], "known" .. i,
+        ('{"coin":"USDT","netWork":"TRX","address":"%s","amount":"%d.5"}'):format(OWN, i + 3),
         ("%013d"):format(setting.NOW - i * 60000))
     end
     return true
@@ -265,6 +268,7 @@ work("clients in a process", 500, function(n)
   return function()
     local list = {}
     for i = 1, n do list[i] = client() end
+    assert(#list == n)
   end
 end)
 
