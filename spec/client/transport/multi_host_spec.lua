@@ -78,6 +78,28 @@ describe("coroutines of a host", function()
     assert.equal(0, t:step())
   end)
 
+  it("wake in the order of their times, also where the machine stood still meanwhile", function()
+    local monotonic_ms, now = core.monotonic_ms, 0
+    finally(function() core.monotonic_ms = monotonic_ms end)
+    core.monotonic_ms = function() return now end
+    local host, order, wanted = new_host(), {}, {}
+    local t = hosted(host)
+    for i = 1, 40 do
+      local ms = 1 + i * 7 % 20
+      host.spawn(function() t:sleep(ms) order[#order + 1] = ms end)
+      wanted[i] = ms
+    end
+    for _, co in ipairs(host.ready) do assert(coroutine.resume(co)) end
+    host.ready = {}
+    assert.equal(1, t:timeout())
+    assert.equal(40, t:step())
+    now = 1000
+    host.run(t)
+    table.sort(wanted)
+    assert.same(wanted, order)
+    assert.is_nil(t:timeout())
+  end)
+
   it("may be woken without a reason", function()
     local host = new_host()
     local t = hosted(host, { wait = function(call)

@@ -5,6 +5,7 @@
 -- wait (`self_stepping`).
 
 local core = require "purser.core"
+local heap = require "purser.client.util.heap"
 local libcurl = require "purser.client.util.libcurl"
 local schedule = require "purser.schedule"
 local option_schema = require "purser.client.util.option_schema"
@@ -12,7 +13,7 @@ local option_schema = require "purser.client.util.option_schema"
 ---@class purser.transport.multi: purser.Transport
 ---@field multi userdata
 ---@field private calls table<integer, table> by id: whether it is done, and how; the task that waits for it
----@field private host table|nil  `wait`, `wake`; the sleepers: { at_ms, done, waits }; who steps for all, until when
+---@field private host table|nil  `wait`, `wake`; the sleepers, a heap; who steps for all, until when
 ---@field private outside_tasks "block"|"reject"
 local methods = {}
 local meta = { __name = "purser.transport.multi", __index = methods }
@@ -78,18 +79,15 @@ local function distribute(self, ends_us)
   end
 end
 
--- Wakes the host's coroutines whose sleep is over. Returns how many still sleep, and when the next one is over.
-local function wake_sleepers(self)
-  local now, left, next_ms = core.monotonic_ms(), 0, nil
-  for sleeper in pairs(self.host.sleepers) do
-    if sleeper.at_ms <= now then
-      sleeper.done, self.host.sleepers[sleeper] = true, nil
-      wake_hosted(self.host, sleeper)
-    else
-      left, next_ms = left + 1, math.min(next_ms or sleeper.at_ms, sleeper.at_ms)
-    end
+-- Wakes the host's coroutines whose sleep is over, in the order of their times. Returns how many still sleep.
+local function wake_sleepers(host)
+  local now = core.monotonic_ms()
+  while host.sleepers[1] and host.sleepers[1].at <= now do
+    local sleeper = heap.pop(host.sleepers)
+    sleeper.done = true
+    wake_hosted(host, sleeper)
   end
-  return left, next_ms
+  return #host.sleepers
 end
 
 --- Does what can be done without waiting, and returns how many requests and sleepers are unfinished. What the host's
@@ -104,7 +102,7 @@ function methods:step(budget_us)
   distribute(self, ends_us)
   local host = self.host
   if not host then return unfinished end
-  local sleeping = next(host.sleepers) and wake_sleepers(self) or 0
+  local sleeping = host.sleepers[1] and wake_sleepers(host) or 0
   local problem = host.problem
   host.problem = nil
   if problem then error(problem[1], 0) end
@@ -183,8 +181,7 @@ local function hand_over(self)
   host.stepper = nil
   if self.closed then return self.multi:close() end -- the host watches none of its descriptors now
   for _, waiters in ipairs { self.calls, host.sleepers } do
-    for key, call in pairs(waiters) do
-      local waiter = call == true and key or call
+    for _, waiter in pairs(waiters) do
       if waiter.waits then return wake_hosted(host, waiter) end
     end
   end
@@ -264,10 +261,8 @@ end
 ---@return integer|nil milliseconds nil: no need to step before a descriptor is ready
 function methods:timeout()
   if self.closed then return nil end
-  local ms, at_ms = self.multi:timeout(), nil
-  if not self.host then return ms end
-  for sleeper in pairs(self.host.sleepers) do at_ms = math.min(at_ms or sleeper.at_ms, sleeper.at_ms) end
-  local left = at_ms and math.max(0, at_ms - core.monotonic_ms())
+  local ms, sleeper = self.multi:timeout(), self.host and self.host.sleepers[1]
+  local left = sleeper and math.max(0, sleeper.at - core.monotonic_ms())
   return ms and left and math.min(ms, left) or ms or left
 end
 
@@ -292,14 +287,17 @@ function methods:attach(host, on_error)
   return turn
 end
 
+local slept = 0 -- orders those whose time is the same
+
 --- Sleeps for `ms` milliseconds; in a task, or in a coroutine of the host, the others continue. Purser sleeps this
 -- way between attempts.
 ---@param ms number
 function methods:sleep(ms)
   ms = math.ceil(ms)
   if not self.host or schedule.current() or not is_in_coroutine() then return schedule.sleep(ms) end
-  local sleeper = { at_ms = core.monotonic_ms() + ms, done = false, waits = false }
-  self.host.sleepers[sleeper] = true
+  slept = slept + 1
+  local sleeper = { at = core.monotonic_ms() + ms, order = slept, done = false, waits = false }
+  heap.push(self.host.sleepers, sleeper)
   wait_hosted(self, sleeper)
 end
 
@@ -329,7 +327,7 @@ function methods:close()
   end
   self.closed = true
   local host = self.host or {}
-  for sleeper in pairs(host.sleepers or {}) do wake_hosted(host, sleeper) end
+  for _, sleeper in ipairs(host.sleepers or {}) do wake_hosted(host, sleeper) end
   if not host.stepper then self.multi:close() end -- else whoever steps closes it, once the host watches no descriptor
 end
 
