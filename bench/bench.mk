@@ -65,3 +65,13 @@ bench-journal:
 	@LUA_PATH="$(CURDIR)/?.lua;$(CURDIR)/spec/support/?.lua;$(LUA_PATH)"; export LUA_PATH; \
 	$(LUA) bench/journal.lua sqlite $(or $(ROUNDS),9) build/bench/journal-sqlite.tsv && \
 	$(LUA) bench/journal.lua postgresql $(or $(ROUNDS),9) build/bench/journal-postgresql.tsv
+
+# scale: the growth of costs, each work at a size and at four times that size
+.PHONY: bench-scale
+
+bench-scale:
+	@tools/setup build test
+	@$(MAKE) -s all
+	@mkdir -p build/bench
+	@LUA=$(LUA) LUA_PATH="$(CURDIR)/?.lua;$(CURDIR)/spec/support/?.lua;$(LUA_PATH)" $(LUA) bench/scale.lua \
+		build/bench/scale-$(LUA).txt $(if $(WORK),"$(WORK)")

@@ -7,7 +7,6 @@
 -- Reads the deposits CALLS times at once (20), while a timer of the same loop goes on ticking. The service is named by
 -- PURSER_BASE_URL, the account by PURSER_API_KEY and PURSER_SECRET_KEY.
 
-local attach = require "purser.hosts.luv"
 local purser = require "purser"
 local uv = require "luv"
 
@@ -17,7 +16,7 @@ local client = assert(purser.new {
   base_url = os.getenv "PURSER_BASE_URL", transport = transport,
   api_key = os.getenv "PURSER_API_KEY", secret_key_env = "PURSER_SECRET_KEY",
 })
-local turn, turns = attach(uv, transport), 0
+local turn, turns = purser.transport.luv(uv, transport), 0
 local schedule = require "purser.schedule"
 local step = schedule.step
 function schedule.step(...) -- only to count them

@@ -37,6 +37,31 @@ teardown(stage.stop)
 before_each(stage.reset)
 after_each(stage.close)
 
+describe("purser.cancel", function()
+  it("ends the request of one task: its call says whether it was sent, and is not retried; the others go on", function()
+    peer:script "head body stall"
+    local t, mark, got = transport { max_in_flight = 1 }, peer:count(), {}
+    local client = assert(purser.new { base_url = peer:url(), transport = t, api_key = "k", secret_key = "s" })
+    local read = purser.spawn(function() got.read = select(2, client.wallet:deposit_history()) end)
+    local queued = purser.spawn(function() got.queued = select(2, client.wallet:coins()) end)
+    local sleeps = purser.spawn(function() purser.sleep(1) end)
+    eventually(function()
+      schedule.step()
+      return peer:count(mark).requests == 1 and queued.transport
+    end, nil, "the first request arrives")
+    assert.is_true(purser.cancel(queued))
+    assert.is_true(purser.cancel(read))
+    assert.is_false(purser.cancel(sleeps))
+    schedule.step()
+    assert.same({ "closed unknown", "closed not_sent" },
+      { got.read.kind .. " " .. got.read.outcome, got.queued.kind .. " " .. got.queued.outcome })
+    assert.is_false(purser.cancel(read))
+    purser.join(sleeps)
+    assert.equal(1, peer:count(mark).requests)
+    client:close()
+  end)
+end)
+
 describe("tasks", function()
   it("wait for their answers together", function()
     peer:script "head body wait=50 ok"

@@ -6,8 +6,8 @@
 
 -- package, lines, files, largest file. Lines have 3 % of slack: a small change edits no number here.
 local budgets = {
-  { "top", 1015, 7, 380 },
-  { "client", 10060, 76, 415 },
+  { "top", 1035, 7, 400 },
+  { "client", 10180, 78, 415 },
   { "write", 5230, 23, 505 },
   { "desk/agent", 520, 4, 330 },
   { "desk/approvals", 2755, 12, 366 },
@@ -18,9 +18,9 @@ local budgets = {
   { "desk/receive", 1290, 8, 340 },
   { "desk/workflow", 920, 7, 405 },
   { "testing", 5960, 40, 315 },
-  { "hosts", 1160, 12, 320 },
+  { "hosts", 1175, 13, 320 },
   { "cli", 6215, 41, 445 },
-  { "src/core", 6485, 66, 490 },
+  { "src/core", 6485, 66, 495 },
   { "src/bind", 3195, 29, 400 },
   { "src/embed", 35, 1, 35 },
   { "src/httpd", 965, 6, 475 },

@@ -96,12 +96,15 @@ local function tick(premature)
   ticked_at = ngx.now()
   if is_working then return end
   is_working = true
-  if not is_ready() then
-    ngx.sleep(1)
-  elseif ngx.worker.id() == 0 then
-    work()
-  end
-  is_working = false
+  local ok, problem = pcall(function()
+    if not is_ready() then
+      ngx.sleep(1)
+    elseif ngx.worker.id() == 0 then
+      work()
+    end
+  end)
+  if not ok then ngx.log(ngx.ERR, "the queue is retried: ", tostring(problem)) end
+  is_working = false -- whatever happened: the next tick works
 end
 
 --- Called in each worker when it starts: connections and secrets belong to one process. Where the journal cannot be

@@ -8,6 +8,7 @@ local version = require "purser.version"
 local approved = lazy "purser.desk.approvals.approved"
 local clients = lazy "purser.client"
 local views = lazy "purser.client.util.views"
+local hosts = lazy "purser.hosts"
 local limits = lazy "purser.hosts.limits"
 local names_of = lazy "purser.client.util.names_of"
 local public = lazy "purser.client.operations.public"
@@ -16,6 +17,7 @@ local profile_rules = lazy "purser.client.operations.profile_rules"
 local restricted = lazy "purser.client.restricted"
 local sandbox = lazy "purser.client.sandbox"
 local suggest = lazy "purser.client.util.suggest"
+local transports = lazy "purser.client.transports"
 local workflow = lazy "purser.desk.workflow"
 local writes = lazy "purser.write"
 
@@ -91,11 +93,18 @@ end
 
 local profiles = "purser.client.operations.profiles"
 
+local function register_transports()
+  hosts.register(transports.register)
+  transports.register("record", "purser.testing.recording.record")
+  transports.register("replay", "purser.testing.recording.replay")
+  return transports.by_name
+end
+
 -- Members that are loaded or made at their first use: a module, a member of one, or a function that makes the member.
 local members = {
   decimal = "purser.decimal", codes = "purser.codes", json = "purser.json",
   csv = "purser.client.util.csv", secrets = "purser.client.util.secrets", utc = "purser.client.util.utc",
-  states = "purser.client.operations.states", transport = "purser.client.transports",
+  states = "purser.client.operations.states",
   journal = "purser.write.journal",
   agent = "purser.desk.agent", approvals = "purser.desk.approvals",
   books = "purser.desk.books", fleet = "purser.desk.fleet",
@@ -103,7 +112,8 @@ local members = {
   payouts = "purser.desk.payouts", vault = "purser.desk.fleet.vault",
   sim = "purser.testing.sim",
   run = "purser.schedule run", spawn = "purser.schedule spawn", join = "purser.schedule join",
-  all = "purser.schedule all", sleep = "purser.schedule sleep",
+  all = "purser.schedule all", sleep = "purser.schedule sleep", cancel = "purser.schedule cancel",
+  transport = register_transports,
   profiles = function() return views.frozen(require(profiles)) end,
   rate_limit = function() return function(options) return rate_limit.new(options, open_store) end end,
 }

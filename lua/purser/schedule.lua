@@ -163,6 +163,14 @@ function M.protect(fn, ...)
   return relay(co, coroutine.resume(co, ...))
 end
 
+--- Ends the request for which a task waits. Its call returns an error at once, whose outcome says whether the request
+--- had been sent, and is not retried. Returns false where the task waits for no answer: nothing was ended then.
+---@param task purser.task
+---@return boolean
+function M.cancel(task)
+  return task.transport and task.transport:cancel(task.request) ~= nil
+end
+
 -- Raises, at the caller of the function of that name, what is wrong with its argument.
 local function expect(kind, value, name)
   if type(value) == kind then return end
@@ -184,7 +192,8 @@ function M.spawn(fn, ...)
   local co = coroutine.create(body)
   -- what its end needs is here before: a call's outcome must not be lost because there is no memory to hand it on
   local task = { co = co, done = false, waiters = {}, next = false, joined = false, failed = false, problem = false,
-    next_unjoined = false, given = { false, false }, results = { false, false, n = 0 } }
+    next_unjoined = false, transport = false, request = false, given = { false, false },
+    results = { false, false, n = 0 } }
   tasks[co] = task
   M.wake(task)
   alive = alive + 1
@@ -192,8 +201,21 @@ function M.spawn(fn, ...)
 end
 
 local order = 0
-local STEP_BYTES = 65536
+local step_ends -- of the step that runs, in microseconds; nil without a budget
 local FOREVER_MS = 2147483647
+
+--- Tells whether the running task can wait and its step has a budget: then long work is done in parts, and breathes.
+---@return boolean
+function M.has_budget()
+  return step_ends ~= nil and M.current() ~= nil and M.can_wait()
+end
+
+--- Lets the running task go on in the next step where the budget of this one is used up.
+function M.breathe()
+  if not step_ends or core.monotonic_us() < step_ends then return end
+  M.wake(M.current())
+  M.suspend()
+end
 
 --- Sleeps for `ms` milliseconds: the running task, or outside of one the whole thread.
 ---@param ms integer
@@ -233,15 +255,15 @@ function M.watch(transport, change)
 end
 
 --- Does what can be done without waiting, and returns how many tasks are unfinished. With a budget, no further task is
--- woken once so many microseconds have passed, and of the answers that have come no further one is taken in after
--- STEP_BYTES; the others follow in the next step. What a task raised while none waited for it is raised by a step, one
--- error a step.
+-- woken once so many microseconds have passed, transports have half of them, and a long answer is decoded in parts; the
+-- rest follows in the next step. What a task raised while none waited for it is raised by a step, one error a step.
 ---@param budget_us? integer
 ---@return integer
 function M.step(budget_us)
   local ends = budget_us and core.monotonic_us() + budget_us
+  step_ends = ends
   for i = #watched, 1, -1 do
-    if watched[i] then watched[i]:step(ends and STEP_BYTES) end -- a step may end the watch of others
+    if watched[i] then watched[i]:step(budget_us and budget_us / 2) end -- a step may end the watch of others
   end
   if sleepers[1] then
     local now = core.monotonic_ms()

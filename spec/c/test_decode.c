@@ -106,6 +106,29 @@ static enum pu_code record(recorder *to, pu_plan *plan, const char *text, size_t
     return pu_decode(plan, text, len, &to->calls, fault);
 }
 
+/* The same in parts of so many bytes. */
+static enum pu_code record_parts(recorder *to, pu_plan *plan, const char *text, size_t bytes, pu_decode_error *fault)
+{
+    pu_rows rows = {.at = 0};
+    enum pu_code code;
+    *to = (recorder){.calls = {on_open, on_fields, on_items, on_close_field, on_close_item, on_scalar}, .plan = plan};
+    do {
+        code = pu_decode_rows(plan, text, strlen(text), &rows, bytes, &to->calls, fault);
+    } while (code == PU_OK && rows.at);
+    return code;
+}
+
+static void same_in_parts(pu_plan *plan, const char *text)
+{
+    for (size_t bytes = 1; bytes < strlen(text); bytes += 1 + bytes / 8) {
+        recorder whole, parts;
+        pu_decode_error fault, other;
+        CHECK(record(&whole, plan, text, strlen(text), &fault) == record_parts(&parts, plan, text, bytes, &other));
+        CHECK(fault.error.offset == other.error.offset);
+        if (fault.error.code == PU_OK) CHECK(whole.len == parts.len && memcmp(whole.text, parts.text, whole.len) == 0);
+    }
+}
+
 /* Twice, so that what the first decoding has learned is used by the second. */
 static void accepts(pu_plan *plan, const char *text, const char *wanted)
 {
@@ -117,6 +140,7 @@ static void accepts(pu_plan *plan, const char *text, const char *wanted)
         if (code == PU_OK) CHECK_TEXT(to.text, to.len, wanted);
         else printf("  %s\n  %*s^ %s\n", text, (int)fault.error.offset, "", fault.error.message);
     }
+    same_in_parts(plan, text);
 }
 
 /* `caret` is a line of spaces with a ^ under the byte that must be reported. */
@@ -132,6 +156,26 @@ static void refuses(pu_plan *plan, const char *text, const char *caret, enum pu_
         if (code != PU_OK && fault.error.offset != place)
             printf("  %s\n  %*s^ %s\n", text, (int)fault.error.offset, "", fault.error.message);
     }
+    same_in_parts(plan, text);
+}
+
+/* Counts what one document may hold over its parts. */
+static void parts_stop_and_count(void)
+{
+    static const char text[] = "[{\"id\":\"1\"},{\"id\":\"2\"},[1],{\"id\":\"3\"}]";
+    pu_plan *plan = sample_plan();
+    pu_rows rows = {.at = 0};
+    recorder to = {.calls = {on_open, on_fields, on_items, on_close_field, on_close_item, on_scalar}, .plan = plan};
+    pu_decode_error fault;
+    CHECK(pu_decode_rows(plan, text, 24, &rows, 1, &to.calls, &fault) == PU_OK);
+    CHECK(rows.at == 12 && rows.place == 1 && rows.containers == 2 && rows.values == 1);
+    CHECK(pu_decode_rows(plan, text, 24, &rows, 1, &to.calls, &fault) == PU_OK && rows.at == 23 && rows.place == 2);
+    CHECK(pu_decode_rows(plan, text, 24, &rows, 1, &to.calls, &fault) == PU_TYPE);
+    rows = (pu_rows){.at = 12, .place = 1, .containers = PU_MAX_CONTAINERS};
+    CHECK(pu_decode_rows(plan, text, sizeof text - 1, &rows, 1, &to.calls, &fault) == PU_TOO_LARGE);
+    rows = (pu_rows){.at = 12, .place = 1, .values = PU_MAX_VALUES};
+    CHECK(pu_decode_rows(plan, text, sizeof text - 1, &rows, 1, &to.calls, &fault) == PU_TOO_LARGE);
+    pu_plan_free(plan);
 }
 
 static void without_a_shape(void)
@@ -282,5 +326,6 @@ int main(void)
     more_than_fits();
     nesting();
     truncated_everywhere();
+    parts_stop_and_count();
     return report();
 }

@@ -39,7 +39,7 @@ static pu_http_response *ask_multi(pu_http_multi *multi, const pu_http_request *
     pu_http_job *job;
     while (!(job = pu_http_multi_take(multi))) {
         pu_http_wait(&multi, 1, 1000);
-        pu_http_multi_step(multi);
+        pu_http_multi_step(multi, INT64_MAX);
     }
     response = *job->response;
     pu_http_multi_release(multi, job);
@@ -82,7 +82,7 @@ static bool misuse(void *context)
 static bool step_in_between(void *context)
 {
     user *it = context;
-    pu_http_multi_step(&it->multi);
+    pu_http_multi_step(&it->multi, INT64_MAX);
     pu_http_job *job = pu_http_multi_take(&it->multi);
     bool fine = job && job->response->outcome == PU_OUTCOME_UNKNOWN && strstr(job->response->message, "forked");
     pu_http_multi_close(&it->multi);
@@ -146,7 +146,7 @@ int main(void)
     while (!(job = pu_http_multi_take(&parent.multi))) {
         pu_http_multi *multi = &parent.multi;
         pu_http_wait(&multi, 1, 1000);
-        pu_http_multi_step(multi);
+        pu_http_multi_step(multi, INT64_MAX);
     }
     CHECK(job->response->status == 200);
     pu_http_multi_release(&parent.multi, job);

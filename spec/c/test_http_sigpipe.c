@@ -62,7 +62,7 @@ static bool send_by_multi(pu_http_multi *multi, const pu_http_request *request)
     pu_http_multi_submit(multi, request);
     while (!(job = pu_http_multi_take(multi))) {
         pu_http_wait(&multi, 1, 1000);
-        pu_http_multi_step(multi);
+        pu_http_multi_step(multi, INT64_MAX);
     }
     bool fine = job->response->failure == PU_HTTP_OK;
     pu_http_multi_release(multi, job);

@@ -1,21 +1,19 @@
 // SPDX-License-Identifier: MIT
-// ccxt as it is published, against the simulator: its unified methods, with nothing changed but where the service is.
+// ccxt as it is published, against the simulator: its unified methods, with the block of docs/coming-from-ccxt.md.
 // Prints one JSON object of what each gave. Called by unified_test.lua, which started the simulator.
 //
-//   node unified.mjs URL API_KEY SECRET_KEY PAYEE
+//   node unified.mjs URL API_KEY SECRET_KEY PAYEE PAGE
+
+import { readFileSync } from 'node:fs';
 
 const { default: ccxt } = await import('ccxt');
 
-const [url, apiKey, secret, payee] = process.argv.slice(2);
-const exchange = new ccxt.mexc({
-  apiKey, secret, enableRateLimit: false,
-  urls: { api: {
-    spot: { public: url, private: url },
-    spot2: { public: url, private: url },
-    contract: { public: url + '/api/v1/contract', private: url + '/api/v1/private' },
-    broker: { private: url + '/api/v3/broker' },
-  } },
-});
+const [url, apiKey, secret, payee, page] = process.argv.slice(2);
+const [, block] = readFileSync(page, 'utf8').match(/```js\n([^]*?)```/);
+const here = block.replace('http://127.0.0.1:8080', url);
+if (here === block) throw new Error('the block of the page names no http://127.0.0.1:8080');
+const exchange = new Function('ccxt', 'apiKey', 'secret', here + 'return exchange;')(ccxt, apiKey, secret);
+exchange.enableRateLimit = false;
 
 const results = {};
 results.markets = Object.keys(await exchange.loadMarkets()).length;

@@ -25,8 +25,8 @@ describe("ccxt, unchanged", function()
       assert(world:save_address { account = "House", coin = "USDT", network = "TRX", address = PAYEE })
       local deposit = assert(world:deposit { account = "House", coin = "USDT", network = "TRX", amount = "7.25",
         time = world:now() - 3600000, tx_id = "ab12" })
-      local command = ("cd build/ccxt && exec node unified.mjs '%s' '%s' '%s' '%s' 2>&1"):format(running.url,
-        account.api_key, account.secret_key, PAYEE)
+      local command = ("cd build/ccxt && exec node unified.mjs '%s' '%s' '%s' '%s' ../../docs/coming-from-ccxt.md 2>&1")
+        :format(running.url, account.api_key, account.secret_key, PAYEE)
       local pipe = assert(io.popen(command))
       local output = pipe:read "*a"
       pipe:close()

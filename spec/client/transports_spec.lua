@@ -1,25 +1,23 @@
 -- SPDX-License-Identifier: MIT
 -- The functions that make transports, by name.
 
+local luv = require "purser.hosts.luv"
 local purser = require "purser"
+local transports = require "purser.client.transports"
 
-describe("purser.client.transport", function()
-  it("has every transport there is a file of", function()
-    local listing = assert(io.popen "cd lua/purser/client/transport && ls *.lua")
-    -- what transports are made of, and what sends by one
-    local parts = { exchange = true, http1 = true, sinks = true, outbox = true }
-    for file in listing:lines() do
-      local name = file:match "^(%w+)%.lua$"
-      assert.is_true(parts[name] or type(purser.transport[name]) == "function", name)
+describe("purser.transport", function()
+  it("has the transports of the client, and those that rooms above register", function()
+    for _, name in ipairs { "cosocket", "curl", "multi", "openresty", "luv", "record", "replay" } do
+      assert.is_function(purser.transport[name], name)
     end
-    listing:close()
-    for _, name in ipairs { "record", "replay", "openresty", "cosocket" } do -- of other rooms
-      assert.is_function(purser.transport[name])
-    end
+    assert.error_matches(function() return purser.transport.none end,
+      "there are copas, cosocket, cqueues, curl, luv, multi, openresty, record, replay, and an object", 1, true)
+    transports.register("mine", "purser.hosts.luv")
+    assert.equal(luv.new, purser.transport.mine)
   end)
 
   it("says which transports there are when asked for another", function()
-    for wrong, hint in pairs { mutli = 'did you mean "multi"', nope = "there are cosocket, curl, multi, openresty" } do
+    for wrong, hint in pairs { mutli = 'did you mean "multi"', nope = "there are copas, cosocket, cqueues, curl" } do
       local ok, message = pcall(function() return purser.transport[wrong] {} end)
       assert.is_false(ok)
       assert.matches('transports_spec.lua:%d+: purser.transport has no "' .. wrong .. '"', message)

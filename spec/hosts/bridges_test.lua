@@ -87,7 +87,7 @@ local purser = require "purser"
 local schedule = require "purser.schedule"
 local uv = require "luv"
 local raised, woke = 0, 0
-local turn = require "purser.hosts.luv"(uv, assert(purser.transport.multi()), function() raised = raised + 1 end)
+local turn = purser.transport.luv(uv, assert(purser.transport.multi()), function() raised = raised + 1 end)
 for i = 1, 3 do purser.spawn(function() error("task " .. i) end) end
 purser.spawn(function() purser.sleep(30) woke = woke + 1 end)
 turn()
@@ -111,7 +111,7 @@ describe("a page's program", function()
     local shown, report = host:run("cqueues", { lua = LUA, command = LUA .. " FOLDER/main.lua",
       replaced = { { "assert%(loop:loop%(%)%)\n", "" } }, prepended = { ["main.lua"] = "local over = false\n" },
       appended = { ["main.lua"] = CQUEUES }, values = { OVER = "over = true", SPAWN = "function(fn) loop:wrap(fn) end",
-        CHECKED = 'function(options) return require "purser.hosts.cqueues"(loop, options) end' } })
+        CHECKED = 'function(options) return require "purser.hosts.cqueues".new(loop, options) end' } })
     host:measured("cqueues", shown, report, 35)
   end)
 
@@ -165,13 +165,13 @@ describe("the programs of hosts", function()
 end)
 
 describe("the bridges", function()
-  it("have at most 15 lines of code each", function()
+  it("have at most 17 lines of code each", function()
     for _, name in ipairs { "copas", "cqueues", "luv" } do
       local path, lines = ("lua/purser/hosts/%s.lua"):format(name), 0
       for line in io.lines(path) do
         if line:find "%S" and not line:find "^%s*%-%-" then lines = lines + 1 end
       end
-      assert.is_true(lines <= 15, path .. ": " .. lines)
+      assert.is_true(lines <= 17, path .. ": " .. lines)
     end
   end)
 end)

@@ -16,7 +16,7 @@ describe("the bridge to copas", function()
       end },
       socket = socket, ["purser.client.transport.multi"] = { new = function(given) return given end },
     })
-    transport = bridge { max_in_flight = 3 }
+    transport = bridge.new { max_in_flight = 3 }
     assert.same({ 3, "reject" }, { transport.max_in_flight, transport.outside_tasks })
     transport.wait(call)
     assert.equal("!", received)

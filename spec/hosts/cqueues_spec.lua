@@ -13,7 +13,7 @@ describe("the bridge to cqueues", function()
       ["cqueues.condition"] = { new = function() return bell end },
       ["purser.client.transport.multi"] = { new = function(given) return given end },
     })
-    local transport = bridge({}, { max_in_flight = 3 })
+    local transport = bridge.new({}, { max_in_flight = 3 })
     assert.equal(3, transport.max_in_flight)
     assert.is_true(transport.self_stepping)
     local call = {}

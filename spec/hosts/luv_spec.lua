@@ -14,7 +14,7 @@ describe("the bridge to libuv", function()
     local uv = { new_timer = function() return noting "timer" end,
       new_poll = function(fd) return noting("poll " .. fd) end }
     local function problem() end
-    local turn = luv(uv, { attach = function(_, made, on_error)
+    local turn = luv.new(uv, { attach = function(_, made, on_error)
       loop = made
       assert.equal(problem, on_error)
       return "turn"

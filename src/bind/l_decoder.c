@@ -182,9 +182,39 @@ static int push_decode_error(lua_State *L, const pu_decode_error *fault)
     return 4;
 }
 
-/* Expects the decoder, the text and the uservalue, and nothing else, on the stack. The decoder stays there: a
- * collection during the decoding must not find it unused. */
-static int decode(lua_State *L, decoder *self)
+/* Fields of a table that keeps how far the rows of a document were read. */
+enum { ROWS_LIST = 1, ROWS_AT, ROWS_PLACE, ROWS_CONTAINERS, ROWS_VALUES, ROWS_NAMES };
+
+static size_t get_size(lua_State *L, int state, int field)
+{
+    int64_t value = 0;
+    lua_rawgeti(L, state, field);
+    if (!lua_isnil(L, -1) && (!lpu_to_integer(L, -1, &value) || value < 0))
+        luaL_error(L, "the state of rows is another's");
+    lua_pop(L, 1);
+    return (size_t)value;
+}
+
+static void set_size(lua_State *L, int state, int field, size_t value)
+{
+    lpu_push_integer(L, (int64_t)value);
+    lua_rawseti(L, state, field);
+}
+
+static void keep_rows(lua_State *L, int state, const pu_rows *rows) /* ... list */
+{
+    lua_pushvalue(L, -1);
+    lua_rawseti(L, state, ROWS_LIST);
+    set_size(L, state, ROWS_AT, rows->at);
+    set_size(L, state, ROWS_PLACE, rows->place);
+    set_size(L, state, ROWS_CONTAINERS, rows->containers);
+    set_size(L, state, ROWS_VALUES, rows->values);
+    set_size(L, state, ROWS_NAMES, rows->names);
+}
+
+/* Expects the decoder, the text and the uservalue on the stack, and for a part of a document the table that keeps how
+ * far it was read; nothing else. The decoder stays there: a collection during the decoding must not find it unused. */
+static int decode(lua_State *L, decoder *self, size_t bytes)
 {
     size_t len;
     pu_plan *plan = self->plan;
@@ -196,14 +226,29 @@ static int decode(lua_State *L, decoder *self)
     sink.key_places = plan->slot_count + NEW_KEYS;
     memset(sink.fetched, 0, plan->slot_room);
     luaL_checkstack(L, sink.key_places + LUA_MINSTACK, "the shape has too many fields");
-    lua_settop(L, UVALUE + sink.key_places);
+    pu_rows rows = {.at = 0};
+    bool in_parts = lua_gettop(L) > UVALUE;
+    int state = FIRST_KEY + sink.key_places;
+    lua_settop(L, state - 1);
+    if (in_parts) {
+        lua_pushvalue(L, FIRST_KEY);
+        rows =
+            (pu_rows){get_size(L, state, ROWS_AT), get_size(L, state, ROWS_PLACE), get_size(L, state, ROWS_CONTAINERS),
+                      get_size(L, state, ROWS_VALUES), get_size(L, state, ROWS_NAMES)};
+        luaL_argcheck(L, rows.at <= len && rows.place < INT32_MAX, FIRST_KEY, "the state is another text's");
+        if (rows.at) lua_rawgeti(L, state, ROWS_LIST);
+        luaL_argcheck(L, !rows.at || lua_istable(L, -1), FIRST_KEY, "the state has no list");
+    }
 
     pu_decode_error fault;
     self->decoding++;
-    enum pu_code code = pu_decode(plan, text, len, &sink.calls, &fault);
+    enum pu_code code = pu_decode_rows(plan, text, len, &rows, bytes, &sink.calls, &fault);
     int results = code == PU_OK ? 1 : push_decode_error(L, &fault); /* which quotes the plan */
     self->decoding--;
-    return results;
+    if (code != PU_OK || !in_parts) return results;
+    if (rows.at) keep_rows(L, state, &rows);
+    lua_pushboolean(L, rows.at > 0);
+    return 2;
 }
 
 static int decoder_decode(lua_State *L)
@@ -212,7 +257,21 @@ static int decoder_decode(lua_State *L)
     luaL_checktype(L, TEXT, LUA_TSTRING);
     lua_settop(L, TEXT);
     lpu_get_uservalue(L, 1);
-    return decode(L, check_decoder(L, 1));
+    return decode(L, check_decoder(L, 1), SIZE_MAX);
+}
+
+/* decoder:rows(text, bytes, state) -> value, whether there is more | as decode. `state` is an empty table for the first
+ * part of a text, and the same table for the next ones. */
+static int decoder_rows(lua_State *L)
+{
+    luaL_checkudata(L, 1, TYPE_NAME);
+    luaL_checktype(L, TEXT, LUA_TSTRING);
+    int64_t bytes = lpu_check_integer(L, 3, 1, INT32_MAX);
+    luaL_checktype(L, 4, LUA_TTABLE);
+    lua_settop(L, 4);
+    lpu_get_uservalue(L, 1);
+    lua_replace(L, UVALUE);
+    return decode(L, check_decoder(L, 1), (size_t)bytes);
 }
 
 /* core.decode(text): the same through a decoder of type `any`, kept as upvalue. */
@@ -287,7 +346,7 @@ static int decoder_tostring(lua_State *L)
 
 void lpu_bind_decoder(lua_State *L)
 {
-    static const luaL_Reg methods[] = {{"decode", decoder_decode}, {NULL, NULL}};
+    static const luaL_Reg methods[] = {{"decode", decoder_decode}, {"rows", decoder_rows}, {NULL, NULL}};
     static const luaL_Reg meta[] = {{"__gc", decoder_gc}, {"__tostring", decoder_tostring}, {NULL, NULL}};
     static const luaL_Reg none[] = {{NULL, NULL}}, retired_meta[] = {{"__gc", retired_gc}, {NULL, NULL}};
     lpu_new_type(L, TYPE_NAME, methods, meta);

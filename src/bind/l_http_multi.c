@@ -97,11 +97,12 @@ static int multi_submit(lua_State *L)
     return 2;
 }
 
-/* multi:step() -> how many are unfinished */
+/* multi:step(until_us|nil) -> how many are unfinished */
 static int multi_step(lua_State *L)
 {
     http_multi *self = check_open(L);
-    pu_http_multi_step(&self->multi);
+    int64_t until_us = lua_isnoneornil(L, 2) ? INT64_MAX : lpu_check_integer(L, 2, 0, LPU_INTEGER_MAX);
+    pu_http_multi_step(&self->multi, until_us);
     lpu_push_integer(L, self->multi.unfinished);
     return 1;
 }

@@ -348,11 +348,16 @@ static void flush_items(pu_walk *w, size_t *place)
     w->count = 0;
 }
 
-/* `item` is the type of the elements, `type` that of the list, which remembers its length. */
+static pu_type *item_of(const pu_walk *w, pu_type *type)
+{
+    return type->kind == PU_KIND_ANY ? type : &w->plan->types[type->item];
+}
+
+/* `item` is the type of the elements; `length` is how many were read before, and then how many there are. */
 static const char *read_items(pu_walk *w, const char *p, pu_type *item, size_t *length)
 {
     const pu_key *key = w->key;
-    size_t place = 1;
+    size_t place = *length + 1;
     for (;;) {
         w->key = key;
         if (is_container(w, p, item->kind)) {
@@ -375,16 +380,17 @@ static const char *read_items(pu_walk *w, const char *p, pu_type *item, size_t *
         p = pu_json_space(p, w->end);
         if (p == w->end || *p != ',') break;
         p = pu_json_space(p + 1, w->end);
+        w->paused = p >= w->pause && w->depth == 1;
+        if (w->paused) break;
     }
-    if (p == w->end || *p != ']') return pu_walk_fail(w, PU_SYNTAX, p, "a comma or ] was expected");
+    if (!w->paused && (p == w->end || *p != ']')) return pu_walk_fail(w, PU_SYNTAX, p, "a comma or ] was expected");
     flush_items(w, &place);
-    *length = place - 1;
-    return p + 1;
+    *length = w->rows = place - 1;
+    return w->paused ? p : p + 1;
 }
 
 static const char *read_list(pu_walk *w, const char *p, pu_type *type)
 {
-    pu_type *item = type->kind == PU_KIND_ANY ? type : &w->plan->types[type->item];
     size_t length = 0;
     p = enter(w, p);
     if (!p) return NULL;
@@ -396,7 +402,7 @@ static const char *read_list(pu_walk *w, const char *p, pu_type *type)
     } else {
         w->sink->open(w->sink, true, expected_length(w, p, type));
         w->lists++;
-        p = read_items(w, p, item, &length);
+        p = read_items(w, p, item_of(w, type), &length);
         if (!p) return NULL;
         w->lists--;
     }
@@ -414,36 +420,62 @@ static const char *read_container(pu_walk *w, const char *p, pu_type *type)
     return read_record(w, p, &w->plan->shapes[kind == PU_KIND_ANY ? 0 : type->shape]);
 }
 
-enum pu_code pu_decode(pu_plan *plan, const char *text, size_t len, pu_sink *sink, pu_decode_error *fault)
+/* Reads the document, or the rest of it. `scalar` is filled where it is one. */
+static const char *read_document(pu_walk *w, pu_rows *rows, pu_entry *scalar, bool *container)
+{
+    pu_type *type = &w->plan->types[w->plan->root];
+    if (rows->at) {
+        size_t length = rows->place;
+        w->depth = w->lists = 1;
+        *container = true;
+        return read_items(w, w->text + rows->at, item_of(w, type), &length);
+    }
+    const char *at = pu_json_space(w->text, w->end), *p;
+    *container = is_container(w, at, type->kind);
+    if (*container) return read_container(w, at, type);
+    p = pu_walk_scalar(w, at, type->kind, scalar);
+    return p && scalar->kind == PU_ENTRY_NULL && type->kind != PU_KIND_ANY ? pu_walk_mistyped(w, at, type->kind) : p;
+}
+
+enum pu_code pu_decode_rows(pu_plan *plan, const char *text, size_t len, pu_rows *rows, size_t bytes, pu_sink *sink,
+                            pu_decode_error *fault)
 {
     pu_walk w;
+    bool container;
     w.text = text;
     w.end = text + len;
+    w.pause = bytes < len - rows->at ? text + rows->at + bytes : w.end + 1;
+    w.paused = false;
     w.plan = plan;
     w.sink = sink;
     w.fault = fault;
     w.depth = w.lists = 0;
-    w.containers = w.values = w.names = 0;
+    w.containers = rows->containers;
+    w.values = rows->values;
+    w.names = rows->names;
     w.key = NULL;
     w.count = 0;
     *fault = (pu_decode_error){.error = {PU_OK, "", 0}};
 
-    pu_type *type = &plan->types[plan->root];
-    pu_entry *scalar = &w.entries[0];
-    const char *at = pu_json_space(text, w.end), *p;
-    bool container = is_container(&w, at, type->kind);
-    if (container) {
-        p = read_container(&w, at, type);
-    } else {
-        p = pu_walk_scalar(&w, at, type->kind, scalar);
-        if (p && scalar->kind == PU_ENTRY_NULL && type->kind != PU_KIND_ANY) p = pu_walk_mistyped(&w, at, type->kind);
-    }
+    pu_entry scalar;
+    const char *p = read_document(&w, rows, &scalar, &container);
     if (!p) return fault->error.code;
+    if (w.paused) {
+        *rows = (pu_rows){(size_t)(p - text), w.rows, w.containers, w.values, w.names};
+        return PU_OK;
+    }
+    *rows = (pu_rows){.at = 0};
     p = pu_json_space(p, w.end);
     if (p < w.end) {
         pu_walk_fail(&w, PU_SYNTAX, p, "something behind the end of the document");
     } else if (!container) {
-        sink->scalar(sink, scalar);
+        sink->scalar(sink, &scalar);
     }
     return fault->error.code;
+}
+
+enum pu_code pu_decode(pu_plan *plan, const char *text, size_t len, pu_sink *sink, pu_decode_error *fault)
+{
+    pu_rows all = {.at = 0};
+    return pu_decode_rows(plan, text, len, &all, len, sink, fault);
 }

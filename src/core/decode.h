@@ -74,5 +74,16 @@ typedef struct pu_decode_error {
  * `fault` is filled then, and what the sink was given so far is to be thrown away. */
 enum pu_code pu_decode(pu_plan *plan, const char *text, size_t len, pu_sink *sink, pu_decode_error *fault);
 
+/* The rows of a document that were read; zeros: none yet, or all. */
+typedef struct pu_rows {
+    size_t at, place, containers, values, names;
+} pu_rows;
+
+/* The same for a part of a document: begins where `rows` says, and stops behind the first row of a list at which
+ * `bytes` were read. The sink has that list open already where `rows->at` is not 0, and keeps it. A document that is no
+ * list is read whole. */
+enum pu_code pu_decode_rows(pu_plan *plan, const char *text, size_t len, pu_rows *rows, size_t bytes, pu_sink *sink,
+                            pu_decode_error *fault);
+
 #pragma GCC visibility pop
 #endif

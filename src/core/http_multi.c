@@ -381,8 +381,9 @@ static int action_mask(short revents)
 }
 
 /* Acting on one descriptor may change the set, so what is ready is copied before. What became of a descriptor in
- * between does no harm: libcurl looks for itself. Once STEP_BYTES have come, the others are left to the next step. */
-static void act_on_ready(pu_http_multi *multi)
+ * between does no harm: libcurl looks for itself. What is left after STEP_BYTES or `until_us` waits for the next step.
+ */
+static void act_on_ready(pu_http_multi *multi, int64_t until_us)
 {
     enum { BATCH = 256, STEP_BYTES = 256 * 1024 };
     struct pollfd ready[BATCH];
@@ -394,11 +395,14 @@ static void act_on_ready(pu_http_multi *multi)
     if (number == 0 || (!asked && poll(multi->polls, (nfds_t)number, 0) <= 0)) return;
     for (size_t i = 0; i < number && count < BATCH; i++)
         if (multi->polls[(from + i) % number].revents) ready[count++] = multi->polls[(from + i) % number];
-    for (int i = 0; i < count && multi->sockets.taken < STEP_BYTES; i++, multi->acted_from++)
+    bool over = false;
+    for (int i = 0; i < count && !over; i++, multi->acted_from++) {
         curl_multi_socket_action(multi->curl, ready[i].fd, action_mask(ready[i].revents), &running);
+        over = multi->sockets.taken >= STEP_BYTES || pu_monotonic_us() >= until_us;
+    }
 }
 
-void pu_http_multi_step(pu_http_multi *multi)
+void pu_http_multi_step(pu_http_multi *multi, int64_t until_us)
 {
     pu_http_watch_close(&multi->watch);
     if (!multi->curl || end_of_other_process(multi)) return;
@@ -407,7 +411,7 @@ void pu_http_multi_step(pu_http_multi *multi)
     pu_sigpipe sigpipe;
     pu_sigpipe_hold(&sigpipe);
     start_queued(multi);
-    act_on_ready(multi);
+    act_on_ready(multi, until_us);
     run_timer(multi, now);
     collect(multi);
     pu_sigpipe_release(&sigpipe);

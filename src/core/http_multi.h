@@ -71,8 +71,8 @@ void pu_http_multi_close(pu_http_multi *multi);
 /* Copies the request and returns its id; 0 when there is no memory. */
 int64_t pu_http_multi_submit(pu_http_multi *multi, const pu_http_request *request);
 
-/* Does what can be done without waiting. */
-void pu_http_multi_step(pu_http_multi *multi);
+/* Does what can be done without waiting; what is not done at `until_us` of the clock waits for the next step. */
+void pu_http_multi_step(pu_http_multi *multi, int64_t until_us);
 
 /* Returns how long to wait at most before the next step when no descriptor becomes ready; -1: for ever. */
 int64_t pu_http_multi_timeout(const pu_http_multi *multi);

@@ -235,12 +235,18 @@ end
 -- The functions of `purser` that are those of other modules, and what makes transports.
 local function write_module(lines, model)
   lines[#lines + 1] = "\n---@class purser\nlocal purser = {}"
-  for _, name in ipairs { "run", "spawn", "join", "all", "sleep" } do
+  for _, name in ipairs { "run", "spawn", "join", "all", "sleep", "cancel" } do
     write_copy(lines, "purser.", name, source_of(model, "schedule", "M." .. name))
   end
   write_copy(lines, "purser.", "rate_limit", source_of(model, "client/call/rate_limit/init", "M.new"))
   lines[#lines + 1] = "\n---@class purser.Transports\nlocal Transports = {}"
-  local modules = read("lua/purser/client/transports.lua"):match "\nlocal modules = (%b{})"
+  local modules = ""
+  for _, room in ipairs { "client/transports", "hosts/init" } do
+    modules = modules .. read("lua/purser/" .. room .. ".lua"):match "\nlocal modules = (%b{})"
+  end
+  for name, module in read("lua/purser/module.lua"):gmatch 'transports%.register%("(%l+)", ("[%w.]+")%)' do
+    modules = ("%s %s = %s"):format(modules, name, module)
+  end
   for name, module in modules:gmatch '(%l+) = "purser%.([%l.]+)"' do
     write_copy(lines, "Transports.", name, source_of(model, module:gsub("%.", "/"), "M.new"))
   end

@@ -2,7 +2,7 @@
 local copas = require "copas"
 local purser = require "purser"
 
-local transport = require "purser.hosts.copas"()
+local transport = purser.transport.copas()
 local client = assert(purser.new { base_url = os.getenv "PURSER_BASE_URL", transport = transport,
   api_key = os.getenv "PURSER_API_KEY", secret_key = os.getenv "PURSER_SECRET_KEY" })
 local left = 21

@@ -3,7 +3,7 @@ local cqueues = require "cqueues"
 local purser = require "purser"
 
 local loop = cqueues.new()
-local transport = require "purser.hosts.cqueues"(loop, { outside_tasks = "reject" })
+local transport = purser.transport.cqueues(loop, { outside_tasks = "reject" })
 local client = assert(purser.new { base_url = os.getenv "PURSER_BASE_URL", transport = transport,
   api_key = os.getenv "PURSER_API_KEY", secret_key = os.getenv "PURSER_SECRET_KEY" })
 local left = 21

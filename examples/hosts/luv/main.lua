@@ -5,7 +5,7 @@ local uv = require "luv"
 local transport = assert(purser.transport.multi { outside_tasks = "reject" }) -- other calls would stop the loop
 local client = assert(purser.new { base_url = os.getenv "PURSER_BASE_URL", transport = transport,
   api_key = os.getenv "PURSER_API_KEY", secret_key = os.getenv "PURSER_SECRET_KEY" })
-local turn = require "purser.hosts.luv"(uv, transport, print) -- `print` gets what a task raises
+local turn = purser.transport.luv(uv, transport, print) -- `print` gets what a task raises
 local left = 21
 
 local function finish(result, err)

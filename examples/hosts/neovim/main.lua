@@ -8,7 +8,7 @@ local left = 21
 local function show(problem)
   vim.schedule(function() vim.notify(tostring(problem), vim.log.levels.ERROR) end)
 end
-local turn = require "purser.hosts.luv"(vim.uv or vim.loop, transport, show)
+local turn = purser.transport.luv(vim.uv or vim.loop, transport, show)
 
 local function finish(result, err)
   if not result then show(err) end

@@ -1,15 +1,20 @@
 -- SPDX-License-Identifier: MIT
--- `purser.transport`: the functions that make transports, by name.
+-- `purser.transport`: the functions that make transports, by name. Rooms above register theirs.
 
 local lazy = require "purser.client.util.lazy"
 local names_of = lazy "purser.client.util.names_of"
 local suggest = lazy "purser.client.util.suggest"
 
-local modules = {
-  curl = "purser.client.transport.curl", multi = "purser.client.transport.multi",
-  openresty = "purser.hosts.nginx.openresty", cosocket = "purser.hosts.nginx.cosocket",
-  record = "purser.testing.recording.record", replay = "purser.testing.recording.replay",
-}
+local M = {}
+
+local modules = { curl = "purser.client.transport.curl", multi = "purser.client.transport.multi" }
+
+--- Registers a transport; its module is loaded at the first use.
+---@param name string
+---@param module string  has `new`
+function M.register(name, module)
+  modules[name] = module
+end
 
 local function no_transport(name)
   local names = names_of(modules)
@@ -17,8 +22,10 @@ local function no_transport(name)
     tostring(name), suggest.hint(tostring(name), names), table.concat(names, ", ")), 3)
 end
 
-return setmetatable({}, { __index = function(made, requested)
+M.by_name = setmetatable({}, { __index = function(made, requested)
   if not modules[requested] then no_transport(requested) end
   made[requested] = require(modules[requested]).new
   return made[requested]
 end })
+
+return M

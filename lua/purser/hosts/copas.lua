@@ -13,10 +13,15 @@ local function wait(call)
   bell:close()
 end
 
+local M = {}
+
+--- Makes the transport for coroutines of copas; docs/hosts/hosts.md.
 ---@param options table|nil  of purser.transport.multi
 ---@return table transport
-return function(options)
+function M.new(options)
   local given = { wait = wait, wake = function(call) call.bell:send "!" end, outside_tasks = "reject" }
   for name, value in pairs(options or {}) do given[name] = value end
   return assert(multi.new(given))
 end
+
+return M

@@ -3,10 +3,13 @@
 local cqueues, condition = require "cqueues", require "cqueues.condition"
 local multi = require "purser.client.transport.multi"
 
+local M = {}
+
+--- Makes the transport for coroutines of a cqueues loop; docs/hosts/hosts.md.
 ---@param _ table  of cqueues.new
 ---@param options table|nil  of purser.transport.multi
 ---@return table transport
-return function(_, options)
+function M.new(_, options)
   local given = { self_stepping = true }
   for name, value in pairs(options or {}) do given[name] = value end
   function given.wait(call, ms, transport)
@@ -19,3 +22,5 @@ return function(_, options)
   function given.wake(call) call.bell:signal() end
   return assert(multi.new(given))
 end
+
+return M

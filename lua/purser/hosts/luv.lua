@@ -1,11 +1,14 @@
 -- SPDX-License-Identifier: MIT
 -- Purser's tasks in libuv's loop: luv, or Neovim (`vim.loop`). Returns the function that makes a turn; call it after
 -- spawning a task from outside of one. What a task raises goes to `on_error`; without one luv ends the program.
+local M = {}
+
+--- Returns the function that makes a turn of Purser's tasks in a loop of libuv; docs/hosts/hosts.md.
 ---@param uv table  luv, vim.uv or vim.loop
 ---@param transport table  of purser.transport.multi
 ---@param on_error (fun(problem: any))|nil
 ---@return fun() turn
-return function(uv, transport, on_error)
+function M.new(uv, transport, on_error)
   local timer, loop = assert(uv.new_timer()), {}
   function loop.watch(fd, events, turn)
     local poll = assert(uv.new_poll(fd))
@@ -19,3 +22,5 @@ return function(uv, transport, on_error)
   end
   return transport:attach(loop, on_error)
 end
+
+return M

@@ -4,6 +4,7 @@
 -- make test: 5 s, waits
 
 local check = require "transport_check"
+local core = require "purser.core"
 local libcurl = require "purser.client.util.libcurl"
 local multi = require "purser.client.transport.multi"
 local peers = require "peer"
@@ -77,6 +78,28 @@ describe("coroutines of a host", function()
     assert.equal(0, t:step())
   end)
 
+  it("wake in the order of their times, also where the machine stood still meanwhile", function()
+    local monotonic_ms, now = core.monotonic_ms, 0
+    finally(function() core.monotonic_ms = monotonic_ms end)
+    core.monotonic_ms = function() return now end
+    local host, order, wanted = new_host(), {}, {}
+    local t = hosted(host)
+    for i = 1, 40 do
+      local ms = 1 + i * 7 % 20
+      host.spawn(function() t:sleep(ms) order[#order + 1] = ms end)
+      wanted[i] = ms
+    end
+    for _, co in ipairs(host.ready) do assert(coroutine.resume(co)) end
+    host.ready = {}
+    assert.equal(1, t:timeout())
+    assert.equal(40, t:step())
+    now = 1000
+    host.run(t)
+    table.sort(wanted)
+    assert.same(wanted, order)
+    assert.is_nil(t:timeout())
+  end)
+
   it("may be woken without a reason", function()
     local host = new_host()
     local t = hosted(host, { wait = function(call)
@@ -139,7 +162,7 @@ describe("coroutines of a host", function()
 
   it("are stepped by another one when the host ended the one that stepped", function()
     local host, waiting, t = self_stepping()
-    local core, later = require "purser.core", 0
+    local later = 0
     local clock = core.monotonic_ms
     finally(function() core.monotonic_ms = clock end)
     core.monotonic_ms = function() return clock() + later end
@@ -334,7 +357,9 @@ describe("the descriptors that a loop watches", function()
 end)
 
 describe("a step", function()
-  it("takes in so many bytes of answers, and leaves the others for the next", function()
+  it("takes answers in until its time is over, one at least, and leaves the others for the next", function()
+    local monotonic_us, now = core.monotonic_us, 0
+    finally(function() core.monotonic_us = monotonic_us end)
     peer:script("head body " .. peers.send "HTTP/1.1 200 OK\r\nContent-Length: 40000\r\n\r\n" .. " fill=40000")
     local t, ids = stage.transport(), {}
     for i = 1, 6 do ids[i] = assert(t:submit(get())) end
@@ -348,10 +373,14 @@ describe("a step", function()
       end
       return count
     end
-    t:step(65536)
+    core.monotonic_us = function() -- a clock that goes on by 10 each time it is asked
+      now = now + 10
+      return now
+    end
+    t:step(20)
     assert.equal(2, taken())
     assert.equal(0, t:timeout()) -- there is more to do at once
-    t:step(65536)
+    t:step(20)
     t:step(1)
     assert.equal(5, taken())
     t:step()

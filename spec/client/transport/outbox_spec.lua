@@ -4,6 +4,7 @@
 local books_world = require "books_world"
 local core = require "purser.core"
 local files = require "files"
+local outbox = require "purser.client.transport.outbox"
 local purser = require "purser"
 local record = require "purser.desk.books.record"
 
@@ -39,6 +40,23 @@ local function drain(books, world)
   end
   error "events are left"
 end
+
+describe("What is sent again", function()
+  it("is what has an id or a subject, or what was made since a time", function()
+    local asked = {}
+    local tx = { rows = function(_, sql, first)
+      if sql:find "_receiver" then return first == "known" and { { name = "known" } } or {} end
+      asked[#asked + 1] = (sql:match "created >" and "created " or "named ") .. tostring(first)
+      return sql:find "^SELECT" and { { id = "e1", subject = "s", seq = "1" } } or {}
+    end }
+    local box = outbox.new "t"
+    assert.equal(1, box:replay(tx, "known", "s", 5))
+    assert.equal(1, box:replay(tx, "known", 7, 5))
+    assert.equal("named s", asked[1])
+    assert.equal("created 0000000000007", asked[3])
+    assert.same({ nil, "there is no receiver other" }, { box:replay(tx, "other", "s", 5) })
+  end)
+end)
 
 describe("The outbox of a database", function()
   after_each(files.remove_kept)

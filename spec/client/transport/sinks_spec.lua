@@ -49,6 +49,10 @@ describe("a command", function()
 end)
 
 describe("a webhook", function()
+  it("has a secret that can sign", function()
+    assert.same({ nil, "the key is empty" }, { sinks.new { webhook = "http://127.0.0.1:1/", secret = "" } })
+  end)
+
   it("gets the event with a signature that its receiver can check, for five minutes", function()
     local port, path = receiver()
     local sink = assert(sinks.new { webhook = "http://127.0.0.1:" .. port .. "/hook?a=1", secret = SECRET })

@@ -11,7 +11,7 @@ local made = {}
 local tick = require "host_ticks" {
   done = function() return finished end,
   check = function(options)
-    local transport = require "purser.hosts.copas"(options)
+    local transport = require "purser.hosts.copas".new(options)
     made[#made + 1] = transport
     return transport
   end,

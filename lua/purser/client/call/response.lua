@@ -4,9 +4,23 @@
 local decoders = require "purser.client.call.decoders"
 local lazy = require "purser.client.util.lazy"
 local failure = lazy "purser.client.call.failure"
+local schedule = lazy "purser.schedule"
 local unwrap = lazy "purser.client.call.unwrap"
 
 local M = {}
+
+local PART = 16384 -- bytes, which take some 0.1 ms
+
+-- Decodes an answer as the decoder does. A long list is decoded in parts, where the step of a loop may end.
+local function decode(decoder, body)
+  if #body <= PART or not schedule.has_budget() then return decoder:decode(body) end
+  local state = {}
+  while true do
+    local value, more, offset, is_repeated = decoder:rows(body, PART, state)
+    if more ~= true then return value, more, offset, is_repeated end
+    schedule.breathe()
+  end
+end
 
 -- Returns nil and the error that a function of failure.lua makes.
 local function fail(how, ...)
@@ -71,7 +85,7 @@ function M.answer(row, profile, status, body, headers, values)
     return fail("undecodable", row, status, ("HTTP %d with an empty body"):format(status), 0)
   end
 
-  local value, message, offset, is_repeated = decoders.of(row):decode(body)
+  local value, message, offset, is_repeated = decode(decoders.of(row), body)
   if is_repeated then
     return fail("undecodable", row, status, "the answer contradicts itself: " .. message, offset)
   end

@@ -5,6 +5,7 @@
 -- wait (`self_stepping`).
 
 local core = require "purser.core"
+local heap = require "purser.client.util.heap"
 local libcurl = require "purser.client.util.libcurl"
 local schedule = require "purser.schedule"
 local option_schema = require "purser.client.util.option_schema"
@@ -12,7 +13,7 @@ local option_schema = require "purser.client.util.option_schema"
 ---@class purser.transport.multi: purser.Transport
 ---@field multi userdata
 ---@field private calls table<integer, table> by id: whether it is done, and how; the task that waits for it
----@field private host table|nil  `wait`, `wake`; the sleepers: { at_ms, done, waits }; who steps for all, until when
+---@field private host table|nil  `wait`, `wake`; the sleepers, a heap; who steps for all, until when
 ---@field private outside_tasks "block"|"reject"
 local methods = {}
 local meta = { __name = "purser.transport.multi", __index = methods }
@@ -64,10 +65,8 @@ end
 local NO_MEMORY = { kind = "transport", outcome = "unknown", phase = "receive", sends = 1,
   message = "there is not enough memory to take the answer" }
 
--- Puts the answers that have come where `take` or whoever waits finds them; with `max_bytes`, no further one once so
--- many bytes of bodies were taken in.
-local function distribute(self, max_bytes)
-  local bytes = 0
+-- Puts the answers that have come where `take` or whoever waits finds them, until the time `ends_us` at most.
+local function distribute(self, ends_us)
   local id, response, failure = self.multi:next()
   while id do
     local call = self.calls[id]
@@ -75,38 +74,35 @@ local function distribute(self, max_bytes)
       call.done, call.response, call.failure = true, response, failure or not response and NO_MEMORY or nil
       if call.task or call.hosted then wake(self, id, call) end
     end
-    bytes = bytes + (response and #response.body or 0)
-    if max_bytes and bytes >= max_bytes then return end
+    if ends_us and core.monotonic_us() >= ends_us then return end
     id, response, failure = self.multi:next()
   end
 end
 
--- Wakes the host's coroutines whose sleep is over. Returns how many still sleep, and when the next one is over.
-local function wake_sleepers(self)
-  local now, left, next_ms = core.monotonic_ms(), 0, nil
-  for sleeper in pairs(self.host.sleepers) do
-    if sleeper.at_ms <= now then
-      sleeper.done, self.host.sleepers[sleeper] = true, nil
-      wake_hosted(self.host, sleeper)
-    else
-      left, next_ms = left + 1, math.min(next_ms or sleeper.at_ms, sleeper.at_ms)
-    end
+-- Wakes the host's coroutines whose sleep is over, in the order of their times. Returns how many still sleep.
+local function wake_sleepers(host)
+  local now = core.monotonic_ms()
+  while host.sleepers[1] and host.sleepers[1].at <= now do
+    local sleeper = heap.pop(host.sleepers)
+    sleeper.done = true
+    wake_hosted(host, sleeper)
   end
-  return left, next_ms
+  return #host.sleepers
 end
 
 --- Does what can be done without waiting, and returns how many requests and sleepers are unfinished. What the host's
 -- `wake` raised is raised at its end. After each step the descriptors of `fds` that are watched must be brought up to
 -- date: one that is no longer listed is closed by the next step.
----@param max_bytes? integer  of the bodies of answers; what is beyond waits for the next step
+---@param budget_us? number  what is not done after so many microseconds waits for the next step
 ---@return integer
-function methods:step(max_bytes)
+function methods:step(budget_us)
   if self.closed then return 0 end
-  local unfinished = self.multi:step()
-  distribute(self, max_bytes)
+  local ends_us = budget_us and math.floor(core.monotonic_us() + budget_us)
+  local unfinished = self.multi:step(ends_us)
+  distribute(self, ends_us)
   local host = self.host
   if not host then return unfinished end
-  local sleeping = next(host.sleepers) and wake_sleepers(self) or 0
+  local sleeping = host.sleepers[1] and wake_sleepers(host) or 0
   local problem = host.problem
   host.problem = nil
   if problem then error(problem[1], 0) end
@@ -147,6 +143,7 @@ function methods:cancel(id)
   return failure
 end
 
+local TURN_US = 1000 -- what is left follows in the next turn, after what else the loop has to do
 local MAX_WAIT_MS = 1000 -- where nothing is due before a descriptor is ready
 
 local function not_sent(message)
@@ -184,8 +181,7 @@ local function hand_over(self)
   host.stepper = nil
   if self.closed then return self.multi:close() end -- the host watches none of its descriptors now
   for _, waiters in ipairs { self.calls, host.sleepers } do
-    for key, call in pairs(waiters) do
-      local waiter = call == true and key or call
+    for _, waiter in pairs(waiters) do
       if waiter.waits then return wake_hosted(host, waiter) end
     end
   end
@@ -205,7 +201,7 @@ local function wait_hosted(self, waiter)
       ms = LEASE_MS
       if not host.stepper or host.stepper == waiter or core.monotonic_ms() >= host.lease_ends_ms then
         host.stepper = waiter
-        pcall(self.step, self) -- what another call's `wake` raises is not an error of this call
+        pcall(self.step, self, TURN_US) -- what another call's `wake` raises is not an error of this call
         ms, transport = math.min(self:timeout() or MAX_WAIT_MS, MAX_WAIT_MS), self
         host.lease_ends_ms = core.monotonic_ms() + ms + LEASE_MS
       end
@@ -236,7 +232,9 @@ function methods:send(request)
   elseif way ~= "block" then
     schedule.watch(self, 1)
     call.task = way -- it is woken only when it surely waits
+    way.transport, way.request = self, id -- for schedule.cancel
     schedule.suspend()
+    way.transport = false
     return call.response, call.failure
   end
   while not call.done do self:wait(1000) end
@@ -263,14 +261,10 @@ end
 ---@return integer|nil milliseconds nil: no need to step before a descriptor is ready
 function methods:timeout()
   if self.closed then return nil end
-  local ms, at_ms = self.multi:timeout(), nil
-  if not self.host then return ms end
-  for sleeper in pairs(self.host.sleepers) do at_ms = math.min(at_ms or sleeper.at_ms, sleeper.at_ms) end
-  local left = at_ms and math.max(0, at_ms - core.monotonic_ms())
+  local ms, sleeper = self.multi:timeout(), self.host and self.host.sleepers[1]
+  local left = sleeper and math.max(0, sleeper.at - core.monotonic_ms())
   return ms and left and math.min(ms, left) or ms or left
 end
-
-local TURN_US = 1000 -- what is left follows in the next turn, after what else the loop has to do
 
 --- Turns Purser's tasks in an event loop with callbacks. Returns the function that makes a turn: the loop calls it when
 -- a descriptor is ready or the alarm strikes, the program once after it spawned a task from outside of one.
@@ -293,14 +287,17 @@ function methods:attach(host, on_error)
   return turn
 end
 
+local slept = 0 -- orders those whose time is the same
+
 --- Sleeps for `ms` milliseconds; in a task, or in a coroutine of the host, the others continue. Purser sleeps this
 -- way between attempts.
 ---@param ms number
 function methods:sleep(ms)
   ms = math.ceil(ms)
   if not self.host or schedule.current() or not is_in_coroutine() then return schedule.sleep(ms) end
-  local sleeper = { at_ms = core.monotonic_ms() + ms, done = false, waits = false }
-  self.host.sleepers[sleeper] = true
+  slept = slept + 1
+  local sleeper = { at = core.monotonic_ms() + ms, order = slept, done = false, waits = false }
+  heap.push(self.host.sleepers, sleeper)
   wait_hosted(self, sleeper)
 end
 
@@ -330,7 +327,7 @@ function methods:close()
   end
   self.closed = true
   local host = self.host or {}
-  for sleeper in pairs(host.sleepers or {}) do wake_hosted(host, sleeper) end
+  for _, sleeper in ipairs(host.sleepers or {}) do wake_hosted(host, sleeper) end
   if not host.stepper then self.multi:close() end -- else whoever steps closes it, once the host watches no descriptor
 end
 

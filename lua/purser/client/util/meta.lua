@@ -1617,6 +1617,12 @@ function purser.all(list) end
 ---@param ms integer
 function purser.sleep(ms) end
 
+--- Ends the request for which a task waits. Its call returns an error at once, whose outcome says whether the request
+--- had been sent, and is not retried. Returns false where the task waits for no answer: nothing was ended then.
+---@param task purser.task
+---@return boolean
+function purser.cancel(task) end
+
 --- Makes a rate limit that several clients share: the option `rate_limit` of purser.new. Returns it, or nil and an
 --- error of kind "config".
 ---@param options? purser.RateLimitOptions
@@ -1643,18 +1649,36 @@ function Transports.curl(options) end
 ---@return string|nil message
 function Transports.multi(options) end
 
---- Makes a transport. Options: those of purser.transport.curl and `max_in_flight` (256); further calls wait for their
---- turn. `http_version` is "auto" unless given.
----@param options? purser.MultiOptions
----@return purser.nginx.openresty|nil
----@return string|nil message
-function Transports.openresty(options) end
+--- Makes the transport for coroutines of copas; docs/hosts/hosts.md.
+---@param options? table  of purser.transport.multi
+---@return table transport
+function Transports.copas(options) end
 
 --- Makes a transport on nginx's own sockets.
 ---@param options? purser.CosocketOptions
 ---@return purser.nginx.cosocket|nil
 ---@return string|nil message
 function Transports.cosocket(options) end
+
+--- Makes the transport for coroutines of a cqueues loop; docs/hosts/hosts.md.
+---@param _ table  of cqueues.new
+---@param options? table  of purser.transport.multi
+---@return table transport
+function Transports.cqueues(_, options) end
+
+--- Returns the function that makes a turn of Purser's tasks in a loop of libuv; docs/hosts/hosts.md.
+---@param uv table  luv, vim.uv or vim.loop
+---@param transport table  of purser.transport.multi
+---@param on_error? (fun(problem: any))
+---@return fun() turn
+function Transports.luv(uv, transport, on_error) end
+
+--- Makes a transport. Options: those of purser.transport.curl and `max_in_flight` (256); further calls wait for their
+--- turn. `http_version` is "auto" unless given.
+---@param options? purser.MultiOptions
+---@return purser.nginx.openresty|nil
+---@return string|nil message
+function Transports.openresty(options) end
 
 --- Makes a transport that records the exchanges of `inner`. Options: `file`, the path of a new file that only this user
 --- can

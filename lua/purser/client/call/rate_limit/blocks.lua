@@ -2,11 +2,12 @@
 -- The methods of a rate limit beside waiting for room: blocks that the service asks for, and what the pools hold.
 
 local sliding_log = require "purser.client.call.rate_limit.sliding_log"
+local waiting = require "purser.client.call.rate_limit.waiting"
 
 local floor, max, min = math.floor, math.max, math.min
 
 -- Places in a pool, and in its head: sliding_log.lua says what stands there.
-local HEAD, SENT, TICKETS = 1, 2, 3
+local HEAD, SENT = 1, 2
 local BLOCKED, PAUSE = 2, 3
 local HELD = 2 -- in the head of the queue
 
@@ -19,7 +20,7 @@ local RateLimit = {}
 --- named none. Returns how long the pool is blocked.
 ---@private
 function RateLimit.block_pool(kv, now, name, span, ms)
-  local pool = sliding_log.read_pool(kv, name, span, now, 0)
+  local pool = sliding_log.read_pool(kv, name, span, now)
   local head = pool[HEAD]
   if ms < 0 then
     -- responses to calls that were under way together are one block
@@ -37,10 +38,9 @@ end
 --- cost, and for how long all pools are held.
 ---@private
 function RateLimit.use_of(kv, now, name, span)
-  local pool, queue = sliding_log.read_pool(kv, name, span, now, 0), kv.get(sliding_log.QUEUE)
-  local tickets, cost = pool[TICKETS], 0
-  for i = 4, #tickets, 4 do cost = cost + tickets[i] end
-  return sliding_log.load_at(pool[SENT], span, now), max(0, pool[HEAD][BLOCKED] - now), floor(#tickets / 4), cost,
+  local pool, queue = sliding_log.read_pool(kv, name, span, now), kv.get(sliding_log.QUEUE)
+  local tickets, cost = waiting.sum(pool)
+  return sliding_log.load_at(pool[SENT], span, now), max(0, pool[HEAD][BLOCKED] - now), tickets, cost,
     queue and max(0, queue[1][HELD] - now) or 0
 end
 

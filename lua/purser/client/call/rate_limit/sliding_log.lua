@@ -14,16 +14,19 @@
 -- lose all it knew. A document is a list of lists of words. `takes` is a list of four values a pool: name, cost,
 -- capacity, span (the window and its margin, in ms).
 
-local floor, ceil, max, min, sort = math.floor, math.ceil, math.max, math.min, table.sort
+local lazy = require "purser.client.util.lazy"
+local waiting = lazy "purser.client.call.rate_limit.waiting"
+
+local floor, ceil, max, min = math.floor, math.ceil, math.max, math.min
 
 local M = {}
 
 local STEPS = 128
-local GRACE_MS = 1000
 
--- A pool: its head, what was sent (the end of a step and its sum, in turn), the tickets, four values each, and what
--- counts before the step of now, where nothing else decides within it.
-local HEAD, SENT, TICKETS, BEFORE = 1, 2, 3, 4
+-- A pool: its head, what was sent (the end of a step and its sum, in turn), what counts before the step of now, where
+-- nothing else decides within it, and the tickets from FIRST on, which waiting.lua keeps.
+local HEAD, SENT, BEFORE, FIRST = 1, 2, 3, 4
+local NONE = {} -- where the whole rule decides
 -- Its head: the longest span that was asked for, until when it is blocked, the last pause that was not named by the
 -- service.
 local SPAN, BLOCKED, PAUSE = 1, 2, 3
@@ -43,50 +46,6 @@ local function step_end(time, span)
   return ceil(time / step) * step
 end
 
--- Drops the steps that count no more. Where the clock was set back, or a longer window is asked for than what was
--- dropped before, all that is left counts as sent just now.
-local function prune_sent(sent, grows, span, now, newest)
-  local n = 0
-  for i = 1, #sent, 2 do
-    local time, cost = sent[i], sent[i + 1]
-    if time + span > now then
-      if grows or time > newest then time = newest end
-      if n > 0 and sent[n - 1] == time then
-        sent[n] = sent[n] + cost
-      else
-        sent[n + 1], sent[n + 2] = time, cost
-        n = n + 2
-      end
-    end
-  end
-  for i = #sent, n + 1, -1 do sent[i] = nil end
-end
-
--- Drops the tickets whose owners did not come, and the one of this number. Returns whether there were any.
-local function prune_tickets(tickets, now, number)
-  local n, count = 0, #tickets
-  for i = 1, count, 4 do
-    if tickets[i] ~= number and tickets[i + 2] + GRACE_MS >= now then
-      for k = 0, 3 do tickets[n + 1 + k] = tickets[i + k] end
-      n = n + 4
-    end
-  end
-  for i = count, n + 1, -1 do tickets[i] = nil end
-  return n < count
-end
-
---- Returns a pool as it is now, without the ticket of that number, and whether tickets were dropped.
-function M.read_pool(kv, name, span, now, number)
-  local pool = kv.get(name) or { { span, 0, 0 }, {}, {} }
-  local head = pool[HEAD]
-  pool[BEFORE] = nil
-  local grows = span > head[SPAN]
-  head[SPAN] = max(span, head[SPAN])
-  head[BLOCKED] = min(head[BLOCKED], now + M.MAX_BLOCK_MS)
-  prune_sent(pool[SENT], grows, head[SPAN], now, step_end(now, span))
-  return pool, prune_tickets(pool[TICKETS], now, number)
-end
-
 --- Returns how much of what was sent counts at a time.
 function M.load_at(sent, span, time)
   local sum = 0
@@ -96,12 +55,44 @@ function M.load_at(sent, span, time)
   return sum
 end
 
+-- Drops the steps that count no more. Where the clock was set back, or a longer window is asked for than what was
+-- dropped before, all that is left counts as sent just now. Returns whether there was such.
+local function prune_sent(sent, grows, span, now, newest)
+  local n, changed = 0, false
+  for i = 1, #sent, 2 do
+    local time, cost = sent[i], sent[i + 1]
+    if time + span > now then
+      if grows or time > newest then time, changed = newest, true end
+      if n > 0 and sent[n - 1] == time then
+        sent[n] = sent[n] + cost
+      else
+        sent[n + 1], sent[n + 2] = time, cost
+        n = n + 2
+      end
+    end
+  end
+  for i = #sent, n + 1, -1 do sent[i] = nil end
+  return changed
+end
+
+--- Returns a pool as it is now, and whether tickets were dropped.
+function M.read_pool(kv, name, span, now)
+  local pool = kv.get(name) or { { span, 0, 0 }, {}, NONE }
+  local head = pool[HEAD]
+  pool[BEFORE] = NONE
+  local grows = span > head[SPAN]
+  head[SPAN] = max(span, head[SPAN])
+  head[BLOCKED] = min(head[BLOCKED], now + M.MAX_BLOCK_MS)
+  if prune_sent(pool[SENT], grows, head[SPAN], now, step_end(now, span)) then pool.full = nil end
+  return pool, pool[FIRST] ~= nil and waiting.prune(pool, now)
+end
+
 --- Puts a pool, with the sum of what counts before this step where the last that was sent is of this step.
 function M.put_pool(kv, name, pool, now)
   local head, sent, n = pool[HEAD], pool[SENT], #pool[SENT]
   local ends = step_end(now, head[SPAN])
   local keep_ms = 2 * head[SPAN] + max(0, head[BLOCKED] - now) + 5 * head[PAUSE]
-  if sent[n - 1] == ends and head[BLOCKED] <= now and not pool[TICKETS][1] then
+  if sent[n - 1] == ends and head[BLOCKED] <= now and not pool[FIRST] then
     pool[BEFORE] = { now, ends, head[SPAN], M.load_at(sent, head[SPAN], now) - sent[n], keep_ms }
   end
   kv.put(name, pool, keep_ms)
@@ -122,44 +113,6 @@ local function read_queue(kv, takes, now, run)
   return head, changed and document
 end
 
-local function by_time(a, b)
-  if a[1] ~= b[1] then return a[1] < b[1] end
-  return a[2] < b[2] -- what leaves comes before what arrives
-end
-
--- Adds the tickets of a better rank to what counts at `from` and to what changes that later. Returns the load.
-local function add_tickets(events, tickets, load, span, from, now, rank, number)
-  for i = 1, #tickets, 4 do
-    if tickets[i + 1] < rank or tickets[i + 1] == rank and tickets[i] < number then
-      local at, cost = max(now, tickets[i + 2]), tickets[i + 3]
-      if at <= from then load = load + cost else events[#events + 1] = { at, cost } end
-      events[#events + 1] = { step_end(at, span) + span, -cost }
-    end
-  end
-  return load
-end
-
--- The first time from `from` on at which there is room for `cost` for a whole window, next to what was sent and the
--- tickets ahead.
-local function first_fit(pool, span, cost, capacity, from, now, rank, number)
-  local sent, events, room = pool[SENT], {}, capacity - cost
-  local load = M.load_at(sent, span, from)
-  load = add_tickets(events, pool[TICKETS], load, span, from, now, rank, number)
-  if load <= room and not events[1] then return from end
-  for i = 1, #sent, 2 do
-    if sent[i] + span > from then events[#events + 1] = { sent[i] + span, -sent[i + 1] } end
-  end
-  sort(events, by_time)
-  local start = load <= room and from or nil
-  for _, event in ipairs(events) do
-    local at = event[1]
-    if start and at >= step_end(start, span) + span then return start end
-    load = load + event[2]
-    if load > room then start = nil elseif not start then start = max(at, from) end
-  end
-  return start or from
-end
-
 local function count(pool, span, cost, now)
   local sent, time = pool[SENT], step_end(now, span)
   for i = #sent - 1, 1, -2 do
@@ -171,24 +124,22 @@ local function count(pool, span, cost, now)
   sent[#sent + 1], sent[#sent + 2] = time, cost
 end
 
+-- The first time at which there is room in a pool.
+local function first_fit(pool, span, room, from, ...)
+  if not pool[FIRST] and M.load_at(pool[SENT], span, from) <= room then return from end
+  return waiting.first_fit(pool, span, function(time) return step_end(time, span) + span end, room, from, ...)
+end
+
 -- The first time at which there is room in every pool.
-local function time_for(pools, takes, from, now, rank, number)
+local function time_for(pools, takes, from, now, rank, number, is_new)
   local at = from
   repeat
     local before = at
     for i = 1, #takes, 4 do
-      at = first_fit(pools[(i + 3) / 4], takes[i + 3], takes[i + 1], takes[i + 2], at, now, rank, number)
+      at = first_fit(pools[(i + 3) / 4], takes[i + 3], takes[i + 2] - takes[i + 1], at, now, rank, number, is_new)
     end
   until at == before or #takes == 4
   return at
-end
-
-local function put_ticket(pools, takes, ticket, rank, at)
-  for i = 1, #takes, 4 do
-    local tickets = pools[(i + 3) / 4][TICKETS]
-    local n = #tickets
-    tickets[n + 1], tickets[n + 2], tickets[n + 3], tickets[n + 4] = ticket, rank, at, takes[i + 1]
-  end
 end
 
 -- Counts a call in its pools from `takes[i]` on, from the last to the first, once each of them has room. Returns false
@@ -198,7 +149,7 @@ local function take_within_step(kv, now, takes, i)
   if not name then return true end
   local pool = kv.get(name)
   local before = pool and pool[BEFORE]
-  if not before or now < before[1] or now > before[2] or takes[i + 3] ~= before[3] then return false end
+  if not before or takes[i + 3] ~= before[3] or now < before[1] or now > before[2] then return false end
   local sent = pool[SENT]
   local sum = sent[#sent] + takes[i + 1]
   if before[4] + sum > takes[i + 2] or not take_within_step(kv, now, takes, i + 4) then return false end
@@ -226,28 +177,33 @@ function M.reserve(kv, now, takes, rank, number, run)
   local next_ticket = go_within_step(kv, now, takes, run)
   if next_ticket then return 0, number > 0 and number or next_ticket, now end
   local queue, changed = read_queue(kv, takes, now, run)
-  local pools, ends, blocked = {}, now, nil
+  local pools, ends, blocked, old, old_rank = {}, now, nil, nil, nil
   for i = 1, #takes, 4 do
-    local pool = M.read_pool(kv, takes[i], takes[i + 3], now, number)
+    local pool = M.read_pool(kv, takes[i], takes[i + 3], now)
     pools[#pools + 1] = pool
+    if number > 0 then old, old_rank = waiting.remove(pool, number) end
+    if old and old_rank ~= rank then waiting.make_room(pool, old, old_rank, number) end
     if pool[HEAD][BLOCKED] > ends then ends, blocked = pool[HEAD][BLOCKED], takes[i] end
+  end
+  local ticket = number > 0 and number or queue[NEXT]
+  local at = blocked and ends or time_for(pools, takes, max(now, queue[HELD]), now, rank, ticket, number == 0)
+  if old and max(at, old) > now then
+    for _, pool in ipairs(pools) do waiting.make_room(pool, old, old_rank, number) end
   end
   if blocked then
     if changed then kv.put(M.QUEUE, changed, 0) end
     return -1, ends - now, blocked
   end
-  local ticket = number > 0 and number or queue[NEXT]
-  local at = time_for(pools, takes, max(now, queue[HELD]), now, rank, ticket)
-  if at <= now then
-    for i = 1, #takes, 4 do count(pools[(i + 3) / 4], takes[i + 3], takes[i + 1], now) end
-  else
-    put_ticket(pools, takes, ticket, rank, at)
-    if ticket >= queue[NEXT] then
-      queue[NEXT] = ticket + 1
-      changed = changed or kv.get(M.QUEUE)
-    end
+  for i = 1, #takes, 4 do
+    local pool = pools[(i + 3) / 4]
+    if at <= now then count(pool, takes[i + 3], takes[i + 1], now)
+    else waiting.put(pool, ticket, rank, at, takes[i + 1]) end
+    M.put_pool(kv, takes[i], pool, now)
   end
-  for i = 1, #takes, 4 do M.put_pool(kv, takes[i], pools[(i + 3) / 4], now) end
+  if at > now and ticket >= queue[NEXT] then
+    queue[NEXT] = ticket + 1
+    changed = changed or kv.get(M.QUEUE)
+  end
   if changed then kv.put(M.QUEUE, changed, 0) end
   return max(0, at - now), ticket, now
 end
@@ -255,10 +211,16 @@ end
 --- Gives back what was reserved and not used: at the time `at` of the store, or, where that is 0, a ticket.
 function M.give_back(kv, now, takes, number, at)
   for i = 1, #takes, 4 do
-    local pool, changed = M.read_pool(kv, takes[i], takes[i + 3], now, at == 0 and number or 0)
+    local pool, changed = M.read_pool(kv, takes[i], takes[i + 3], now)
+    local ticket_at, rank
+    if at == 0 then ticket_at, rank = waiting.remove(pool, number) end
+    if ticket_at then waiting.make_room(pool, ticket_at, rank, number) end
+    changed = changed or ticket_at
     local sent, cost, time = pool[SENT], takes[i + 1], step_end(at, takes[i + 3])
     for k = 1, at > 0 and #sent or 0, 2 do
-      if sent[k] == time and sent[k + 1] >= cost then sent[k + 1], changed = sent[k + 1] - cost, true end
+      if sent[k] == time and sent[k + 1] >= cost then
+        sent[k + 1], changed, pool.full = sent[k + 1] - cost, true, nil
+      end
     end
     if changed then M.put_pool(kv, takes[i], pool, now) end
   end
