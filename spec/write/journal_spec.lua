@@ -161,6 +161,18 @@ describe("after a crash", function()
     assert.equal(1, #assert(journal:recover(client)))
   end)
 
+  it("does not let two equal calls wait for each other longer than until their records must be visible", function()
+    local pair = { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT", amount = "1" }
+    for _ = 1, 2 do
+      assert.is_nil(client_with({ transport = dying(true) }).wallet:transfer(pair))
+      journal = assert(open())
+    end
+    local began = sim:now()
+    local reconciled = assert(journal:recover(client_with()))
+    assert.same({ "undecided", "undecided" }, { reconciled[1].answer.outcome, reconciled[2].answer.outcome })
+    assert.is_true(sim:now() - began < 90000, sim:now() - began .. " ms")
+  end)
+
   it("keeps equal calls apart by what it knows of each", function()
     local pair = { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT", amount = "1" }
     local first = assert(client.wallet:transfer(pair))

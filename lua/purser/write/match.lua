@@ -32,13 +32,13 @@ local reasons = {
     .. "could have made it as well; a journal forgets none",
 }
 
-local PATIENCE_MS = 300000 -- an open call that may own a record, or a record that is missing, is waited for so long
+local PATIENCE_MS = 300000 -- a record that is missing is waited for so long
 
 -- Waits until then; after that it is undecided. A payment that is planned waits in its queue.
 local function wait(question, why, candidates, ends)
   if question.service:now() >= ends then return undecided(candidates, reasons[why]) end
   if question.window.is_planned then return { outcome = "undecided", is_busy = true } end
-  question.waits, question.newer_than = true, question.shown.began
+  question.waits, question.newer_than, question.wait_ends = true, question.shown.began, ends
 end
 
 local SUCCESS = "SUCCESS"
@@ -157,8 +157,9 @@ local function candidates_of(question, subject, owners)
   return left, fit
 end
 
--- Returns whether an open call could have made one of the records, until when that may be found out, and whether one
--- that is undecided could.
+-- Returns until when an open call may be found to own one of the records, nil where none could; and whether one that is
+-- undecided could. Once a rival's own record must be visible nothing more is shown of the rival: two calls that one
+-- crash left open would wait for each other.
 local function rivals_of(question, open, seen, records, test)
   local ends, is_blocked = nil, false
   for _, call in ipairs(open) do
@@ -167,7 +168,7 @@ local function rivals_of(question, open, seen, records, test)
       local is_rival = test(rival, record)
       if is_rival and call.state == "undecided" then is_blocked = true end
       if is_rival and call.state ~= "undecided" then
-        ends = math.max(ends or 0, call.sent_at + PATIENCE_MS, question.intent.sent_at + PATIENCE_MS)
+        ends = math.max(ends or 0, rival.last or 0)
       end
     end
   end
