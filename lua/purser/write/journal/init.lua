@@ -324,8 +324,8 @@ end
 function M.exists(options)
   local wrong, hint, option = error_of(options)
   if wrong then return nil, errors.config(wrong, hint, option) end
-  local is_missing = options.sqlite and select(3, core.file_mode(options.sqlite))
-  if is_missing then return false end
+  local mode, _, is_missing = core.file_mode(options.sqlite or "/")
+  if not mode and is_missing then return false end
   local db, err = connect(options)
   if not db then return nil, err end
   local is_there, message = schema.is_prepared(db)
