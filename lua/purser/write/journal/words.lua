@@ -29,6 +29,23 @@ local function unsettled(row, now)
   if now <= tonumber(row.sent_at) + tonumber(row.recv_window) then return "the service may take the request yet" end
 end
 
+local NEWEST = "SELECT id, word, at FROM purser_words WHERE call = $1 ORDER BY at DESC LIMIT 1"
+
+--- Returns the id of a person's word by which a call may be sent again: the newest one, where that says that the call
+--- was not made; nil where none stands. A plan that names the word cannot have been signed before it.
+---@param call string  the id of its row
+---@return string|nil word
+function M.standing(tx, call)
+  local newest = tx:rows(NEWEST, call)[1]
+  return newest and newest.word == "not_done" and newest.id or nil
+end
+
+-- Returns when a word is said: later than the one before, whatever this machine's clock says.
+local function time_of_word(tx, call)
+  local newest = tx:rows(NEWEST, call)[1]
+  return time_text(math.max(tx:now(), newest and tonumber(newest.at) + 1 or 0))
+end
+
 --- Ends the latest attempt of a call by a person's word, which is kept with who said so and when. The word is no proof:
 --- sums go on counting the call, and under a policy another attempt needs a plan that was added after the word. Returns
 --- true; or nil and an error.
@@ -50,7 +67,7 @@ function M.settle(self, id, word)
     local token, message = core.random_token(24)
     if not token then tx:reject("no random id could be made: " .. tostring(message)) end
     tx:rows([[INSERT INTO purser_words (id, call, attempt, word, person, at, record_id)
-      VALUES ($1, $2, $3, $4, $5, $6, $7)]], token, id, row.attempt, word.outcome, word.by, time_text(tx:now()),
+      VALUES ($1, $2, $3, $4, $5, $6, $7)]], token, id, row.attempt, word.outcome, word.by, time_of_word(tx, id),
       word.record_id or "")
     local is_done = word.outcome == "done"
     local state = not is_done and intents.SPENT_NOTHING[row.state] and row.state or word.outcome -- a proved end stays
