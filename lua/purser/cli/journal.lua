@@ -6,6 +6,7 @@ local of_actions = require "purser.cli.actions"
 local lazy = require "purser.client.util.lazy"
 local output = require "purser.cli.output"
 local report = require "purser.cli.report"
+local terminal = require "purser.cli.terminal"
 local values = require "purser.cli.values"
 local purser = lazy "purser"
 
@@ -66,14 +67,46 @@ function actions.log(options)
   report.write(output.rows(LOGGED, report.must(open(options):logged()), options), options.raw)
 end
 
+local PAGE = 500 -- entries that are in memory at once
+
+-- Calls write(page) for each page of the entries that the options ask for, the oldest first; there is one at least.
+local function each_page(options, write)
+  local journal, left, after, page, asked = open(options), options.limit or math.huge -- luacheck: ignore
+  repeat
+    asked = math.min(PAGE, left)
+    local err
+    page, err = journal:entries { state = options.state, account = options.account, limit = asked, after = after }
+    if not page then terminal.settings.has_output = nil end -- it is not whole
+    report.must(page, err)
+    left, after = left - #page, page[#page]
+    for i, entry in ipairs(page) do page[i] = record_of(entry) end
+    write(page)
+  until #page < asked or left == 0
+end
+
+-- Lists that a program reads are written page by page. The columns of a table are as wide as its widest cells, so that a
+-- table has to be known whole.
 function actions.list(options)
-  local entries = report.must(open(options):entries { state = options.state, account = options.account,
-    limit = options.limit })
-  for i, entry in ipairs(entries) do entries[i] = record_of(entry) end
-  if options.format ~= "json" then return report.write(output.rows(TITLES, entries, options), options.raw) end
-  local list = output.passing(TITLES, entries, options)
-  for i, record in ipairs(list) do list[i] = whole(record.entry) end
-  report.write(output.json(list, "  "))
+  local records, is_first = {}, true
+  local function write(text)
+    report.write(text, options.raw)
+    is_first = false
+  end
+  local function as_csv(page)
+    local text = output.rows(TITLES, page, options)
+    write(is_first and text or text:gsub("^[^\n]*\n", "", 1))
+  end
+  local function as_json(page)
+    local list = output.passing(TITLES, page, options)
+    for i, record in ipairs(list) do list[i] = whole(record.entry) end
+    if list[1] then write((is_first and "[\n" or ",\n") .. output.json(list, "  "):match "^%[\n(.*)\n%]\n$") end
+  end
+  local function as_table(page)
+    for _, record in ipairs(page) do records[#records + 1] = record end
+  end
+  each_page(options, ({ csv = as_csv, json = as_json, table = as_table })[options.format])
+  if options.format == "table" then write(output.rows(TITLES, records, options)) end
+  if options.format == "json" then write(is_first and "[]\n" or "\n]\n") end
 end
 
 function actions.show(options)
