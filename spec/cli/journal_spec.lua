@@ -174,6 +174,29 @@ describe("purser journal", function()
     end
   end)
 
+  it("keeps what a person says of a call that nobody finds out, and of two names of one account", function()
+    assert(at.world:fault { kind = "lost_answer", operation = "wallet.transfer", times = 1 })
+    assert.equal(4, (transfer "6.5"))
+    local id = entries("--state", "unknown")[1].id
+    at.rejected({ "journal", "settle", id, "not_done", "--by", "alice", "--journal", path },
+      "the service may take the request yet")
+    local opened = assert(purser.journal.open { sqlite = path })
+    assert(opened.db:rows("UPDATE purser_calls SET sent_at = '1700000000000' WHERE id = $1", id))
+    local code, _, err = at.run("journal", "settle", id, "done", "r-1", "--by", "alice", "--journal", path)
+    assert.same({ 0, "purser: " .. id .. " is done, as alice said\n" }, { code, err })
+    local entry = assert(opened:entries { id = id })[1]
+    assert.same({ "done", "alice said that it was executed" }, { entry.state, entry.message })
+    code, _, err = at.run("journal", "join", "treasury", "main", "--by", "alice", "--journal", path)
+    assert.same({ 0, 'purser: "treasury" is the account "main", as alice said\n' }, { code, err })
+    assert.same({}, assert(opened:entries { account = "treasury" }))
+    at.rejected({ "journal", "join", "treasury", "treasury", "--by", "alice", "--journal", path }, "needs two names")
+    at.rejected({ "journal", "settle", id, "not_done", "--journal", path }, "journal: nobody says so; give --by NAME")
+    assert(opened.db:rows("UPDATE purser_calls SET queue = 'june', payment = 'a' WHERE id = $1", id))
+    opened:close()
+    at.rejected({ "journal", "settle", id, "not_done", "--by", "alice", "--journal", path },
+      "`purser payouts settle KEY not_done`")
+  end)
+
   it("makes no journal to look at one, and says which is missing", function()
     local none = at.folder() .. "/none"
     for _, words in ipairs { { "list" }, { "show", "x" }, { "recover" } } do

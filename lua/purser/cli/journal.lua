@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- `purser journal list|show|recover --journal FILE`: what was recorded, what became of it; see docs/write/journal.md.
+-- `purser journal list|show|recover|settle|join|log --journal FILE`: what was recorded, what became of it, and what a
+-- person says of it; see docs/write/journal.md.
 
 local connection = require "purser.cli.connection"
 local of_actions = require "purser.cli.actions"
@@ -16,6 +17,7 @@ local TITLES = { "sent", "state", "operation", "account", "key", "amount", "asse
 local LOGGED = { "at", "who", "tool", "reference", "outcome" }
 local RECOVERED = { "outcome", "operation", "amount", "id", "reason" }
 
+local BY = { "--by", "<name>", "Who says so; without it USER." }
 local ACCOUNT = { "--account", "<name>", "Calls of this account alone." }
 
 function M.grammar()
@@ -34,6 +36,14 @@ function M.grammar()
       "inv-17 --journal pay.db", { ACCOUNT }, looks() },
     { "recover", "Look what became of the calls that a crash or a lost answer left open; needs the keys.", {},
       "--journal pay.db", {}, function() return output.group(RECOVERED), connection.safety, connection.service end },
+    { "settle", "Say what became of a call that nobody finds out: it was made, as this record, or it was not, and its "
+      .. "key is free again.", { { "id", "The id that list prints." },
+        { "word", "done or not_done.", choices = { "done", "not_done" } },
+        { "record", "Of one that was made: the id that the service shows.", optional = true } },
+      "4VhlA9pIcLzvt9eIpwv4jYq9 not_done --journal pay.db", { BY }, looks() },
+    { "join", "Say that one account of the journal, or an API key by its digest, is another account of the journal: "
+      .. "keys, payments and sums are those of one from then on.", { { "name", "The account or digest that ends." },
+        { "account", "The account that goes on." } }, "5d41402abc4b2a76 treasury --journal pay.db", { BY }, looks() },
     { "log", "List the messages that agents sent, and how each ended.", {}, "--journal pay.db --json", {},
       looks(LOGGED) },
   })
@@ -84,7 +94,7 @@ local function each_page(options, write)
   until #page < asked or left == 0
 end
 
--- Lists that a program reads are written page by page. The columns of a table are as wide as its widest cells, so that a
+-- Lists that a program reads are written page by page. The columns of a table are as wide as its widest cells, so a
 -- table has to be known whole.
 function actions.list(options)
   local records, is_first = {}, true
@@ -118,6 +128,27 @@ function actions.show(options)
       connection.words(options))
   end
   for _, entry in ipairs(entries) do report.write(output.json(whole(entry), "  ")) end
+end
+
+local function person_of(options)
+  return options.by or os.getenv "USER" or report.bad_input "journal: nobody says so; give --by NAME"
+end
+
+function actions.settle(options)
+  local journal = open(options)
+  local entry = report.must(journal:entries { id = options.id })[1]
+  if entry and entry.queue then
+    report.bad_input("journal settle: the call is a payment of the queue %s; `purser payouts settle KEY %s` settles it",
+      entry.queue, options.word)
+  end
+  report.must(journal:settle(options.id, { outcome = options.word, by = person_of(options),
+    record_id = options.record }))
+  report.note("%s is %s, as %s said", options.id, options.word, person_of(options))
+end
+
+function actions.join(options)
+  report.must(open(options):join(options.name, options.account, person_of(options)))
+  report.note('"%s" is the account "%s", as %s said', options.name, options.account, person_of(options))
 end
 
 -- Returns what became of one call.

@@ -26,6 +26,8 @@ local reasons = {
   reused = "id reused: a record carries its id, which was used for another payment",
   failing = "failing: the service shows it in a state that is no end, or by which it may have failed",
   vanished = "vanished: the service showed a record that agrees with it, and shows it no more",
+  stranger = "stranger: another API key signed it, and the service shows this one no record of the account; where the "
+    .. "account is one, `purser journal join %s %s` says so",
   planned = "planned: the service shows an unclaimed record that may be of equal content, so it may have been made "
     .. "already",
   forgotten = "forgotten: it is so long ago that this client has forgotten which calls it made then, and one of them "
@@ -211,6 +213,11 @@ local function judge(question)
   if not open then return nil, err end
   local may, fit = candidates_of(question, subject, owners)
   if not may then return nil, fit end
+  local is_stranger, failure = question.claims:is_stranger(question.service.signer, owners)
+  if is_stranger == nil then return nil, failure end
+  if is_stranger then
+    return undecided(may, reasons.stranger:format(question.service.signer, question.intent.account))
+  end
   if stale then return wait(question, "stale", may, question.intent.sent_at + PATIENCE_MS) end
   if not may[1] then return nil end
   if question.claims:has_forgotten(question.first, question.later) then return undecided(may, reasons.forgotten) end

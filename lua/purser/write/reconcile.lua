@@ -333,7 +333,7 @@ local function identified(service, row, intent)
   local copy = {}
   for name, value in pairs(intent) do copy[name] = value end
   copy.id, copy.attempt, copy.sent_at = known.id, known.intent.attempt, known.sent_at
-  copy.recv_window, copy.host = known.recv_window, known.intent.host
+  copy.recv_window, copy.host, copy.signer = known.recv_window, known.intent.host, known.intent.signer
   return copy
 end
 
