@@ -7,6 +7,7 @@ local listing_service = require "listing_service"
 local operations = require "purser.client.operations"
 local own_calls = require "own_calls"
 local reconcile = require "purser.write.reconcile"
+local verdict = require "purser.write.verdict"
 
 local NOW, MINUTE, HOUR = 1700000000000, 60000, 3600000
 local ROW = operations.by_name["wallet.withdraw"]
@@ -122,6 +123,22 @@ describe("a lost withdrawal whose id the history does not show", function()
         assert.equal(expected, (ask(params, { shown }, {}, { open = open })))
       end
     end)
+
+  it("is compared with the records of nobody, however many are of calls that were answered", function()
+    local records, answered, compared, real = {}, {}, 0, verdict.may_be
+    for i = 1, 8 do
+      local params = with(PAY, { amount = tostring(20 + i) })
+      answered[i], records[i] = { params, -MINUTE, "w" .. i }, record("w" .. i, params, -MINUTE + i)
+    end
+    records[9] = record("w9", PAY, 400)
+    verdict.may_be = function(...)
+      compared = compared + 1
+      return real(...)
+    end
+    finally(function() verdict.may_be = real end)
+    assert.equal("done", (ask(PAY, records, answered)))
+    assert.equal(1, compared)
+  end)
 
   it("is a person's where the payee is not shown", function()
     assert.equal("undecided differs", (ask(PAY, { record("w1", PAY, 400, { address = "" }) })))

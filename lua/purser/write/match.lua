@@ -74,12 +74,11 @@ local function subject_of(question, call)
     call.sent_at + (call.recv_window or question.service.recv_window) + question.later)
 end
 
--- Returns what the records of the readings show of the service, and whose they are; or nil and an error. Kept with what
--- many calls are looked for in.
+-- Returns what the records of the readings show of the service: `seen`, `owners`, whose they are, `free`, those of
+-- nobody, and `of`, those of a call by its id; or nil and an error. Kept with what many calls are looked for in.
 local function learn(question)
   local union, name = question.union, question.row.full_name
-  local known = union.learned[name]
-  if known then return known.seen, known.owners end
+  if union.learned[name] then return union.learned[name] end
   local owners, err = question.claims:owners(union.records)
   if not owners then return nil, err end
   local owned = {}
@@ -89,9 +88,15 @@ local function learn(question)
       owned[#owned + 1] = { record, subject_of(question, call), call.answered }
     end
   end
-  local seen = verdict.learn(owned)
-  union.learned[name] = { seen = seen, owners = owners }
-  return seen, owners
+  local learned = { seen = verdict.learn(owned), owners = owners, free = {}, of = {} }
+  for _, record in ipairs(union.records) do
+    local owner = owners[record]
+    local list = owner and learned.of[owner.id] or not owner and learned.free or {}
+    list[#list + 1] = record
+    if owner then learned.of[owner.id] = list end
+  end
+  union.learned[name] = learned
+  return learned
 end
 
 ----------------------------------------------------------------------------------------------------------- by its id
@@ -137,13 +142,11 @@ local function is_stale(question)
 end
 
 -- Returns the unclaimed records that may be the call's, and those of them that agree with it; or nil and an error.
-local function candidates_of(question, subject, owners)
+local function candidates_of(question, subject, learned)
   local may, left, fit = {}, {}, {}
-  for _, record in ipairs(question.union.records) do
-    local owner = owners[record]
-    local is_free = not owner or question.claims:is_own(owner)
-    if is_free and state_of(question, record) ~= "failed" and verdict.may_be(subject, record) then
-      may[#may + 1] = record
+  for _, list in ipairs { learned.free, learned.of[question.intent.id] } do
+    for _, record in ipairs(list) do
+      if state_of(question, record) ~= "failed" and verdict.may_be(subject, record) then may[#may + 1] = record end
     end
   end
   local now, err = question.claims:owners(may)
@@ -200,8 +203,9 @@ end
 -- or nil and an error.
 local function judge(question)
   local subject = subject_of(question, question.intent)
-  local seen, owners = learn(question)
-  if not seen then return nil, owners end
+  local learned, unread = learn(question)
+  if not learned then return nil, unread end
+  local seen = learned.seen
   local own, contradicts = own_record(question, subject, seen)
   if own and contradicts then return undecided({ own }, reasons.reused) end
   if own then return found(question, own) end
@@ -211,9 +215,9 @@ local function judge(question)
   local open, err = question.claims:open_calls(question.first - reading.WIDE_MS, question.last + reading.WIDE_MS,
     question.later)
   if not open then return nil, err end
-  local may, fit = candidates_of(question, subject, owners)
+  local may, fit = candidates_of(question, subject, learned)
   if not may then return nil, fit end
-  local is_stranger, failure = question.claims:is_stranger(question.service.signer, owners)
+  local is_stranger, failure = question.claims:is_stranger(question.service.signer, learned.owners)
   if is_stranger == nil then return nil, failure end
   if is_stranger then
     return undecided(may, reasons.stranger:format(question.service.signer, question.intent.account))
