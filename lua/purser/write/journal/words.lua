@@ -49,10 +49,16 @@ function M.standing(tx, call)
   return newest and newest.word == "not_done" and newest.id or nil
 end
 
--- Returns when a word is said: later than the one before, whatever this machine's clock says.
-local function time_of_word(tx, call)
-  local newest = tx:rows(NEWEST, call)[1]
-  return time_text(math.max(tx:now(), newest and tonumber(newest.at) + 1 or 0))
+--- Keeps a word, as said later than the one before, whatever this machine's clock says.
+---@param row table<string, string>  of the call
+---@param word purser.Word
+function M.keep(tx, row, word)
+  local token, message = core.random_token(24)
+  if not token then tx:reject("no random id could be made: " .. tostring(message)) end
+  local newest = tx:rows(NEWEST, row.id)[1]
+  tx:rows([[INSERT INTO purser_words (id, call, attempt, word, person, at, record_id)
+    VALUES ($1, $2, $3, $4, $5, $6, $7)]], token, row.id, row.attempt, word.outcome, word.by,
+    time_text(math.max(tx:now(), newest and tonumber(newest.at) + 1 or 0)), word.record_id or "")
 end
 
 --- Ends the latest attempt of a call by a person's word, which is kept with who said so and when. The word is no proof:
@@ -73,11 +79,7 @@ function M.settle(self, id, word)
     local why
     if row then why = unsettled(row, word.now or core.now_ms()) else why = "the journal has no such entry" end
     if why then tx:reject(errors.argument(nil, ("the call %s cannot be settled: %s"):format(id, why))) end
-    local token, message = core.random_token(24)
-    if not token then tx:reject("no random id could be made: " .. tostring(message)) end
-    tx:rows([[INSERT INTO purser_words (id, call, attempt, word, person, at, record_id)
-      VALUES ($1, $2, $3, $4, $5, $6, $7)]], token, id, row.attempt, word.outcome, word.by, time_of_word(tx, id),
-      word.record_id or "")
+    M.keep(tx, row, word)
     local is_done = word.outcome == "done"
     local state = not is_done and intents.SPENT_NOTHING[row.state] and row.state or word.outcome -- a proved end stays
     local set = { state = state, answered = is_done and "no" or "", record_id = is_done and word.record_id or "",
