@@ -114,6 +114,15 @@ describe("a lost withdrawal whose id the history does not show", function()
     end
   end)
 
+  it("has no rival in a call that is further than a minute from making the record", function()
+    -- the rival's record is within 6 s before and 14 s after the call was sent, and a minute more
+    for sent, expected in pairs { [66000] = "undecided rival", [67000] = "done", [-73000] = "undecided rival",
+      [-74000] = "done" } do
+      local open = { { PAY, sent, "undecided" } }
+      assert.equal(expected, (ask(PAY, { record("w1", PAY, 400) }, {}, { open = open })))
+    end
+  end)
+
   it("has a rival in an open call whose amount differs by a fee, which is not taken of a move to one's own account",
     function()
       local own = { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT", amount = "20" }

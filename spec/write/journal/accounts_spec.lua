@@ -118,6 +118,8 @@ describe("a key that the same account used under another name", function()
       assert.is_true(journal:join(digest, name, "alice"))
       assert(move(client, "5", nil, { key = "lost" }))
       assert.equal(1, applied())
+      local row = assert(journal.db:rows "SELECT attempt, signer FROM purser_calls")[1]
+      assert.same({ "2", digest }, { row.attempt, row.signer }) -- of the attempt that was made
     end)
 
     it("is found where the service shows a record of the account", function()
