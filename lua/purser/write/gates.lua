@@ -15,7 +15,8 @@ local M = {}
 
 local format = string.format
 
---- What an account needs that was joined with another: no client brings it, so that none goes on under the old name.
+--- The need of an account that was joined with another: no client brings that gate, so that none goes on under the old
+--- name.
 M.JOINED = "joined"
 
 local LOCK = 7078811 -- held while the tables of gates are made

@@ -103,10 +103,9 @@ end
 
 -- Begins another attempt of a row, whose earlier ones were certainly not executed. Returns whether that was so.
 local function begin_again(tx, intent, known, fields, where, ...)
-  local set = { params = intents.encode(intent), attempt = ("%d"):format(known.attempt + 1),
-    sent_at = time_text(intent.sent_at), recv_window = ("%d"):format(intent.recv_window), state = "open",
-    host = intent.host or "", signer = intent.signer or "", record_id = "", record = "", answered = "", message = "",
-    ended_at = "" }
+  local set = { params = intents.encode(intent), attempt = ("%d"):format(known.attempt + 1), state = "open",
+    sent_at = time_text(intent.sent_at), recv_window = ("%d"):format(intent.recv_window), host = intent.host or "",
+    signer = intent.signer or "", record_id = "", record = "", answered = "", message = "", ended_at = "" }
   for name, value in pairs(fields) do set[name] = value end
   if M.update(tx, set, "id = ? AND attempt = ? AND NOT (" .. schema.UNDECIDED .. ")" .. where, known.id,
     ("%d"):format(known.attempt), ...) == 0 then
