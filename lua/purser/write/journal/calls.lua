@@ -203,10 +203,9 @@ local function take(tx, intent, row, key, known, columns)
   local account, sent_at = intent.account or "", time_text(intent.sent_at)
   intent.attempt = 1
   local new = { id = intent.id, account = account, operation = intent.operation, history = intents.makes_in(row),
-    key = key and key.name or "", content = key and key.content or "", params = intents.encode(intent),
-    digest = intents.digest(row, intent.params), state = "open", attempt = "1", first_sent_at = sent_at,
-    sent_at = sent_at, recv_window = ("%d"):format(intent.recv_window), host = intent.host or "",
-    signer = intent.signer or "" }
+    key = key and key.name or "", content = key and key.content or "", params = intents.encode(intent), attempt = "1",
+    digest = intents.digest(row, intent.params), state = "open", first_sent_at = sent_at, sent_at = sent_at,
+    recv_window = ("%d"):format(intent.recv_window), host = intent.host or "", signer = intent.signer or "" }
   for name, value in pairs(columns) do new[name] = value end
   if key then check_others(tx, new, row, key) end
   if M.insert(tx, new) then return end
