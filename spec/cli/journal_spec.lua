@@ -4,6 +4,11 @@
 local at_shell = require "at_shell"
 local command = require "command"
 local core = require "purser.core"
+local errors = require "purser.client.call.errors"
+local journal_command = require "purser.cli.journal"
+local purser = require "purser"
+local report = require "purser.cli.report"
+local terminal = require "purser.cli.terminal"
 
 local unpack = table.unpack or unpack -- luacheck: ignore
 local TRANSFER = { "wallet", "transfer", "--fromAccountType", "SPOT", "--toAccountType", "FUTURES", "--asset", "USDT" }
@@ -113,6 +118,83 @@ describe("purser journal", function()
     assert.equal("4.5", entries("--state", "unknown")[1].params.amount)
     at.world:disarm()
     assert.equal(0, (journal "recover"))
+  end)
+
+  it("writes a list page by page for programs, with no more than two pages in memory", function()
+    local long = at.folder() .. "/long.db"
+    local opened = assert(purser.journal.open { sqlite = long })
+    assert(opened.db:rows [[INSERT INTO purser_calls (id, account, operation, history, key, content, params, digest,
+      state, sent_at) SELECT 'id' || i, 'treasury', 'wallet.transfer', '', '', '', '{"amount":"1"}', '', 'done',
+      printf('%013d', i) FROM (WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1700)
+      SELECT i FROM n)]])
+    local class, written = getmetatable(opened).__index, {}
+    local real, real_write, pages, most, asked = class.entries, report.write, setmetatable({}, { __mode = "k" }), 0, 0
+    finally(function()
+      class.entries, report.write, terminal.settings.has_output = real, real_write, nil
+      opened:close()
+    end)
+    function report.write(text)
+      written[#written + 1], terminal.settings.has_output = text, true
+    end
+    function class.entries(...)
+      local page, err = real(...)
+      collectgarbage()
+      local count = 1
+      for _ in pairs(pages) do count = count + 1 end
+      pages[page], most, asked = true, math.max(most, count), asked + 1
+      return page, err
+    end
+    local function list(options)
+      options.action, options.journal, options.format = "list", long, options.format or "json"
+      written, asked = {}, 0
+      journal_command.start(options)
+      return table.concat(written)
+    end
+    local lines = 0
+    for line in list({ format = "csv" }):gmatch "[^\n]+" do
+      assert.equal(lines > 0 and ("id%d"):format(lines) or "id", line:match "[^,]*$")
+      lines = lines + 1
+    end
+    assert.same({ 1701, 4 }, { lines, asked })
+    local decoded = core.decode(list {})
+    assert.same({ 1700, "id1", "id1700" }, { #decoded, decoded[1].id, decoded[1700].id })
+    assert.same({ 600, 2 }, { #core.decode(list { limit = 600 }), asked })
+    local one = core.decode(list { filter = { { "id", "id1650" } } })
+    assert.same({ 1, "id1650" }, { #one, one[1].id })
+    assert.equal("[]\n", list { filter = { { "id", "none" } } })
+    assert.equal(2, most)
+    function class.entries(...)
+      if asked == 1 then return nil, errors.config "disk I/O error" end
+      asked = 1
+      return real(...)
+    end
+    for _, format in ipairs { "csv", "json" } do
+      assert.is_false((pcall(list, { format = format })))
+      assert.is_nil(terminal.settings.has_output) -- what is not whole gets no file
+    end
+  end)
+
+  it("keeps what a person says of a call that nobody finds out, and of two names of one account", function()
+    assert(at.world:fault { kind = "lost_answer", operation = "wallet.transfer", times = 1 })
+    assert.equal(4, (transfer "6.5"))
+    local id = entries("--state", "unknown")[1].id
+    at.rejected({ "journal", "settle", id, "not_done", "--by", "alice", "--journal", path },
+      "the service may take the request yet")
+    local opened = assert(purser.journal.open { sqlite = path })
+    assert(opened.db:rows("UPDATE purser_calls SET sent_at = '1700000000000' WHERE id = $1", id))
+    local code, _, err = at.run("journal", "settle", id, "done", "r-1", "--by", "alice", "--journal", path)
+    assert.same({ 0, "purser: " .. id .. " is done, as alice said\n" }, { code, err })
+    local entry = assert(opened:entries { id = id })[1]
+    assert.same({ "done", "alice said that it was executed" }, { entry.state, entry.message })
+    code, _, err = at.run("journal", "join", "treasury", "main", "--by", "alice", "--journal", path)
+    assert.same({ 0, 'purser: "treasury" is the account "main", as alice said\n' }, { code, err })
+    assert.same({}, assert(opened:entries { account = "treasury" }))
+    at.rejected({ "journal", "join", "treasury", "treasury", "--by", "alice", "--journal", path }, "needs two names")
+    at.rejected({ "journal", "settle", id, "not_done", "--journal", path }, "journal: nobody says so; give --by NAME")
+    assert(opened.db:rows("UPDATE purser_calls SET queue = 'june', payment = 'a' WHERE id = $1", id))
+    opened:close()
+    at.rejected({ "journal", "settle", id, "not_done", "--by", "alice", "--journal", path },
+      "`purser payouts settle KEY not_done`")
   end)
 
   it("makes no journal to look at one, and says which is missing", function()

@@ -57,8 +57,8 @@ M["an answer is believed whoever's it is"] = {
 -- comes out wrong.
 M["the record of an equal call passes for the payment's"] = {
   seed = 8,
-  changed = { { "purser.write.match", "local is_free = not owner or question.claims:is_own(owner)",
-      "local is_free = true" },
+  changed = { { "purser.write.match", "ipairs { learned.free, learned.of[question.intent.id] }",
+      "ipairs { question.union.records }" },
     { "purser.write.match", "if not now[record] or question.claims:is_own(now[record]) then", "if true then" },
     { "purser.write.journal.schema", "CREATE UNIQUE INDEX purser_calls_record", "CREATE INDEX purser_calls_record" } },
   options = { twin_in = 1, share = 0, unsure_in = 2, keys = 0, accounts = 1, check = false, puts_back = false,

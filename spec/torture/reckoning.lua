@@ -111,7 +111,7 @@ end
 local function is_explained(self, payment)
   local row = operations.by_name[payment.operation]
   local has_id = row.reconcile.client_id ~= nil
-  -- without an id it waits, five minutes at most, for a call that may own its record, and for records that are missing
+  -- without an id it waits a while for a call that may own its record, and for records that are missing
   local message = tostring(payment.message)
   local has_waited = message:find "^rival: " or message:find "^stale: "
   return self.lacks and not has_id or self.noise and self.noise:explains(row)

@@ -37,7 +37,7 @@ local function client(options)
   for name, value in pairs(options or {}) do all[name] = value or nil end
   return recorder.new(all, function()
     sent = sent + 1
-    return { status = 200, body = '{"tranId":"1"}', headers = "" }
+    return { status = 200, body = ('{"tranId":"%d"}'):format(sent), headers = "" }
   end)
 end
 
@@ -66,6 +66,16 @@ describe("a gate", function()
       assert.same({ 0, {} }, { sent, (journal.db:rows "SELECT * FROM purser_calls") })
     end)
   end
+
+  it("counts what an account sent that is joined with its own, and is needed by none that ends", function()
+    assert(transfer(client { account = "b", api_key = "mx0other", user_agent = false }))
+    assert(transfer(client()))
+    local err = select(2, journal:join("a", "b", "alice"))
+    assert.matches('"a" needs the gate "test"', err.message)
+    assert.is_true(journal:join("b", "a", "alice"))
+    assert.same({ "planned 1" }, counted) -- as one that is new to the gate
+    assert.same({ 2 }, { #assert(journal:entries { account = "a" }) })
+  end)
 
   it("that raises keeps the call from being sent", function()
     said = function() error "odd" end

@@ -161,6 +161,18 @@ describe("after a crash", function()
     assert.equal(1, #assert(journal:recover(client)))
   end)
 
+  it("does not let two equal calls wait for each other longer than until their records must be visible", function()
+    local pair = { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT", amount = "1" }
+    for _ = 1, 2 do
+      assert.is_nil(client_with({ transport = dying(true) }).wallet:transfer(pair))
+      journal = assert(open())
+    end
+    local began = sim:now()
+    local reconciled = assert(journal:recover(client_with()))
+    assert.same({ "undecided", "undecided" }, { reconciled[1].answer.outcome, reconciled[2].answer.outcome })
+    assert.is_true(sim:now() - began < 90000, sim:now() - began .. " ms")
+  end)
+
   it("keeps equal calls apart by what it knows of each", function()
     local pair = { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "USDT", amount = "1" }
     local first = assert(client.wallet:transfer(pair))
@@ -349,7 +361,7 @@ describe("opening", function()
 
   it("rejects a journal of a newer version, and leaves it as it is", function()
     assert(journal.db:rows "UPDATE purser_meta SET value = '99' WHERE name = 'version'")
-    rejected "version 99, and this Purser knows 4"
+    rejected "version 99, and this Purser knows 5"
     assert.equal("99", assert(journal.db:rows "SELECT value FROM purser_meta WHERE name = 'version'")[1].value)
   end)
 

@@ -7,6 +7,7 @@ local listing_service = require "listing_service"
 local operations = require "purser.client.operations"
 local own_calls = require "own_calls"
 local reconcile = require "purser.write.reconcile"
+local verdict = require "purser.write.verdict"
 
 local NOW, MINUTE, HOUR = 1700000000000, 60000, 3600000
 local ROW = operations.by_name["wallet.withdraw"]
@@ -108,7 +109,17 @@ describe("a lost withdrawal whose id the history does not show", function()
     for _, state in ipairs { "unknown", "undecided" } do
       local word, _, service = ask(PAY, { record("w1", PAY, 400) }, {}, { open = { { PAY, 1000, state } } })
       assert.equal("undecided rival", word)
-      assert.equal(state == "unknown", service.paused >= 5 * MINUTE)
+      -- sent, taken until, clocks, visible, times: no longer, since the other would wait for this one as well
+      assert.equal(state == "unknown" and 1000 + 5000 + 1000 + 3000 + 5000 or 5000 + 1000 + 3000, 100 + service.paused)
+    end
+  end)
+
+  it("has no rival in a call that is further than a minute from making the record", function()
+    -- the rival's record is within 6 s before and 14 s after the call was sent, and a minute more
+    for sent, expected in pairs { [66000] = "undecided rival", [67000] = "done", [-73000] = "undecided rival",
+      [-74000] = "done" } do
+      local open = { { PAY, sent, "undecided" } }
+      assert.equal(expected, (ask(PAY, { record("w1", PAY, 400) }, {}, { open = open })))
     end
   end)
 
@@ -121,6 +132,22 @@ describe("a lost withdrawal whose id the history does not show", function()
         assert.equal(expected, (ask(params, { shown }, {}, { open = open })))
       end
     end)
+
+  it("is compared with the records of nobody, however many are of calls that were answered", function()
+    local records, answered, compared, real = {}, {}, 0, verdict.may_be
+    for i = 1, 8 do
+      local params = with(PAY, { amount = tostring(20 + i) })
+      answered[i], records[i] = { params, -MINUTE, "w" .. i }, record("w" .. i, params, -MINUTE + i)
+    end
+    records[9] = record("w9", PAY, 400)
+    verdict.may_be = function(...)
+      compared = compared + 1
+      return real(...)
+    end
+    finally(function() verdict.may_be = real end)
+    assert.equal("done", (ask(PAY, records, answered)))
+    assert.equal(1, compared)
+  end)
 
   it("is a person's where the payee is not shown", function()
     assert.equal("undecided differs", (ask(PAY, { record("w1", PAY, 400, { address = "" }) })))

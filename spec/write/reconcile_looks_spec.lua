@@ -116,7 +116,7 @@ describe("wait = false", function()
     for name, value in pairs(MOVE) do other[name], record[name] = value, value end
     other.amount, record.amount = "7", "7"
     own_calls.note(known, operations.by_name["wallet.transfer"], { operation = "wallet.transfer", params = other,
-      sent_at = NOW, recv_window = 5000, id = "other" })
+      sent_at = NOW + 58000, recv_window = 5000, id = "other" })
     local service = listing_service(function() return { rows = { record }, total = 1 } end, { journal = known })
     local answer = assert(reconciled(service, { wait = false }, { id = "i" }))
     assert.same({ "undecided", NOW + 61000, 0 }, { answer.outcome, answer.not_before, service.paused })

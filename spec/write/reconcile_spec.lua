@@ -486,7 +486,7 @@ describe("a request that somebody else sends", function()
       amount = "20", funds_password = "correct horse" }, { extra_params = { tag = "7" }, info = info }))
     assert.same({ operation = "broker.withdraw", sent_at = sim:now(), recv_window = 5000, extra = { "tag" },
       id = info.intent.id, params = { coin = "USDT", network = TRON, address = TRON_ADDRESS, amount = "20" },
-      account = sub_client:account(), host = "localhost" }, info.intent)
+      account = sub_client:account(), signer = sub_client:account(), host = "localhost" }, info.intent)
     info = {}
     assert(client:prepare("wallet.coins", nil, { info = info }))
     assert.same({ attempts = 0 }, info)

@@ -1,11 +1,13 @@
 -- SPDX-License-Identifier: MIT
--- `purser journal list|show|recover --journal FILE`: what was recorded, what became of it; see docs/write/journal.md.
+-- `purser journal list|show|recover|settle|join|log --journal FILE`: what was recorded, what became of it, and what a
+-- person says of it; see docs/write/journal.md.
 
 local connection = require "purser.cli.connection"
 local of_actions = require "purser.cli.actions"
 local lazy = require "purser.client.util.lazy"
 local output = require "purser.cli.output"
 local report = require "purser.cli.report"
+local terminal = require "purser.cli.terminal"
 local values = require "purser.cli.values"
 local purser = lazy "purser"
 
@@ -15,6 +17,7 @@ local TITLES = { "sent", "state", "operation", "account", "key", "amount", "asse
 local LOGGED = { "at", "who", "tool", "reference", "outcome" }
 local RECOVERED = { "outcome", "operation", "amount", "id", "reason" }
 
+local BY = { "--by", "<name>", "Who says so; without it USER." }
 local ACCOUNT = { "--account", "<name>", "Calls of this account alone." }
 
 function M.grammar()
@@ -33,6 +36,14 @@ function M.grammar()
       "inv-17 --journal pay.db", { ACCOUNT }, looks() },
     { "recover", "Look what became of the calls that a crash or a lost answer left open; needs the keys.", {},
       "--journal pay.db", {}, function() return output.group(RECOVERED), connection.safety, connection.service end },
+    { "settle", "Say what became of a call that nobody finds out: it was made, as this record, or it was not, and its "
+      .. "key is free again.", { { "id", "The id that list prints." },
+        { "word", "done or not_done.", choices = { "done", "not_done" } },
+        { "record", "Of one that was made: the id that the service shows.", optional = true } },
+      "4VhlA9pIcLzvt9eIpwv4jYq9 not_done --journal pay.db", { BY }, looks() },
+    { "join", "Say that one account of the journal, or an API key by its digest, is another account of the journal: "
+      .. "keys, payments and sums are those of one from then on.", { { "name", "The account or digest that ends." },
+        { "account", "The account that goes on." } }, "5d41402abc4b2a76 treasury --journal pay.db", { BY }, looks() },
     { "log", "List the messages that agents sent, and how each ended.", {}, "--journal pay.db --json", {},
       looks(LOGGED) },
   })
@@ -66,14 +77,46 @@ function actions.log(options)
   report.write(output.rows(LOGGED, report.must(open(options):logged()), options), options.raw)
 end
 
+local PAGE = 500 -- entries that are in memory at once
+
+-- Calls write(page) for each page of the entries that the options ask for, the oldest first; there is one at least.
+local function each_page(options, write)
+  local journal, left, after, page, asked = open(options), options.limit or math.huge -- luacheck: ignore
+  repeat
+    asked = math.min(PAGE, left)
+    local err
+    page, err = journal:entries { state = options.state, account = options.account, limit = asked, after = after }
+    if not page then terminal.settings.has_output = nil end -- it is not whole
+    report.must(page, err)
+    left, after = left - #page, page[#page]
+    for i, entry in ipairs(page) do page[i] = record_of(entry) end
+    write(page)
+  until #page < asked or left == 0
+end
+
+-- Lists that a program reads are written page by page. The columns of a table are as wide as its widest cells, so a
+-- table has to be known whole.
 function actions.list(options)
-  local entries = report.must(open(options):entries { state = options.state, account = options.account,
-    limit = options.limit })
-  for i, entry in ipairs(entries) do entries[i] = record_of(entry) end
-  if options.format ~= "json" then return report.write(output.rows(TITLES, entries, options), options.raw) end
-  local list = output.passing(TITLES, entries, options)
-  for i, record in ipairs(list) do list[i] = whole(record.entry) end
-  report.write(output.json(list, "  "))
+  local records, is_first = {}, true
+  local function write(text)
+    report.write(text, options.raw)
+    is_first = false
+  end
+  local function as_csv(page)
+    local text = output.rows(TITLES, page, options)
+    write(is_first and text or text:gsub("^[^\n]*\n", "", 1))
+  end
+  local function as_json(page)
+    local list = output.passing(TITLES, page, options)
+    for i, record in ipairs(list) do list[i] = whole(record.entry) end
+    if list[1] then write((is_first and "[\n" or ",\n") .. output.json(list, "  "):match "^%[\n(.*)\n%]\n$") end
+  end
+  local function as_table(page)
+    for _, record in ipairs(page) do records[#records + 1] = record end
+  end
+  each_page(options, ({ csv = as_csv, json = as_json, table = as_table })[options.format])
+  if options.format == "table" then write(output.rows(TITLES, records, options)) end
+  if options.format == "json" then write(is_first and "[]\n" or "\n]\n") end
 end
 
 function actions.show(options)
@@ -85,6 +128,27 @@ function actions.show(options)
       connection.words(options))
   end
   for _, entry in ipairs(entries) do report.write(output.json(whole(entry), "  ")) end
+end
+
+local function person_of(options)
+  return options.by or os.getenv "USER" or report.bad_input "journal: nobody says so; give --by NAME"
+end
+
+function actions.settle(options)
+  local journal = open(options)
+  local entry = report.must(journal:entries { id = options.id })[1]
+  if entry and entry.queue then
+    report.bad_input("journal settle: the call is a payment of the queue %s; `purser payouts settle KEY %s` settles it",
+      entry.queue, options.word)
+  end
+  report.must(journal:settle(options.id, { outcome = options.word, by = person_of(options),
+    record_id = options.record }))
+  report.note("%s is %s, as %s said", options.id, options.word, person_of(options))
+end
+
+function actions.join(options)
+  report.must(open(options):join(options.name, options.account, person_of(options)))
+  report.note('"%s" is the account "%s", as %s said', options.name, options.account, person_of(options))
 end
 
 -- Returns what became of one call.

@@ -104,7 +104,7 @@ function M.intent_of(client, row, values, opts)
   if not id then return nil, no_random(row, message) end
   local intent = intents.new(row, values, opts.extra_params and names_of(opts.extra_params),
     values[profile.timestamp_name], values[profile.recv_window_name] or 5000, client:account(), id)
-  intent.host = client._host
+  intent.host, intent.signer = client._host, M.unnamed(client)
   return intent
 end
 
@@ -382,6 +382,7 @@ end
 ---@field host string                    no other shows anything of what was sent to it
 ---@field visibility_delay_ms integer             how long a new record may be missing from lists
 ---@field recv_window integer
+---@field signer string                  a digest of the API key by which the histories are read
 local Service = {}
 Service.__index = Service
 
@@ -391,7 +392,7 @@ Service.__index = Service
 function M.service_of(client, readings)
   return setmetatable({ client = client, journal = M.journal_of(client), host = client._host,
     visibility_delay_ms = client._visibility_delay_ms, recv_window = client._recv_window or 5000,
-    readings = readings }, Service)
+    signer = M.unnamed(client), readings = readings }, Service)
 end
 
 --- Runs an operation as the client does.

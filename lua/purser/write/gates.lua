@@ -16,6 +16,10 @@ local M = {}
 
 local format = string.format
 
+--- The need of an account that was joined with another: no client brings that gate, so that none goes on under the old
+--- name.
+M.JOINED = "joined"
+
 local LOCK = 7078811 -- held while the tables of gates are made
 
 ---@class purser.Gate
@@ -67,6 +71,11 @@ local function needed(tx, account)
   local names = {}
   for _, row in ipairs(tx:rows("SELECT gate FROM purser_needs WHERE account = $1", account)) do
     local known = registered[row.gate]
+    if row.gate == M.JOINED then
+      tx:reject(errors.new { kind = "config", outcome = "not_sent", phase = "journal", code = "journal.other_account",
+        message = format('nothing was sent: the account "%s" was joined with another, whose name this client lacks',
+          account) })
+    end
     if not known then tx:reject(format('the account needs the gate "%s", which is not loaded', row.gate)) end
     names[row.gate] = known.gate
   end

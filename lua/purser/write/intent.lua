@@ -25,6 +25,7 @@ local sub, upper = string.sub, string.upper
 ---@field recv_window integer    milliseconds: the service rejects an older request
 ---@field host string|nil        of the service that it was sent to
 ---@field account string|nil     which key signed: a digest of the API key, never the key
+---@field signer string|nil      that digest, where the account has a name as well
 ---@field id string|nil          of this call: a copy of the intent is that of the same call, in a journal as well
 ---@field attempt integer|nil    there: how often the call was sent by then
 

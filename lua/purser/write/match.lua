@@ -26,19 +26,21 @@ local reasons = {
   reused = "id reused: a record carries its id, which was used for another payment",
   failing = "failing: the service shows it in a state that is no end, or by which it may have failed",
   vanished = "vanished: the service showed a record that agrees with it, and shows it no more",
+  stranger = "stranger: another API key signed it, and the service shows this one no record of the account; where the "
+    .. "account is one, `purser journal join %s %s` says so",
   planned = "planned: the service shows an unclaimed record that may be of equal content, so it may have been made "
     .. "already",
   forgotten = "forgotten: it is so long ago that this client has forgotten which calls it made then, and one of them "
     .. "could have made it as well; a journal forgets none",
 }
 
-local PATIENCE_MS = 300000 -- an open call that may own a record, or a record that is missing, is waited for so long
+local PATIENCE_MS = 300000 -- a record that is missing is waited for so long
 
 -- Waits until then; after that it is undecided. A payment that is planned waits in its queue.
 local function wait(question, why, candidates, ends)
   if question.service:now() >= ends then return undecided(candidates, reasons[why]) end
   if question.window.is_planned then return { outcome = "undecided", is_busy = true } end
-  question.waits, question.newer_than = true, question.shown.began
+  question.waits, question.newer_than, question.wait_ends = true, question.shown.began, ends
 end
 
 local SUCCESS = "SUCCESS"
@@ -72,12 +74,11 @@ local function subject_of(question, call)
     call.sent_at + (call.recv_window or question.service.recv_window) + question.later)
 end
 
--- Returns what the records of the readings show of the service, and whose they are; or nil and an error. Kept with what
--- many calls are looked for in.
+-- Returns what the records of the readings show of the service: `seen`, `owners`, whose they are, `free`, those of
+-- nobody, and `of`, those of a call by its id; or nil and an error. Kept with what many calls are looked for in.
 local function learn(question)
   local union, name = question.union, question.row.full_name
-  local known = union.learned[name]
-  if known then return known.seen, known.owners end
+  if union.learned[name] then return union.learned[name] end
   local owners, err = question.claims:owners(union.records)
   if not owners then return nil, err end
   local owned = {}
@@ -87,9 +88,15 @@ local function learn(question)
       owned[#owned + 1] = { record, subject_of(question, call), call.answered }
     end
   end
-  local seen = verdict.learn(owned)
-  union.learned[name] = { seen = seen, owners = owners }
-  return seen, owners
+  local learned = { seen = verdict.learn(owned), owners = owners, free = {}, of = {} }
+  for _, record in ipairs(union.records) do
+    local owner = owners[record]
+    local list = owner and learned.of[owner.id] or not owner and learned.free or {}
+    list[#list + 1] = record
+    if owner then learned.of[owner.id] = list end
+  end
+  union.learned[name] = learned
+  return learned
 end
 
 ----------------------------------------------------------------------------------------------------------- by its id
@@ -135,13 +142,11 @@ local function is_stale(question)
 end
 
 -- Returns the unclaimed records that may be the call's, and those of them that agree with it; or nil and an error.
-local function candidates_of(question, subject, owners)
+local function candidates_of(question, subject, learned)
   local may, left, fit = {}, {}, {}
-  for _, record in ipairs(question.union.records) do
-    local owner = owners[record]
-    local is_free = not owner or question.claims:is_own(owner)
-    if is_free and state_of(question, record) ~= "failed" and verdict.may_be(subject, record) then
-      may[#may + 1] = record
+  for _, list in ipairs { learned.free, learned.of[question.intent.id] } do
+    for _, record in ipairs(list) do
+      if state_of(question, record) ~= "failed" and verdict.may_be(subject, record) then may[#may + 1] = record end
     end
   end
   local now, err = question.claims:owners(may)
@@ -157,8 +162,9 @@ local function candidates_of(question, subject, owners)
   return left, fit
 end
 
--- Returns whether an open call could have made one of the records, until when that may be found out, and whether one
--- that is undecided could.
+-- Returns until when an open call may be found to own one of the records, nil where none could; and whether one that is
+-- undecided could. Once a rival's own record must be visible nothing more is shown of the rival: two calls that one
+-- crash left open would wait for each other.
 local function rivals_of(question, open, seen, records, test)
   local ends, is_blocked = nil, false
   for _, call in ipairs(open) do
@@ -167,7 +173,7 @@ local function rivals_of(question, open, seen, records, test)
       local is_rival = test(rival, record)
       if is_rival and call.state == "undecided" then is_blocked = true end
       if is_rival and call.state ~= "undecided" then
-        ends = math.max(ends or 0, call.sent_at + PATIENCE_MS, question.intent.sent_at + PATIENCE_MS)
+        ends = math.max(ends or 0, rival.last or 0)
       end
     end
   end
@@ -197,8 +203,9 @@ end
 -- or nil and an error.
 local function judge(question)
   local subject = subject_of(question, question.intent)
-  local seen, owners = learn(question)
-  if not seen then return nil, owners end
+  local learned, unread = learn(question)
+  if not learned then return nil, unread end
+  local seen = learned.seen
   local own, contradicts = own_record(question, subject, seen)
   if own and contradicts then return undecided({ own }, reasons.reused) end
   if own then return found(question, own) end
@@ -208,8 +215,13 @@ local function judge(question)
   local open, err = question.claims:open_calls(question.first - reading.WIDE_MS, question.last + reading.WIDE_MS,
     question.later)
   if not open then return nil, err end
-  local may, fit = candidates_of(question, subject, owners)
+  local may, fit = candidates_of(question, subject, learned)
   if not may then return nil, fit end
+  local is_stranger, failure = question.claims:is_stranger(question.service.signer, learned.owners)
+  if is_stranger == nil then return nil, failure end
+  if is_stranger then
+    return undecided(may, reasons.stranger:format(question.service.signer, question.intent.account))
+  end
   if stale then return wait(question, "stale", may, question.intent.sent_at + PATIENCE_MS) end
   if not may[1] then return nil end
   if question.claims:has_forgotten(question.first, question.later) then return undecided(may, reasons.forgotten) end

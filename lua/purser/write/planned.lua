@@ -17,6 +17,7 @@ local reading = require "purser.write.reading"
 local service_clock = require "purser.client.call.clock"
 local setbacks = require "purser.client.call.setbacks"
 local validate = require "purser.client.call.validate"
+local words = require "purser.write.journal.words"
 
 ---@class purser.modules.planned
 local M = {}
@@ -91,6 +92,14 @@ function M.equal_call(tx, account, operation, params)
   end
   return rows[1]
 end
+
+--- Returns the id of a person's word by which a call may be sent again; nil where none stands.
+---@type fun(tx: table, call: string): string|nil
+M.standing_word = words.standing
+
+--- Keeps a person's word on a call, which ends nothing by itself: `journal:settle` ends a call by one.
+---@type fun(tx: table, row: { id: string, attempt: string|integer }, word: purser.Word)
+M.keep_word = words.keep
 
 --- Returns what names a record; nil where nothing does.
 ---@type fun(record: table): string|nil

@@ -72,6 +72,7 @@ local rules = { visibility_delay_ms = { 0 }, skew_ms = { 0 }, poll_ms = { 0 }, w
 ---@field how string         what is read now: see reading.of
 ---@field doubted boolean     one of these readings did not show all there is
 ---@field waits boolean       there is more to wait for
+---@field wait_ends integer|nil  until then
 ---@field shown purser.evidence.Reading|nil  the last one
 ---@field union purser.evidence.Reading|nil  all that the readings show
 ---@field whole integer        how many late, whole readings that is
@@ -119,7 +120,7 @@ function Question:read()
   local ways = not self.late and EARLY or self.window.is_planned and ONCE or self.whole >= 2 and AGAIN or TWICE
   local answer, err
   for _, how in ipairs(ways) do
-    self.how, self.waits, self.shown = how, false, nil
+    self.how, self.waits, self.wait_ends, self.shown = how, false, nil, nil
     answer, err = find[self.reconcile.strategy](self)
     if err or answer and answer.outcome == "done" and answer.record then break end
   end
@@ -198,6 +199,7 @@ local function pause_before_next(question)
     ms = question.poll_ms
   elseif question.waits then
     ms, question.late_pause_ms = question.late_pause_ms, math.min(question.late_pause_ms * 2, LONGEST_PAUSE_MS)
+    ms = math.min(ms, (question.wait_ends or math.huge) - now)
   end
   if not question.service.readings or left <= 0 then return math.max(1, ms) end
   return ms + (question.poll_ms - (now + ms) % question.poll_ms) % question.poll_ms
@@ -331,7 +333,7 @@ local function identified(service, row, intent)
   local copy = {}
   for name, value in pairs(intent) do copy[name] = value end
   copy.id, copy.attempt, copy.sent_at = known.id, known.intent.attempt, known.sent_at
-  copy.recv_window, copy.host = known.recv_window, known.intent.host
+  copy.recv_window, copy.host, copy.signer = known.recv_window, known.intent.host, known.intent.signer
   return copy
 end
 

@@ -225,6 +225,22 @@ describe("another look at a payment", function()
 end)
 
 describe("a person's word", function()
+  it("is kept with who said so, whichever it is", function()
+    for _, word in ipairs { "done", "not_done" } do
+      payouts = payouts_with { queue = word }
+      leave_undecided(false)
+      at.sim:advance(60000)
+      if word == "done" then
+        assert.is_true(payouts:settle("a", "r-1", { by = "alice" }))
+      else
+        assert.is_true(payouts:retry("a", { force = true, by = "alice" }))
+      end
+      local kept = assert(at.journal.db:rows("SELECT person, word, attempt FROM purser_words WHERE call = $1",
+        assert(payouts:find "a").id))
+      assert.same({ 1, "alice", word, "1" }, { #kept, kept[1].person, kept[1].word, kept[1].attempt })
+    end
+  end)
+
   it("ends the call that was undecided, and changes no other", function()
     for state, ended in pairs { undecided = "not_done", rejected = "rejected", done = "done" } do
       payouts = payouts_with { queue = state }

@@ -72,6 +72,64 @@ describe("a key that the same account used under another name", function()
     assert.equal(2, applied())
   end)
 
+  -- Without proof the history of another account showed that nothing was done, and the payment was made again there.
+  describe("by a new API key under its name", function()
+    local NEW = "mx0renewed"
+
+    -- A client of the same account by another API key: the service takes both.
+    local function renewed()
+      local inner = sim:transport()
+      local transport = { sleep = function(_, ms) inner:sleep(ms) end, send = function(_, request)
+        local headers, copy = {}, {}
+        for name, value in pairs(request) do copy[name] = value end
+        for name, value in pairs(request.headers or {}) do headers[name] = value == NEW and account.api_key or value end
+        copy.headers = headers
+        return inner:send(copy)
+      end }
+      return simulated.client(sim, account, unnamed, { journal = journal, account = "treasury", api_key = NEW,
+        transport = transport })
+    end
+
+    local function lose(client, amount)
+      sim:fault { kind = "lost_answer", operation = "transfer" }
+      assert.equal("unknown", select(2, move(client, amount, nil, { key = "lost" })).outcome)
+      sim:advance(120000)
+    end
+
+    it("is not known by the history of an account that shows nothing of this one", function()
+      lose(client_under "treasury", "5")
+      local other = client_under("treasury", another "second")
+      local _, err = move(other, "5", nil, { key = "lost" })
+      assert.matches("stranger: another API key signed it", err.message)
+      assert.equal(1, applied())
+      assert(move(other, "7")) -- its own records prove nothing
+      _, err = move(other, "5", nil, { key = "lost" })
+      assert.matches("stranger: another API key signed it", err.message)
+      assert.equal(2, applied())
+    end)
+
+    it("is known once a person said that the key is of the account", function()
+      sim:fault { kind = "reset", operation = "transfer" }
+      assert.equal("unknown", select(2, move(client_under "treasury", "5", nil, { key = "lost" })).outcome)
+      sim:advance(120000)
+      local client = renewed()
+      local _, err = move(client, "5", nil, { key = "lost" })
+      local digest, name = err.message:match "purser journal join (%x+) (%w+)"
+      assert.is_true(journal:join(digest, name, "alice"))
+      assert(move(client, "5", nil, { key = "lost" }))
+      assert.equal(1, applied())
+      local row = assert(journal.db:rows "SELECT attempt, signer FROM purser_calls")[1]
+      assert.same({ "2", digest }, { row.attempt, row.signer }) -- of the attempt that was made
+    end)
+
+    it("is found where the service shows a record of the account", function()
+      assert(move(client_under "treasury", "1"))
+      lose(client_under "treasury", "5")
+      assert(move(renewed(), "5", nil, { key = "lost" }))
+      assert.equal(2, applied())
+    end)
+  end)
+
   -- The name was misspelt in a timer's environment, and the payment was made again.
   it("is rejected where this API key has signed under the other name", function()
     assert(move(client_under "treasury", "5", "invoice-1"))
@@ -104,5 +162,61 @@ describe("a key that the same account used under another name", function()
     local other = assert(sim:account { role = "main", balances = { USDT = "10" } })
     assert.equal("rejected", select(2, move(client_under("other", other), "6", "invoice-1")).outcome)
     assert.equal(2, applied())
+  end)
+end)
+
+describe("accounts that are one", function()
+  local options = { retry = false, rate_limit = false }
+  local limited = { guard = { spending_limit = { USDT = "12" } } }
+
+  -- A client under a name, by an API key of its own that the service takes for one account.
+  local function client_under(name, key)
+    local inner = sim:transport()
+    local transport = { sleep = function(_, ms) inner:sleep(ms) end, send = function(_, request)
+      local copy = setmetatable({ headers = {} }, { __index = request })
+      for header, value in pairs(request.headers or {}) do
+        copy.headers[header] = value == key and account.api_key or value
+      end
+      return inner:send(copy)
+    end }
+    return simulated.client(sim, account, options, name and limited, { journal = journal, account = name, api_key = key,
+      transport = transport })
+  end
+
+  local function joined(name, into) return journal:join(name, into, "alice") end
+
+  it("have the used keys, the payments and the sums of one, and the old name is refused", function()
+    local old, new = client_under("first", "mx0old"), client_under("second", "mx0new")
+    assert(move(old, "5", "invoice-1"))
+    assert(move(new, "4", "invoice-2"))
+    assert(move(client_under("treasury", "mx0third"), "1", "invoice-3"))
+    for _, client in ipairs { old, new } do assert.is_true(joined(client:account(), "treasury")) end
+    assert.equal("journal.other_account", select(2, move(client_under("second", "mx0new"), "1", "invoice-4")).code)
+    assert.equal("not_sent", select(2, move(new, "1", "invoice-4")).outcome) -- a client that was open meanwhile
+    assert.equal("journal.other_account", select(2, move(client_under("first", "mx0x"), "1", "invoice-4")).code)
+    local client = client_under("treasury", "mx0new")
+    for id, amount in pairs { ["invoice-1"] = "5", ["invoice-2"] = "4" } do assert(move(client, amount, id)) end
+    assert.equal(3, applied())
+    assert.equal("guard.spending_limit", select(2, move(client, "3", "invoice-5")).code)
+    assert(move(client, "2", "invoice-6"))
+    local kept = assert(journal.db:rows "SELECT name, account, person FROM purser_joins ORDER BY name")
+    assert.same({ 2, "treasury", "alice" }, { #kept, kept[1].account, kept[1].person })
+  end)
+
+  it("are not joined while a call is open, or where both used a key, or by no name", function()
+    local first, second = client_under("a", "mx0old"), client_under("b", "mx0new")
+    assert(move(first, "1", "invoice-1"))
+    assert(move(second, "1", "invoice-1"))
+    assert.matches("is one of both", select(2, joined("a", "b")).message)
+    sim:fault { kind = "lost_answer", operation = "transfer" }
+    assert.equal("unknown", select(2, move(client_under("c", "mx0c"), "1")).outcome)
+    assert.matches("has no known end", select(2, joined("c", "b")).message)
+    assert.matches('no account "nobody"', select(2, joined("nobody", "b")).message)
+    for _, words in ipairs { { "a", "a", "alice" }, { "a", "b" }, { "a", "", "alice" } } do
+      assert.equal("argument", select(2, journal:join(words[1], words[2], words[3])).kind)
+    end
+    assert.is_true(joined("b", "d")) -- another name for one account
+    assert.matches('"b" is joined with "d"', select(2, joined("a", "b")).message)
+    assert.same({}, (journal.db:rows "SELECT id FROM purser_calls WHERE account = 'b'"))
   end)
 end)

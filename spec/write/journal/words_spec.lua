@@ -2,6 +2,7 @@
 -- A person's word ends an attempt, is kept, and proves nothing.
 
 local own = require "own_journal"
+local planned = require "purser.write.planned"
 local simulated = require "simulated"
 
 local sim, account, journal, client
@@ -59,6 +60,25 @@ describe("a person's word", function()
     sim:fault { kind = "reject", code = "730002", message = "no", operation = "transfer", times = 1 }
     assert.equal("rejected", select(2, move("10", "inv-1")).outcome)
     assert.equal("guard.spending_limit", select(2, move("3", "inv-2")).code)
+  end)
+
+  it("stands by its id while it is the newest and says that the call was not made, whatever the clock says", function()
+    local id, core, real = lose "inv-1", require "purser.core", require("purser.core").now_ms
+    local function standing()
+      return journal.db:transaction(function(tx) return { planned.standing_word(tx, id) } end)[1]
+    end
+    local now = real()
+    core.now_ms = function() return now end
+    finally(function() core.now_ms = real end)
+    assert.is_nil(standing())
+    local seen = {}
+    for i, outcome in ipairs { "not_done", "not_done", "done", "not_done" } do
+      assert.is_true(settle(id, outcome))
+      local word = standing()
+      assert.equal(outcome == "not_done", word ~= nil)
+      assert.is_nil(seen[word or {}], "a plan of an earlier word names no later one")
+      seen[word or i], now = true, now - 1000 -- set back
+    end
   end)
 
   it("is refused while the service may take the request, against an answer, and of what was never sent", function()

@@ -133,7 +133,8 @@ end
 --- record is in `record`), "payouts.undecided" (it is unknown; `candidates`) or "payouts.not_checked" (it cannot be
 --- looked for).
 ---@param key string
----@param options { force: boolean|nil }|nil  force = true: a person knows that it was not made; nothing is looked for
+---@param options { force: boolean|nil, by: string|nil }|nil  force = true: a person, `by`, knows that it was not made;
+--- nothing is looked for
 ---@return boolean|nil was_put_back, purser.Error|nil err
 function Payouts:retry(key, options) return retry.retry(self, key, options) end
 
@@ -148,8 +149,9 @@ function Payouts:drop(key, options) return retry.drop(self, key, options) end
 --- service shows. Returns whether there was such a payment; or nil and an error.
 ---@param key string
 ---@param record_id string
+---@param options { by: string|nil }|nil  who says so. Default: USER of the environment
 ---@return boolean|nil was_settled, purser.Error|nil err
-function Payouts:settle(key, record_id) return retry.settle(self, key, record_id) end
+function Payouts:settle(key, record_id, options) return retry.settle(self, key, record_id, options) end
 
 --- Returns the runs of the queue of which payments are left, with the workers that live.
 ---@return purser.PayoutsRun[]|nil runs, purser.Error|nil err

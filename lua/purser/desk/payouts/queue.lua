@@ -58,7 +58,7 @@ local function payment_of(row)
     disowned = row.disowned ~= "", rejection = row.rejected ~= "" and (message or "it was rejected") or nil,
     content = row.content, worker = row.worker, due_at = tonumber(row.due_at), call_state = row.state,
     sent_at = tonumber(row.sent_at), recv_window = tonumber(row.recv_window),
-    host = row.host ~= "" and row.host or nil,
+    host = row.host ~= "" and row.host or nil, signer = row.signer ~= "" and row.signer or nil,
   }
 end
 
@@ -68,7 +68,7 @@ end
 function M.intent_of(self, payment)
   return { id = payment.id, account = self.account, operation = payment.operation, params = payment.params,
     sent_at = payment.sent_at or self.client:now(), recv_window = payment.recv_window, attempt = payment.attempt,
-    host = payment.host }
+    host = payment.host, signer = payment.signer }
 end
 
 ------------------------------------------------------------------------------------------------------------- adding

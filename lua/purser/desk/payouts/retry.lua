@@ -10,7 +10,9 @@ local queue = require "purser.desk.payouts.queue"
 
 local M = {}
 
-local rules = { force = "boolean" }
+local rules = { force = "boolean", by = option_schema.NAME }
+
+local function person_of(options) return options and options.by or os.getenv "USER" or "a person" end
 
 local function reject(payment, code, message, details)
   return nil, errors.new { kind = "workflow", outcome = "unknown", operation = payment.operation, code = code,
@@ -44,9 +46,9 @@ end
 
 -- Ends a call by a person's word, which is kept: what was undecided would hold up an equal call for ever, and under a
 -- policy a repeat needs a plan that is younger than the word. Returns true; or nil and an error.
-local function end_by_hand(self, payment)
+local function end_by_hand(self, payment, options)
   if payment.call_state == "planned" or payment.call_state == "done" then return true end
-  return self.journal:settle(payment.id, { outcome = "not_done", by = "a person", now = self.client:now() })
+  return self.journal:settle(payment.id, { outcome = "not_done", by = person_of(options), now = self.client:now() })
 end
 
 -- Changes a payment that stands in one of the stages `may` by change(tx, payment, disowned), when a look shows that it
@@ -58,7 +60,7 @@ local function act(self, key, options, may, change, readings)
   if not payment or not may[payment.state] then return payment and false, err end
   local disowned, ok = options ~= nil and options.force == true, true
   if payment.attempt > 0 and payment.state ~= "waiting" then
-    if disowned then ok, err = end_by_hand(self, payment) else ok, err = look(self, payment, readings) end
+    if disowned then ok, err = end_by_hand(self, payment, options) else ok, err = look(self, payment, readings) end
   elseif payment.state == "undecided" and not disowned then
     -- a history holds a record that may be its: put back, it is looked for again; for the rest a person decides
     if may == queue.IDLE then
@@ -84,17 +86,25 @@ function M.drop(self, key, options)
 end
 
 --- Writes a person's word that a payment was made, as a record of that id.
-function M.settle(self, key, record_id)
+function M.settle(self, key, record_id, options)
   if type(record_id) ~= "string" or record_id == "" then
     return nil, errors.argument("record_id", "payouts:settle has no id of a record",
       "give the one that the service shows")
   end
   local payment, err = self:find(key)
   if not payment or not queue.STOPPED[payment.state] then return payment and false, err end
+  local by = person_of(options)
   local verdict, problem = self.journal:reconciled(queue.intent_of(self, payment), { outcome = "done",
-    reason = "a person said that it was executed", record = { id = record_id } },
-    { stage = "done" })
+    reason = by .. " said that it was executed", record = { id = record_id } }, { stage = "done" })
   if not verdict then return nil, planned.error(problem) end
+  if verdict.counts then
+    verdict, err = planned.within(self.journal, function(tx)
+      planned.keep_word(tx, { id = payment.id, attempt = ("%d"):format(payment.attempt) },
+        { outcome = "done", by = by, record_id = record_id })
+      return verdict
+    end)
+    if not verdict then return nil, err end
+  end
   if verdict.is_taken then
     return reject(payment, "payouts.undecided", ('the record "%s" is that of another payment'):format(record_id))
   end

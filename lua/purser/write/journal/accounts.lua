@@ -25,6 +25,10 @@ function M.identify(self, account, identity)
   self.identified = self.identified or {}
   if self.identified[identity] == account then return true end
   local ok, problem = self.db:transaction(function(tx)
+    local joined = tx:rows("SELECT account FROM purser_joins WHERE name = $1", account)[1]
+    if joined then
+      tx:reject(intents.other_account(joined.account, account, identity, "nothing was sent: this name is that"))
+    end
     tx:rows("INSERT INTO purser_accounts (identity, account, added_at) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
       identity, account, time_text(tx:now()))
     local known = tx:rows("SELECT account FROM purser_accounts WHERE identity = $1", identity)[1]
@@ -35,6 +39,16 @@ function M.identify(self, account, identity)
   end)
   if ok then self.identified[identity] = account end
   return ok, problem
+end
+
+--- Returns whether a person said that an API key is of an account; or nil and a message.
+---@param name string  a digest of the API key, or another name of the account
+---@return boolean|nil is_joined, string|nil message
+---@param self purser.Journal
+function M.is_joined(self, name, account)
+  local rows, message = self.db:rows("SELECT person FROM purser_joins WHERE name = $1 AND account = $2", name, account)
+  if not rows then return nil, message end
+  return rows[1] ~= nil
 end
 
 return M

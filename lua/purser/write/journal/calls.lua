@@ -40,7 +40,7 @@ local M = {}
 ---@return purser.Intent
 function M.intent_of(row)
   return { id = row.id, account = row.account, operation = row.operation, params = core.decode(row.params),
-    host = row.host ~= "" and row.host or nil,
+    host = row.host ~= "" and row.host or nil, signer = row.signer ~= "" and row.signer or nil,
     sent_at = tonumber(row.sent_at) or 0, recv_window = tonumber(row.recv_window), attempt = tonumber(row.attempt) }
 end
 
@@ -103,9 +103,9 @@ end
 
 -- Begins another attempt of a row, whose earlier ones were certainly not executed. Returns whether that was so.
 local function begin_again(tx, intent, known, fields, where, ...)
-  local set = { params = intents.encode(intent), attempt = ("%d"):format(known.attempt + 1),
-    sent_at = time_text(intent.sent_at), recv_window = ("%d"):format(intent.recv_window), state = "open",
-    host = intent.host or "", record_id = "", record = "", answered = "", message = "", ended_at = "" }
+  local set = { params = intents.encode(intent), attempt = ("%d"):format(known.attempt + 1), state = "open",
+    sent_at = time_text(intent.sent_at), recv_window = ("%d"):format(intent.recv_window), host = intent.host or "",
+    signer = intent.signer or "", record_id = "", record = "", answered = "", message = "", ended_at = "" }
   for name, value in pairs(fields) do set[name] = value end
   if M.update(tx, set, "id = ? AND attempt = ? AND NOT (" .. schema.UNDECIDED .. ")" .. where, known.id,
     ("%d"):format(known.attempt), ...) == 0 then
@@ -203,9 +203,9 @@ local function take(tx, intent, row, key, known, columns)
   local account, sent_at = intent.account or "", time_text(intent.sent_at)
   intent.attempt = 1
   local new = { id = intent.id, account = account, operation = intent.operation, history = intents.makes_in(row),
-    key = key and key.name or "", content = key and key.content or "", params = intents.encode(intent),
-    digest = intents.digest(row, intent.params), state = "open", attempt = "1", first_sent_at = sent_at,
-    sent_at = sent_at, recv_window = ("%d"):format(intent.recv_window), host = intent.host or "" }
+    key = key and key.name or "", content = key and key.content or "", params = intents.encode(intent), attempt = "1",
+    digest = intents.digest(row, intent.params), state = "open", first_sent_at = sent_at, sent_at = sent_at,
+    recv_window = ("%d"):format(intent.recv_window), host = intent.host or "", signer = intent.signer or "" }
   for name, value in pairs(columns) do new[name] = value end
   if key then check_others(tx, new, row, key) end
   if M.insert(tx, new) then return end

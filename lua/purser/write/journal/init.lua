@@ -33,6 +33,7 @@ local unpack = table.unpack or unpack -- luacheck: ignore
 ---@field private call_of function
 ---@field private used function
 ---@field private identify function
+---@field private is_joined function
 ---@field private contest function
 ---@field private owners function
 ---@field private open_calls function
@@ -48,7 +49,7 @@ for _, name in ipairs { "begin", "end_call", "finish", "reconciled", "contest", 
   "used" } do
   Journal[name] = calls[name]
 end
-Journal.call_of, Journal.identify = calls.call_of_intent, accounts.identify
+Journal.call_of, Journal.identify, Journal.is_joined = calls.call_of_intent, accounts.identify, accounts.is_joined
 
 --- Ends the latest attempt of a call by a person's word, which is kept with who said so and when. The word is no proof:
 --- sums go on counting the call. Refused while the service may take the request yet, and against an answer or an id.
@@ -57,6 +58,16 @@ Journal.call_of, Journal.identify = calls.call_of_intent, accounts.identify
 ---@param word purser.Word
 ---@return true|nil ok, purser.Error|nil err
 function Journal:settle(id, word) return words.settle(self, id, word) end
+
+--- Keeps a person's word that an account of this journal, or an API key by its digest, is another account of it: used
+--- keys, payments and sums are those of one account from then on. Refused while a call of the first has no known end,
+--- where both used one key, and where the first is under a policy: join the other way round. Returns true; or nil and
+--- an error.
+---@param name string     of the account that is joined, or the digest of an API key
+---@param account string  that goes on
+---@param by string       who says so
+---@return true|nil ok, purser.Error|nil err
+function Journal:join(name, account, by) return words.join(self, name, account, by) end
 
 ----------------------------------------------------------------------------------------------------- what users call
 

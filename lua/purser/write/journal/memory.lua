@@ -108,6 +108,9 @@ function Memory:used(account, row, name) return self.by_key[slot_of(account, row
 --- See calls.lua. Nothing of an account outlives the process here.
 function Memory.identify() return true end
 
+--- See calls.lua.
+function Memory.is_joined() return true end
+
 -- Returns the calls for which a test holds, in the order in which they were begun.
 local function those(self, test)
   local found = {}

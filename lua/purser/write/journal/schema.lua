@@ -8,7 +8,7 @@ local gates = require "purser.write.gates"
 local intents = require "purser.write.intent"
 local option_schema = require "purser.client.util.option_schema"
 
-local M = { version = 4 }
+local M = { version = 5 }
 
 -- A planned payment, a call under way and a finished call are one row of one table; a queue is the rows with its name.
 -- `state` says what is known of the latest attempt, `stage` where a payment is in its queue: one that was rejected may
@@ -41,7 +41,8 @@ local calls = [[CREATE TABLE purser_calls (id TEXT PRIMARY KEY,
                                         -- 'other': that of content which it had before
   tries TEXT NOT NULL DEFAULT '0',      -- how often it was sent since it was added, or put back
   worker TEXT NOT NULL DEFAULT '', lease_until TEXT NOT NULL DEFAULT '',
-  host TEXT NOT NULL DEFAULT '')]]         -- of the service that the latest attempt was sent to
+  host TEXT NOT NULL DEFAULT '',        -- of the service that the latest attempt was sent to
+  signer TEXT NOT NULL DEFAULT '')]]    -- a digest of the API key that signed it
 
 -- The numbers of changes that each process has committed: a journal that shows fewer than one remembers lacks commits.
 -- `name` is a process's token after the word "process".
@@ -87,6 +88,9 @@ local function create(tx)
   tx:rows "CREATE INDEX purser_words_call ON purser_words (call, at)"
   -- an API key, by its digest, signs for one account
   tx:rows [[CREATE TABLE purser_accounts (identity TEXT PRIMARY KEY, account TEXT NOT NULL, added_at TEXT NOT NULL)]]
+  -- a person's words that what is known under one name, or by the digest of an API key, is an account of this journal
+  tx:rows [[CREATE TABLE purser_joins (name TEXT NOT NULL, account TEXT NOT NULL, person TEXT NOT NULL,
+    at TEXT NOT NULL, PRIMARY KEY (name, account))]]
   tx:rows [[CREATE TABLE purser_needs (account TEXT NOT NULL, gate TEXT NOT NULL, PRIMARY KEY (account, gate))]]
   set(tx, "version", ("%d"):format(M.version))
   set(tx, "journal_id", id)
