@@ -170,7 +170,8 @@ local situations = {
       assert(setting.journal.db:rows "UPDATE purser_calls SET host = 'other.example'")
     end },
   { "the address is not in the service's book", "rule",
-    rules = { ALL, forbid({ coin = "USDT" }, { { saved = true } }) }, prepare = function() bring { row("a", "10") } end },
+    rules = { ALL, forbid({ coin = "USDT" }, { { saved = true } }) },
+    prepare = function() bring { row("a", "10") } end },
   { "a person said that it was not made, and signed no other plan", "repeated", prepare = function()
     bring { row("a", "10") }
     lose_the_answer()

@@ -8,8 +8,8 @@ local M = {}
 ---@class purser.FleetOptions
 ---@field client purser.Client
 ---@field group "sub_account"|"broker"|nil  default "sub_account"
----@field vault purser.Vault|fun(secret: purser.FleetSecret): boolean|nil  keeps a secret; raises, or returns false or nil
---- and a message, when it cannot
+---@field vault purser.Vault|fun(secret: purser.FleetSecret): boolean|nil  keeps a secret; raises, or returns false or
+--- nil and a message, when it cannot
 ---@field accounts purser.FleetAccount[]|nil
 
 ---@class purser.FleetAccount
