@@ -58,7 +58,7 @@ function M.client(options)
   local all = { journal = M.journal, account = "treasury", policy = M.folder, rate_limit = false, retry = false,
     clock = function() return M.now end }
   for name, value in pairs(options or {}) do all[name] = value end
-  if all.policy == false then all.policy = nil end
+  for _, name in ipairs { "policy", "account" } do all[name] = all[name] or nil end
   return recorder.new(all, function(request)
     M.sent[#M.sent + 1] = request
     local answer = M.answer or '{"id":"%d"}'

@@ -31,7 +31,7 @@ end
 
 local function sum(tx, call, limit)
   limit.coin, limit.per = limit.coin or "USDT", limit.per or "account"
-  return tostring(approval_rows.sum(tx, "treasury", call, limit))
+  return tostring(approval_rows.sum(tx, "treasury", call, limit, {}))
 end
 
 describe("the sums of an account", function()
@@ -173,6 +173,140 @@ describe("a destination", function()
       send(tx, "1", 2, "1")
       tx:rows "UPDATE purser_calls SET state = 'done' WHERE id = '1'"
       assert.equal(NOON + 2 * HOUR, approval_rows.known(tx, "treasury", NOTHING, call.destination).known_since)
+      return true
+    end)
+  end)
+end)
+
+describe("what an account sent before it was under a policy", function()
+  local CHAIN = { latest = { version = 1, asks_sums = true }, versions = { { digest = ("d"):rep(64) } } }
+  local now = NOON + 48 * HOUR
+
+  -- Writes calls that ended long ago, ten to a place.
+  local function write(first, last)
+    own.within(function(tx)
+      for i = first, last do
+        own.write(tx, ("i%05d"):format(i), NOON + i, { operation = "wallet.withdraw",
+          ended_at = own.time_text(NOON + i),
+          params = json.encode { coin = "USDT", netWork = "TRX", address = "T" .. i % 10, amount = "1" } })
+      end
+      return true
+    end)
+  end
+
+  local function survey() return assert(approval_rows.survey(own.journal.db, "treasury", now)) end
+
+  -- Installs the policy, and returns the sums and the calls without a destination.
+  local function install(history)
+    return own.within(function(tx)
+      assert.is_nil(approval_rows.install(tx, "treasury", CHAIN, history))
+      return tx:rows "SELECT place, amount FROM purser_sums ORDER BY place",
+        tx:rows "SELECT id FROM purser_calls WHERE destination = ''"
+    end, now)
+  end
+
+  -- Calls fn(), and returns the largest number of statements in a transaction.
+  local function most_statements(fn)
+    local db, most, count = own.journal.db, 0, 0
+    local rows = db.rows
+    function db.rows(self, sql, ...)
+      count = sql:find "^BEGIN" and 0 or count + 1
+      most = math.max(most, count)
+      return rows(self, sql, ...)
+    end
+    fn()
+    db.rows = nil
+    return most
+  end
+
+  it("is counted in steps of a thousand calls, and not in the transaction that installs the policy", function()
+    write(1, 2500)
+    local history, sums, left
+    assert.is_true(most_statements(function() history = survey() end) < 1010)
+    assert.is_true(most_statements(function() sums, left = install(history) end) < 60)
+    assert.same({ 11, "2500", {} }, { #sums, sums[1].amount, left })
+    own.within(function(tx) return tx:rows "DELETE FROM purser_policies" end)
+    assert.same(sums, (install())) -- all of it in the transaction
+  end)
+
+  it("has what was sent meanwhile, and what ended otherwise meanwhile", function()
+    write(1, 20)
+    local history = survey()
+    own.within(function(tx)
+      for id, ended_at in pairs { late = own.time_text(now), open = "" } do
+        own.write(tx, id, NOON, { operation = "wallet.withdraw", ended_at = ended_at,
+          state = ended_at == "" and "open" or "done",
+          params = json.encode { coin = "USDT", netWork = "TRX", address = "T1", amount = "5" } })
+      end
+      return true
+    end)
+    local sums, left = install(history)
+    assert.same({ "30", {} }, { sums[1].amount, left })
+    own.within(function(tx)
+      tx:rows "DELETE FROM purser_policies"
+      return tx:rows("UPDATE purser_calls SET state = 'rejected', ended_at = $1 WHERE id = 'i00001'",
+        own.time_text(now))
+    end)
+    assert.equal("29", install(history)[1].amount)
+  end)
+
+  it("is not passed over where a call of it cannot be read", function()
+    write(1, 2)
+    own.within(function(tx) return tx:rows "UPDATE purser_calls SET params = 'x' WHERE id = 'i00001'" end)
+    local history, message = approval_rows.survey(own.journal.db, "treasury", now)
+    assert.same({ nil, "the call i00001 cannot be read" }, { history, message })
+  end)
+
+  it("is not counted again under a policy", function()
+    write(1, 2)
+    install()
+    assert.is_false((approval_rows.survey(own.journal.db, "treasury", now)))
+  end)
+end)
+
+describe("a row of the journal that is damaged", function()
+  it("is no account without a policy", function()
+    own.within(function(tx)
+      return tx:rows [[INSERT INTO purser_policies (account, version, digest, added_at)
+        VALUES ('treasury', '0000001', 'damaged', '0')]]
+    end)
+    for _, ask in ipairs { function(tx) return approval_rows.policy(tx, "treasury") end,
+      function(tx) return approval_rows.known(tx, "treasury", NOTHING, "") end } do
+      local value, message = own.journal.db:transaction(ask)
+      assert.same({ nil, "the journal's row of the policy is damaged" }, { value, message })
+    end
+  end)
+
+  it("is no plan that is over", function()
+    own.within(function(tx)
+      approval_rows.add(tx, { digest = "d", text = "damaged", head = { account = "treasury", queue = "q" } },
+        { "signed" })
+      tx.time = NOON + 400 * 24 * HOUR
+      approval_rows.prune(tx, own.time_text(NOON + 300 * 24 * HOUR))
+      assert.equal(1, #approval_rows.signatures(tx, "d"))
+      return true
+    end, NOON)
+  end)
+end)
+
+describe("a sum", function()
+  it("is asked once, however many rules ask for it", function()
+    own.within(function(tx)
+      local call, asked, count = send(tx, "1", 0, "1"), {}, 0
+      local counting = { rows = function(_, ...)
+        count = count + 1
+        return tx:rows(...)
+      end }
+      for _ = 1, 3 do
+        for _, operation in ipairs { { withdrawals = true }, { ["wallet.transfer"] = true } } do
+          local limit = { coin = "USDT", hours = 24, per = "account", operation = operation }
+          local expected = operation.withdrawals and "1" or "0"
+          assert.equal(expected, tostring(approval_rows.sum(counting, "treasury", call, limit, asked)))
+        end
+      end
+      assert.equal(1, count)
+      approval_rows.sum(counting, "treasury", call, { coin = "USDT", hours = 25, per = "account" }, asked)
+      assert.equal(2, count)
       return true
     end)
   end)

@@ -122,6 +122,20 @@ describe("a list that two persons sign", function()
     assert.same({}, unmet()) -- what was paid lacks nothing, though no more may be paid today
   end)
 
+  it("has a status that only reads: no other process waits for it", function()
+    local text, db = assert(plan(list(1, 3))), at.journal.db
+    assert(add(text, { sign(text, "alice") }))
+    local rows, asked = db.rows, {}
+    function db.rows(self, sql, ...)
+      asked[sql:match "^%s*(%u+[^(]*)":sub(1, 15)] = true
+      return rows(self, sql, ...)
+    end
+    assert.equal(1, #assert(approvals.status { client = at.client }))
+    db.rows = nil
+    for sql in pairs(asked) do assert(sql:find "^SELECT" or sql == "COMMIT", sql) end
+    assert.is_true(asked.COMMIT)
+  end)
+
   it("is not paid where the policy forbids a row, and says so", function()
     policies.finish(at)
     policies.begin(at, { rules = { { name = "all", effect = "allow", approvals = {} },

@@ -193,6 +193,24 @@ describe("the review of a plan", function()
     end
   end)
 
+  it("looks at each known payment once, and not once for each row to its payee", function()
+    local function cost(count)
+      local rows, known, calls = {}, {}, 0
+      for i = 1, count do
+        local params = { coin = "USDT", netWork = "TRX", address = "TPayeeOfAllTheseRows", amount = "1" .. i }
+        rows[i] = { key = ("k%04d"):format(i), operation = "wallet.withdraw", params = params }
+        known[i] = { operation = "wallet.withdraw", at = NOW, base_url = "https://s.example", params = { coin = "USDT",
+          netWork = "TRX", address = "TPayeeOfAllTheseRows", amount = "2" .. i } }
+      end
+      local text = text_of(rows)
+      debug.sethook(function() calls = calls + 1 end, "c")
+      review.show(text, { known = known, now = NOW })
+      debug.sethook()
+      return calls
+    end
+    assert.is_true(cost(400) < 2.5 * cost(200))
+  end)
+
   it("is of a plan, and of nothing else", function()
     local value, err = review.show "nothing"
     assert.is_nil(value)

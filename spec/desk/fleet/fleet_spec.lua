@@ -146,6 +146,7 @@ describe("a fleet", function()
     for _, store in ipairs {
       function(secret) given = secret.secretKey error("no room for " .. secret.secretKey) end,
       function(secret) given = secret.secretKey return false end,
+      function(secret) given = secret.secretKey return nil, "the disk is full" end,
     } do
       local _, fleet, client = world { vault = store }
       local done, err = fleet:apply()

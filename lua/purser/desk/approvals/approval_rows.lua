@@ -44,16 +44,19 @@ local function hour_text(ms) return format("%08d", floor(ms / HOUR)) end
 local POLICY = "SELECT version || ' ' || digest AS policy FROM purser_policies WHERE account = $1 "
   .. "ORDER BY version DESC LIMIT 1"
 
-local function read_policy(text)
-  local version, digest = match(text or "", "^(%d+) (%x+)$")
-  return version and { version = tonumber(version), digest = digest }
+-- Reads a row; nil alone where there is none: an odd row ends the transaction, and is no account without a policy.
+local function read_policy(tx, text)
+  if not text then return nil end
+  local version, digest = match(text, "^(%d+) (%x+)$")
+  if not version then tx:reject "the journal's row of the policy is damaged" end
+  return { version = tonumber(version), digest = digest }
 end
 
 --- Returns the newest version that the account was under: { version, digest }; nil where it never had a policy.
 ---@return { version: integer, digest: string }|nil
 function M.policy(tx, account)
   local row = tx:rows(POLICY, account)[1]
-  return row and read_policy(row.policy)
+  return row and read_policy(tx, row.policy)
 end
 
 -- One row for each signature on each plan that a call may be in, the newest plan first; at least one row.
@@ -92,19 +95,20 @@ function M.known(tx, account, facts, destination)
     if row.statement then plan.statements[#plan.statements + 1] = row.statement end
   end
   local first = rows[1]
-  return { policy = read_policy(first.policy), newest = tonumber(first.newest),
+  return { policy = read_policy(tx, first.policy), newest = tonumber(first.newest),
     known_since = tonumber(first.known_since), plans = plans, word = tonumber(first.word) }
 end
 
 ----------------------------------------------------------------------------------------------------------------- sums
 
--- Adds a call to the sums that it is in, by name: of its account, and of its place.
+-- Adds a call to the sums that it is in, by name: of its account, and of its place. Returns these.
 local function count(sums, call, sent_at)
   local coin, places = rules.counted(call)
   for _, place in ipairs(places or {}) do
     local name = format("%s\n%s\n%s\n%s", coin, place, hour_text(sent_at), call.operation)
     sums[name] = (sums[name] or decimal "0") + call.amount
   end
+  return sums
 end
 
 -- Changes the sums that are kept: a new call makes those that are missing.
@@ -125,9 +129,7 @@ end
 --- Counts a call that is being recorded.
 ---@param call table  of rules.call
 function M.charge(tx, account, call, sent_at)
-  local sums = {}
-  count(sums, call, sent_at)
-  write_sums(tx, account, sums, 1, true)
+  write_sums(tx, account, count({}, call, sent_at), 1, true)
 end
 
 --- Counts a recorded call no longer (-1), because it made no record; or again (1), because it did.
@@ -141,46 +143,109 @@ end
 
 --- Returns what was sent in the last hours, as a rule's `sum_over` counts it: whole hours, so 24 are 24 to 25.
 ---@param limit table  { coin, hours, per, operation }
-function M.sum(tx, account, call, limit)
+---@param asked table<string, table[]>  what the transaction asked for this call already
+function M.sum(tx, account, call, limit, asked)
   local place, total = limit.per == "destination" and call.place or "", decimal "0"
-  for _, row in ipairs(tx:rows([[SELECT operation, amount FROM purser_sums WHERE account = $1 AND coin = $2
-    AND place = $3 AND hour >= $4]], account, limit.coin, place,
-    hour_text(call.now - limit.hours * HOUR))) do
+  local first = hour_text(call.now - limit.hours * HOUR)
+  local name = format("%s\n%s\n%s", limit.coin, place, first)
+  asked[name] = asked[name] or tx:rows([[SELECT operation, amount FROM purser_sums WHERE account = $1 AND coin = $2
+    AND place = $3 AND hour >= $4]], account, limit.coin, place, first)
+  for _, row in ipairs(asked[name]) do
     if rules.counts(limit, row.operation) then total = total + row.amount end
   end
   return total
 end
 
--- Counts anew what the account sent: whom it paid, where no policy looked yet, and the sums that a rule may ask for.
-local function count_history(tx, account, asks_sums)
-  local first, sums = floor(tx:now() / HOUR) * HOUR - KEPT_HOURS * HOUR, {}
-  tx:rows("DELETE FROM purser_sums WHERE account = $1", account)
-  for _, row in ipairs(tx:rows([[SELECT id, operation, params, sent_at, destination FROM purser_calls
-    WHERE account = $1 AND sent_at <> '' AND (destination = '' OR sent_at >= $2)
-    AND (state NOT IN (]] .. SPENT_NOTHING .. ") OR disowned = 'yes')", account, time_text(first))) do
+---------------------------------------------------------------------------------------------- what was sent before
+
+-- A page of what an account sent: whom it paid, where no policy looked yet, and what is younger than a time. `NOT` or
+-- nothing stands before what had ended by another time.
+local PAGE, COUNTED = 1000, "(state NOT IN (" .. SPENT_NOTHING .. ") OR disowned = 'yes')"
+local SENT = "SELECT id, operation, params, sent_at, destination FROM purser_calls WHERE account = $1 "
+  .. "AND sent_at <> '' AND (destination = '' OR sent_at >= $2) AND %s (ended_at <> '' AND ended_at < $3) "
+  .. "AND (sent_at, id) > ($4, $5) AND " .. COUNTED .. " ORDER BY sent_at, id LIMIT " .. PAGE
+local ENDED, NOT_ENDED = format(SENT, ""), format(SENT, "NOT")
+
+-- Begins to count what an account sent: sums, and how many calls are in them.
+local function new_history(now, ended_before)
+  return { sums = {}, counted = 0, ended_before = ended_before, time = "", id = "",
+    first = time_text(floor(now / HOUR) * HOUR - KEPT_HOURS * HOUR) }
+end
+
+-- Counts a page. Returns whether there may be another.
+local function count_page(tx, account, history, sql)
+  local rows = tx:rows(sql, account, history.first, history.ended_before, history.time, history.id)
+  for _, row in ipairs(rows) do
     local params = core.decode(row.params)
-    local call = type(params) == "table" and next(params) and rules.call(row.operation, params)
+    if type(params) ~= "table" then tx:reject("the call " .. row.id .. " cannot be read") end
+    local call = next(params) and rules.call(row.operation, params)
     if call and call.destination ~= row.destination then
       tx:rows("UPDATE purser_calls SET destination = $1 WHERE id = $2", call.destination, row.id)
     end
-    if call and asks_sums and tonumber(row.sent_at) >= first then count(sums, call, tonumber(row.sent_at)) end
+    if row.sent_at >= history.first then
+      history.counted = history.counted + 1
+      if call then count(history.sums, call, tonumber(row.sent_at)) end
+    end
+    history.time, history.id = row.sent_at, row.id
   end
-  write_sums(tx, account, sums, 1, true)
+  return #rows == PAGE
+end
+
+local IS_THERE = { sqlite = "SELECT name FROM sqlite_master WHERE name = 'purser_policies'",
+  postgresql = "SELECT 1 AS one WHERE to_regclass('purser_policies') IS NOT NULL" }
+
+--- Counts what an account sent that was never under a policy: in steps, so that others can send meanwhile. What ended
+--- in the last hour is left to the transaction that installs the policy. Returns false where the account is under one
+--- already; or nil and a message.
+---@return table|false|nil history, string|nil message
+function M.survey(db, account, now)
+  local under, problem = db:transaction(function(tx)
+    return tx:rows(IS_THERE[db.name])[1] ~= nil and M.policy(tx, account) or false
+  end, true)
+  if under ~= false then return under and false, problem end
+  local history = new_history(now, time_text(now - HOUR))
+  while true do
+    local more, message = db:transaction(function(tx) return count_page(tx, account, history, ENDED) end)
+    if not more then return more == false and history or nil, message end
+  end
+end
+
+-- Completes what a survey counted; where that changed since, all is counted anew.
+local function complete(tx, account, history)
+  if history then
+    local row = tx:rows("SELECT count(*) AS calls FROM purser_calls WHERE account = $1 AND sent_at >= $2 AND "
+      .. "ended_at <> '' AND ended_at < $3 AND " .. COUNTED, account, history.first, history.ended_before)[1]
+    if tonumber(row.calls) ~= history.counted then history = nil end
+  end
+  history = history or new_history(tx:now(), "")
+  history.time, history.id = "", ""
+  repeat until not count_page(tx, account, history, NOT_ENDED)
+  return history
+end
+
+--- Returns why policies are not those that an account was under, and the newest of these; nil where they follow.
+---@param chain purser.PolicyChain
+---@return string|nil problem, { version: integer, digest: string }|nil installed  "rollback" or "policy"
+function M.problem(tx, account, chain)
+  local installed = M.policy(tx, account)
+  if not installed then return nil end
+  if installed.version > chain.latest.version then return "rollback" end
+  return chain.versions[installed.version].digest ~= installed.digest and "policy" or nil, installed
 end
 
 --- Writes which policies the account is under. Returns nil; or why they are not those that it was under.
----@param chain purser.PolicyChain
----@return string|nil problem  "rollback" or "policy"
-function M.install(tx, account, chain)
-  local installed, latest = M.policy(tx, account), chain.latest.version
-  if installed and installed.version > latest then return "rollback" end
-  if installed and chain.versions[installed.version].digest ~= installed.digest then return "policy" end
-  if installed and installed.version == latest then return nil end
-  for version = (installed and installed.version or 0) + 1, latest do
+function M.install(tx, account, chain, history)
+  local problem, installed = M.problem(tx, account, chain)
+  local latest = chain.latest
+  if problem or installed and installed.version == latest.version then return problem end
+  for version = (installed and installed.version or 0) + 1, latest.version do
     tx:rows("INSERT INTO purser_policies (account, version, digest, added_at) VALUES ($1, $2, $3, $4)", account,
       format("%07d", version), chain.versions[version].digest, time_text(tx:now()))
   end
-  count_history(tx, account, chain.latest.asks_sums)
+  if installed and (not latest.asks_sums or chain.versions[installed.version].asks_sums) then return nil end
+  history = complete(tx, account, history)
+  tx:rows("DELETE FROM purser_sums WHERE account = $1", account)
+  if latest.asks_sums then write_sums(tx, account, history.sums, 1, true) end
 end
 
 ---------------------------------------------------------------------------------------------- plans and statements
@@ -229,8 +294,7 @@ function M.call_of(tx, account, queue, key, operation)
   local row
   if queue ~= "" then row = tx:rows(ROW .. "AND queue <> '' AND payment = $3", account, queue, key)[1]
   else row = tx:rows(ROW .. "AND key = $3 AND key <> '' AND operation = $4", account, queue, key, operation)[1] end
-  if not row then return "", false end
-  return row.id, not find(SPENT_NOTHING, "'" .. row.state .. "'", 1, true)
+  return row and row.id or "", row ~= nil and not find(SPENT_NOTHING, "'" .. row.state .. "'", 1, true)
 end
 
 --- Forgets the sums of hours that no rule can ask for any more, and plans that are over, with their signatures, unless
@@ -241,7 +305,7 @@ function M.prune(tx, before)
   local today = sub(utc.text(tx:now()), 1, 10)
   for _, plan in ipairs(tx:rows([[SELECT digest, text FROM purser_plans WHERE added_at < $1
     AND digest NOT IN (SELECT plan FROM purser_calls WHERE plan <> '' AND params <> '{}')]], before)) do
-    if (match(plan.text, '"not_after":"([^"]*)"') or "") < today then
+    if (match(plan.text, '"not_after":"([^"]*)"') or today) < today then
       tx:rows("DELETE FROM purser_statements WHERE plan = $1", plan.digest)
       tx:rows("DELETE FROM purser_plans WHERE digest = $1", plan.digest)
     end

@@ -20,6 +20,7 @@ local signers = require "purser.desk.approvals.signers"
 ---@field folder string
 ---@field kept_in purser.Journal
 ---@field plans table<string, table>  by digest: what was verified
+---@field sent_before table|false  what the account sent before it was under a policy
 ---@field book table[]|nil   the service's book of withdrawal addresses, where it was asked for and read
 ---@field book_at integer|nil  when it was read, of the monotonic clock
 
@@ -116,14 +117,14 @@ local function refusal(self, decision, call, key)
   return err
 end
 
--- Reads the folder again where another process has installed a newer version than this one knows. Returns nil, or an
--- error.
-local function refresh(self, tx, installed)
+-- Reads the folder again where another process has installed a newer version than this one knows; `reads` writes
+-- nothing. Returns nil, or an error.
+local function refresh(self, tx, installed, reads)
   local latest = self.chain.latest
   if installed and installed.version == latest.version and installed.digest == latest.digest then return nil end
   local chain, message = policy_chain.open(self.folder, self.account)
   if not chain then return signers.error("policy", message) end
-  local problem = approval_rows.install(tx, self.account, chain)
+  local problem = (reads and approval_rows.problem or approval_rows.install)(tx, self.account, chain)
   if problem then return signers.error(problem, format("the journal is at version %d", installed.version)) end
   self.chain = chain
 end
@@ -154,19 +155,20 @@ local function find_approval(self, tx, known, call, key)
   return nil, err or refusal(self, first or decision, call, key)
 end
 
--- Returns the call that may be sent, with the columns of its row; or nil and an error.
-local function check(self, tx, intent, row, facts)
+-- Returns the call that may be sent, with the columns of its row; or nil and an error. Where it is only looked at
+-- (`reads`), nobody is kept waiting.
+local function check(self, tx, intent, row, facts, reads)
   if intent.extra then return nil, signers.error("rule", "what `extra_params` do cannot be judged") end
   local call, account = rules.call(row.full_name, plan_text.params(row, intent.params)), self.account
-  approval_rows.lock(tx)
-  local queue, key = facts.queue, facts.key
+  if not reads then approval_rows.lock(tx) end
+  local queue, key, asked = facts.queue, facts.key, {}
   local known = approval_rows.known(tx, account, facts, call.destination)
-  local err = refresh(self, tx, known.policy)
+  local err = refresh(self, tx, known.policy, reads)
   if err then return nil, err end
   call.now, call.queue = now_of(known.newest, intent.sent_at), queue
   if not call.now then return nil, signers.error "clock" end
   call.known_since, call.book = known.known_since or false, self.book
-  function call.sum(limit) return approval_rows.sum(tx, account, call, limit) end
+  function call.sum(limit) return approval_rows.sum(tx, account, call, limit, asked) end
   local plan
   plan, err = find_approval(self, tx, known, call, key)
   if not plan then return nil, err end
@@ -288,8 +290,7 @@ local function unmet_of(self, tx, plan, now)
     local id, was_sent = approval_rows.call_of(tx, self.account, queue, row.key, row.operation)
     if not was_sent then
       call, err = check(self, tx, { params = row.params, sent_at = now }, operations.by_name[row.operation],
-        { queue = queue, key = row.key, host = self.host,
-          call = id })
+        { queue = queue, key = row.key, host = self.host, call = id }, true)
     end
     if not call then unmet[err.message] = (unmet[err.message] or 0) + 1 end
   end
@@ -318,11 +319,11 @@ function Approved:stored(now)
     end
     return found
   end, true)
-  for _, status in ipairs(list or {}) do -- one after the other, so that others can send meanwhile
+  for _, status in ipairs(list or {}) do
     local plan = status.plan
     status.expired, status.rows, status.unmet = now >= plan.ends, #plan.rows, {}
     if not status.expired and not status.withdrawn then
-      status.unmet, message = db:transaction(function(tx) return unmet_of(self, tx, plan, now) end)
+      status.unmet, message = db:transaction(function(tx) return unmet_of(self, tx, plan, now) end, true)
     end
     if not status.unmet then return nil, message end
   end
@@ -347,14 +348,15 @@ function M.open(client_options, base_url, host)
   local self = setmetatable({ folder = folder, account = account, base_url = base_url, host = host or "",
     chain = chain, plans = {}, kept_in = journal }, Approved)
   self.journal_id, message = journal:id()
-  if not self.journal_id then return nil, "the policy cannot be used with this journal: " .. tostring(message) end
+  if self.journal_id then self.sent_before, message = approval_rows.survey(journal.db, account, core.now_ms()) end
+  if self.sent_before == nil then return nil, "the policy cannot be used with this journal: " .. tostring(message) end
   return setmetatable({ kept = self }, Gate)
 end
 
 --- Writes into the journal which policy the account is under. Returns why that cannot be; nil where it can.
 ---@return string|nil message
 function Gate:install(tx)
-  local problem = approval_rows.install(tx, self.kept.account, self.kept.chain)
+  local problem = approval_rows.install(tx, self.kept.account, self.kept.chain, self.kept.sent_before)
   return problem and signers.error(problem).message or nil
 end
 

@@ -122,10 +122,10 @@ local function is_empty(rule, given)
   return false
 end
 
--- Returns the largest amount of a coin that a rule allows by some operations without anybody's word, "any" where there
--- is no end; nil where another rule stops all of it. Forbids bound it, and rules that ask persons.
+-- Returns the largest amount of a coin (nil: of the rule's) that a rule allows by some operations without a person's
+-- word, "any" without an end; nil where another rule stops all of it. Forbids and rules that ask persons bound it.
 local function most_of(given, rule, operations, coin)
-  local own = { when = { operation = operations, coin = { [coin] = true } }, unless = rule.unless }
+  local own = { when = { operation = operations, coin = coin and { [coin] = true } }, unless = rule.unless }
   for word, value in pairs(rule.when) do own.when[word] = own.when[word] or value end
   local most = rule.when.amount_up_to or "any"
   for _, other in ipairs(given.rules) do
@@ -171,20 +171,12 @@ end
 -- table of operations: a new kind of move is in it by itself.
 local function free_of(given)
   local free = {}
-  local function is_stopped(own)
-    for _, other in ipairs(given.rules) do
-      local stops = other.effect == "forbid" or other.effect == "require" and other.approvals[1] ~= nil
-      if stops and is_part(own, other, given, given) then return true end
-    end
-  end
   for _, row in ipairs(operations_.every) do
     local name, is_free = row.full_name, false
     local is_other = row.effect ~= "read" and not rules.counts({ operation = WITHDRAWALS }, name)
     for _, rule in ipairs(is_other and given.rules or {}) do
-      local own = { when = { operation = { [name] = true } }, unless = rule.unless }
-      for word, value in pairs(rule.when) do own.when[word] = own.when[word] or value end
       is_free = is_free or rule.effect == "allow" and not rule.approvals[1] and not is_empty(rule, given)
-        and rules.counts({ operation = rule.when.operation }, name) and not is_stopped(own)
+        and rules.counts({ operation = rule.when.operation }, name) and most_of(given, rule, { [name] = true }) ~= nil
     end
     if is_free then free[#free + 1] = name end
   end

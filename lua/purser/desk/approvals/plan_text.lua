@@ -12,7 +12,7 @@ local utc = require "purser.client.util.utc"
 
 local M = { MAX_ROWS = 10000, MAX_BYTES = 4 * 1024 * 1024, KIND = "plan 1" }
 
-local format, gmatch, gsub, match = string.format, string.gmatch, string.gsub, string.match
+local byte, format, gmatch, gsub, match = string.byte, string.format, string.gmatch, string.gsub, string.match
 
 local HEAD = { "purser", "account", "queue", "journal", "base_url", "policy", "maker", "not_after", "rows", "sums" }
 local ROW = { "key", "operation", "params", "payee" }
@@ -150,12 +150,9 @@ function M.write(head, rows)
   return M.protected(render, head, sorted)
 end
 
-local hex = {}
-for i = 0, 255 do hex[string.char(i)] = format("%02x", i) end
-
 --- Returns the plain SHA-256 of a text, as `sha256sum` prints it.
 ---@return string
-function M.digest(text) return (gsub(assert(core.sha256(text)), ".", hex)) end
+function M.digest(all) return (gsub(assert(core.sha256(all)), ".", function(c) return format("%02x", byte(c)) end)) end
 
 ---@class purser.SignedPlan
 ---@field head table<string, any>  account, queue, journal, base_url, policy, maker, not_after, rows, sums

@@ -69,9 +69,9 @@ local function fold_key(key) return (key:lower():gsub("[^%w]", ""):gsub("o", "0"
 
 local function ends_of(address) return (address:sub(1, 4) .. address:sub(-4)):lower() end
 
-local function payment_text(fact)
-  return ("%s\n%s\n%s\n%s"):format(fact.address, fact.memo, fact.coin, tostring(fact.amount))
-end
+local function sum_text(coin, amount) return coin .. " " .. tostring(amount) end
+
+local function payment_text(it) return it.address .. "\n" .. it.memo .. "\n" .. sum_text(it.coin, it.amount) end
 
 ------------------------------------------------------------------------------------------------------ what is odd
 
@@ -87,8 +87,8 @@ local function other_of(list, own)
   end
 end
 
--- The flags, worst first. Each gets a fact, what is known of its address (nil: nothing) and what was found of the plan;
--- it returns a text, and lines that follow it.
+-- The flags, worst first. Each gets a fact, what is known of its address (nil: nothing; else the memos with networks,
+-- and the newest payment of each amount) and what was found of the plan; it returns a text, and lines that follow it.
 local flags = {}
 
 flags[1] = function(fact, known, at) -- address poisoning
@@ -106,11 +106,8 @@ flags[2] = function(fact, _, at)
 end
 
 flags[3] = function(fact, known)
-  for _, payment in ipairs(known or {}) do
-    if payment.memo == fact.memo and payment.network == fact.network then return nil end
-  end
-  return known and ("another memo or network than before: %s on %s"):format(fact.memo ~= "" and fact.memo or "none",
-    fact.network)
+  return known and not known.ways[fact.memo .. "\n" .. fact.network]
+    and ("another memo or network than before: %s on %s"):format(fact.memo ~= "" and fact.memo or "none", fact.network)
 end
 
 flags[4] = function(fact, _, at)
@@ -121,21 +118,17 @@ end
 flags[5] = function(fact, known, at)
   local other = other_of(at.equal[payment_text(fact)], fact.key)
   if other then return "the same amount to the same address as " .. other end
-  for _, payment in ipairs(known or {}) do
-    if payment.coin == fact.coin and fact.amount:eq(payment.amount)
-      and (not at.now or at.now - payment.at < RECENT_DAYS * DAY) then
-      return ("you %s the same amount there less than %d days ago"):format(payment.is_paid and "paid" or "signed",
-        RECENT_DAYS)
-    end
-  end
+  local payment = known and known.newest[sum_text(fact.coin, fact.amount)]
+  local is_recent = payment and (not at.now or at.now - payment.at < RECENT_DAYS * DAY)
+  return is_recent and ("you %s the same amount there less than %d days ago"):format(payment.is_paid and "paid"
+    or "signed", RECENT_DAYS)
 end
 
 flags[6] = function(fact, known)
-  for _, payment in ipairs(known or {}) do
-    for _, times in ipairs { 10, 100, 1000 } do
-      if payment.coin == fact.coin and fact.amount:eq(payment.amount * times) then
-        return ("exactly %d times what was paid there before"):format(times)
-      end
+  for zeros = 1, known and 3 or 0 do
+    local part = fact.amount * ("0." .. ("0"):rep(zeros - 1) .. "1")
+    if known.newest[sum_text(fact.coin, part)] then
+      return ("exactly 1%s times what was paid there before"):format(("0"):rep(zeros))
     end
   end
 end
@@ -182,7 +175,11 @@ local function survey(plan, known, policy, now)
   end
   for _, row in ipairs(known) do
     local payment = fact_of(row)
-    add_to(at.by_address, payment.address, payment)
+    local place = at.by_address[payment.address] or { ways = {}, newest = {} }
+    local sum = sum_text(payment.coin, payment.amount)
+    local newest = place.newest[sum]
+    at.by_address[payment.address], place.ways[payment.memo .. "\n" .. payment.network] = place, true
+    place.newest[sum] = newest and newest.at > payment.at and newest or payment
     remember(payment.address)
     at.by_payee[payment.payee] = at.by_payee[payment.payee] or {}
     at.by_payee[payment.payee][payment.address] = true

@@ -68,8 +68,7 @@ end
 
 function judge.network(set, call)
   if not call.to or call.to.kind ~= "address" then return false end
-  if not call.to.network then return nil end
-  return set[upper(call.to.network)] or false
+  return call.to.network and (set[upper(call.to.network)] or false)
 end
 
 local function is_entry(entry, to)
@@ -112,22 +111,14 @@ function judge.known_days(days, call)
 end
 
 -- A call that moves no coin has no amount; of one whose amount does not travel nobody knows it.
-function judge.amount_over(limit, call)
-  if not call.amount then return nil end
-  return call.amount:compare(limit) > 0
-end
-
-function judge.amount_up_to(limit, call)
-  if not call.amount then return nil end
-  return call.amount:compare(limit) <= 0
-end
+function judge.amount_over(limit, call) return call.amount and call.amount:compare(limit) > 0 end
+function judge.amount_up_to(limit, call) return call.amount and call.amount:compare(limit) <= 0 end
 
 -- The sum holds this call.
 function judge.sum_over(limit, call)
   if not call.amount or not call.sum or limit.per == "destination" and call.place == "" then return nil end
   local sum = call.sum(limit)
-  if not sum then return nil end
-  return (sum + call.amount):compare(limit.amount) > 0
+  return sum and (sum + call.amount):compare(limit.amount) > 0
 end
 
 --- Returns the coin of the sums that a call counts in, and the places of these: "" is the whole account. Nil for
@@ -159,8 +150,7 @@ end
 function judge.queue(set, call) return set[call.queue] or false end
 
 function judge.made_by(group, call, policy)
-  if call.maker == nil then return nil end -- who may withhold a signature has not proved to be nobody
-  return policy.groups[group][call.maker] or false
+  return call.maker and (policy.groups[group][call.maker] or false) -- who withholds a signature is not proved nobody
 end
 
 -- Returns whether all conditions hold. A sum is asked of the journal, so it comes last.

@@ -214,11 +214,11 @@ end
 -- Gives the secret to the vault. Returns nil, or what went wrong; whatever the vault says of it is not repeated, for it
 -- may quote the secret.
 local function store(self, step, key)
-  local ok, kept = pcall(self.vault.store, {
+  local ok, kept, problem = pcall(self.vault.store, {
     account = step.account, note = step.key.note, apiKey = key.apiKey, secretKey = key.secretKey,
     permissions = key.permissions, ip = key.ip,
   })
-  if ok and kept ~= false then return nil end
+  if ok and (kept or kept == nil and problem == nil) then return nil end
   return ok and "the vault did not take the secret" or "the vault raised an error"
 end
 

@@ -8,8 +8,8 @@ local M = {}
 ---@class purser.FleetOptions
 ---@field client purser.Client
 ---@field group "sub_account"|"broker"|nil  default "sub_account"
----@field vault purser.Vault|fun(secret: purser.FleetSecret): boolean|nil  keeps a secret; raises or returns false when
---- it cannot
+---@field vault purser.Vault|fun(secret: purser.FleetSecret): boolean|nil  keeps a secret; raises, or returns false or
+--- nil and a message, when it cannot
 ---@field accounts purser.FleetAccount[]|nil
 
 ---@class purser.FleetAccount
@@ -32,7 +32,8 @@ local M = {}
 ---@field ip string|nil
 
 ---@class purser.Vault
----@field store fun(secret: purser.FleetSecret): boolean|nil  keeps a secret; raises or returns false when it cannot
+---@field store fun(secret: purser.FleetSecret): boolean|nil  keeps a secret; raises, or returns false or nil and a
+--- message, when it cannot
 ---@field holds (fun(api_key: string): boolean)|nil  whether it has the secret of a key
 
 local fleet_rules = { client = "table", group = "string", vault = "function or table", accounts = "table" }
