@@ -162,9 +162,7 @@ end
 -- Asks before a write call. `planned` is what a plan has to say.
 local function ask(row, params, options, sources, planned)
   if row.effect == "read" or options.yes then return end
-  if not terminal.can_ask() then
-    report.bad_input("%s is a write call, and there is no terminal to confirm it on; give --yes", row.full_name)
-  end
+  report.check_can_ask(options, row.full_name .. " is a write call")
   local fields = facts(row, params)
   for _, field in ipairs(planned or {}) do
     if field[1] ~= "to" then fields[#fields + 1] = field end -- the address and the memo stand there already

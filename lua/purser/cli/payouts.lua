@@ -59,7 +59,8 @@ local function open(options)
     if options[name] == "" then report.bad_input("payouts: --%s is empty; give a name, or leave it out", name) end
   end
   if not options.journal then
-    report.bad_input "payouts: the journal is missing; give --journal FILE, which is made when it is not there"
+    report.bad_input("payouts: the journal is missing; give --journal FILE%s", options.action == "run"
+      and options.file and ", which is made when it is not there" or ", as the run was given it")
   end
   if not (options.action == "run" and options.file) then connection.need_journal("payouts", options.journal) end
   local client, _, sources = connection.open(options, { concurrent = true })
@@ -168,7 +169,9 @@ end
 
 -- Ends the command where a plan has errors, or rows that differ from what was or may have been sent.
 local function reject(plan, options)
-  if plan.bad > 0 then report.bad_input("%d of %d payments have errors; nothing was sent", plan.bad, #plan.payments) end
+  if plan.bad > 0 then
+    report.bad_input("%d of %d payments have errors; nothing was sent", plan.bad, #plan.payments)
+  end
   if not plan.refused[1] then return end
   for _, line in ipairs(payments_plan.refused(plan, commands(options))) do report.say("%s", line) end
   report.bad_input "nothing was sent, nothing was changed"
@@ -381,8 +384,8 @@ function actions.report(options) show_list(got(look(options).queue:list()), opti
 
 -- The actions on one payment: the question, the states it needs, its past form, the command that follows, and how.
 local acts = {
-  retry = { "This puts a payment back, which the next run makes", "failed, is undecided or was dropped", "put back", "run",
-    function(at, options) return at.queue:retry(options.key) end },
+  retry = { "This puts a payment back, which the next run makes", "failed, is undecided or was dropped", "put back",
+    "run", function(at, options) return at.queue:retry(options.key) end },
   drop = { "This gives a payment up", "waits, failed or is undecided", "dropped", "status",
     function(at, options) return at.queue:drop(options.key) end },
   settle = { "This says what you know of a payment", "failed, is undecided or was dropped", "settled", "run",

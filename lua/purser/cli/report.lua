@@ -17,6 +17,8 @@ local M = {
 
 local CLOCK = "this machine's clock is off: synchronise it (timedatectl set-ntp true); `purser doctor` measures it"
 
+local LIVE = "a simulator does not have it; --profile mexc is the LIVE service, with real funds"
+
 -- Cures in this command's own words, by the service's code; codes.lua has all others.
 local cures = {
   ["10073"] = CLOCK, ["700003"] = CLOCK,
@@ -195,7 +197,7 @@ function M.failure(row, params, err, cure)
   if err.outcome == "not_sent" and err.message:find("interrupted!", 1, true) then -- Ctrl-C, which the journal met, say
     error("interrupted!", 0)
   end
-  cure = cure or M.cure(err)
+  cure = cure or row.live and err.kind == "config" and LIVE or M.cure(err)
   local argument = typed_argument(row, params, err)
   say_error(err, nil, cure, argument and argument .. "; nothing was sent" or in_shell(errors.text(err, cure)))
   return M.code_of(err)
@@ -218,6 +220,12 @@ function M.plan_lines(plan, command)
   return lines
 end
 
+--- Ends the command where nobody can confirm what it would do.
+function M.check_can_ask(options, what)
+  if options.yes or terminal.can_ask() then return end
+  M.bad_input("%s: there is no terminal to confirm it on; give --yes", what)
+end
+
 --- Shows what would be done, and ends the command where that is not confirmed.
 ---@param options table    with `yes`
 ---@param what string      what would be done
@@ -226,7 +234,7 @@ end
 ---@param question string|nil
 function M.ask(options, what, sources, fields, question)
   if options.yes then return end
-  if not terminal.can_ask() then M.bad_input("%s: there is no terminal to confirm it on; give --yes", what) end
+  M.check_can_ask(options, what)
   local all = { { "service", ("%s (from %s)"):format(sources.url, sources.service) },
     { "account", sources.account }, { "key", ("%s (from %s)"):format(sources.key, sources.keys) } }
   for _, field in ipairs(fields) do all[#all + 1] = field end
