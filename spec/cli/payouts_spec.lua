@@ -175,6 +175,7 @@ describe("purser payouts", function()
       .. ",20\nc,USDT,TRX," .. TRON .. ",20\n")
     local given = { path, "--operation", "wallet.withdraw", "--journal", folder .. "/wrong.journal", "--account",
       "treasury", "--yes" }
+    local before = counts("wallet.withdraw").received
     local code, out, err = purser("run", unpack(given))
     assert.equal(2, code, err)
     for _, message in ipairs { 'wrong.csv:2: error: payment "a": the amount is no exact decimal: "1,5": ',
@@ -186,7 +187,7 @@ describe("purser payouts", function()
     code, out, err = purser("run", unpack(given))
     assert.equal(2, code, out)
     assert.is_truthy(err:find('wrong.csv:3: error: payment "a": line 2 has the same key', 1, true), err)
-    assert.equal(0, counts("wallet.withdraw").received)
+    assert.equal(before, counts("wallet.withdraw").received)
   end)
 
   it("pays rows that look like a mistake only after a question or with --allow-equal", function()
@@ -295,7 +296,7 @@ describe("purser payouts", function()
     assert.matches('the queue "june" of ' .. journal .. ' holds no payment of the account "treasury"', err, 1, true)
     code, _, err = purser("retry", "k-1", "--journal", journal, "--account", "treasury", "--yes")
     assert.equal(2, code)
-    assert.matches('payment "k%-1" is done; only one that failed or is undecided is put back', err)
+    assert.matches('payment "k%-1" is done; only one that failed, is undecided or was dropped is put back', err)
   end)
 
   it("asks with the sums, and pays nothing without yes", function()

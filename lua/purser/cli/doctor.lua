@@ -3,14 +3,11 @@
 --
 -- It only reads. Permissions to write cannot be tried without doing something, so it says so.
 
-local catalogue = require "purser.cli.catalogue"
 local connection = require "purser.cli.connection"
-local contested = require "purser.client.operations.contested"
 local core = require "purser.core"
 local errors = require "purser.client.call.errors"
 local lazy = require "purser.client.util.lazy"
 local loopback = require "purser.client.util.loopback"
-local names_of = require "purser.client.util.names_of"
 local output = require "purser.cli.output"
 local suggest = require "purser.client.util.suggest"
 local plain_text = require "purser.client.util.plain_text"
@@ -190,22 +187,6 @@ local function check_record(findings, client)
   findings:add("ok", "permissions", "on record: " .. (key.permissions or "not said"))
 end
 
--- Names the weights in force on which the sources differ, and what the difference costs.
-local function check_contested(findings, client)
-  for _, name in ipairs(names_of(contested)) do
-    local mine, others = client.profile.weights[name] or catalogue.by_name[name].weight or 1, {}
-    for _, reading in ipairs(contested[name]) do
-      if reading.weight ~= mine then
-        others[#others + 1] = ("%d (%s, %s)"):format(reading.weight, reading.source, reading.date)
-      end
-    end
-    findings:add("ok", "contested", ("the weight of %s is %d here, and by others %s: a list of such calls takes up to "
-      .. "fifty times as long with the larger one, and with the smaller one may meet 429")
-      :format(name, mine, table.concat(others, ", ")), ("`weights = { [\"%s\"] = N }` in a profile sets another")
-      :format(name))
-  end
-end
-
 -- Returns the findings for a person: each with its cure below it.
 local function as_text(findings)
   local out = {}
@@ -235,7 +216,6 @@ local function examine(findings, options)
     check_clock(findings, offset, span, options.recv_window or 5000)
     check_permissions(findings, client)
     if findings.code == report.DONE then check_record(findings, client) end
-    check_contested(findings, client)
   end
 end
 

@@ -61,12 +61,7 @@ local function list_of(list, options)
   local records = {}
   for i, row in ipairs(list) do
     records[i] = { id = row.id, command = row.full_name:gsub("%.", " "), effect = row.effect, summary = row.summary,
-      permission = row.permission, weight = row.weight, row = row }
-  end
-  if options.format == "json" then
-    records = output.passing(TITLES, records, options)
-    for i, record in ipairs(records) do records[i] = whole(record.row) end
-    return output.json(records, "  ")
+      permission = row.permission, weight = row.weight }
   end
   local columns = options.format == "table" and core.is_terminal(1) and core.terminal_width(1)
   return output.rows(columns and columns < WIDE and NARROW or TITLES, records, options)
