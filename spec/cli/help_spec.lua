@@ -65,4 +65,13 @@ describe("the help of a command", function()
       end
     end
   end)
+
+  it("fits a screen of 80 columns and 24 lines, or says that it does not, and how to read it", function()
+    local _, shown = command.run_on_terminal({ "payouts", "run", "--help" })
+    assert.matches("%(%d+ lines: `purser payouts run %-%-help | less` shows a screen at a time%)\n$", shown)
+    _, shown = command.run_on_terminal({ "completion", "--help" })
+    assert.is_nil(shown:find("| less", 1, true))
+    local _, out = command.run { "payouts", "run", "--help" }
+    assert.is_nil(out:find("| less", 1, true))
+  end)
 end)
