@@ -185,7 +185,6 @@ build = {
     ["purser.client"] = "lua/purser/client/init.lua",
     ["purser.client.methods"] = "lua/purser/client/methods.lua",
     ["purser.client.operations.broker"] = "lua/purser/client/operations/broker.lua",
-    ["purser.client.operations.contested"] = "lua/purser/client/operations/contested.lua",
     ["purser.client.operations"] = "lua/purser/client/operations/init.lua",
     ["purser.client.operations.live"] = "lua/purser/client/operations/live.lua",
     ["purser.client.operations.network"] = "lua/purser/client/operations/network.lua",

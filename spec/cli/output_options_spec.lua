@@ -78,7 +78,7 @@ describe("the output options", function()
     for line in out:gmatch "\n([^\n]+)" do assert.matches(",transfer,", line) end
     code, out = purser "operations --filter id=C2 --json"
     assert.equal(0, code)
-    assert.equal("wallet.withdraw", core.decode(out)[1].name)
+    assert.equal("wallet withdraw", core.decode(out)[1].command)
     code, out, err = purser "doctor --csv --filter state=ok"
     assert.equal(0, code, err)
     assert.matches("^state,topic,text,cure\nok,keys,", out)

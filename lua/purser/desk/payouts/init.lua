@@ -130,8 +130,8 @@ end
 
 --- Puts a payment back that failed, was left undecided or was dropped, when another look shows that it was not made.
 --- Returns whether there was such a payment; or nil and an error, whose `code` is "payouts.done" (it was made, and is
---- marked so; the record is in `record`), "payouts.undecided" (it is unknown; `candidates`) or "payouts.not_checked" (it
---- cannot be looked for).
+--- marked so; the record is in `record`), "payouts.undecided" (it is unknown; `candidates`) or "payouts.not_checked"
+--- (it cannot be looked for).
 ---@param key string
 ---@param options { force: boolean|nil }|nil  force = true: a person knows that it was not made; nothing is looked for
 ---@return boolean|nil was_put_back, purser.Error|nil err
