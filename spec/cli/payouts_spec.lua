@@ -269,6 +269,28 @@ describe("purser payouts", function()
     assert.matches("hints%.csv %-%-operation wallet%.withdraw %-%-journal FILE %-%-account NAME\n", err)
   end)
 
+  it("with --filter plans, shows and names the smaller list alone; a result for programs is one document", function()
+    local path = list("smaller", ("key,coin,network,address,amount\ns-1,USDT,TRX,%s,20\ns-2,USDT,TRX,%s,21\n"):format(
+      TRON, TRON))
+    local journal = folder .. "/smaller.journal"
+    local given = { path, "--operation", "wallet.withdraw", "--journal", journal, "--filter", "key=s-1" }
+    local code, out, err = purser("plan", unpack(given))
+    assert.equal(0, code, err)
+    assert.matches("1 payment to send (1 new)\nnot in this run: 1 that --filter leaves out\n", out, 1, true)
+    assert.matches("next: purser payouts run [^\n]* %-%-filter key=s%-1 ", err)
+    local shown
+    code, shown = command.run_on_terminal({ "payouts", "run", unpack(given) }, keys, "yes\n")
+    assert.equal(0, code, shown)
+    assert.matches("Type yes for 1 payment, 20 USDT", shown, 1, true)
+    given[#given] = "key=s-2"
+    local result = os.tmpname()
+    code, shown = command.run_on_terminal({ "payouts", "run", "--json", "--output", result, unpack(given) }, keys,
+      "yes\n")
+    assert.equal(0, code, shown)
+    assert.equal(2, core.decode(files.read(result)).done)
+    os.remove(result)
+  end)
+
   it("names the line of a key that is in the queue with other content, and what differs", function()
     local text = "key,fromAccountType,toAccountType,asset,amount\nk-1,SPOT,FUTURES,BTC,0.001\n"
     local journal = folder .. "/content.journal"

@@ -44,12 +44,6 @@ M.groups = {
 
 ----------------------------------------------------------------------------------------------------- an operation
 
-local argnames = {
-  amount = "<amount>", time = "<ms>", count = "<n>", status = "<status>", named_status = "<status>", flag = "<bool>",
-  permissions = "<names>", ips = "<addresses>", coins = "<coins>", md5 = "<source>", choice = "<choice>",
-  client_id = "<id>", area_code = "<digits>", address = "<address>", memo = "<text>",
-}
-
 local function add_parameter(group, param)
   if param.plain then
     local how = ", as env:NAME or file:PATH (never typed here)."
@@ -59,7 +53,7 @@ local function add_parameter(group, param)
       target = "param_" .. param.plain }
     return
   end
-  group[#group + 1] = { "--" .. param[1], argnames[param[2]] or "<text>",
+  group[#group + 1] = { "--" .. param[1], "<" .. param[2] .. ">",
     catalogue.rule(param):gsub("^%l", string.upper) .. ".", target = "param_" .. param[1], required = param.required,
     values = param.values,
     -- what is wrong with a number the call says, as it does for a program

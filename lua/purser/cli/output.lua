@@ -204,6 +204,7 @@ end
 
 -- Columns of a table for which a terminal has room that has none for all.
 local slim = {
+  operation = { "id", "command", "effect", "summary" },
   deposit = { "insertTime", "coin", "amount", "status", "address" },
   withdrawal = { "applyTime", "coin", "amount", "status", "id" },
 }
@@ -235,10 +236,11 @@ end
 ---@param records table[]
 ---@param options table     of the command line: format, filter, raw, shown
 ---@param empty string|nil  the text of a table without rows
+---@param shape string|nil  names the columns of a narrow terminal
 ---@return string
-function M.rows(titles, records, options, empty)
+function M.rows(titles, records, options, empty, shape)
   records = M.passing(titles, records, options)
-  if options.format ~= "json" then return listed(titles, records, options, nil, empty) end
+  if options.format ~= "json" then return listed(titles, records, options, shape, empty) end
   local list = {}
   for l, record in ipairs(records) do
     local members = {}

@@ -158,12 +158,10 @@ local function commands(options)
   return function(...) return command_of(options, ...) end
 end
 
--- Writes a plan: for a person, or each payment for a program.
+-- Shows a plan to a person: beside a result for a program on standard error.
 local function show_plan(plan, options)
-  if not output.is_text(options) then
-    return report.write(output.rows(payments_plan.TITLES, payments_plan.records(plan), options), options.raw)
-  end
-  report.write(payments_plan.show(plan, options.queue or "default", commands(options)))
+  local text = payments_plan.show(plan, options.queue or "default", commands(options))
+  if options.format == "table" then report.write(text) else terminal.prompt(text) end
   for _, note in ipairs(payments_plan.notes(plan)) do report.say("%s", note) end
 end
 
@@ -191,7 +189,9 @@ function actions.plan(options)
     report.note("%s", payments_plan.sums(plan))
     return approvals.write_plan(options, at, payments and plan.payments or plan.send)
   end
-  show_plan(plan, options)
+  if options.format == "table" and not options.shown then show_plan(plan, options) else
+    report.write(output.rows(payments_plan.TITLES, payments_plan.records(plan), options), options.raw)
+  end
   reject(plan, options)
   for _, total in ipairs(plan.totals) do
     if total.is_short then report.bad_input "the balance does not cover all payments; nothing was sent" end

@@ -93,6 +93,15 @@ describe("a plan", function()
     assert.same({ "a 17.5 done" }, states(payouts))
   end)
 
+  it("refuses a changed row whose last attempt has no known end, in whatever state the row stands", function()
+    begin(payouts, { a = "1", b = "2", c = "3" })
+    at.set "stage = 'failed', state = 'unknown', attempt = '1' WHERE payment = 'a'"
+    at.set "stage = 'waiting', state = 'undecided', attempt = '1' WHERE payment = 'b'"
+    at.set "stage = 'waiting', state = 'not_done', attempt = '1' WHERE payment = 'c'"
+    local plan = plan_of(payouts, { a = "10", b = "20", c = "30" })
+    assert.same({ "a b", "c" }, { keys(plan.refused), keys(plan.changed) })
+  end)
+
   it("has no run where a row differs since it was shown, and leaves out what is over or held by then", function()
     begin(payouts, { a = "1", b = "2", c = "3" })
     local shown = plan_of(payouts, { a = "1", b = "2", c = "3" })
