@@ -67,6 +67,10 @@ describe("the help of a command", function()
     end
   end)
 
+  it("has a span of time in the example of a history", function()
+    assert.matches("Example: purser wallet deposit_history --since 7d\n", text_of("wallet", "deposit_history"), 1, true)
+  end)
+
   it("fits a screen of 80 columns and 24 lines, or says that it does not, and how to read it", function()
     local _, shown = command.run_on_terminal({ "payouts", "run", "--help" })
     assert.matches("%(%d+ lines: `purser payouts run %-%-help | less` shows a screen at a time%)\n$", shown)

@@ -71,10 +71,12 @@ describe("purser login", function()
     finally(function() os.execute("rm -rf " .. folder) end)
     local login = { XDG_CONFIG_HOME = folder }
     assert.equal(0, (command.run({ "login", "watch_only" }, login, "mx0watch\nsecret\n")))
+    local journal = at.file()
+    assert(require("purser").journal.open { sqlite = journal }):close()
     local received = at.received "wallet.transfer"
     local transfer = { "--fromAccountType", "SPOT", "--toAccountType", "FUTURES", "--asset", "USDT", "--amount", "1" }
     for _, words in ipairs { { "wallet", "transfer", "--yes", (table.unpack or unpack)(transfer) }, { "wallet", "coins" }, -- luacheck: ignore
-      { "doctor" }, { "payouts", "status", "--journal", folder } } do
+      { "doctor" }, { "payouts", "status", "--journal", journal } } do
       words[#words + 1], words[#words + 2] = "--account", "watch_onyl"
       local code, out, err = command.run(words, at.with(login))
       assert.equal(2, code, out)

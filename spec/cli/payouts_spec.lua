@@ -269,6 +269,37 @@ describe("purser payouts", function()
     assert.matches("hints%.csv %-%-operation wallet%.withdraw %-%-journal FILE %-%-account NAME\n", err)
   end)
 
+  it("pays what was shown, though the file is another when the yes comes; --yes undoes no correction", function()
+    local head, journal = "key,fromAccountType,toAccountType,asset,amount\n", folder .. "/later.journal"
+    local path = list("later", head .. "z-1,SPOT,FUTURES,BTC,0.001\n")
+    local other = list("other", head .. "z-1,SPOT,FUTURES,BTC,0.5\nz-2,SPOT,FUTURES,BTC,0.4\n")
+    local before, shown = counts("wallet.transfer").applied, folder .. "/later.shown"
+    files.write(shown, "")
+    local code, out = command.shell(("(until grep -q 'Type yes' %s; do sleep 0.02; done; cp %s %s; echo yes) "
+      .. "| script -q -e -f -c %s %s"):format(shown, other, path, command.quote(command.line({ "payouts", "run", path,
+      "--operation", "wallet.transfer", "--journal", journal, "--account", "treasury" }, keys)), shown))
+    assert.equal(0, code, out)
+    local _, report = purser("report", "--journal", journal, "--account", "treasury", "--csv")
+    assert.matches("\nz%-1,done,0%.001,BTC,FUTURES,[^\n]*\n$", report)
+    assert.equal(before + 1, counts("wallet.transfer").applied)
+    -- Tuesday's correction of a row that waits, and Monday's line in cron
+    list("later", head .. "w-1,SPOT,FUTURES,BTC,0.002\n")
+    local opened = assert(require("purser").journal.open { sqlite = journal })
+    local client = assert(require("purser").new { api_key = keys.PURSER_API_KEY, secret_key = keys.PURSER_SECRET_KEY,
+      base_url = service.url, journal = opened, account = "treasury" })
+    assert(assert(require("purser").payouts.new { client = client, journal = opened, queue = "cron" }):add("w-1",
+      "wallet.transfer", { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "BTC", amount = "0.003" }))
+    client:close()
+    opened:close()
+    local err
+    code, _, err = purser("run", path, "--operation", "wallet.transfer", "--journal", journal, "--account", "treasury",
+      "--yes", "--queue", "cron")
+    assert.equal(3, code, err)
+    assert.matches("w-1  amount 0.003 -> 0.002 (BTC)  nothing was sent for it", err, 1, true)
+    assert.matches("rows were changed, so nothing was sent; confirm them without --yes", err, 1, true)
+    assert.equal(before + 1, counts("wallet.transfer").applied)
+  end)
+
   it("with --filter plans, shows and names the smaller list alone; a result for programs is one document", function()
     local path = list("smaller", ("key,coin,network,address,amount\ns-1,USDT,TRX,%s,20\ns-2,USDT,TRX,%s,21\n"):format(
       TRON, TRON))

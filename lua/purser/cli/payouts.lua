@@ -221,9 +221,8 @@ end
 local function show_list(list, options)
   table.sort(list, function(a, b) return sortable(a.key) < sortable(b.key) end)
   for _, payment in ipairs(list) do
-    local params = payment.params
-    payment.amount, payment.asset, payment.id = params.amount, params.coin or params.asset, payment.record_id
-    payment.to = params.address or params.toAccount
+    local record = payments_plan.record(payment)
+    payment.amount, payment.asset, payment.to, payment.id = record.amount, record.asset, record.to, payment.record_id
   end
   report.write(output.rows(TITLES, list, options), options.raw)
 end
