@@ -6,7 +6,7 @@ local lazy = require "purser.client.util.lazy"
 local purser = lazy "purser"
 local suggest = lazy "purser.client.util.suggest"
 
-local M = {}
+local M = { effects = { create = "creates something", change = "changes something", transfer = "moves money" } }
 
 local function load_all()
   M.by_name = purser.operations

@@ -94,12 +94,6 @@ local function own_options(row)
   return group
 end
 
-local effects = {
-  create = "\nIt creates something, so it asks first unless --yes is given.",
-  change = "\nIt changes something, so it asks first unless --yes is given.",
-  transfer = "\nIt moves money, so it asks first unless --yes is given.",
-}
-
 local function facts(row)
   local parts = { row.id .. " " .. row.method .. " " .. row.path }
   if row.permission then parts[#parts + 1] = "permission " .. row.permission end
@@ -167,7 +161,8 @@ function M.of_operation(row)
   local parameters = { "Parameters" }
   for _, param in ipairs(row.params) do add_parameter(parameters, param) end
   return {
-    text = row.summary .. (effects[row.effect] or "") .. "\n" .. facts(row), row = row, unknown = member_hint(row),
+    text = row.summary .. (row.effect ~= "read" and ("\nIt %s, so it asks first unless --yes is given."):format(
+      catalogue.effects[row.effect]) or "") .. "\n" .. facts(row), row = row, unknown = member_hint(row),
     epilog = ("Example: %s\nMore: docs/%s.md"):format(example_of(row),
       row.live and "client/signing" or "operations/" .. row.group:gsub("_", "-")),
     parameters, own_options(row), output.group(output.members(row), { is_record = row.result.record }),

@@ -94,7 +94,7 @@ function M.journal_problem(path, err)
     return ("--journal %s is another file, not the SQLite database of a journal; give that, or a file that does not "
       .. "exist yet"):format(path)
   end
-  return report.sentence(err)
+  return ("--journal %s: %s"):format(path, report.sentence(err))
 end
 
 --- Ends the command where the journal is missing: what looks at one makes none.
@@ -119,10 +119,7 @@ local function open_journal(path)
   local store, journal = values.journal(path), nil
   local is_there, err = purser.journal.exists(store)
   if not err then journal, err = purser.journal.open(store) end
-  if not journal then
-    local problem = M.journal_problem(path, err)
-    return nil, problem:find "^%-%-journal" and problem or ("--journal %s: %s"):format(path, problem)
-  end
+  if not journal then return nil, M.journal_problem(path, err) end
   if not is_there then report.say("the journal %s is new: it knows of no call that was made before", path) end
   return journal
 end

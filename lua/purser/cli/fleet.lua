@@ -112,8 +112,8 @@ function actions.apply(fleet, options, sources)
   local plan, err = fleet:plan()
   if not plan then return finish(options, nil, err) end
   if #plan.steps == 0 then return show(plan, options) end
-  local lines = report.plan_lines(plan, "purser fleet plan")
-  report.ask(options, questions.apply, sources, lines)
+  if not options.yes then terminal.prompt(tostring(plan) .. "\n") end
+  report.ask(options, questions.apply, sources, { { "steps", #plan.steps } })
   return finish(options, fleet:apply())
 end
 

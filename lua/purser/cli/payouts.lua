@@ -22,12 +22,14 @@ local unpack = table.unpack or unpack -- luacheck: ignore
 
 M.grammar = payouts_grammar.grammar
 
--- Returns a command of payouts for this queue, with what this one was given.
-local function command_of(options, ...)
-  local list = { "purser payouts" }
-  for i, word in ipairs { ... } do list[i + 1] = values.shell_word(word) end
-  if options.queue then list[#list + 1] = "--queue " .. values.shell_word(options.queue) end
-  return table.concat(list, " ") .. (options.journal and "" or " --journal FILE") .. connection.words(options)
+-- Returns a function that makes commands of payouts for this queue, with what this one was given.
+local function commands(options)
+  return function(...)
+    local list = { "purser payouts" }
+    for i, word in ipairs { ... } do list[i + 1] = values.shell_word(word) end
+    if options.queue then list[#list + 1] = "--queue " .. values.shell_word(options.queue) end
+    return table.concat(list, " ") .. (options.journal and "" or " --journal FILE") .. connection.words(options)
+  end
 end
 
 -- Shows how far a run is: as a line of a terminal, else only what it waits for.
@@ -153,11 +155,6 @@ local function planned(options, at, payments)
   return plan
 end
 
--- Returns what makes the commands of a plan.
-local function commands(options)
-  return function(...) return command_of(options, ...) end
-end
-
 -- Shows a plan to a person: beside a result for a program on standard error.
 local function show_plan(plan, options)
   local text = payments_plan.show(plan, options.queue or "default", commands(options))
@@ -208,7 +205,7 @@ function actions.plan(options)
     words[#words + 1], words[#words + 2] = "--filter", table.concat(filter, "=")
   end
   if options.unchecked then words[#words + 1] = "--unchecked" end
-  report.note("next: %s%s", command_of(options, unpack(words)), at.sources.is_named and "" or " --account NAME")
+  report.note("next: %s%s", commands(options)(unpack(words)), at.sources.is_named and "" or " --account NAME")
 end
 
 --------------------------------------------------------------------------------------------------------- the result
@@ -259,10 +256,10 @@ local function finish(at, plan, counts, options)
   end
   if counts.failed + counts.undecided > 0 then
     report.note("next: `%s` looks again, `%s` gives it up, `%s` says what you know. Do not pay it under another key: "
-      .. "it may be made already", command_of(options, "retry", "KEY"), command_of(options, "drop", "KEY"),
-      command_of(options, "settle", "KEY", "not_done"))
+      .. "it may be made already", commands(options)("retry", "KEY"), commands(options)("drop", "KEY"),
+      commands(options)("settle", "KEY", "not_done"))
   elseif counts.total > 0 and counts.done + counts.dropped == counts.total then
-    report.note("all %d payments are made; `%s` lists them", counts.total, command_of(options, "report"))
+    report.note("all %d payments are made; `%s` lists them", counts.total, commands(options) "report")
   end
   for _, row in ipairs(plan.held) do own[row.state] = (own[row.state] or 0) + 1 end
   return code_of(own)
@@ -374,7 +371,7 @@ function actions.status(options)
   end
   if counts.sent > 0 then
     report.say("%d payments are sent, and what became of them is not known yet: `%s` finds out", counts.sent,
-      command_of(options, "run"))
+      commands(options) "run")
   end
   return code_of(counts)
 end
@@ -404,7 +401,7 @@ local function act_on(options)
   if found == nil then fail(err) end
   if not found then
     report.bad_input('payouts %s: no payment has the key "%s"; `%s` lists them', options.action, options.key,
-      command_of(options, "report"))
+      commands(options) "report")
   end
   report.ask(options, act[1], at.sources, {
     { "key", options.key }, { "state", found.state }, { "message", found.message or "" },
@@ -413,7 +410,7 @@ local function act_on(options)
   done, err = act[5](at, options)
   if done == nil then
     local text = report.sentence(err):gsub("the option force = true says so", ("`%s` says so"):format(
-      command_of(options, "settle", options.key, "not_done")))
+      commands(options)("settle", options.key, "not_done")))
     local code = err.code == "payouts.done" and report.DONE or err.outcome == "unknown" and report.UNKNOWN
     report.fail(code or report.BAD_INPUT, "%s", text)
   end
@@ -421,7 +418,7 @@ local function act_on(options)
     report.bad_input('payouts %s: payment "%s" is %s; only one that %s is %s', options.action, options.key,
       found.state, act[2], act[3])
   end
-  report.note("next: %s", command_of(options, act[4]))
+  report.note("next: %s", commands(options)(act[4]))
 end
 
 actions.retry, actions.drop, actions.settle = act_on, act_on, act_on

@@ -172,9 +172,8 @@ local function unknown(row, params, err)
   local cure = again and "run the same line again: it looks first, and pays nothing twice"
     or recover and ("`%s` finds out what became of it"):format(recover)
     or look and "see what became of it with: " .. look
-  local hint = nil -- the error's own
-  if again then hint = false end
-  say_error(err, again or recover or look, nil, "OUTCOME UNKNOWN: " .. in_shell(errors.text(err, hint)), cure)
+  local text = again and errors.text(err, false) or errors.text(err)
+  say_error(err, again or recover or look, nil, "OUTCOME UNKNOWN: " .. in_shell(text), cure)
   return M.UNKNOWN
 end
 
@@ -201,23 +200,6 @@ function M.failure(row, params, err, cure)
   local argument = typed_argument(row, params, err)
   say_error(err, nil, cure, argument and argument .. "; nothing was sent" or in_shell(errors.text(err, cure)))
   return M.code_of(err)
-end
-
-local SHOWN = 20 -- lines of a plan in a question
-
---- Returns the lines of what a plan says of itself, as fields without a label: its __tostring keeps texts of the
---- service to a line each.
----@param plan any
----@param command string|nil  shows all of it: of a long plan the question then has the beginning alone
----@return table[]
-function M.plan_lines(plan, command)
-  local lines = {}
-  for line in (tostring(plan) .. "\n"):gmatch "([^\n]*)\n" do lines[#lines + 1] = { "", line } end
-  local left_out = #lines - SHOWN
-  if not command or left_out < 2 then return lines end
-  for i = #lines, SHOWN + 1, -1 do lines[i] = nil end
-  lines[SHOWN + 1] = { "", ("and %d more; `%s` shows all"):format(left_out, command) }
-  return lines
 end
 
 --- Ends the command where nobody can confirm what it would do.
