@@ -101,7 +101,7 @@ describe("clig.dev:", function()
     end
     local text = shown(80, "wallet withdrawal_history")
     assert.matches("\n%d%d%d%d%-%d%d%-%d%d %d%d:%d%d +USDT +23  %u+ +%x+\n", text)
-    assert.matches("no room for all columns", text)
+    assert.matches("too narrow for all columns", text)
     assert.matches("\n%d%d%d%d%-%d%d%-%d%d %d%d:%d%d +USDT +23  %u+ +T%w+\n", shown(80, "wallet deposit_history"))
     assert.matches("status +%d %u+", shown(30, "wallet withdrawal_history"))
     for line in text:gmatch "[^\n]+" do assert.is_true(#line <= 80 or line:find "^purser: " ~= nil, line) end

@@ -220,7 +220,7 @@ local function listed(columns, records, options, shape, empty)
   if is_table or not few or not lines[2] then return text end
   local short, fits = as_table(few, lines_of(few, records), shape, true, true)
   if not fits then return text end
-  report.note("(this terminal has no room for all columns: --columns NAMES, --json or a wider one shows more)")
+  report.note("(too narrow for all columns; --columns NAMES or --json shows more)")
   return short
 end
 

@@ -56,6 +56,18 @@ describe("a payment that failed", function()
     assert.equal(0, applied())
   end)
 
+  it("is neither dropped nor given another content while it may be made by what was sent", function()
+    assert(payouts:add("s", TRANSFER, move "5"))
+    assert(at.journal.db:rows "UPDATE purser_calls SET stage = 'sent', state = 'unknown', attempt = '1'")
+    assert.is_false(payouts:drop "s")
+    local queue = require "purser.desk.payouts.queue"
+    local made = assert(require("purser.desk.payouts.add").prepare(payouts, "s", TRANSFER, move "6"))
+    assert.is_false(assert(at.journal.db:transaction(function(tx)
+      return { queue.replace(tx, payouts, queue.find(tx, payouts, "s"), made) }
+    end))[1])
+    assert.same({ "sent", "5" }, { assert(payouts:find "s").state, assert(payouts:find "s").params.amount })
+  end)
+
   it("is dropped out of the hands of a worker that is gone, and that worker sends it no more", function()
     assert(payouts:add("t", TRANSFER, move "5"))
     assert(at.journal.db:rows "UPDATE purser_calls SET stage = 'taken', worker = 'gone' WHERE payment = 't'")

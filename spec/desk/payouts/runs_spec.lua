@@ -55,6 +55,7 @@ describe("a plan", function()
     local report = assert(payouts:run(plan))
     assert.same({ "a 15 done", "b 800 waiting" }, states(payouts))
     assert.equal(1, report.of_run.done)
+    assert.same({}, at.journal.db:rows "SELECT name FROM purser_workers") -- a run that ended has no worker
     plan = plan_of(payouts)
     assert.equal("b", keys(plan.send))
     assert(payouts:run(plan))
@@ -80,6 +81,8 @@ describe("a plan", function()
     assert.same({ 1, 1, "21" }, { plan.new, plan.again, tostring(plan.totals[1].amount) })
     plan = plan_of(payouts, { b = "20", c = "30", e = "50", f = "60" })
     assert.same({ "b", "c e f", "a" }, { keys(plan.send), keys(plan.refused), keys(plan.left) })
+    plan = plan_of(payouts, { d = "40" }) -- what a person gave up stays so, whatever the list says now
+    assert.same({ "", "d", "" }, { keys(plan.send), keys(plan.held), keys(plan.changed) })
   end)
 
   it("replaces a changed row of which nothing was sent, and refuses one that was made", function()
