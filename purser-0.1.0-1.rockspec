@@ -125,7 +125,6 @@ build = {
     ["purser.cli.completion"] = "lua/purser/cli/completion.lua",
     ["purser.cli.connection"] = "lua/purser/cli/connection.lua",
     ["purser.cli.credentials"] = "lua/purser/cli/credentials.lua",
-    ["purser.cli.cursor"] = "lua/purser/cli/cursor.lua",
     ["purser.cli.doctor"] = "lua/purser/cli/doctor.lua",
     ["purser.cli.fleet"] = "lua/purser/cli/fleet.lua",
     ["purser.cli.grammar"] = "lua/purser/cli/grammar.lua",

@@ -10,6 +10,7 @@ local whole = dofile "tools/whole_files.lua"
 local elsewhere = {
   ["lua/purser/desk/payouts/queue.lua"] = "purser_calls", -- a payment's stage stands in its call's row
   ["lua/purser/desk/payouts/runs.lua"] = "purser_calls",
+  ["lua/purser/desk/payouts/add.lua"] = "purser_calls", -- a long list is moved there by one statement
   ["lua/purser/desk/payouts/history_check.lua"] = "purser_meta",
   ["lua/purser/desk/approvals/approval_rows.lua"] = "purser_calls purser_words",
   ["lua/purser/client/util/database/init.lua"] = "purser_generations purser_meta", -- whether a journal was put back

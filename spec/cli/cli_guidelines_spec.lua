@@ -92,6 +92,21 @@ describe("clig.dev:", function()
     assert.matches("status +%d %u+", shown(80, "wallet withdrawal_history"))
   end)
 
+  it("withdrawals and deposits are tables in 80 columns, their ids and addresses whole", function()
+    for amount = 21, 23 do
+      assert.equal(0, (command.run({ "wallet", "withdraw", "--coin", "USDT", "--network", "TRX", "--address",
+        "TLa2f6VPqDgRE67v1736s7bJ8Ray5wYjU7", "--amount", tostring(amount), "--yes" }, keys)))
+      assert(service.world:deposit { account = account.uid, coin = "USDT", network = "Tron(TRC20)",
+        amount = tostring(amount) })
+    end
+    local text = shown(80, "wallet withdrawal_history")
+    assert.matches("\n%d%d%d%d%-%d%d%-%d%d %d%d:%d%d +USDT +23  %u+ +%x+\n", text)
+    assert.matches("too narrow for all columns", text)
+    assert.matches("\n%d%d%d%d%-%d%d%-%d%d %d%d:%d%d +USDT +23  %u+ +T%w+\n", shown(80, "wallet deposit_history"))
+    assert.matches("status +%d %u+", shown(30, "wallet withdrawal_history"))
+    for line in text:gmatch "[^\n]+" do assert.is_true(#line <= 80 or line:find "^purser: " ~= nil, line) end
+  end)
+
   it("help fits the terminal", function()
     for _, columns in ipairs { 80, 100 } do
       for _, words in ipairs { "--help", "help wallet withdraw", "help credentials", "sim --help", "payouts --help" } do

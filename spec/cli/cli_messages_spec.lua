@@ -69,7 +69,7 @@ describe("a command line that is not understood", function()
   it("names the journal that does not exist, once", function()
     assert.equal("purser: journal: there is no journal /nowhere/j.db; give the --journal that the write calls were "
       .. "given\n", said("journal", "list", "--journal", "/nowhere/j.db"))
-    assert.matches('^purser: the journal "/dev/null" cannot be opened: ',
+    assert.matches('^purser: %-%-journal /dev/null: the journal "/dev/null" cannot be opened: ',
       said("journal", "list", "--journal", "/dev/null"))
   end)
 end)

@@ -139,6 +139,7 @@ local expected = {
   ["purser pay"] = "payouts",
   ["purser payouts r"] = "report retry run",
   ["purser payouts x.csv --operation wallet.withdraw_"] = "wallet.withdraw_legacy",
+  ["purser payouts x.csv --operation wallet.co"] = "wallet.convert",
   ["purser wait w"] = "withdrawal",
   ["purser wait withdrawal x --goal s"] = "sent success",
   ["purser fleet d"] = "distribute",

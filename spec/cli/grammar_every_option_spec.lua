@@ -25,7 +25,7 @@ local RUNS = {
   "payouts settle a not_done --journal JOURNAL",
   "payouts show PLAN --journal JOURNAL",
   "fleet plan FLEET --secrets SECRETS", "fleet plan FLEET --secrets SECRETS --csv",
-  "fleet apply FLEET --secrets SECRETS --csv",
+  "fleet apply FLEET --secrets SECRETS --csv --yes",
   "fleet rotate FLEET --secrets SECRETS --yes", "fleet retire FLEET --secrets SECRETS --yes",
   "fleet sweep FLEET --name x",
   "fleet distribute FLEET --name x --asset USDT --to readingdesk1=1",
@@ -59,7 +59,6 @@ local ELSEWHERE = {
   ["payouts show --records"] = "approve_spec", ["payouts show --guard"] = "approve_spec",
   ["payouts plan --maker"] = "approvals_spec", ["payouts plan --until"] = "approvals_spec",
   ["payouts plan --journal-id"] = "approvals_spec",
-  ["fleet apply --yes"] = "fleet_spec",
 }
 
 describe("a command", function()

@@ -51,18 +51,32 @@ describe("the help of a command", function()
     local is_terminal, width = core.is_terminal, core.terminal_width
     finally(function() core.is_terminal, core.terminal_width = is_terminal, width end)
     core.is_terminal = function() return true end
-    local function squeezed(text) return (text:gsub("%s+", " ")) end
+    local function squeezed(text) return (text:gsub("%(%d+ lines: [^\n]*\n$", ""):gsub("%s+", " ")) end
     local all = {}
     for _, columns in ipairs { 100, 80, 40 } do
       core.terminal_width = function() return columns end
       for _, words in ipairs { {}, { "wallet" }, { "payouts" }, { "wallet", "withdraw" }, { "login" }, { "sim" } } do
         local name, text = table.concat(words, " "), text_of((table.unpack or unpack)(words)) -- luacheck: ignore
         for line in text:gmatch "[^\n]+" do
-          assert.is_true(#line <= columns or not line:find "%S%s+%S+%s+%S", columns .. ": " .. line)
+          assert.is_true(#line <= columns or not line:find "%S%s+%S+%s+%S" or line:find "| less" ~= nil,
+            columns .. ": " .. line)
         end
         all[name] = all[name] or squeezed(text)
         assert.equal(all[name], squeezed(text))
       end
     end
+  end)
+
+  it("has a span of time in the example of a history", function()
+    assert.matches("Example: purser wallet deposit_history --since 7d\n", text_of("wallet", "deposit_history"), 1, true)
+  end)
+
+  it("fits a screen of 80 columns and 24 lines, or says that it does not, and how to read it", function()
+    local _, shown = command.run_on_terminal({ "payouts", "run", "--help" })
+    assert.matches("%(%d+ lines: `purser payouts run %-%-help | less` shows a screen at a time%)\n$", shown)
+    _, shown = command.run_on_terminal({ "completion", "--help" })
+    assert.is_nil(shown:find("| less", 1, true))
+    local _, out = command.run { "payouts", "run", "--help" }
+    assert.is_nil(out:find("| less", 1, true))
   end)
 end)

@@ -51,7 +51,7 @@ describe("purser live", function()
   it("asks before it changes a key, and sends nothing without an answer, after a no, and in a dry run", function()
     local code, _, err = purser((table.unpack or unpack)(change())) -- luacheck: ignore
     assert.equal(2, code)
-    assert.matches("live.change_api_key is a write call, and there is no terminal to confirm it on; give --yes", err, 1,
+    assert.matches("live.change_api_key is a write call: there is no terminal to confirm it on; give --yes", err, 1,
       true)
     local shown
     code, shown = command.run_on_terminal(change(), keys, "no\n")
@@ -90,7 +90,7 @@ describe("purser live", function()
     for _, words in ipairs { { "live", "uid" }, { "live", "uid", "--dry-run" }, change "--yes", change "--dry-run" } do
       local code, out, err = command.run(words, other)
       assert.same({ 2, "" }, { code, out })
-      assert.matches("give --profile mexc", err, 1, true)
+      assert.matches("--profile mexc is the LIVE service, with real funds", err, 1, true)
     end
     assert.equal(before, changes())
   end)

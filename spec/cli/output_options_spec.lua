@@ -78,7 +78,7 @@ describe("the output options", function()
     for line in out:gmatch "\n([^\n]+)" do assert.matches(",transfer,", line) end
     code, out = purser "operations --filter id=C2 --json"
     assert.equal(0, code)
-    assert.equal("wallet.withdraw", core.decode(out)[1].name)
+    assert.equal("wallet withdraw", core.decode(out)[1].command)
     code, out, err = purser "doctor --csv --filter state=ok"
     assert.equal(0, code, err)
     assert.matches("^state,topic,text,cure\nok,keys,", out)
@@ -110,7 +110,7 @@ describe("the output options", function()
     assert.equal(0, code, err)
     code, out = purser("payouts report --csv --filter key=k-2" .. journal)
     assert.equal(0, code)
-    assert.matches("^key,state,amount,asset,to,id,message\nk%-2,done,2,USDT,,%w+,\n$", out)
+    assert.matches("^key,state,amount,asset,to,id,message\nk%-2,done,2,USDT,FUTURES,%w+,\n$", out)
     code, out = purser("journal list --json --filter amount=1" .. journal)
     assert.equal(0, code)
     assert.equal(1, #core.decode(out))

@@ -95,6 +95,29 @@ describe("a plan as text", function()
     end
   end)
 
+  it("of a queue says whose runs its payments were", function()
+    local monday = { run = { number = "12", person = "alice", source = "mon.csv", workers = {} } }
+    local plan = plan_of({ held("a", "1", "waiting", monday), held("b", "2", "waiting", monday),
+      held("c", "3", "waiting") }, {})
+    plan.path = nil
+    assert.matches("queue june: 3 payments to send\n  2 of run 12 (alice, mon.csv)   1 of no run\n",
+      payments_plan.show(plan, "june", command), 1, true)
+  end)
+
+  it("says at Ctrl-C what is left, and which other workers go on", function()
+    local plan = plan_of({ held("a", "1", "waiting"), held("b", "2", "sent"), held("c", "3", "waiting") },
+      { made = { held("m", "1", "done") } })
+    local workers = { { name = "own", person = "bob", pid = "1", host = "h" } }
+    local queue = { worker = "own", list = function()
+      return { { key = "a", state = "done" }, { key = "b", state = "sent" }, { key = "c", state = "waiting" } }
+    end, runs = function() return { { number = "12", workers = workers } } end }
+    assert.same({ "stopped: 2 of 4 made, 1 sent and not known yet, 1 not sent (3 USDT)",
+      "nobody else works on this queue. To go on:", "  LINE" }, payments_plan.stopped(plan, queue, "LINE"))
+    workers[2] = { name = "shell", person = "alice", pid = "411", host = "host-1" }
+    assert.equal("others go on with run 12: alice, pid 411 on host-1. To go on:",
+      payments_plan.stopped(plan, queue, "LINE")[2])
+  end)
+
   it("says of a changed row what is replaced, and of a refused one to put the old value back", function()
     local changed = held("a", "17.5", "waiting", { difference = "amount was 16.5, is 17.5" })
     local text = payments_plan.show(plan_of({}, { changed = { changed } }), "june", command)

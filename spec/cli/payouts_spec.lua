@@ -175,6 +175,7 @@ describe("purser payouts", function()
       .. ",20\nc,USDT,TRX," .. TRON .. ",20\n")
     local given = { path, "--operation", "wallet.withdraw", "--journal", folder .. "/wrong.journal", "--account",
       "treasury", "--yes" }
+    local before = counts("wallet.withdraw").received
     local code, out, err = purser("run", unpack(given))
     assert.equal(2, code, err)
     for _, message in ipairs { 'wrong.csv:2: error: payment "a": the amount is no exact decimal: "1,5": ',
@@ -186,7 +187,7 @@ describe("purser payouts", function()
     code, out, err = purser("run", unpack(given))
     assert.equal(2, code, out)
     assert.is_truthy(err:find('wrong.csv:3: error: payment "a": line 2 has the same key', 1, true), err)
-    assert.equal(0, counts("wallet.withdraw").received)
+    assert.equal(before, counts("wallet.withdraw").received)
   end)
 
   it("pays rows that look like a mistake only after a question or with --allow-equal", function()
@@ -268,6 +269,59 @@ describe("purser payouts", function()
     assert.matches("hints%.csv %-%-operation wallet%.withdraw %-%-journal FILE %-%-account NAME\n", err)
   end)
 
+  it("pays what was shown, though the file is another when the yes comes; --yes undoes no correction", function()
+    local head, journal = "key,fromAccountType,toAccountType,asset,amount\n", folder .. "/later.journal"
+    local path = list("later", head .. "z-1,SPOT,FUTURES,BTC,0.001\n")
+    local other = list("other", head .. "z-1,SPOT,FUTURES,BTC,0.5\nz-2,SPOT,FUTURES,BTC,0.4\n")
+    local before, shown = counts("wallet.transfer").applied, folder .. "/later.shown"
+    files.write(shown, "")
+    local code, out = command.shell(("(until grep -q 'Type yes' %s; do sleep 0.02; done; cp %s %s; echo yes) "
+      .. "| script -q -e -f -c %s %s"):format(shown, other, path, command.quote(command.line({ "payouts", "run", path,
+      "--operation", "wallet.transfer", "--journal", journal, "--account", "treasury" }, keys)), shown))
+    assert.equal(0, code, out)
+    local _, report = purser("report", "--journal", journal, "--account", "treasury", "--csv")
+    assert.matches("\nz%-1,done,0%.001,BTC,FUTURES,[^\n]*\n$", report)
+    assert.equal(before + 1, counts("wallet.transfer").applied)
+    -- Tuesday's correction of a row that waits, and Monday's line in cron
+    list("later", head .. "w-1,SPOT,FUTURES,BTC,0.002\n")
+    local opened = assert(require("purser").journal.open { sqlite = journal })
+    local client = assert(require("purser").new { api_key = keys.PURSER_API_KEY, secret_key = keys.PURSER_SECRET_KEY,
+      base_url = service.url, journal = opened, account = "treasury" })
+    assert(assert(require("purser").payouts.new { client = client, journal = opened, queue = "cron" }):add("w-1",
+      "wallet.transfer", { fromAccountType = "SPOT", toAccountType = "FUTURES", asset = "BTC", amount = "0.003" }))
+    client:close()
+    opened:close()
+    local err
+    code, _, err = purser("run", path, "--operation", "wallet.transfer", "--journal", journal, "--account", "treasury",
+      "--yes", "--queue", "cron")
+    assert.equal(3, code, err)
+    assert.matches("w-1  amount 0.003 -> 0.002 (BTC)  nothing was sent for it", err, 1, true)
+    assert.matches("rows were changed, so nothing was sent; confirm them without --yes", err, 1, true)
+    assert.equal(before + 1, counts("wallet.transfer").applied)
+  end)
+
+  it("with --filter plans, shows and names the smaller list alone; a result for programs is one document", function()
+    local path = list("smaller", ("key,coin,network,address,amount\ns-1,USDT,TRX,%s,20\ns-2,USDT,TRX,%s,21\n"):format(
+      TRON, TRON))
+    local journal = folder .. "/smaller.journal"
+    local given = { path, "--operation", "wallet.withdraw", "--journal", journal, "--filter", "key=s-1" }
+    local code, out, err = purser("plan", unpack(given))
+    assert.equal(0, code, err)
+    assert.matches("1 payment to send (1 new)\nnot in this run: 1 that --filter leaves out\n", out, 1, true)
+    assert.matches("next: purser payouts run [^\n]* %-%-filter key=s%-1 ", err)
+    local shown
+    code, shown = command.run_on_terminal({ "payouts", "run", unpack(given) }, keys, "yes\n")
+    assert.equal(0, code, shown)
+    assert.matches("Type yes for 1 payment, 20 USDT", shown, 1, true)
+    given[#given] = "key=s-2"
+    local result = os.tmpname()
+    code, shown = command.run_on_terminal({ "payouts", "run", "--json", "--output", result, unpack(given) }, keys,
+      "yes\n")
+    assert.equal(0, code, shown)
+    assert.equal(2, core.decode(files.read(result)).done)
+    os.remove(result)
+  end)
+
   it("names the line of a key that is in the queue with other content, and what differs", function()
     local text = "key,fromAccountType,toAccountType,asset,amount\nk-1,SPOT,FUTURES,BTC,0.001\n"
     local journal = folder .. "/content.journal"
@@ -295,7 +349,7 @@ describe("purser payouts", function()
     assert.matches('the queue "june" of ' .. journal .. ' holds no payment of the account "treasury"', err, 1, true)
     code, _, err = purser("retry", "k-1", "--journal", journal, "--account", "treasury", "--yes")
     assert.equal(2, code)
-    assert.matches('payment "k%-1" is done; only one that failed or is undecided is put back', err)
+    assert.matches('payment "k%-1" is done; only one that failed, is undecided or was dropped is put back', err)
   end)
 
   it("asks with the sums, and pays nothing without yes", function()

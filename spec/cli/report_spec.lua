@@ -19,6 +19,14 @@ local function failure(row, params, fields, is_json)
 end
 
 describe("the cure of a value that the service rejects", function()
+  it("is the service's own support where nobody knows the code, and of the service's answer alone", function()
+    local fields = { kind = "api", outcome = "rejected", code = "98765", operation = "wallet.withdraw", message = "no" }
+    local err = errors.new(fields)
+    assert.matches("the code 98765 is not known here", report.cure(err), 1, true)
+    err.kind = "argument"
+    assert.is_nil(report.cure(err))
+  end)
+
   it("names the options that the service's words name", function()
     for words, cure in pairs { ["address and amount are odd"] = "^correct %-%-address or %-%-amount: `purser",
       ["the addresses are odd"] = "^`purser operations wallet.withdraw`" } do

@@ -6,7 +6,7 @@ local lazy = require "purser.client.util.lazy"
 local purser = lazy "purser"
 local suggest = lazy "purser.client.util.suggest"
 
-local M = {}
+local M = { effects = { create = "creates something", change = "changes something", transfer = "moves money" } }
 
 local function load_all()
   M.by_name = purser.operations
@@ -64,14 +64,11 @@ end
 --- Returns what to do where nobody knows whether an operation was executed.
 ---@return string
 function M.advice(row)
-  local reconcile = row.reconcile
+  local how, lookup = row.reconcile and row.reconcile.strategy, row.reconcile and row.reconcile.lookup
   if row.effect == "read" then return "a read: may be run again" end
-  if reconcile.strategy == "repeat" then return "it may be run again: doing it twice is the same as once" end
-  if reconcile.strategy == "nothing" then
-    return ("do not run it again by machine: a person must look in %s"):format(reconcile.lookup)
-  end
-  return ("do not run it again: --reconcile, or client:reconcile(err), looks in %s%s"):format(reconcile.lookup,
-    reconcile.client_id and " for its " .. reconcile.client_id or "")
+  if how == "repeat" then return "it may be run again: doing it twice is the same as once" end
+  return how == "nothing" and "do not run it again by machine: a person must look in " .. lookup
+    or "do not run it again: --reconcile, or client:reconcile(err), looks in " .. lookup
 end
 
 --- Returns a hint at where an operation stands of which a name, or a word of its name, was typed; or nil.

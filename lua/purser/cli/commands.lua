@@ -44,12 +44,6 @@ M.groups = {
 
 ----------------------------------------------------------------------------------------------------- an operation
 
-local argnames = {
-  amount = "<amount>", time = "<ms>", count = "<n>", status = "<status>", named_status = "<status>", flag = "<bool>",
-  permissions = "<names>", ips = "<addresses>", coins = "<coins>", md5 = "<source>", choice = "<choice>",
-  client_id = "<id>", area_code = "<digits>", address = "<address>", memo = "<text>",
-}
-
 local function add_parameter(group, param)
   if param.plain then
     local how = ", as env:NAME or file:PATH (never typed here)."
@@ -59,7 +53,7 @@ local function add_parameter(group, param)
       target = "param_" .. param.plain }
     return
   end
-  group[#group + 1] = { "--" .. param[1], argnames[param[2]] or "<text>",
+  group[#group + 1] = { "--" .. param[1], "<" .. param[2] .. ">",
     catalogue.rule(param):gsub("^%l", string.upper) .. ".", target = "param_" .. param[1], required = param.required,
     values = param.values,
     -- what is wrong with a number the call says, as it does for a program
@@ -99,12 +93,6 @@ local function own_options(row)
   group[#group + 1] = { "--extra", "<name=value>", "A parameter that this version does not know.", many = true }
   return group
 end
-
-local effects = {
-  create = "\nIt creates something, so it asks first unless --yes is given.",
-  change = "\nIt changes something, so it asks first unless --yes is given.",
-  transfer = "\nIt moves money, so it asks first unless --yes is given.",
-}
 
 local function facts(row)
   local parts = { row.id .. " " .. row.method .. " " .. row.path }
@@ -173,7 +161,8 @@ function M.of_operation(row)
   local parameters = { "Parameters" }
   for _, param in ipairs(row.params) do add_parameter(parameters, param) end
   return {
-    text = row.summary .. (effects[row.effect] or "") .. "\n" .. facts(row), row = row, unknown = member_hint(row),
+    text = row.summary .. (row.effect ~= "read" and ("\nIt %s, so it asks first unless --yes is given."):format(
+      catalogue.effects[row.effect]) or "") .. "\n" .. facts(row), row = row, unknown = member_hint(row),
     epilog = ("Example: %s\nMore: docs/%s.md"):format(example_of(row),
       row.live and "client/signing" or "operations/" .. row.group:gsub("_", "-")),
     parameters, own_options(row), output.group(output.members(row), { is_record = row.result.record }),

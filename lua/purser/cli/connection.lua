@@ -82,7 +82,19 @@ end
 ---@return boolean
 function M.has_journal(text)
   local is_there, err = purser.journal.exists(values.journal(text))
-  return is_there or err and report.must(nil, err) or false
+  if err then report.bad_input("%s", M.journal_problem(text, err)) end
+  return is_there
+end
+
+--- Returns why a journal cannot be used, as text: a file of another kind first.
+function M.journal_problem(path, err)
+  local store = values.journal(path)
+  local text = store.sqlite and files.read(store.sqlite)
+  if text and text ~= "" and text:sub(1, 15) ~= "SQLite format 3" then
+    return ("--journal %s is another file, not the SQLite database of a journal; give that, or a file that does not "
+      .. "exist yet"):format(path)
+  end
+  return ("--journal %s: %s"):format(path, report.sentence(err))
 end
 
 --- Ends the command where the journal is missing: what looks at one makes none.
@@ -107,14 +119,7 @@ local function open_journal(path)
   local store, journal = values.journal(path), nil
   local is_there, err = purser.journal.exists(store)
   if not err then journal, err = purser.journal.open(store) end
-  if not journal then
-    local text = store.sqlite and files.read(store.sqlite)
-    if text and text ~= "" and text:sub(1, 15) ~= "SQLite format 3" then
-      return nil, ("--journal %s is another file, not the SQLite database of a journal; give that, or a file that does "
-        .. "not exist yet"):format(path)
-    end
-    return nil, ("--journal %s: %s"):format(path, report.sentence(err))
-  end
+  if not journal then return nil, M.journal_problem(path, err) end
   if not is_there then report.say("the journal %s is new: it knows of no call that was made before", path) end
   return journal
 end

@@ -97,6 +97,9 @@ local function show(plan, options)
   show_steps(plan.steps, options)
 end
 
+-- The actions that ask.
+local questions = { apply = "This makes it so", rotate = "This makes keys", retire = "This deletes keys" }
+
 local actions = {}
 
 function actions.plan(fleet, options)
@@ -109,8 +112,8 @@ function actions.apply(fleet, options, sources)
   local plan, err = fleet:plan()
   if not plan then return finish(options, nil, err) end
   if #plan.steps == 0 then return show(plan, options) end
-  local lines = report.plan_lines(plan, "purser fleet plan")
-  report.ask(options, "This makes it so", sources, lines)
+  if not options.yes then terminal.prompt(tostring(plan) .. "\n") end
+  report.ask(options, questions.apply, sources, { { "steps", #plan.steps } })
   return finish(options, fleet:apply())
 end
 
@@ -120,7 +123,7 @@ function actions.rotate(fleet, options, sources)
   local which = {}
   if age then which[1] = ("is older than %s days"):format(age) end
   if options.ends_within then which[#which + 1] = ("ends within %s days"):format(options.ends_within) end
-  report.ask(options, "This makes keys", sources,
+  report.ask(options, questions.rotate, sources,
     { { "keys", ("Each that %s gets a second one.%s"):format(table.concat(which, " or "), all) } })
   return finish(options, fleet:rotate { max_age_ms = age and milliseconds(age) or nil,
     ends_within_ms = options.ends_within and milliseconds(options.ends_within) })
@@ -128,7 +131,7 @@ end
 
 function actions.retire(fleet, options, sources)
   local age = options.days or 1
-  report.ask(options, "This deletes keys", sources,
+  report.ask(options, questions.retire, sources,
     { { "keys", ("Each is deleted whose successor is older than %s days."):format(age) } })
   return finish(options, fleet:retire { overlap_ms = milliseconds(age) })
 end
@@ -160,7 +163,8 @@ function actions.distribute(fleet, options)
 end
 
 function M.start(options)
-  local declared = read_declaration(options.declaration)
+  local declared, question = read_declaration(options.declaration), questions[options.action]
+  if question then report.check_can_ask(options, question) end -- before anything is waited for
   local client, _, sources = connection.open(options)
   local vault, message = { store = error }, nil -- a list of payments needs no key
   if options.secrets then

@@ -35,10 +35,11 @@ local function seconds(text)
   return math.max(1, math.floor(number * 1000 + 0.5))
 end
 
-local function pair(text)
+local function pair(text, option)
   local name, value = text:match "^([^=]+)=(.*)$"
   if name then return { name, value } end
-  return nil, ('it takes name=value, not "%s"; a shell takes > and < for itself'):format(text)
+  return nil, ('it takes name=value, not "%s"%s'):format(text, option[1] == "--filter"
+    and "; a shell takes > and < for itself" or "")
 end
 
 -- The kinds of options, by their <what>: how a text is read, and what completion offers.
@@ -127,8 +128,12 @@ local function unknown_command(word, names, command)
     kind, known = "option", names_of(command)
   end
   local near = suggest.find(word, known)
-  return ("unknown %s '%s'%s"):format(kind, word, near and ("; did you mean '%s'?"):format(near) or ""),
-    kind == "command" and command.unknown and command.unknown(word, names) or nil
+  local hint = kind == "command" and command.unknown and command.unknown(word, names) or nil
+  if kind == "command" and not near and not hint and names[2] then
+    hint = "there are " .. table.concat(known, ", ") .. (command.default
+      and ("; `%s %s %s` takes a file of that name"):format(table.concat(names, " "), command.default, word) or "")
+  end
+  return ("unknown %s '%s'%s"):format(kind, word, near and ("; did you mean '%s'?"):format(near) or ""), hint
 end
 
 -- Other words for the same thing.
@@ -161,7 +166,7 @@ local function read(option, text)
   if option.choices then
     return nil, ("'%s' is none of %s%s"):format(text, quoted(option.choices), suggest.hint(text, option.choices))
   end
-  if convert then return convert(text) end
+  if convert then return convert(text, option) end
   return text
 end
 
@@ -242,7 +247,11 @@ local function read_words(command, words, at)
       rest = true
     elseif rest or not word:find "^%-." then
       local argument = arguments[given + 1]
-      if not argument then return nil, ("'%s' belongs to no option; write --NAME before a value"):format(word) end
+      if not argument then
+        local last = arguments[#arguments]
+        return nil, last and ("'%s' is one word too many: <%s> was given"):format(word, last[1])
+          or ("'%s' belongs to no option; write --NAME before a value"):format(word)
+      end
       if not argument.many then given = given + 1 end
       problem = put(options, argument, "'" .. argument[1] .. "'", word)
     else

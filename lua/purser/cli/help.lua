@@ -7,7 +7,7 @@ local terminal = require "purser.cli.terminal"
 
 local M = {}
 
-local NARROW, HELP_AT = 60, 28 -- columns; where a help begins
+local NARROW, HELP_AT, SCREEN = 60, 28, 24 -- columns; where a help begins; lines
 
 -- Returns a text as lines of at most `width` columns: each of its lines keeps what it is indented by (also by the
 -- number of an entry), and `hang` more.
@@ -79,7 +79,10 @@ function M.text(command, names)
   add("Arguments", command.arguments, 1, plain)
   for _, group in ipairs(command) do add(group[1], group, 2, M.option) end
   if command.epilog then out[#out + 1] = folded("\n" .. command.epilog, width, 0, 0) end
-  return table.concat(out)
+  local text = table.concat(out)
+  local _, lines = text:gsub("\n", "")
+  if lines < SCREEN or not core.is_terminal(1) then return text end
+  return ("%s\n(%d lines: `%s --help | less` shows a screen at a time)\n"):format(text, lines, table.concat(names, " "))
 end
 
 return M

@@ -126,8 +126,8 @@ local function run(words)
   end
   if options.help then return terminal.write(help.text(options.help, names)) and 0 or 5 end
   terminal.settings.quiet, terminal.settings.no_input = options.quiet, options.no_input
-  terminal.settings.json = options.format == "json" or options.json
-  terminal.settings.is_table = options.format == "table"
+  local is_json = options.format == "json" or options.json
+  terminal.settings.json, terminal.settings.is_table = is_json, options.format == "table"
   terminal.settings.time, terminal.settings.color, terminal.settings.recover = options.time, options.color, nil
   return (options.output and run_into_file or dispatch)(options, names, command)
 end

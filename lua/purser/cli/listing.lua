@@ -3,8 +3,8 @@
 -- the reading; here a history is put in order, newest first. With --cursor it is written as it comes, oldest first.
 
 local core = require "purser.core"
-local cursors = require "purser.cli.cursor"
 local errors = require "purser.client.call.errors"
+local files = require "purser.client.util.files"
 local output = require "purser.cli.output"
 local report = require "purser.cli.report"
 local terminal = require "purser.cli.terminal"
@@ -142,17 +142,37 @@ local function render(row, records, options, first)
   return first and text or (text:gsub("^[^\n]*\n", "", 1))
 end
 
+--- Returns the first line of the file of --cursor; nil at the first run. Ends the command where the file could not be
+--- written: after the records it would be too late to say so.
+---@param path string
+---@return string|nil cursor
+function M.read_cursor(path)
+  local text, message, is_missing = files.read(path)
+  if not text and not is_missing then report.bad_input("--cursor %s", message) end
+  local ok, reason = files.can_replace(path)
+  if not ok then report.bad_input("--cursor %s cannot be written: %s", path, tostring(reason)) end
+  return text and text:match "^[^\n]+"
+end
+
+--- Keeps how far the run came, in the file of --cursor. Returns the exit code.
+function M.keep_cursor(path, cursor)
+  local ok, reason = files.replace(path, cursor .. "\n")
+  if ok then return report.DONE end
+  report.say("the cursor could not be written to %s: %s", path, tostring(reason))
+  return report.NOT_WRITTEN
+end
+
 -- Keeps how far the run came. With --output only when its file is there: a record that was not written must come with
 -- the next run. Returns the exit code.
 local function keep(options, place)
-  if not options.output then return cursors.keep(options.cursor, place) end
-  terminal.settings.after_output = function() return cursors.keep(options.cursor, place) end
+  if not options.output then return M.keep_cursor(options.cursor, place) end
+  terminal.settings.after_output = function() return M.keep_cursor(options.cursor, place) end
   return report.DONE
 end
 
 --- Writes every record that came since the run before, as CSV or JSON lines, the oldest first. Returns the exit code.
 function M.follow(client, row, params, options)
-  local cursor, asked = cursors.read(options.cursor), without_window(row, params)
+  local cursor, asked = M.read_cursor(options.cursor), without_window(row, params)
   if options.format == "table" then options.format = "csv" end
   if cursor and options.output and core.file_mode(options.output) then
     report.bad_input("--output %s is there already, with what an earlier run wrote; give a new file, or leave "

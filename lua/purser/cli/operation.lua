@@ -145,10 +145,6 @@ end
 
 ---------------------------------------------------------------------------------------------------- confirmation
 
-local questions = {
-  create = "This creates something", change = "This changes something", transfer = "This moves money",
-}
-
 local function facts(row, params)
   local lines = { { "operation", ("%s (%s)"):format(row.full_name, row.id) } }
   for _, param in ipairs(row.params) do
@@ -162,14 +158,12 @@ end
 -- Asks before a write call. `planned` is what a plan has to say.
 local function ask(row, params, options, sources, planned)
   if row.effect == "read" or options.yes then return end
-  if not terminal.can_ask() then
-    report.bad_input("%s is a write call, and there is no terminal to confirm it on; give --yes", row.full_name)
-  end
+  report.check_can_ask(options, row.full_name .. " is a write call")
   local fields = facts(row, params)
   for _, field in ipairs(planned or {}) do
     if field[1] ~= "to" then fields[#fields + 1] = field end -- the address and the memo stand there already
   end
-  report.ask(options, questions[row.effect], sources, fields)
+  report.ask(options, "This " .. catalogue.effects[row.effect], sources, fields)
 end
 
 ---------------------------------------------------------------------------------------------------- secret of a key
@@ -333,7 +327,6 @@ local function complete(client, row, params, options, call_options, handle_note,
   local code = show_result(row, result, options)
   return kept or code
 end
-
 
 --- Runs an operation with the options of the command line. Returns the exit code.
 ---@param row table

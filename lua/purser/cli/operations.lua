@@ -5,7 +5,6 @@
 local catalogue = require "purser.cli.catalogue"
 local commands = require "purser.cli.commands"
 local connection = require "purser.cli.connection"
-local core = require "purser.core"
 local help = require "purser.cli.help"
 local output = require "purser.cli.output"
 local report = require "purser.cli.report"
@@ -13,9 +12,7 @@ local suggest = require "purser.client.util.suggest"
 
 local M = {}
 
-local WIDE = 120 -- columns, from which on a table has room for permission and weight
 local TITLES = { "id", "command", "effect", "permission", "weight", "summary" }
-local NARROW = { "id", "command", "effect", "summary" }
 
 function M.grammar()
   return {
@@ -61,15 +58,9 @@ local function list_of(list, options)
   local records = {}
   for i, row in ipairs(list) do
     records[i] = { id = row.id, command = row.full_name:gsub("%.", " "), effect = row.effect, summary = row.summary,
-      permission = row.permission, weight = row.weight, row = row }
+      permission = row.permission, weight = row.weight }
   end
-  if options.format == "json" then
-    records = output.passing(TITLES, records, options)
-    for i, record in ipairs(records) do records[i] = whole(record.row) end
-    return output.json(records, "  ")
-  end
-  local columns = options.format == "table" and core.is_terminal(1) and core.terminal_width(1)
-  return output.rows(columns and columns < WIDE and NARROW or TITLES, records, options)
+  return output.rows(TITLES, records, options, nil, "operation")
 end
 
 function M.start(options)

@@ -90,9 +90,15 @@ end
 -- The shapes whose status is a number with a name.
 local has_states = { deposit = true, withdrawal = true }
 
-local function shown(title, value, shape)
-  if is_time(title, value) then return values.show_time(value, terminal.settings.time) end
-  if title == "status" and has_states[shape] and value ~= nil then value = values.state(shape, value) end
+-- Returns a value as a cell; a short one has the minutes of a time, and of a state its name alone.
+local function shown(title, value, shape, is_short)
+  if is_time(title, value) then
+    local text = values.show_time(value, terminal.settings.time)
+    return is_short and not terminal.settings.time and text:sub(1, 16) or text
+  end
+  if title == "status" and has_states[shape] and value ~= nil then
+    value = values.state(shape, value):gsub(is_short and "^%d+ " or "", "")
+  end
   return plain_text.clean(text_of(value))
 end
 
@@ -115,13 +121,13 @@ end
 
 -- Returns a table of the columns in which a line has something: one without a single value says nothing, unless it was
 -- asked for.
-local function as_table(titles, lines, shape, is_asked)
+local function as_table(titles, lines, shape, is_asked, is_short)
   local used, cells = {}, {}
   for l in ipairs(lines) do cells[l] = {} end
   for c, title in ipairs(titles) do
     local short, is_used = title:match "[^.]*$", is_asked
     for l, line in ipairs(lines) do
-      cells[l][#used + 1] = shown(short, line[c], shape)
+      cells[l][#used + 1] = shown(short, line[c], shape, is_short)
       is_used = is_used or cells[l][#used + 1] ~= ""
     end
     if is_used then used[#used + 1] = short end
@@ -196,12 +202,26 @@ local function lines_of(columns, records)
   return lines
 end
 
+-- Columns of a table for which a terminal has room that has none for all.
+local slim = {
+  operation = { "id", "command", "effect", "summary" },
+  deposit = { "insertTime", "coin", "amount", "status", "address" },
+  withdrawal = { "applyTime", "coin", "amount", "status", "id" },
+}
+
 -- Records as CSV or as a table.
 local function listed(columns, records, options, shape, empty)
+  local few = not options.shown and slim[shape]
   columns = options.shown or columns
   local lines = lines_of(columns, records)
   if options.format == "csv" then return as_csv(columns, lines, options.raw) end
-  return lines[1] and as_table(columns, lines, shape, options.shown ~= nil) or empty or "(none)\n"
+  if not lines[1] then return empty or "(none)\n" end
+  local text, is_table = as_table(columns, lines, shape, options.shown ~= nil)
+  if is_table or not few or not lines[2] then return text end
+  local short, fits = as_table(few, lines_of(few, records), shape, true, true)
+  if not fits then return text end
+  report.note("(too narrow for all columns; --columns NAMES or --json shows more)")
+  return short
 end
 
 --- Tells whether a command may print a text of its own: no other format, no columns and no filter were asked for.
@@ -216,10 +236,11 @@ end
 ---@param records table[]
 ---@param options table     of the command line: format, filter, raw, shown
 ---@param empty string|nil  the text of a table without rows
+---@param shape string|nil  names the columns of a narrow terminal
 ---@return string
-function M.rows(titles, records, options, empty)
+function M.rows(titles, records, options, empty, shape)
   records = M.passing(titles, records, options)
-  if options.format ~= "json" then return listed(titles, records, options, nil, empty) end
+  if options.format ~= "json" then return listed(titles, records, options, shape, empty) end
   local list = {}
   for l, record in ipairs(records) do
     local members = {}

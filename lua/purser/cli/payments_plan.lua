@@ -61,7 +61,7 @@ local function groups_of(payments, texts_of, is_exact)
         by_pattern[pattern], groups[#groups + 1] = group, group
       end
       group.differs = group.differs or group.text ~= text
-      group[#group + 1] = payment
+      if group[#group] ~= payment then group[#group + 1] = payment end
     end
   end
   return groups

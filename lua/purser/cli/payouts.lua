@@ -22,12 +22,14 @@ local unpack = table.unpack or unpack -- luacheck: ignore
 
 M.grammar = payouts_grammar.grammar
 
--- Returns a command of payouts for this queue, with what this one was given.
-local function command_of(options, ...)
-  local list = { "purser payouts" }
-  for i, word in ipairs { ... } do list[i + 1] = values.shell_word(word) end
-  if options.queue then list[#list + 1] = "--queue " .. values.shell_word(options.queue) end
-  return table.concat(list, " ") .. (options.journal and "" or " --journal FILE") .. connection.words(options)
+-- Returns a function that makes commands of payouts for this queue, with what this one was given.
+local function commands(options)
+  return function(...)
+    local list = { "purser payouts" }
+    for i, word in ipairs { ... } do list[i + 1] = values.shell_word(word) end
+    if options.queue then list[#list + 1] = "--queue " .. values.shell_word(options.queue) end
+    return table.concat(list, " ") .. (options.journal and "" or " --journal FILE") .. connection.words(options)
+  end
 end
 
 -- Shows how far a run is: as a line of a terminal, else only what it waits for.
@@ -59,7 +61,8 @@ local function open(options)
     if options[name] == "" then report.bad_input("payouts: --%s is empty; give a name, or leave it out", name) end
   end
   if not options.journal then
-    report.bad_input "payouts: the journal is missing; give --journal FILE, which is made when it is not there"
+    report.bad_input("payouts: the journal is missing; give --journal FILE%s", options.action == "run"
+      and options.file and ", which is made when it is not there" or ", as the run was given it")
   end
   if not (options.action == "run" and options.file) then connection.need_journal("payouts", options.journal) end
   local client, _, sources = connection.open(options, { concurrent = true })
@@ -152,23 +155,18 @@ local function planned(options, at, payments)
   return plan
 end
 
--- Returns what makes the commands of a plan.
-local function commands(options)
-  return function(...) return command_of(options, ...) end
-end
-
--- Writes a plan: for a person, or each payment for a program.
+-- Shows a plan to a person: beside a result for a program on standard error.
 local function show_plan(plan, options)
-  if not output.is_text(options) then
-    return report.write(output.rows(payments_plan.TITLES, payments_plan.records(plan), options), options.raw)
-  end
-  report.write(payments_plan.show(plan, options.queue or "default", commands(options)))
+  local text = payments_plan.show(plan, options.queue or "default", commands(options))
+  if options.format == "table" then report.write(text) else terminal.prompt(text) end
   for _, note in ipairs(payments_plan.notes(plan)) do report.say("%s", note) end
 end
 
 -- Ends the command where a plan has errors, or rows that differ from what was or may have been sent.
 local function reject(plan, options)
-  if plan.bad > 0 then report.bad_input("%d of %d payments have errors; nothing was sent", plan.bad, #plan.payments) end
+  if plan.bad > 0 then
+    report.bad_input("%d of %d payments have errors; nothing was sent", plan.bad, #plan.payments)
+  end
   if not plan.refused[1] then return end
   for _, line in ipairs(payments_plan.refused(plan, commands(options))) do report.say("%s", line) end
   report.bad_input "nothing was sent, nothing was changed"
@@ -188,7 +186,9 @@ function actions.plan(options)
     report.note("%s", payments_plan.sums(plan))
     return approvals.write_plan(options, at, payments and plan.payments or plan.send)
   end
-  show_plan(plan, options)
+  if options.format == "table" and not options.shown then show_plan(plan, options) else
+    report.write(output.rows(payments_plan.TITLES, payments_plan.records(plan), options), options.raw)
+  end
   reject(plan, options)
   for _, total in ipairs(plan.totals) do
     if total.is_short then report.bad_input "the balance does not cover all payments; nothing was sent" end
@@ -205,7 +205,7 @@ function actions.plan(options)
     words[#words + 1], words[#words + 2] = "--filter", table.concat(filter, "=")
   end
   if options.unchecked then words[#words + 1] = "--unchecked" end
-  report.note("next: %s%s", command_of(options, unpack(words)), at.sources.is_named and "" or " --account NAME")
+  report.note("next: %s%s", commands(options)(unpack(words)), at.sources.is_named and "" or " --account NAME")
 end
 
 --------------------------------------------------------------------------------------------------------- the result
@@ -218,9 +218,8 @@ end
 local function show_list(list, options)
   table.sort(list, function(a, b) return sortable(a.key) < sortable(b.key) end)
   for _, payment in ipairs(list) do
-    local params = payment.params
-    payment.amount, payment.asset, payment.id = params.amount, params.coin or params.asset, payment.record_id
-    payment.to = params.address or params.toAccount
+    local record = payments_plan.record(payment)
+    payment.amount, payment.asset, payment.to, payment.id = record.amount, record.asset, record.to, payment.record_id
   end
   report.write(output.rows(TITLES, list, options), options.raw)
 end
@@ -257,10 +256,10 @@ local function finish(at, plan, counts, options)
   end
   if counts.failed + counts.undecided > 0 then
     report.note("next: `%s` looks again, `%s` gives it up, `%s` says what you know. Do not pay it under another key: "
-      .. "it may be made already", command_of(options, "retry", "KEY"), command_of(options, "drop", "KEY"),
-      command_of(options, "settle", "KEY", "not_done"))
+      .. "it may be made already", commands(options)("retry", "KEY"), commands(options)("drop", "KEY"),
+      commands(options)("settle", "KEY", "not_done"))
   elseif counts.total > 0 and counts.done + counts.dropped == counts.total then
-    report.note("all %d payments are made; `%s` lists them", counts.total, command_of(options, "report"))
+    report.note("all %d payments are made; `%s` lists them", counts.total, commands(options) "report")
   end
   for _, row in ipairs(plan.held) do own[row.state] = (own[row.state] or 0) + 1 end
   return code_of(own)
@@ -372,7 +371,7 @@ function actions.status(options)
   end
   if counts.sent > 0 then
     report.say("%d payments are sent, and what became of them is not known yet: `%s` finds out", counts.sent,
-      command_of(options, "run"))
+      commands(options) "run")
   end
   return code_of(counts)
 end
@@ -381,8 +380,8 @@ function actions.report(options) show_list(got(look(options).queue:list()), opti
 
 -- The actions on one payment: the question, the states it needs, its past form, the command that follows, and how.
 local acts = {
-  retry = { "This puts a payment back, which the next run makes", "failed, is undecided or was dropped", "put back", "run",
-    function(at, options) return at.queue:retry(options.key) end },
+  retry = { "This puts a payment back, which the next run makes", "failed, is undecided or was dropped", "put back",
+    "run", function(at, options) return at.queue:retry(options.key) end },
   drop = { "This gives a payment up", "waits, failed or is undecided", "dropped", "status",
     function(at, options) return at.queue:drop(options.key) end },
   settle = { "This says what you know of a payment", "failed, is undecided or was dropped", "settled", "run",
@@ -402,7 +401,7 @@ local function act_on(options)
   if found == nil then fail(err) end
   if not found then
     report.bad_input('payouts %s: no payment has the key "%s"; `%s` lists them', options.action, options.key,
-      command_of(options, "report"))
+      commands(options) "report")
   end
   report.ask(options, act[1], at.sources, {
     { "key", options.key }, { "state", found.state }, { "message", found.message or "" },
@@ -411,7 +410,7 @@ local function act_on(options)
   done, err = act[5](at, options)
   if done == nil then
     local text = report.sentence(err):gsub("the option force = true says so", ("`%s` says so"):format(
-      command_of(options, "settle", options.key, "not_done")))
+      commands(options)("settle", options.key, "not_done")))
     local code = err.code == "payouts.done" and report.DONE or err.outcome == "unknown" and report.UNKNOWN
     report.fail(code or report.BAD_INPUT, "%s", text)
   end
@@ -419,7 +418,7 @@ local function act_on(options)
     report.bad_input('payouts %s: payment "%s" is %s; only one that %s is %s', options.action, options.key,
       found.state, act[2], act[3])
   end
-  report.note("next: %s", command_of(options, act[4]))
+  report.note("next: %s", commands(options)(act[4]))
 end
 
 actions.retry, actions.drop, actions.settle = act_on, act_on, act_on

@@ -18,6 +18,8 @@ local DECIMAL = { "--decimal", "<mark>", "Mark of decimals, where 12.500 or 1,00
   choices = { "point", "comma" } }
 local FILTER = { "--filter", "<name=value>", "Only payments whose column has this value: a smaller list.", many = true }
 local YES = { "--yes", "Do it without asking." }
+local KEY = { "key", "Key of the payment." }
+local function safe() return connection.safety, connection.service end
 local WORKER = { "--worker", "<name>", "Name of this worker; without it \"shell\", or a new one for a journal on a "
   .. "server. One running process may have it at a time." }
 
@@ -50,17 +52,16 @@ local list = {
     { QUEUE }, function() return output.group(), connection.safety, connection.service end },
   { "report", "Show every payment with its state and the service's id.", {}, "--queue june --csv", { QUEUE },
     function() return output.group(M.TITLES), connection.safety, connection.service end },
-  { "retry", "Look again for a payment that failed, is undecided or was dropped, and put it back where it was not made.",
-    { { "key", "Key of the payment." } }, "inv-17 --queue june", { QUEUE, YES },
-    function() return connection.safety, connection.service end },
+  { "retry", "Look again for a payment that failed, is undecided or was dropped, and put it back where it was not "
+    .. "made.",
+    { KEY }, "inv-17 --queue june", { QUEUE, YES }, safe },
   { "drop", "Give a payment up that waits, failed or is undecided, where it was not made. Its key stays used.",
-    { { "key", "Key of the payment." } }, "inv-17 --queue june", { QUEUE, YES },
-    function() return connection.safety, connection.service end },
-  { "settle", "Say what you know of a payment that failed, is undecided or was dropped: it was made, as this record, or "
-    .. "it was not, and waits again.", { { "key", "Key of the payment." },
+    { KEY }, "inv-17 --queue june", { QUEUE, YES }, safe },
+  { "settle", "Say what you know of a payment that failed, is undecided or was dropped: it was made, as this record, "
+    .. "or it was not, and waits again.", { KEY,
       { "word", "done or not_done.", choices = { "done", "not_done" } },
       { "record", "Of one that was made: the id that the service shows.", optional = true } },
-    "inv-17 done 766a...", { QUEUE, YES }, function() return connection.safety, connection.service end },
+    "inv-17 done 766a...", { QUEUE, YES }, safe },
 }
 
 function M.grammar()

@@ -17,6 +17,8 @@ local M = {
 
 local CLOCK = "this machine's clock is off: synchronise it (timedatectl set-ntp true); `purser doctor` measures it"
 
+local LIVE = "a simulator does not have it; --profile mexc is the LIVE service, with real funds"
+
 -- Cures in this command's own words, by the service's code; codes.lua has all others.
 local cures = {
   ["10073"] = CLOCK, ["700003"] = CLOCK,
@@ -170,9 +172,8 @@ local function unknown(row, params, err)
   local cure = again and "run the same line again: it looks first, and pays nothing twice"
     or recover and ("`%s` finds out what became of it"):format(recover)
     or look and "see what became of it with: " .. look
-  local hint = nil -- the error's own
-  if again then hint = false end
-  say_error(err, again or recover or look, nil, "OUTCOME UNKNOWN: " .. in_shell(errors.text(err, hint)), cure)
+  local text = again and errors.text(err, false) or errors.text(err)
+  say_error(err, again or recover or look, nil, "OUTCOME UNKNOWN: " .. in_shell(text), cure)
   return M.UNKNOWN
 end
 
@@ -195,27 +196,16 @@ function M.failure(row, params, err, cure)
   if err.outcome == "not_sent" and err.message:find("interrupted!", 1, true) then -- Ctrl-C, which the journal met, say
     error("interrupted!", 0)
   end
-  cure = cure or M.cure(err)
+  cure = cure or row.live and err.kind == "config" and LIVE or M.cure(err)
   local argument = typed_argument(row, params, err)
   say_error(err, nil, cure, argument and argument .. "; nothing was sent" or in_shell(errors.text(err, cure)))
   return M.code_of(err)
 end
 
-local SHOWN = 20 -- lines of a plan in a question
-
---- Returns the lines of what a plan says of itself, as fields without a label: its __tostring keeps texts of the
---- service to a line each.
----@param plan any
----@param command string|nil  shows all of it: of a long plan the question then has the beginning alone
----@return table[]
-function M.plan_lines(plan, command)
-  local lines = {}
-  for line in (tostring(plan) .. "\n"):gmatch "([^\n]*)\n" do lines[#lines + 1] = { "", line } end
-  local left_out = #lines - SHOWN
-  if not command or left_out < 2 then return lines end
-  for i = #lines, SHOWN + 1, -1 do lines[i] = nil end
-  lines[SHOWN + 1] = { "", ("and %d more; `%s` shows all"):format(left_out, command) }
-  return lines
+--- Ends the command where nobody can confirm what it would do.
+function M.check_can_ask(options, what)
+  if options.yes or terminal.can_ask() then return end
+  M.bad_input("%s: there is no terminal to confirm it on; give --yes", what)
 end
 
 --- Shows what would be done, and ends the command where that is not confirmed.
@@ -226,7 +216,7 @@ end
 ---@param question string|nil
 function M.ask(options, what, sources, fields, question)
   if options.yes then return end
-  if not terminal.can_ask() then M.bad_input("%s: there is no terminal to confirm it on; give --yes", what) end
+  M.check_can_ask(options, what)
   local all = { { "service", ("%s (from %s)"):format(sources.url, sources.service) },
     { "account", sources.account }, { "key", ("%s (from %s)"):format(sources.key, sources.keys) } }
   for _, field in ipairs(fields) do all[#all + 1] = field end

@@ -63,7 +63,7 @@ end
 ---@param titles string[]
 ---@param lines string[][]
 ---@param width integer|nil  at most so many columns; default: those of the terminal, if standard output is one
----@return string
+---@return string, boolean is_table  false: there is no room, and each record is a list of fields
 function M.aligned(titles, lines, width)
   local right = numeric(titles, lines)
   local widths, total = widths_of(titles, lines)
@@ -74,7 +74,7 @@ function M.aligned(titles, lines, width)
     for _, line in ipairs(lines) do
       for word in line[#titles]:gmatch "%S+" do longest = math.max(longest, width_of(word)) end
     end
-    if #titles == 1 or before + longest > width then return M.fields(titles, lines) end
+    if #titles == 1 or before + longest > width then return M.fields(titles, lines), false end
     widths[#titles] = width - before
   end
   local function add(cells)
@@ -90,7 +90,7 @@ function M.aligned(titles, lines, width)
   add(titles)
   add(rules)
   for _, line in ipairs(lines) do add(line) end
-  return table.concat(out)
+  return table.concat(out), true
 end
 
 return M

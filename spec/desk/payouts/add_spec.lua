@@ -78,11 +78,11 @@ describe("a long list", function()
     local db, transaction = at.journal.db, at.journal.db.transaction
     function db.transaction(self, fn, reads)
       return transaction(self, function(tx)
-        local own, statements = tx.rows, 0
+        local rows, statements = tx.rows, 0
         function tx.rows(of, sql, ...)
           statements = statements + 1
           if before then before(of, sql) end
-          return own(of, sql, ...)
+          return rows(of, sql, ...)
         end
         local result, second = fn(tx)
         counts[#counts + 1] = not reads and statements or nil

@@ -140,7 +140,7 @@ local function look(payouts, rows)
   return plan, printed
 end
 
--- What time does: leases end, a worker that is gone gives no sign of life, and a run gives up what nothing decides.
+-- Lets time pass: leases end, a worker that is gone gives no sign of life, and a run gives up what nothing decides.
 local function pass_time()
   at.set "lease_until = ''"
   if random(3) == 1 then at.set "stage = 'undecided', state = 'undecided' WHERE stage = 'sent'" end
@@ -246,7 +246,7 @@ local function history(seed)
     if #rows > 1 or edit == edits[1] then edit(rows, n) end
     if random(5) == 1 then at.sim:fault { kind = "reject", operation = at.TRANSFER, code = "10212", times = 1 } end
     local of_queue = random(4) == 1 and #assert(payouts_of(of, queue):list()) > 0
-    local plan, printed = look(payouts_of(of, queue), not of_queue and rows or nil)
+    local plan = look(payouts_of(of, queue), not of_queue and rows or nil)
     if stale[1] and random(3) == 1 then run(of, stale[2], stale[1]) end
     local fate = random(6)
     if fate == 1 then stale = { plan, queue }
@@ -257,8 +257,7 @@ local function history(seed)
     at.sim:disarm()
     if random(3) > 1 then pass_time() end
     if random(2) == 1 then
-      _, printed = look(payouts_of(of, queue), #assert(payouts_of(of, queue):list()) > 0 and random(2) == 1 and rows
-        or rows)
+      local _, printed = look(payouts_of(of, queue), rows)
       if printed[1] then follow(of, queue, printed[random(#printed)]) end
     end
   end

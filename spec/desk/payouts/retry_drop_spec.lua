@@ -51,8 +51,30 @@ describe("a payment that failed", function()
     local report = assert(payouts:run())
     assert.same({ 0, 1, 1, 0 }, { report.failed, report.dropped, report.total, applied() })
     assert.is_false(payouts:add("a", TRANSFER, move "5000"))
-    assert.is_false(payouts:retry "a")
-    assert.equal(0, assert(payouts:run()).waiting)
+    assert.is_true(payouts:retry "a") -- a person takes the word back
+    assert.equal("waiting", assert(payouts:find "a").state)
+    assert.equal(0, applied())
+  end)
+
+  it("is neither dropped nor given another content while it may be made by what was sent", function()
+    assert(payouts:add("s", TRANSFER, move "5"))
+    assert(at.journal.db:rows "UPDATE purser_calls SET stage = 'sent', state = 'unknown', attempt = '1'")
+    assert.is_false(payouts:drop "s")
+    local queue = require "purser.desk.payouts.queue"
+    local made = assert(require("purser.desk.payouts.add").prepare(payouts, "s", TRANSFER, move "6"))
+    assert.is_false(assert(at.journal.db:transaction(function(tx)
+      return { queue.replace(tx, payouts, queue.find(tx, payouts, "s"), made) }
+    end))[1])
+    assert.same({ "sent", "5" }, { assert(payouts:find "s").state, assert(payouts:find "s").params.amount })
+  end)
+
+  it("is dropped out of the hands of a worker that is gone, and that worker sends it no more", function()
+    assert(payouts:add("t", TRANSFER, move "5"))
+    assert(at.journal.db:rows "UPDATE purser_calls SET stage = 'taken', worker = 'gone' WHERE payment = 't'")
+    assert.is_true(payouts:drop "t")
+    assert.same({ "dropped", "" }, { assert(payouts:find "t").state, assert(payouts:find "t").worker })
+    assert(payouts:run())
+    assert.equal(0, applied())
   end)
 
   it("is replaced, and what takes its place is paid once", function()

@@ -55,6 +55,7 @@ describe("a plan", function()
     local report = assert(payouts:run(plan))
     assert.same({ "a 15 done", "b 800 waiting" }, states(payouts))
     assert.equal(1, report.of_run.done)
+    assert.same({}, at.journal.db:rows "SELECT name FROM purser_workers") -- a run that ended has no worker
     plan = plan_of(payouts)
     assert.equal("b", keys(plan.send))
     assert(payouts:run(plan))
@@ -80,6 +81,8 @@ describe("a plan", function()
     assert.same({ 1, 1, "21" }, { plan.new, plan.again, tostring(plan.totals[1].amount) })
     plan = plan_of(payouts, { b = "20", c = "30", e = "50", f = "60" })
     assert.same({ "b", "c e f", "a" }, { keys(plan.send), keys(plan.refused), keys(plan.left) })
+    plan = plan_of(payouts, { d = "40" }) -- what a person gave up stays so, whatever the list says now
+    assert.same({ "", "d", "" }, { keys(plan.send), keys(plan.held), keys(plan.changed) })
   end)
 
   it("replaces a changed row of which nothing was sent, and refuses one that was made", function()
@@ -91,6 +94,15 @@ describe("a plan", function()
     local _, err = payouts:run(plan)
     assert.equal("payouts.changed_since", err.code)
     assert.same({ "a 17.5 done" }, states(payouts))
+  end)
+
+  it("refuses a changed row whose last attempt has no known end, in whatever state the row stands", function()
+    begin(payouts, { a = "1", b = "2", c = "3" })
+    at.set "stage = 'failed', state = 'unknown', attempt = '1' WHERE payment = 'a'"
+    at.set "stage = 'waiting', state = 'undecided', attempt = '1' WHERE payment = 'b'"
+    at.set "stage = 'waiting', state = 'not_done', attempt = '1' WHERE payment = 'c'"
+    local plan = plan_of(payouts, { a = "10", b = "20", c = "30" })
+    assert.same({ "a b", "c" }, { keys(plan.refused), keys(plan.changed) })
   end)
 
   it("has no run where a row differs since it was shown, and leaves out what is over or held by then", function()

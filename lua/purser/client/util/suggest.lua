@@ -31,25 +31,32 @@ local NEAR = 2 -- so many letters are a slip of the fingers; more may be another
 local function longer(unknown, names)
   local stem, found = unknown:gsub("s$", ""), nil
   for _, name in ipairs(names) do
-    if #stem > 4 and name:sub(1, #stem) == stem and (not found or #name < #found) then found = name end
+    if #stem > 2 and name:sub(1, #stem) == stem and (not found or #name < #found) then found = name end
   end
   return found
 end
 
---- Returns the name of `names` (a list) that `unknown` was probably meant to be, or nil when none is near.
+--- Returns the name of `names` (a list) that `unknown` was probably meant to be, or nil when none is near, or two are
+--- as near to a short word: usd is as near to USDC as to USDT.
 ---@param unknown string
 ---@param names string[]
----@param max_distance number|nil  how many letters may differ; by default a third of them, or two
+---@param max_distance number|nil  how many letters may differ; by default a third of them, or two; one of a short word
 ---@return string|nil
 function M.find(unknown, names, max_distance)
   local requested = unknown:sub(1, 64):lower():gsub("[_%-]", "")
-  local best, best_distance = nil, max_distance or math.max(2, math.floor(#requested / 3))
+  local is_short, is_tie, best = #requested < 5, false, nil
+  local best_distance = max_distance or is_short and 1 or math.max(2, math.floor(#requested / 3))
   for _, name in ipairs(names) do
     local plain = name:lower():gsub("[_%-]", "")
     local d = distance(requested, plain)
     local is_alike = d < math.max(#requested, #plain) -- they share a letter
-    if is_alike and (d < best_distance or not best and d == best_distance) then best, best_distance = name, d end
+    if is_alike and (d < best_distance or not best and d == best_distance) then
+      best, best_distance, is_tie = name, d, false
+    elseif is_alike and d == best_distance and plain ~= best:lower():gsub("[_%-]", "") then
+      is_tie = is_short
+    end
   end
+  if is_tie then return nil end
   return (not best or best_distance > NEAR) and longer(unknown, names) or best
 end
 

@@ -161,7 +161,8 @@ M.BATCH = 500 -- rows that a transaction writes one by one
 --- The table of rows that are not moved yet.
 M.TABLE = [[CREATE TABLE IF NOT EXISTS purser_adding (list TEXT NOT NULL, id TEXT NOT NULL, account TEXT NOT NULL,
   queue TEXT NOT NULL, payment TEXT NOT NULL, operation TEXT NOT NULL, params TEXT NOT NULL, key TEXT NOT NULL,
-  content TEXT NOT NULL, digest TEXT NOT NULL, history TEXT NOT NULL, given TEXT NOT NULL, PRIMARY KEY (list, payment))]]
+  content TEXT NOT NULL, digest TEXT NOT NULL, history TEXT NOT NULL, given TEXT NOT NULL,
+  PRIMARY KEY (list, payment))]]
 
 local ADD = [[INSERT INTO purser_adding (list, id, account, queue, payment, operation, params, key, content, digest,
   history, given) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)

@@ -128,10 +128,10 @@ function Payouts:find(key)
   return planned.within(self.journal, function(tx) return queue.find(tx, self, key) or false end, true)
 end
 
---- Puts a payment back that failed, was left undecided or was dropped, when another look shows that it was not made. Returns whether
---- there was such a payment; or nil and an error, whose `code` is "payouts.done" (it was made, and is marked so; the
---- record is in `record`), "payouts.undecided" (it is unknown; `candidates`) or "payouts.not_checked" (it cannot be
---- looked for).
+--- Puts a payment back that failed, was left undecided or was dropped, when another look shows that it was not made.
+--- Returns whether there was such a payment; or nil and an error, whose `code` is "payouts.done" (it was made, and is
+--- marked so; the record is in `record`), "payouts.undecided" (it is unknown; `candidates`) or "payouts.not_checked"
+--- (it cannot be looked for).
 ---@param key string
 ---@param options { force: boolean|nil, by: string|nil }|nil  force = true: a person, `by`, knows that it was not made;
 --- nothing is looked for

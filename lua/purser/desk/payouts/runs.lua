@@ -268,9 +268,10 @@ end
 
 local NEXT_NUMBER = "SELECT CAST(coalesce(max(CAST(number AS INTEGER)), 0) + 1 AS TEXT) AS number FROM purser_runs"
 local ON_CONFLICT = " ON CONFLICT (of_account, of_queue, of_payment) DO UPDATE SET run = excluded.run"
-local MARK = "INSERT INTO purser_run_rows (of_account, of_queue, of_payment, run) VALUES ($1, $2, $3, $4)" .. ON_CONFLICT
-local MARK_LIST = "INSERT INTO purser_run_rows (of_account, of_queue, of_payment, run) SELECT account, queue, payment, $1 "
-  .. "FROM purser_adding a WHERE list = $2 AND EXISTS (SELECT 1 FROM purser_calls WHERE id = a.id)" .. ON_CONFLICT
+local INTO = "INSERT INTO purser_run_rows (of_account, of_queue, of_payment, run) "
+local MARK = INTO .. "VALUES ($1, $2, $3, $4)" .. ON_CONFLICT
+local MARK_LIST = INTO .. "SELECT account, queue, payment, $1 FROM purser_adding a WHERE list = $2 "
+  .. "AND EXISTS (SELECT 1 FROM purser_calls WHERE id = a.id)" .. ON_CONFLICT
 
 -- Replaces or frees a payment of the queue for a run.
 local function prepare_row(tx, self, entry)
