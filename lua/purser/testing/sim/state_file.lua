@@ -1,7 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- The state of a simulator in a file: lines of JSON, one for each record of its histories, so that a state of any size
--- is written and read within the bounds of one document. The last line says how many there are: a file that was cut is
--- no state.
+-- The state of a simulator in a file: lines of JSON, one a record of the histories, so that a state of any size fits
+-- the bounds of a document. The last line has the number of lines: a cut file is no state.
 --
 --   {"state":{...}}                               all but the histories
 --   {"history":"withdrawals","record":{...}}
@@ -53,7 +52,7 @@ local function put(state, line)
   return state
 end
 
---- Reads a state. Returns nil alone where there is no such file; nil and a message for one that holds no whole state.
+--- Reads a state. Returns nil alone for a missing file; nil and a message for a file without a whole state.
 function M.read(path)
   local file, message, is_missing = files.open(path)
   if not file then return nil, not is_missing and message or nil end
