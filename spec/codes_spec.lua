@@ -43,6 +43,19 @@ local function code_of(sim, who, row, change)
   return code
 end
 
+describe("the codes of an operation", function()
+  it("are in the order of their numbers", function()
+    for _, row in ipairs(operations.list) do
+      local list, last = codes.of(row.full_name), -math.huge
+      for _, code in ipairs(list) do
+        assert.is_true(last < tonumber(code), row.full_name)
+        last = tonumber(code)
+      end
+      assert.is_true(#list > #codes.of(row.full_name, true))
+    end
+  end)
+end)
+
 describe("a code that the simulator answers with is one that the operation's page names:", function()
   for _, row in ipairs(operations.list) do
     it(row.id .. " " .. row.full_name, function()

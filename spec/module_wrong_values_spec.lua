@@ -60,7 +60,7 @@ local methods = {
   client = { "call", "check_value", "prepare", "parse", "reconcile", "each", "earliest", "wait_for" },
   wallet = { "each_deposit", "each_withdrawal", "plan_withdraw", "plan_create_deposit_address", "find_network",
     "convert_all" },
-  queue = { "add", "add_all", "find", "list", "retry", "drop", "replace", "retry_all" },
+  queue = { "add", "add_all", "find", "list", "retry", "drop", "retry_all" },
   journal = { "entries", "prune", "open_count", "recover" },
   sim = { "account", "deposit", "save_address", "rebate", "trade", "freeze", "set_deposit", "set_withdrawal",
     "fail_transfer" },

@@ -16,6 +16,7 @@ local M = {}
 
 local List, Object, Raw = {}, {}, {}
 local MAX_DEPTH = 100
+local TOO_DEEP = ("it is nested more than %d deep; give a flatter value"):format(MAX_DEPTH)
 local EXACT = 2 ^ 53
 local math_type = rawget(math, "type") -- absent before Lua 5.3
 
@@ -91,7 +92,7 @@ local function write_object(out, members, newline, indent, depth)
 end
 
 local function write_table(out, value, newline, indent, depth)
-  if depth >= MAX_DEPTH then error(("it is nested more than %d deep; give a flatter value"):format(MAX_DEPTH), 0) end
+  if depth >= MAX_DEPTH then error(TOO_DEEP, 0) end
   local kind = getmetatable(value)
   if kind == Raw then
     out[#out + 1] = value[1]
@@ -174,7 +175,7 @@ function M.encode(value, options)
   local out, indent = {}, options and options.indent
   local ok, problem = pcall(write, out, value, indent and "\n", indent, 0)
   if not ok then
-    local place = tostring(problem):find("it is nested", 1, true) and "" or place_of(value, 0)
+    local place = problem == TOO_DEEP and "" or place_of(value, 0)
     error(("json.encode: value%s: %s"):format(place, tostring(problem)), 2)
   end
   return table.concat(out)

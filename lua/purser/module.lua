@@ -3,7 +3,7 @@
 
 local core = require "purser.core"
 local lazy = require "purser.client.util.lazy"
-local gates = require "purser.write.gates"
+local registered = require "purser.write.registered"
 local version = require "purser.version"
 local approved = lazy "purser.desk.approvals.approved"
 local clients = lazy "purser.client"
@@ -108,7 +108,7 @@ local members = {
   rate_limit = function() return function(options) return rate_limit.new(options, open_store) end end,
 }
 
-gates.register("approvals", "policy", approved)
+registered.approvals = { option = "policy", gate = approved }
 
 local groups = { wallet = true, sub_account = true, broker = true, live = true }
 

@@ -26,7 +26,7 @@ local points = {
   { "results on stdout, messages on stderr", "wallet deposit_history --coin DOGE", 0, "out", "(none)" },
   { "machine-readable output", "wallet convertible_balances --json", 0, "out", '"asset": "USDT"' },
   { "machine-readable output", "wallet convertible_balances --csv", 0, "out", "convertPlatformToken,convertUsdt" },
-  { "machine-readable errors", "wallet coins --json --base-url http://127.0.0.1:1", 3, "err",
+  { "machine-readable errors", "wallet coins --json --base-url http://127.0.0.1:1", 3, "out",
     '"outcome":"not_sent","operation":"wallet.coins"' },
   { "filters in the tool", "wallet coins --filter coin=USDT --filter netWork=TRX --csv --columns coin,netWork", 0,
     "out", "coin,networkList.netWork\nUSDT,TRX\n" },

@@ -77,13 +77,13 @@ describe("the command, when every text of the service is hostile (seed " .. SEED
   for _, format in ipairs { "table", "csv", "json" } do
     it("shows nothing of them as it is: " .. format, function()
       local shown, said = run(format, 3)
-      assert.is_true(#shown > 10000 and #said > 1000)
+      assert.is_true(#shown > 10000 and #said > 100)
       harmless(shown)
       harmless(said)
       only_own_lines(said, format)
       assert.is_nil(("\n" .. shown):find("\npurser: ", 1, true))
       if format ~= "json" then assert.is_truthy(shown:find("\\x1B", 1, true)) end
-      assert.is_truthy(said:find("\\x", 1, true))
+      assert.is_truthy((shown .. said):find("\\x", 1, true))
     end)
   end
 

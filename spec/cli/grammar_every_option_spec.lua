@@ -68,7 +68,7 @@ describe("a command", function()
     at = at_shell({ "--seed", "17" }, { role = "broker", email = "a@example.org", balances = { USDT = "5000" } })
     journal = at.file()
     local head, to = "key,coin,network,address,amount\n", ",USDT,TRX,TLa2f6VPqDgRE67v1736s7bJ8Ray5wYjU7,"
-    made = { JOURNAL = journal, SECRETS = at.file(), POLICY = at.file "{}", 
+    made = { JOURNAL = journal, SECRETS = at.file(), POLICY = at.file "{}",
       PLAN = at.file(assert(plan_text.write({ account = "treasury", queue = "june", journal = "hY3", maker = "carol",
         base_url = "https://s.example", policy = "7 " .. ("9f"):rep(32), not_after = "2026-11-30" },
         { { key = "a", operation = "wallet.withdraw", payee = "ACME", params = { coin = "USDT", netWork = "TRX",
@@ -122,8 +122,8 @@ describe("a command", function()
     table.sort(ignored)
     assert.same({}, ignored)
     local unknown = {}
-    local function each_leaf(command, name)
-      for _, child in ipairs(command.commands) do
+    local function each_leaf(of, name)
+      for _, child in ipairs(of.commands) do
         local path, inner = name .. child[1], child.load()
         if inner.commands then each_leaf(inner, path .. " ")
         elseif not read[path] and not ROOMS[path:match "^%S+"] then unknown[#unknown + 1] = path end

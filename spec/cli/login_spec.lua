@@ -5,6 +5,7 @@ local at_shell = require "at_shell"
 local command = require "command"
 local core = require "purser.core"
 local files = require "files"
+local purser = require "purser"
 
 describe("purser login", function()
   local at
@@ -71,10 +72,12 @@ describe("purser login", function()
     finally(function() os.execute("rm -rf " .. folder) end)
     local login = { XDG_CONFIG_HOME = folder }
     assert.equal(0, (command.run({ "login", "watch_only" }, login, "mx0watch\nsecret\n")))
+    local journal = folder .. "/journal.db"
+    assert(purser.journal.open { sqlite = journal }):close()
     local received = at.received "wallet.transfer"
     local transfer = { "--fromAccountType", "SPOT", "--toAccountType", "FUTURES", "--asset", "USDT", "--amount", "1" }
     for _, words in ipairs { { "wallet", "transfer", "--yes", (table.unpack or unpack)(transfer) }, { "wallet", "coins" }, -- luacheck: ignore
-      { "doctor" }, { "payouts", "status", "--journal", folder } } do
+      { "doctor" }, { "payouts", "status", "--journal", journal } } do
       words[#words + 1], words[#words + 2] = "--account", "watch_onyl"
       local code, out, err = command.run(words, at.with(login))
       assert.equal(2, code, out)

@@ -128,6 +128,48 @@ describe("purser payouts", function()
     assert.matches("1 wait, and the next is due at %d+%-%d%d%-%d%dT", err)
   end)
 
+  it("leaves rows above a limit a day to a later run, and exits with 3; the same line goes on", function()
+    local guard, journal = folder .. "/day.json", folder .. "/day.journal"
+    files.write(guard, '{"spending_limit": {"USDT": {"amount": "30", "period_ms": 86400000}}}')
+    local path = list("day", ("key,coin,network,address,amount\nd-1,USDT,TRX,%s,20\nd-2,USDT,TRX,%s,25\n"):format(TRON,
+      TRON))
+    local before = counts("wallet.withdraw").applied
+    for _ = 1, 2 do
+      local code, out, err = purser(path, "--operation", "wallet.withdraw", "--journal", journal, "--guard", guard,
+        "--yes", "--json")
+      assert.equal(3, code, out .. err)
+      local state = core.decode(out)
+      assert.same({ 1, 1, 0 }, { state.done, state.waiting, state.failed }, err)
+    end
+    assert.equal(before + 1, counts("wallet.withdraw").applied)
+    files.write(guard, '{"spending_limit": {"USDT": {"amount": "500", "period_ms": 86400000}}}')
+    assert.equal(0, (purser(path, "--operation", "wallet.withdraw", "--journal", journal, "--guard", guard, "--yes")))
+    assert.equal(before + 2, counts("wallet.withdraw").applied)
+  end)
+
+  it("pays no list that has a row above the network's maximum: a part is a row of its own", function()
+    local path = list("huge", ("key,coin,network,address,amount\nh-1,USDT,TRX,%s,20\nh-2,USDT,TRX,%s,10000001\n")
+      :format(TRON, TRON))
+    local before = counts("wallet.withdraw").received
+    local code, _, err = purser(path, "--operation", "wallet.withdraw", "--journal", folder .. "/huge.journal", "--yes")
+    assert.equal(2, code)
+    assert.matches('huge.csv:3: error: payment "h-2": the amount 10000001 is above the maximum of 10000000: pay it in '
+      .. "parts, each a payment of its own\n", err, 1, true)
+    assert.equal(before, counts("wallet.withdraw").received)
+  end)
+
+  it("shows the state of a queue while another process writes: it only reads", function()
+    local journal = leave "locked"
+    local other = assert(require("purser").journal.open { sqlite = journal })
+    assert(other.db:rows "BEGIN IMMEDIATE")
+    for _, action in ipairs { "status", "report" } do
+      local code, _, err = purser(action, "--journal", journal, "--account", "treasury")
+      assert.equal(action == "status" and 3 or 0, code, err)
+    end
+    assert(other.db:rows "ROLLBACK")
+    other:close()
+  end)
+
   it("names file, line and key of every mistake at once, and sends nothing", function()
     local path = list("wrong", "key,coin,network,address,amount\na,USDT,TRX," .. TRON .. ',"1,5"\nb,USDT,,' .. TRON
       .. ",20\nc,USDT,TRX," .. TRON .. ",20\n")
@@ -221,9 +263,9 @@ describe("purser payouts", function()
     finally(function() keys.PURSER_ACCOUNT = "treasury" end)
     code, _, err = purser("plan", path, "--operation", "wallet.withdraw", "--journal", folder .. "/it's.db")
     assert.equal(0, code, err)
-    assert.matches("--journal '" .. folder .. [[/it'\''s.db' --operation wallet.withdraw --account NAME]], err, 1, true)
+    assert.matches("--operation wallet.withdraw --journal '" .. folder .. [[/it'\''s.db' --account NAME]], err, 1, true)
     _, _, err = purser("plan", path, "--operation", "wallet.withdraw")
-    assert.matches("hints%.csv %-%-journal FILE %-%-operation wallet%.withdraw %-%-account NAME\n", err)
+    assert.matches("hints%.csv %-%-operation wallet%.withdraw %-%-journal FILE %-%-account NAME\n", err)
   end)
 
   it("names the line of a key that is in the queue with other content, and what differs", function()

@@ -14,7 +14,7 @@ local function failure(row, params, fields, is_json)
   return printed(function()
     terminal.settings.json = is_json
     fields.message = fields.message or "it failed"
-    return report.failure(row, params, errors.new(fields))
+    return terminal.finish(report.failure(row, params, errors.new(fields)))
   end)
 end
 
@@ -78,13 +78,13 @@ describe("what is said of a failure", function()
   it("is an object with --json: its message, its facts and its cure", function()
     local rejection = { kind = "api", outcome = "rejected", code = "10101", http_status = 400,
       hint = "read the balance" }
-    local code, _, err = failure(WITHDRAW, {}, rejection, true)
-    assert.equal(report.REJECTED, code)
-    local found = core.decode(err).error
+    local code, out, err = failure(WITHDRAW, {}, rejection, true)
+    assert.same({ report.REJECTED, "" }, { code, err })
+    local found = core.decode(out).error
     assert.same({ "it failed", "api", "rejected", "10101", 400, "read the balance" },
       { found.message, found.kind, found.outcome, found.code, found.http_status, found.hint })
-    _, _, err = failure(WITHDRAW, {}, { kind = "transport", outcome = "unknown" }, true)
-    for line in err:gmatch "[^\n]+" do assert.is_table(core.decode(line)) end
+    out = select(2, failure(WITHDRAW, { coin = "USDT" }, { kind = "transport", outcome = "unknown" }, true))
+    assert.equal("purser wallet withdrawal_history --coin USDT --since 1h", core.decode(out).error.advice)
   end)
 
   it("is the command that deletes a key whose secret is lost", function()

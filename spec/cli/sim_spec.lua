@@ -181,7 +181,7 @@ describe("purser sim", function()
     local file = assert(io.open(path, "w"))
     file:write("{\"half\":")
     file:close()
-    assert.matches("is not the state of a simulator: .* at byte 8 of line 1\nexit 2",
+    assert.matches("is not the JSON of an object: .* at byte 8\nexit 2",
       rejected("--port", "0", "--state", path))
     -- Found out at the end only, when what had happened was lost.
     local nowhere = path .. "/state.json"

@@ -30,7 +30,7 @@ describe("purser statement", function()
   it("writes each format, the same bytes each time", function()
     local environment = prepared()
     for format, begins in pairs { hledger = "; statement of Account", beancount = "; statement", csv = "date,time,id",
-      jsonl = '{"account":"Account"', html = "<!doctype html>" } do
+      jsonl = '{"account":"Account"', html = "<!doctype html>", rotki = "Type,Location,Currency" } do
       local code, out = run(environment, "--format", format)
       assert.equal(0, code)
       assert.equal(begins, out:sub(1, #begins))

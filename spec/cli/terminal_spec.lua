@@ -3,7 +3,6 @@
 
 local command = require "command"
 local core = require "purser.core"
-local json = require "purser.json"
 local printed = require "printed"
 local terminal = require "purser.cli.terminal"
 
@@ -67,7 +66,6 @@ describe("what is printed", function()
     assert.equal(1, select(2, err:gsub("\n", "")))
     assert.is_nil(err:find("\226\128\174", 1, true))
     assert.equal("a\nb\226\128\174", core.decode(err).message)
-    assert.equal('{"a":1}\n', (select(3, printed(terminal.say_json, json.object { { "a", 1 } }))))
   end)
 
   it("as progress is one line of the terminal, cut between two characters", function()

@@ -86,6 +86,51 @@ describe("a client", function()
     end
   end)
 
+  it("hands each option of a connection to the transport that it makes, and closes it once", function()
+    local curl, given, closed = require "purser.client.transport.curl", nil, 0
+    local new = curl.new
+    finally(function() curl.new = new end)
+    curl.new = function(options)
+      given = options
+      return { send = function() end, close = function() closed = closed + 1 end }
+    end
+    local all = { proxy = "http://p:1", ca_file = "f", ca_path = "d", ca_pem = "pem", pinned_key = "pin",
+      max_response_bytes = 2048, allow_insecure = true, connect_timeout_ms = 7, transport = NONE }
+    local state = filled(all)
+    all.transport, all.base_url = nil, "http://localhost"
+    assert.same(all, given)
+    for _ = 1, 2 do build.close(state) end
+    assert.same({ 1, true }, { closed, state._closed })
+    state = filled { transport = NONE }
+    assert.equal(3000, given.connect_timeout_ms)
+    build.close(state)
+    closed = 0
+    build.close((filled { transport = { send = function() end, close = function() closed = closed + 1 end } }))
+    assert.equal(0, closed)
+    local limit = purser.rate_limit {}
+    assert.equal(limit, filled({ rate_limit = limit })._rate_limit)
+    assert.is_truthy(filled({ rate_limit = { requests_per_second = 5 } })._rate_limit)
+  end)
+
+  it("is of the rehearsal's own simulator in a rehearsal", function()
+    local getenv, at = os.getenv, "http://localhost/v3"
+    finally(function() os.getenv = getenv end) -- luacheck: ignore
+    os.getenv = function(name) return name == "PURSER_REHEARSAL" and at or getenv(name) end -- luacheck: ignore
+    assert.is_nil((select(2, filled {})))
+    at = "http://localhost:1"
+    local _, message, hint, option = filled {}
+    assert.matches("this is a rehearsal of `purser test`: a client is of its simulator http://localhost:1,", message)
+    assert.matches("PURSER_BASE_URL", hint)
+    assert.equal("base_url", option)
+  end)
+
+  it("says of a secret's file what it holds", function()
+    local state, message, hint = filled { secret_key = NONE, secret_key_file = "/nonexistent/secret" }
+    assert.matches('"secret_key_file": /nonexistent/secret ', message, 1, true)
+    assert.matches("holds the secret and nothing else", hint)
+    assert.is_falsy(state._signer)
+  end)
+
   it("signs with the secret of a file as with its text", function()
     local path = os.tmpname()
     finally(function() os.remove(path) end)

@@ -6,6 +6,8 @@ local operations = require "purser.client.operations"
 local recorder = require "recorder"
 
 describe("a group", function()
+  it("is there though none of its operations has pages", function() assert.same({}, methods.live) end)
+
   it("has a walk for each of its operations that has pages, and for no other", function()
     local client, count = recorder.new(), 0
     for _, row in ipairs(operations.list) do

@@ -213,6 +213,40 @@ describe("a base URL", function()
   end)
 end)
 
+describe("the options of a client", function()
+  it("fit up to their bounds, and no further", function()
+    for name, bounds in pairs { recv_window = { 1, nil, 0 }, timeout_ms = { 1, 3600000, 0, 3600001 },
+      connect_timeout_ms = { 1, 3600000, 0, 3600001 }, max_response_bytes = { 1024, 2 ^ 31, 1023, 2 ^ 31 + 1 },
+      visibility_delay_ms = { 0, 3600000, -1, 3600001 } } do
+      for i = 1, 4 do
+        local message, option = client_options.check { [name] = bounds[i] }
+        assert.equal(i > 2 and bounds[i] ~= nil, message ~= nil, name .. " " .. tostring(bounds[i]))
+        assert.equal(message and name, option)
+      end
+    end
+  end)
+
+  it("of each kind have a rule of their own, which pages are held against", function()
+    local of = client_options.vocabulary
+    assert.same({ "string", "table", "function" }, { of.client.base_url, of.call.info, of.hooks.wait })
+    assert.is_nil(of.client.info or of.call.base_url)
+  end)
+
+  it("take a journal that is one", function()
+    local message, option, hint = client_options.check { journal = {} }
+    assert.same({ 'option "journal" is no journal', "journal" }, { message, option })
+    assert.matches("purser.journal.open", hint)
+    assert.is_nil((client_options.check { journal = { begin = print } }))
+  end)
+
+  it("say of a base URL what one looks like", function()
+    for url, words in pairs { ["https://a?b=c"] = "^it must begin with https", ["a"] = "^it must begin with https",
+      ["ftp://a"] = "^it must look like https://host" } do
+      assert.matches(words, (select(3, client_options.split_url(url))))
+    end
+  end)
+end)
+
 describe("where a key comes from", function()
   it("is one place", function()
     for _, case in ipairs {

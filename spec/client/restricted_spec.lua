@@ -2,6 +2,7 @@
 -- Scripts that are given a restricted client, a sandbox's environment, and bad intentions.
 
 local purser = require "purser"
+local raised_here = require "raised_here"
 local simulated = require "simulated"
 
 local sim, account, client
@@ -56,6 +57,43 @@ describe("a restricted client", function()
     assert.is_string(walk:cursor())
   end)
 
+  it("cannot be changed, which is said at the line of the script", function()
+    local limited = restricted { "wallet.deposit_history" }
+    for _, held in ipairs { limited, limited.wallet } do
+      local message, is_here = raised_here(function(line)
+        line()
+        held.call = 1
+      end)
+      assert.matches("a restricted client cannot be changed", message)
+      assert.is_true(is_here, message)
+      assert.equal("purser.client.restricted", getmetatable(held))
+    end
+    assert.matches("^purser.client.restricted %(wallet%)$", tostring(limited.wallet))
+  end)
+
+  it("takes tables in fifteen others, and none deeper", function()
+    local limited = restricted { "wallet.deposit_history" }
+    local function nested(depth)
+      local value = {}
+      for _ = 2, depth do value = { value } end
+      return { coin = value }
+    end
+    assert.matches('parameter "coin"', select(2, limited.wallet:deposit_history(nested(15))).message)
+    assert.matches("a table in too many others", rejected(limited.wallet:deposit_history(nested(16))).message)
+  end)
+
+  it("shows an error as the client would, but for what the host alone may use", function()
+    client = simulated.client(sim, account, { retry = false, rate_limit = false, transport = { send = function()
+      return nil, { kind = "transport", outcome = "unknown", message = "gone", phase = "receive", code = 7 }
+    end } })
+    local _, err = restricted({ "wallet.coins" }).wallet:coins()
+    assert.same({ "transport", "unknown", true, "gone", "receive", "7", "wallet.coins" },
+      { err.kind, err.outcome, err.retryable, err.message, err.phase, err.code, err.operation })
+    _, err = restricted({ "wallet.transfer" }).wallet:transfer(TRANSFER)
+    assert.same({ "unknown", nil, nil }, { err.outcome, err.intent, err.advice })
+    assert.equal("an operation without a name", rejected(restricted({ "wallet.coins" }):call(5)).operation)
+  end)
+
   it("rejects every other operation as an argument, and sends nothing", function()
     local limited = restricted { "wallet.deposit_history" }
     for _, row in ipairs(purser.operations) do
@@ -93,7 +131,8 @@ describe("a restricted client", function()
     for expected, list in pairs { ["wallet.withdraws"] = { "wallet.withdraws" }, ["wallet.widthdraw*"] = {
       "wallet.widthdraw*" },
       ["has no name; give a text"] = { 1 }, ["did you mean \"wallet.coins\""] = { "wallet.coin" },
-      ["operations are missing"] = false } do
+      ["operations are missing"] = false, ["operations are no list"] = { "wallet.coins", a = "wallet.coins" },
+      ["give their names without keys"] = { [3] = "wallet.coins" } } do
       local limited, err = purser.restricted(client, list or nil)
       assert.is_nil(limited)
       assert.equal("config", err.kind)

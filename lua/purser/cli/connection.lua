@@ -128,7 +128,7 @@ local function safeguards(options)
     local journal, message = open_journal(options.journal)
     if not journal then return nil, message end
     made.journal = journal
-    terminal.settings.resume = ("`purser journal recover%s` finds out what became of it"):format(M.words(options))
+    terminal.settings.recover = "purser journal recover" .. M.words(options)
   end
   for _, path in ipairs(guards) do
     local message = add_guard(made, path, options)
@@ -182,11 +182,12 @@ end
 --- Returns what of a command line names service, keys and journal, as words of a shell: a command that is
 --- printed goes on where this one was.
 ---@param options table       of the command line
+---@param reads boolean|nil   of a command that reads, and so takes no journal and no policy
 ---@return string  begins with a blank, unless it is empty
-function M.words(options)
+function M.words(options, reads)
   local words = { "" }
-  for _, name in ipairs { "journal", "policy", "account", "credentials", "base_url", "profile" } do
-    if options[name] then
+  for i, name in ipairs { "journal", "policy", "account", "credentials", "base_url", "profile" } do
+    if options[name] and not (reads and i < 3) then
       words[#words + 1] = ("--%s %s"):format((name:gsub("_", "-")), values.shell_word(options[name]))
     end
   end

@@ -85,13 +85,10 @@ local function show_steps(list, options)
   report.write(output.rows(STEPS, list, options), options.raw)
 end
 
--- Shows what was done. Returns the exit code.
+-- Shows what was done; as JSON it is a part of the error. Returns the exit code.
 local function finish(options, done, err)
-  show_steps(done or err.details and err.details.done or {}, options)
-  if not err then return report.DONE end
-  if err.kind ~= "workflow" then return report.workflow_failure(err) end
-  report.say("%s", tostring(err))
-  return err.outcome == "unknown" and report.UNKNOWN or report.REJECTED
+  if done or options.format ~= "json" then show_steps(done or err.details and err.details.done or {}, options) end
+  return err and report.workflow_failure(err) or report.DONE
 end
 
 -- Writes what a plan says.

@@ -42,9 +42,9 @@ end
 -- which means that the service rejected it.
 local function code_of(problem)
   if type(problem) == "table" and problem.exit_code then return problem.exit_code end
-  terminal.settings.has_output = nil -- it is not whole
   local interrupted = tostring(problem):find("interrupted!", 1, true)
   local summary, is_open = what_happened()
+  if is_open or not interrupted then terminal.settings.has_output = nil end -- it is not whole
   terminal.clear_line()
   terminal.say("%s%s; %s", interrupted and "interrupted" or "stopped by an error of its own: ",
     interrupted and "" or tostring(problem), summary)
@@ -54,8 +54,8 @@ local function code_of(problem)
   if interrupted and terminal.settings.stopped then
     terminal.settings.stopped()
   elseif is_open then
-    terminal.say("OUTCOME UNKNOWN: do not do it again by hand; %s", terminal.settings.resume
-      or "look what became of it")
+    terminal.say("OUTCOME UNKNOWN: do not do it again by hand; %s", terminal.settings.recover
+      and ("`%s` finds out what became of it"):format(terminal.settings.recover) or "look what became of it")
   end
   return is_open and UNKNOWN or interrupted and INTERRUPTED or OWN_ERROR
 end
@@ -64,7 +64,7 @@ end
 local function dispatch(options, names, command)
   local _, code = xpcall(function()
     output.check(options, command)
-    terminal.settings.words = connection.words(options)
+    terminal.settings.words, terminal.settings.again = connection.words(options, true), nil
     terminal.settings.journal_words = options.journal and " --journal " .. values.shell_word(options.journal)
     if command.row then return operation.run(command.row, options) end
     options.action = options.action or names[3]
@@ -86,6 +86,7 @@ local function run_into_file(options, names, command)
   terminal.settings.output = nil
   if code > 0 and not (code < NOT_WRITTEN and terminal.settings.has_output) then -- some codes say what the result says
     draft.discard()
+    terminal.settings.has_output = nil
     if code < OWN_ERROR then terminal.say("--output %s was left as it was", path) end
     return code
   end
@@ -93,6 +94,7 @@ local function run_into_file(options, names, command)
   ok, reason = draft.commit()
   if ok then return math.max(code, terminal.settings.after_output and terminal.settings.after_output() or code) end
   terminal.say("--output %s could not be written: %s", path, tostring(reason))
+  terminal.settings.has_output = nil
   return NOT_WRITTEN
 end
 
@@ -113,7 +115,7 @@ local function run(words)
   end
   core.harden_process() -- no core file, and no other process of this user, sees the keys
   credentials.take_secret()
-  terminal.settings.json, terminal.settings.line = wants_json(words), values.command_line(words)
+  terminal.settings.line = values.command_line(words)
   words = grammar.normal(words, commands.shared())
   local options, names, command, named = grammar.parse(commands.root(), words)
   if not options then
@@ -124,8 +126,9 @@ local function run(words)
   end
   if options.help then return terminal.write(help.text(options.help, names)) and 0 or 5 end
   terminal.settings.quiet, terminal.settings.no_input = options.quiet, options.no_input
-  terminal.settings.json, terminal.settings.is_table = options.format == "json", options.format == "table"
-  terminal.settings.time, terminal.settings.color, terminal.settings.resume = options.time, options.color, nil
+  terminal.settings.json = options.format == "json" or options.json
+  terminal.settings.is_table = options.format == "table"
+  terminal.settings.time, terminal.settings.color, terminal.settings.recover = options.time, options.color, nil
   return (options.output and run_into_file or dispatch)(options, names, command)
 end
 
@@ -134,8 +137,10 @@ end
 ---@return integer
 function M.run(arguments)
   fill_streams()
+  terminal.settings.json, terminal.settings.has_output = wants_json(arguments), nil
+  terminal.settings.failure, terminal.settings.said = nil, nil
   local _, code = xpcall(function() return run(arguments) end, code_of)
-  return code
+  return terminal.finish(code)
 end
 
 return M

@@ -22,8 +22,7 @@ end
 function M.start(options)
   local limits, err = connection.open(options):limits()
   if limits then return report.write(output.rows(TITLES, limits.pools, options)) end
-  report.say("%s", report.sentence(err))
-  return report.NOT_SENT
+  report.fail(report.NOT_SENT, "%s", report.sentence(err))
 end
 
 return M

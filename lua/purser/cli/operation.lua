@@ -77,7 +77,7 @@ end
 local function stop_unread(err)
   local code = report.failure(catalogue.by_name["wallet.coins"], {}, err)
   report.say("nothing was sent, because the coins and networks cannot be read%s",
-    err.outcome == "rejected" and "; --unchecked sends it as typed" or "")
+    err.code == "700007" and "; --unchecked sends it as typed" or "")
   report.stop(code)
 end
 
@@ -86,11 +86,11 @@ local function say_warnings(plan)
 end
 
 -- Says what keeps a plan from being executed, and ends the command.
-local function reject(plan)
-  terminal.fail("%s: nothing was sent", plan.title)
+local function reject(plan, options)
+  terminal.fail("%s: nothing was sent%s", plan.title, options.format == "json" and ": "
+    .. table.concat(plan.problems, "; ") or "")
   for _, problem in ipairs(plan.problems) do report.say("error: %s", problem) end
   say_warnings(plan)
-  if plan.has_doubtful_address then report.say("--unchecked takes the address as it is") end
   report.stop(report.BAD_INPUT)
 end
 
@@ -120,7 +120,7 @@ local function plan_withdrawal(client, row, params, options)
   for _, problem in ipairs(plan.problems) do add("error", problem) end
   for _, warning in ipairs(plan.warnings) do add("warning", warning) end
   if options.plan then show_plan(plan, fields, options) end
-  if not plan.ok then reject(plan) end
+  if not plan.ok then reject(plan, options) end
   if options.yes then
     report.say("%s over %s (%s)", plan.title, tostring(plan.network.netWork), tostring(plan.network.network))
     say_warnings(plan)
@@ -304,10 +304,9 @@ end
 -- Says what a call failed with, or finds out. Returns the exit code.
 local function fail(client, row, params, err, options)
   if options.reconcile and err.outcome == "unknown" then return M.find_out(client, row, params, err, options) end
-  local code = report.failure(row, params, err)
-  if not (err.details and err.details.plan) then return code end
-  report.write(err.details.plan, true) -- which persons have to sign
-  return report.NOT_SENT
+  local code, plan = report.failure(row, params, err), err.details and err.details.plan
+  if plan and options.format ~= "json" then report.write(plan, true) end -- which persons have to sign
+  return plan and report.NOT_SENT or code
 end
 
 -- Shows the result of a call that was made before. Returns the exit code.
@@ -345,6 +344,7 @@ function M.run(row, options)
   if options.key and not sources.journal then
     report.bad_input("--key needs --journal FILE: without one nothing is known of an earlier call")
   end
+  terminal.settings.again = options.key and terminal.settings.line
   local call_options = { extra_params = extra_of(options), key = options.key, asked = params, info = {} }
   if not (options.plan or options.dry_run) then -- of what was made before, nothing is checked, planned or asked
     local result, problem = client:recall(row.full_name, params, call_options)

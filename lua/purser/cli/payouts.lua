@@ -18,6 +18,7 @@ local purser = lazy "purser"
 local M = {}
 
 local TITLES = payouts_grammar.TITLES
+local unpack = table.unpack or unpack -- luacheck: ignore
 
 M.grammar = payouts_grammar.grammar
 
@@ -82,9 +83,7 @@ local function fail(err, payments, path)
   for _, payment in ipairs(key and payments or {}) do
     if payment.key == key then report.bad_input("%s:%d: %s", path, payment.line, report.sentence(err)) end
   end
-  if err.kind ~= "workflow" then report.stop(report.workflow_failure(err)) end
-  report.say("%s", tostring(err))
-  report.stop(err.outcome == "unknown" and report.UNKNOWN or report.NOT_SENT)
+  report.stop(report.workflow_failure(err))
 end
 
 -- Returns the result of a call of the queue, or ends the command.
@@ -169,14 +168,7 @@ end
 
 -- Ends the command where a plan has errors, or rows that differ from what was or may have been sent.
 local function reject(plan, options)
-  local is_doubtful = false
-  for _, payment in ipairs(plan.payments) do
-    is_doubtful = is_doubtful or payment.problems[1] and payment.has_doubtful_address
-  end
-  if plan.bad > 0 then
-    report.bad_input("%d of %d payments have errors; nothing was sent%s", plan.bad, #plan.payments,
-      is_doubtful and "; --unchecked takes addresses as they are" or "")
-  end
+  if plan.bad > 0 then report.bad_input("%d of %d payments have errors; nothing was sent", plan.bad, #plan.payments) end
   if not plan.refused[1] then return end
   for _, line in ipairs(payments_plan.refused(plan, commands(options))) do report.say("%s", line) end
   report.bad_input "nothing was sent, nothing was changed"
@@ -205,9 +197,15 @@ function actions.plan(options)
     report.say("%d of %d payments look like a mistake (odd, above): --yes alone does not pay them, --allow-equal does",
       plan.odd, #plan.payments)
   end
-  report.note("next: %s%s%s%s%s", command_of(options, "run", options.file),
-    options.operation and " --operation " .. options.operation or "", options.unchecked and " --unchecked" or "",
-    options.decimal and " --decimal " .. options.decimal or "", at.sources.is_named and "" or " --account NAME")
+  local words = { "run", options.file }
+  for _, name in ipairs { "operation", "decimal" } do
+    if options[name] then words[#words + 1], words[#words + 2] = "--" .. name, options[name] end
+  end
+  for _, filter in ipairs(options.filter) do
+    words[#words + 1], words[#words + 2] = "--filter", table.concat(filter, "=")
+  end
+  if options.unchecked then words[#words + 1] = "--unchecked" end
+  report.note("next: %s%s", command_of(options, unpack(words)), at.sources.is_named and "" or " --account NAME")
 end
 
 --------------------------------------------------------------------------------------------------------- the result
@@ -297,14 +295,12 @@ end
 local function check_unasked(plan, options)
   if plan.changed[1] then
     for line in payments_plan.changed(plan):gmatch "[^\n]+" do report.say("%s", line) end
-    report.say "payouts: rows were changed, so nothing was sent; confirm them without --yes"
-    report.stop(report.NOT_SENT)
+    report.fail(report.NOT_SENT, "payouts: rows were changed, so nothing was sent; confirm them without --yes")
   end
   if plan.odd > 0 and not options.allow_equal then
     for _, line in ipairs(payments_plan.notes(plan, true)) do report.say("%s", line) end
-    report.say("payouts: %d of %d payments look like a mistake, so nothing was sent; if they are right, give "
-      .. "--allow-equal, or confirm them without --yes", plan.odd, #plan.payments)
-    report.stop(report.NOT_SENT)
+    report.fail(report.NOT_SENT, "payouts: %d of %d payments look like a mistake, so nothing was sent; if they are "
+      .. "right, give --allow-equal, or confirm them without --yes", plan.odd, #plan.payments)
   end
   for line in payments_plan.kept(plan, commands(options)):gmatch "[^\n]+" do report.say("%s", line) end
   for _, warning in ipairs(plan.shortages) do report.say("warning: %s", warning) end
@@ -327,6 +323,7 @@ end
 -- Runs a plan that was confirmed. Returns the report; false where the queue changed, so that it is shown again.
 local function run(at, plan, options)
   if not plan.send[1] then return got(at.queue:report()) end
+  terminal.settings.again = terminal.settings.line
   terminal.settings.stopped = function()
     for _, line in ipairs(payments_plan.stopped(plan, at.queue, terminal.settings.line)) do terminal.say("%s", line) end
   end
@@ -335,8 +332,8 @@ local function run(at, plan, options)
   terminal.settings.stopped = nil
   if counts then return counts end
   if err.code ~= "payouts.changed_since" then fail(err, plan.payments, plan.path) end
+  if options.yes then report.fail(report.NOT_SENT, "%s", err.message) end
   report.say("%s", err.message)
-  if options.yes then report.stop(report.NOT_SENT) end
   return false
 end
 
@@ -384,11 +381,11 @@ function actions.report(options) show_list(got(look(options).queue:list()), opti
 
 -- The actions on one payment: the question, the states it needs, its past form, the command that follows, and how.
 local acts = {
-  retry = { "This puts a payment back, which the next run makes", "failed or is undecided", "put back", "run",
+  retry = { "This puts a payment back, which the next run makes", "failed, is undecided or was dropped", "put back", "run",
     function(at, options) return at.queue:retry(options.key) end },
   drop = { "This gives a payment up", "waits, failed or is undecided", "dropped", "status",
     function(at, options) return at.queue:drop(options.key) end },
-  settle = { "This says what you know of a payment", "failed or is undecided", "settled", "run",
+  settle = { "This says what you know of a payment", "failed, is undecided or was dropped", "settled", "run",
     function(at, options)
       if options.word == "not_done" then return at.queue:retry(options.key, { force = true }) end
       return at.queue:settle(options.key, options.record)
@@ -413,10 +410,10 @@ local function act_on(options)
   local done
   done, err = act[5](at, options)
   if done == nil then
-    report.say("%s", (report.sentence(err):gsub("the option force = true says so", ("`%s` says so"):format(
-      command_of(options, "settle", options.key, "not_done")))))
-    if err.code == "payouts.done" then return report.DONE end
-    return err.outcome == "unknown" and report.UNKNOWN or report.BAD_INPUT
+    local text = report.sentence(err):gsub("the option force = true says so", ("`%s` says so"):format(
+      command_of(options, "settle", options.key, "not_done")))
+    local code = err.code == "payouts.done" and report.DONE or err.outcome == "unknown" and report.UNKNOWN
+    report.fail(code or report.BAD_INPUT, "%s", text)
   end
   if not done then
     report.bad_input('payouts %s: payment "%s" is %s; only one that %s is %s', options.action, options.key,

@@ -50,14 +50,14 @@ local list = {
     { QUEUE }, function() return output.group(), connection.safety, connection.service end },
   { "report", "Show every payment with its state and the service's id.", {}, "--queue june --csv", { QUEUE },
     function() return output.group(M.TITLES), connection.safety, connection.service end },
-  { "retry", "Look again for a payment that failed or is undecided, and put it back where it was not made.",
+  { "retry", "Look again for a payment that failed, is undecided or was dropped, and put it back where it was not made.",
     { { "key", "Key of the payment." } }, "inv-17 --queue june", { QUEUE, YES },
     function() return connection.safety, connection.service end },
   { "drop", "Give a payment up that waits, failed or is undecided, where it was not made. Its key stays used.",
     { { "key", "Key of the payment." } }, "inv-17 --queue june", { QUEUE, YES },
     function() return connection.safety, connection.service end },
-  { "settle", "Say what you know of a payment that failed or is undecided: it was made, as this record, or it was not, "
-    .. "and waits again.", { { "key", "Key of the payment." },
+  { "settle", "Say what you know of a payment that failed, is undecided or was dropped: it was made, as this record, or "
+    .. "it was not, and waits again.", { { "key", "Key of the payment." },
       { "word", "done or not_done.", choices = { "done", "not_done" } },
       { "record", "Of one that was made: the id that the service shows.", optional = true } },
     "inv-17 done 766a...", { QUEUE, YES }, function() return connection.safety, connection.service end },

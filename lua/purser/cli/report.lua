@@ -3,7 +3,6 @@
 
 local catalogue = require "purser.cli.catalogue"
 local errors = require "purser.client.call.errors"
-local json = require "purser.json"
 local terminal = require "purser.cli.terminal"
 local values = require "purser.cli.values"
 
@@ -89,11 +88,15 @@ end
 ---@param code integer
 function M.stop(code) error({ exit_code = code }, 0) end
 
---- Says what is wrong with what was asked, and ends the command.
-function M.bad_input(...)
+--- Says what the command fails with, and ends it with an exit code.
+---@param code integer
+function M.fail(code, ...)
   terminal.fail(...)
-  M.stop(M.BAD_INPUT)
+  M.stop(code)
 end
+
+--- Says what is wrong with what was asked, and ends the command.
+function M.bad_input(...) M.fail(M.BAD_INPUT, ...) end
 
 --- Returns what it is given. Ends the command where that begins with nil or false, and a message or an error.
 function M.must(value, problem, ...)
@@ -135,34 +138,41 @@ function M.lost_key(row, account, api_key)
   return M.NOT_WRITTEN
 end
 
---- Prints an error as one line of JSON.
----@param err purser.Error
----@param cure string|nil
-function M.say_error(err, cure)
+-- Says what the command failed with, a line for each text; with --json the error is that of the command.
+local function say_error(err, advice, cure, ...)
+  for _, text in ipairs(terminal.settings.json and {} or { ... }) do M.say("%s", text) end
   local members = {}
   for _, name in ipairs { "message", "kind", "outcome", "operation", "parameter", "code", "phase", "http_status",
-    "retry_after", "advice" } do
+    "retry_after" } do
     local value = err[name]
-    if name == "message" or name == "advice" then value = value and in_shell(value) end
+    if name == "message" then value = in_shell(value) end
     if type(value) == "string" or type(value) == "number" then members[#members + 1] = { name, value } end
   end
-  if cure then members[#members + 1] = { "hint", in_shell(cure) } end
-  terminal.say_json(json.object { { "error", json.object(members) } })
+  members[#members + 1] = advice and { "advice", advice } or nil
+  members[#members + 1] = cure and { "hint", in_shell(cure) } or nil
+  for _, name in ipairs { "plan", "done" } do -- what persons have to sign; the steps that were done before
+    members[#members + 1] = err.details and err.details[name] and { name, err.details[name] } or nil
+  end
+  terminal.settings.failure = members
 end
 
+-- Says what is to be done about a call whose outcome is unknown. Returns the exit code.
 local function unknown(row, params, err)
-  if terminal.settings.json then M.say_error(err) end
   if row.effect == "read" then
     local text = errors.text(err)
     if text:find("interrupted!", 1, true) then error("interrupted!", 0) end -- Ctrl-C, which a transport met
-    M.say("no answer: %s", (in_shell(text):gsub(", outcome unknown", "")))
-    M.say("it only reads, so it may be run again")
+    say_error(err, nil, nil, "no answer: " .. in_shell(text):gsub(", outcome unknown", ""),
+      "it only reads, so it may be run again")
     return M.NOT_SENT
   end
-  M.say("OUTCOME UNKNOWN: %s", in_shell(errors.text(err)))
-  local command = reconciling_command(row, params)
-  if command then M.say("see what became of it with: %s", command) end
-  if terminal.settings.resume then M.say("%s", terminal.settings.resume) end
+  local look, again = reconciling_command(row, params), terminal.settings.again
+  local recover = terminal.settings.recover
+  local cure = again and "run the same line again: it looks first, and pays nothing twice"
+    or recover and ("`%s` finds out what became of it"):format(recover)
+    or look and "see what became of it with: " .. look
+  local hint = nil -- the error's own
+  if again then hint = false end
+  say_error(err, again or recover or look, nil, "OUTCOME UNKNOWN: " .. in_shell(errors.text(err, hint)), cure)
   return M.UNKNOWN
 end
 
@@ -187,13 +197,7 @@ function M.failure(row, params, err, cure)
   end
   cure = cure or M.cure(err)
   local argument = typed_argument(row, params, err)
-  if terminal.settings.json then
-    M.say_error(err, cure)
-  elseif argument then
-    M.say("%s; nothing was sent", argument)
-  else
-    M.say("%s", in_shell(errors.text(err, cure)))
-  end
+  say_error(err, nil, cure, argument and argument .. "; nothing was sent" or in_shell(errors.text(err, cure)))
   return M.code_of(err)
 end
 

@@ -7,7 +7,7 @@ local report = require "purser.cli.report"
 
 local M = {}
 
-local FORMATS = { "hledger", "beancount", "csv", "jsonl", "html" }
+local FORMATS = { "hledger", "beancount", "csv", "jsonl", "rotki", "html" }
 
 function M.grammar()
   return {
@@ -17,7 +17,7 @@ function M.grammar()
     { "Options", books_command.database_option "--books",
       { "--from", "<day>", "The first day, or a time: 2026-10-01.", required = true },
       { "--to", "<day>", "The first day that does not count.", required = true },
-      { "--format", "<format>", "hledger (which ledger reads), beancount, csv, jsonl or html.", choices = FORMATS,
+      { "--format", "<format>", "hledger (ledger, too), beancount, csv, jsonl, rotki or html.", choices = FORMATS,
         default = "hledger" },
       { "--fee", "<place>", "Where the fee of a withdrawal stands when neither a deposit nor a balance shows it: "
         .. "on_top (default) or inside.", choices = { "on_top", "inside" } },

@@ -50,33 +50,45 @@ function M.clear_line()
   shown, is_asked = nil, false
 end
 
---- Prints a value on standard error, as a line of JSON.
-function M.say_json(value)
-  M.clear_line()
-  io.stderr:write(plain_text.as_json(json.encode(value)), "\n")
-end
-
 --- Says something on standard error, on a line of its own; as JSON with --json.
 function M.say(...)
   M.clear_line()
   local text = string.format(...)
-  if M.settings.json then return M.say_json(json.object { { "message", text } }) end
-  text = plain_text.clean(text)
-  io.stderr:write("purser: ", painted(text, 2), "\n")
+  if M.settings.json then
+    M.settings.said = text
+    io.stderr:write(plain_text.as_json(json.encode(json.object { { "message", text } })), "\n")
+  else
+    io.stderr:write("purser: ", painted(plain_text.clean(text), 2), "\n")
+  end
 end
 
---- Says what is wrong with what was asked: with --json as an error that has the form of a call's.
+--- Says what the command fails with; with --json it is the error of the command.
 function M.fail(...)
   if not M.settings.json then return M.say(...) end
-  M.say_json(json.object { { "error", json.object { { "message", string.format(...) }, { "kind", "argument" },
-    { "outcome", "not_sent" } } } })
+  M.settings.failure = { { "message", string.format(...) } }
+end
+
+local OUTCOMES = { "rejected", "not_sent", "not_sent", "unknown", "done" } -- by exit code
+
+--- Ends a command with this exit code. With --json a command without a result prints what it failed with as an object.
+---@param code integer
+---@return integer code
+function M.finish(code)
+  local settings = M.settings
+  if code == 0 or not settings.json or settings.has_output then return code end
+  local failure = settings.failure or { { "message", settings.said or "it failed" } }
+  if not failure[2] then
+    failure[2], failure[3] = { "kind", code == 2 and "argument" or "workflow" }, { "outcome", OUTCOMES[code] }
+  end
+  M.write(plain_text.as_json(json.encode(json.object { { "error", json.object(failure) } })) .. "\n", true)
+  return code
 end
 
 --- Writes to standard output, or to the file of --output. `is_raw` keeps the exact bytes, unless they go to a terminal.
 ---@return any ok, string|nil reason
 function M.write(text, is_raw)
+  M.settings.has_output = true
   if M.settings.output then
-    M.settings.has_output = true
     return M.settings.output:write(is_raw and text or M.lines(text))
   end
   if not is_raw or text:find "[^ -~\n\t]" and core.is_terminal(1) then text = M.lines(text) end

@@ -86,7 +86,7 @@ local function use_keys(self, options)
     return pipeline.use_credentials(self, options.api_key, options.secret_key)
   end
   local secret, message = secrets.of(options)
-  if not secret then return message, message:find("line break", 1, true) and SECRET_ALONE or nil end
+  if not secret then return message, options.secret_key_file and SECRET_ALONE end
   local hint
   message, hint = pipeline.use_credentials(self, options.api_key, secret)
   secret:close()

@@ -2,7 +2,17 @@
 -- The client: what users hold. Its groups have one method an operation, made from the rows; state.lua has the others.
 --
 -- A client has no fields but its groups, and a copy of its profile once that was read. Everything else is in its inner
--- state, which private.lua finds by it.
+-- state, which util/private.lua finds by it. purser.new and each room above call clients. Read the files in this order:
+--
+--   operations/   the service as data: a row for each operation
+--   options       the options of purser.new; build makes a client's inner state of them
+--   init          clients and their groups: a method for each row
+--   call/         one call: pipeline.lua has its stages
+--   state         the methods beside the operations; methods has the walks
+--   history/      histories and lists, complete
+--   transport/    ways to send; transports names them
+--   restricted    a client of few operations; sandbox is the environment of a script that holds one
+--   util/         what knows nothing of the service
 
 local build = require "purser.client.build"
 local lazy = require "purser.client.util.lazy"

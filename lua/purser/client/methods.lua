@@ -7,13 +7,12 @@ local views = require "purser.client.util.views"
 local lazy = require "purser.client.util.lazy"
 local history = lazy "purser.client.history"
 
-local M = { broker = {}, sub_account = {}, wallet = {}, live = {} }
+local M = {}
 
+for _, group in ipairs(operations.all_group_names) do M[group] = {} end
 for _, row in ipairs(operations.list) do
   if row.paging then
-    local name = "each_" .. row.paging.iterator
-    assert(not M[row.group][name], row.full_name .. ": its walk has another's name")
-    M[row.group][name] = function(client, params, opts)
+    M[row.group]["each_" .. row.paging.iterator] = function(client, params, opts)
       return views.view(history.walk(client, row, params, opts))
     end
   end

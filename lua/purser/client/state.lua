@@ -106,6 +106,16 @@ local function request_of(request)
   return { method = request.method, url = request.base_url .. request.target, headers = headers, body = request.body }
 end
 
+-- Returns a request that is not sent: `how` names what builds that of a write call.
+local function request_for(self, how, name, params, opts)
+  local row, err = row_of(name)
+  if not row then return nil, err end
+  local request
+  request, err = (row.effect == "read" and build_read or build.seams.writes[how])(self, row, params,
+    opts or pipeline.no_options)
+  return request and request_of(request), err
+end
+
 --- Checks, builds and signs a request without sending it. A journal records a write call as one that was sent, by the
 --- same rules: its key is used, and what becomes of it is found out. With `info` in opts, `info.intent` is what
 --- client:parse and client:reconcile take of a write call.
@@ -114,16 +124,7 @@ end
 ---@param opts purser.CallOptions|nil
 ---@return purser.Request|nil request, purser.Error|nil err
 function State:prepare(name, params, opts)
-  local row, err = row_of(name)
-  if not row then return nil, err end
-  local request
-  if row.effect ~= "read" then
-    request, err = build.seams.writes.prepare(self, row, params, opts or pipeline.no_options)
-  else
-    request, err = build_read(self, row, params, opts or pipeline.no_options)
-  end
-  if not request then return nil, err end
-  return request_of(request)
+  return request_for(self, "prepare", name, params, opts)
 end
 
 --- Checks a call, and builds its request as it would travel, without what makes it valid: the API key and the signature
@@ -133,16 +134,8 @@ end
 ---@param opts purser.CallOptions|nil
 ---@return purser.Request|nil request, purser.Error|nil err
 function State:preview(name, params, opts)
-  local row, err = row_of(name)
-  if not row then return nil, err end
-  local request
-  if row.effect ~= "read" then
-    request, err = build.seams.writes.preview(self, row, params, opts or pipeline.no_options)
-  else
-    request, err = build_read(self, row, params, opts or pipeline.no_options)
-  end
-  if not request then return nil, err end
-  return without_signature(self.profile, request_of(request))
+  local request, err = request_for(self, "preview", name, params, opts)
+  return request and without_signature(self.profile, request), err
 end
 
 -- Returns the intent that was given to parse, or the `info` that holds it; nil when it is not that of this operation.

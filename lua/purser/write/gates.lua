@@ -7,6 +7,7 @@
 -- An account needs a gate for ever, from the first client on that brought the gate.
 
 local lazy = require "purser.client.util.lazy"
+local registered = require "purser.write.registered"
 local errors = lazy "purser.client.call.errors"
 local digest = lazy "purser.client.util.digest"
 local names_of = lazy "purser.client.util.names_of"
@@ -25,8 +26,6 @@ local LOCK = 7078811 -- held while the tables of gates are made
 ---@field refuse fun(tx: table, account: string): purser.Error  the error of a client that brings none
 ---@field count fun(tx: table, row: table<string, string>, sign: integer)  counts a recorded call again, or no longer
 ---@field prune fun(tx: table, before: string)
-
-local registered = {}
 
 --- Registers a gate, which the option of this name asks for.
 ---@param name string

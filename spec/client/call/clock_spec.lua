@@ -19,6 +19,20 @@ end
 
 local function received(sim, name) return (sim:counts()[name] or { received = 0 }).received end
 
+describe("a clock of one's own", function()
+  it("is read with a check, whichever of its two clocks it is", function()
+    for _, clock in ipairs { service_clock.new(function() return NOW end, function() return 5 end),
+      service_clock.new(nil, function() return 5 end) } do
+      clock.offset = 0
+      local now, problem = clock:read()
+      assert.is_nil(now)
+      assert.matches("did not give a time", problem)
+      clock.offset = NOW
+      assert.equal(NOW + 5, clock:read())
+    end
+  end)
+end)
+
 describe("code 700003", function()
   it("corrects the clock once and reads again", function()
     for _, offset in ipairs { 7200000, -7200000 } do

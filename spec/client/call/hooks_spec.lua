@@ -80,6 +80,15 @@ describe("a hook", function()
   end)
 end)
 
+describe("the time until the rate limit has room", function()
+  it("is whole seconds, rounded up, and one at least", function()
+    local hooks = require "purser.client.call.hooks"
+    for ms, seconds in pairs { [0] = 1, [1] = 1, [1000] = 1, [1001] = 2, [60000] = 60 } do
+      assert.equal(("the rate limit has room in %d s"):format(seconds), hooks.room_text(ms))
+    end
+  end)
+end)
+
 describe("the hook wait", function()
   local now, waits, client
 

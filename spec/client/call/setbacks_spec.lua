@@ -46,13 +46,43 @@ describe("a wait for the rate limit", function()
   end)
 end)
 
+describe("what a request took of the rate limit", function()
+  it("is given back once, where it took some and was certainly not sent", function()
+    local given = {}
+    local limit = { give_back = function(_, takes, at) given[#given + 1] = { takes, at } end, learn = function() end }
+    local state = { _rate_limit = limit }
+    for outcome, takes in pairs { not_sent = "these", unknown = "those", rejected = "others" } do
+      local request = { takes = takes, taken_at = 7 }
+      for _ = 1, 2 do setbacks.learn(state, error, { outcome = outcome }, request) end
+    end
+    setbacks.learn(state, error, { outcome = "not_sent" }, {})
+    assert.same({ { "these", 7 } }, given)
+  end)
+end)
+
+describe("a clock that jumped", function()
+  it("is set right before a signed call, unless the client may not", function()
+    for _, case in ipairs { { true, {}, true, 1 }, { false, {}, true, 0 }, { true, { unsigned = "x" }, true, 0 },
+      { true, {}, false, 0 } } do
+      local asked = 0
+      setbacks.attend_clock({ _correct_clock = case[1], _clock = { jumped = function() return case[3] end,
+        learn = function() asked = asked + 1 return 5 end } }, error, case[2])
+      assert.equal(case[4], asked)
+    end
+  end)
+end)
+
 describe("a clock that the service calls wrong", function()
   local function learn(time, err, request, corrected)
     local state = { _clock = clock.new(function() return 1700000000000 end), _correct_clock = true, _rate_limit = false,
       _timeout_ms = 1000 }
     local asked = 0
-    local was = setbacks.learn(state, function() asked = asked + 1 return time, { message = "no time" } end, err,
-      request, corrected)
+    local was = setbacks.learn(state, function()
+      asked = asked + 1
+      assert.is_true(state._clock.asking) -- others wait meanwhile
+      return time, { message = "no time" }
+    end, err, request, corrected)
+    assert.is_false(state._clock.asking)
     return was, asked, state._clock:read() - 1700000000000
   end
 

@@ -22,6 +22,7 @@ describe("a funds password in plain", function()
       local ok, err = unlisted.take(row, params, "funds_password", params.funds_password, values)
       assert.is_nil(ok)
       assert.same({ "argument", "not_sent", "funds_password" }, { err.kind, err.outcome, err.parameter })
+      assert.equal(params.password ~= nil, err.message:find('is given together with "password"', 1, true) ~= nil)
       assert.is_nil(tostring(err):find("s3cr3t", 1, true))
       assert.same({}, values)
     end

@@ -71,7 +71,7 @@ local function draw_service(number)
   local has_time, paged = row.paging.time_member ~= nil, row.paging.page ~= nil
   local span = row.window and row.window.retention_days == 3 and 2 * DAY or one_of(60000, 3600000, DAY, 6 * DAY)
   local service = { kind = kind, row = row, records = {}, asked = 0, span = span,
-    unit = one_of("ms", "ms", "s", "s", "day"), open_first = roll(2) == 1, open_last = roll(2) == 1,
+    unit = one_of("ms", "s"), open_first = roll(2) == 1, open_last = roll(2) == 1,
     cap = one_of(false, false, false, 10 * roll(20)) or nil, offset = one_of("asked", "shown"),
     order = one_of("new", "new", "new", "old", "none", "ties"),
     total = kind.form and one_of("right", "right", "none", "page", "zero", "capped", "more", "fewer", "pages"),
@@ -90,13 +90,7 @@ local function draw_service(number)
   return service
 end
 
-local function day_of(time)
-  return math.floor(time / DAY)
-end
-
-local units = {
-  ms = function(time) return time end, s = function(time) return math.floor(time / 1000) end, day = day_of,
-}
+local units = { ms = function(time) return time end, s = function(time) return math.floor(time / 1000) end }
 
 local function inside_of(service, first, last)
   local unit, list = units[service.unit], {}
@@ -227,7 +221,7 @@ end
 
 -- Tells whether nothing about it is a reason for an error.
 local function is_plain(service)
-  return service.unit ~= "day" and service.order ~= "ties" and service.growth == 0 and not service.cap
+  return service.order ~= "ties" and service.growth == 0 and not service.cap
     and (not service.total or service.total == "right" or service.total == "none")
     and (not service.beyond or service.beyond == "empty")
 end

@@ -129,7 +129,8 @@ describe("a page", function()
   it("that makes no sense is an error for a strict source: every record has a time", function()
     local cases = {
       { { data = { {} } }, strict = true },
-      { { data = { 5 } }, strict = true }, { { data = { { timestamp = 1700000000 } } }, strict = true },
+      { { data = { 5 } }, strict = true }, { { data = { { timestamp = 999999999999 } } }, strict = true },
+      { { data = { { timestamp = 10000000000000 } } }, strict = true },
     }
     for i, case in ipairs(cases) do
       local source = source_of(PAGE, { case[1] }, { strict = case.strict, time = "timestamp" })
@@ -137,6 +138,19 @@ describe("a page", function()
       assert.is_nil(records, i)
       assert.same({ "decode", "unknown", true, PAGE }, { err.kind, err.outcome, err.retryable, err.operation })
       if case.strict then assert(pages.ask(source_of(PAGE, { case[1] }), 1, 2, 1)) end
+    end
+    for _, time in ipairs { 1e12, 9999999999999 } do
+      assert(pages.ask(source_of(PAGE, { { data = { { timestamp = time } } } }, { strict = true, time = "timestamp" })))
+    end
+  end)
+
+  it("without records is none for a strict source where a total names some, on the first page alone", function()
+    for page, is_senseless in pairs { [0] = true, [1] = true, [2] = false } do
+      local source = source_of(PAGE, { { data = {}, totalRecords = 3, totalPageNum = 1 } },
+        { strict = true, time = "timestamp" })
+      local records, err = pages.ask(source, 1, 2, page > 0 and page or nil)
+      assert.equal(is_senseless, records == nil)
+      assert.equal(is_senseless, err ~= nil and type(err) == "table" and err.kind == "decode")
     end
   end)
 end)

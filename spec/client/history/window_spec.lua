@@ -21,13 +21,13 @@ describe("what the proof of an end costs", function()
     return #client.asked
   end
 
-  it("is one request where weeks hold fewer than ten records: the history might count in days", function()
-    assert.equal(13 + 1, requests(7))
+  it("is nothing where weeks hold fewer than ten records", function()
+    assert.equal(13, requests(7))
   end)
 
   it("is two requests for each answer that is longer than all before", function()
-    assert.equal(13 + 1, requests(100, { shows_at_least = 1000 }))
-    assert.equal(23, requests(100)) -- weeks of 100, 101 ... are longer by one now and then
+    assert.equal(13, requests(100, { shows_at_least = 1000 }))
+    assert.equal(22, requests(100)) -- weeks of 100, 101 ... are longer by one now and then
     assert.equal(3, (function()
       local records = spread(50, 3600000, "insertTime", "txId")
       local client = client_of(function(_, params) return between(records, params, "insertTime") end)
@@ -54,7 +54,7 @@ describe("what the proof of an end costs", function()
       assert.equal(60, #assert(history.each(client, "wallet.internal_transfer_history", more):collect()))
       return #client.asked
     end
-    assert.equal(3, count {})
+    assert.equal(2, count {})
     assert.equal(1, count { shows_at_least = 100 })
   end)
 end)
@@ -114,60 +114,6 @@ describe("a second with many records, of a service that counts in seconds", func
     end)
     assert.equal(3000, #assert(history.each(client, "wallet.deposit_history", { from = NOW - 6 * DAY }):collect()))
     assert.is_true(#client.asked < 40, #client.asked)
-  end)
-end)
-
-describe("a history that counts its bounds in days", function()
-  local DAYS = 20 * DAY
-
-  -- Deposits of the days before now, shown by the days of the bounds, but for the first and the last.
-  local function days(times)
-    local records = {}
-    for i, time in ipairs(times) do records[i] = { txId = tostring(i), insertTime = time } end
-    return client_of(function(_, params)
-      local inside = {}
-      for _, record in ipairs(records) do
-        local day = math.floor(record.insertTime / DAY)
-        if day > math.floor(params.startTime / DAY) and day < math.floor(params.endTime / DAY) then
-          inside[#inside + 1] = record
-        end
-      end
-      return inside
-    end)
-  end
-
-  local function collect(client, from, to)
-    client.asked = {}
-    return history.each(client, "wallet.deposit_history", { from = from, to = to }):collect()
-  end
-
-  it("ends a walk with an error, by records that it shows or by those around it", function()
-    for _, times in ipairs { { NOW - 3 * DAY }, { NOW - 60000 }, { NOW - 60000, NOW - 3 * DAY } } do
-      local records, err = collect(days(times), NOW - 5 * DAY)
-      assert.is_nil(records)
-      assert.matches("may count its bounds in days", err.message)
-    end
-    assert.is_nil((collect(days { NOW - 90000 }, NOW - 100000, NOW - 80000)))
-  end)
-
-  it("costs nothing more once it is known not to count so, and one request a day where nothing is shown", function()
-    local client = client_of(function(_, params)
-      return between({ { txId = "1", insertTime = NOW - 3 * DAY } }, params, "insertTime")
-    end)
-    for i, asked in ipairs { 4, 3, 3 } do
-      assert.equal(1, #assert(collect(client, NOW - DAYS)))
-      assert.equal(asked, #client.asked, i)
-    end
-    local edge = client_of(function(_, params)
-      assert.is_true(params.startTime >= NOW - 90 * DAY) -- beyond its reach the service rejects a window
-      return between({ { txId = "1", insertTime = NOW - 90 * DAY + 5 } }, params, "insertTime")
-    end)
-    assert.equal(1, #assert(collect(edge, NOW - 90 * DAY, NOW - 89 * DAY)))
-    local quiet = days {}
-    for i, asked in ipairs { 2, 1, 1 } do
-      assert.same({}, collect(quiet, NOW - DAY))
-      assert.equal(asked, #quiet.asked, i)
-    end
   end)
 end)
 
@@ -260,6 +206,13 @@ describe("a window", function()
     local none, err = window.read(lacking, part)
     assert.is_nil(none)
     assert.matches("a record that was shown before is missing between", err.message)
+  end)
+
+  it("within a second is divided between the records at its ends", function()
+    local times = {}
+    for i = 1, 1200 do times[i] = i <= 600 and first or first + 400 end
+    local found = assert(window.read(source_of(deposits(times)), { first = first, last = first + 400 }))
+    assert.same({ first + 399, 400, true }, { found.at, found.span, found.is_part })
   end)
 
   it("of one millisecond that holds more than an answer is an error that names it", function()

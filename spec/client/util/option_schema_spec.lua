@@ -36,6 +36,19 @@ describe("a value", function()
   end)
 end)
 
+describe("a list", function()
+  it("has no holes and no other members", function()
+    for _, list in ipairs { {}, { 1 }, { "a", {}, false } } do assert.is_true(option_schema.is_list(list)) end
+    for _, other in ipairs { { a = 1 }, { 1, nil, 3 }, { 1, a = 1 }, { [0] = 1 }, { [2] = 1 } } do
+      assert.is_false(option_schema.is_list(other))
+    end
+    assert.is_true(option_schema.matches({ "a", "b" }, option_schema.TEXTS))
+    for _, other in ipairs { "a", 5, { 1 }, { "a", b = "c" }, { "a", nil, "c" } } do
+      assert.is_false(option_schema.matches(other, option_schema.TEXTS))
+    end
+  end)
+end)
+
 describe("options", function()
   it("that all fit give nothing, and no table at all is a message", function()
     for _, ask in ipairs { option_schema.check, option_schema.text } do

@@ -34,6 +34,26 @@ describe("a text of others", function()
     end)
   end
 
+  it("hides exactly these characters beyond ASCII", function()
+    local function encoded(point)
+      local low = point % 64 + 128
+      local middle, high = math.floor(point / 64) % 64 + 128, math.floor(point / 4096)
+      if point < 0x800 then return string.char(math.floor(point / 64) + 0xC0, low) end
+      if point < 0x10000 then return string.char(high + 0xE0, middle, low) end
+      return string.char(math.floor(high / 64) + 0xF0, high % 64 + 128, middle, low)
+    end
+    local hidden = {}
+    for first, last in ([[80-9F AD-AD 34F-34F 61C-61C 115F-1160 17B4-17B5 180B-180F 200B-200F 2028-202E 2060-206F
+      3164-3164 FE00-FE0F FEFF-FEFF FFA0-FFA0 FFF0-FFFB 1BCA0-1BCA3 1D173-1D17A E0000-E0FFF]]):gmatch "(%x+)-(%x+)" do
+      for point = tonumber(first, 16), tonumber(last, 16) do hidden[point] = true end
+    end
+    for _, range in ipairs { { 0x80, 0xD7FF }, { 0xE000, 0x10FFF }, { 0x1BC00, 0x1D200 }, { 0xDFFF0, 0xE1010 } } do
+      for point = range[1], range[2] do
+        if plain_text.is_plain(encoded(point)) == (hidden[point] or false) then error(("U+%04X"):format(point)) end
+      end
+    end
+  end)
+
   it("stays as it is where everybody can see all of it", function()
     for _, text in ipairs { "", "balance too small", "\228\189\153\233\162\157\228\184\141\232\182\179", "\195\169+%",
       "\240\159\146\182", "\\x1B", "\227\128\128", "\244\143\191\191" } do
@@ -76,7 +96,7 @@ describe("an error", function()
   it("is one line of a log, whatever it quotes", function()
     local err = require("purser.client.call.errors").argument("coin",
       'parameter "coin" is "x\npurser: all is well\27[2J"')
-    assert.equal('spec/client/util/plain_text_spec.lua:77: '
+    assert.equal('spec/client/util/plain_text_spec.lua:97: '
       .. 'parameter "coin" is "x\\x0Apurser: all is well\\x1B[2J" [outcome not_sent]', tostring(err))
   end)
 end)

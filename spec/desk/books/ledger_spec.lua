@@ -5,8 +5,9 @@
 local books_world = require "books_world"
 local files = require "files"
 local ledger = require "purser.desk.books.ledger"
+local records = require "purser.desk.books.record"
 
-local MINUTE = 60000
+local MINUTE, NOW = 60000, 1700000000000
 local OUTSIDE = "TXbuy5rFPKWTMsHX6XgYoTTyEBRKoPf7aJ"
 
 -- Returns the facts about each withdrawal of a world whose fee is where it says: "on top", "inside", and how it is
@@ -75,5 +76,55 @@ describe("The fee of a withdrawal", function()
   it("is assumed on top where nothing shows it, or where the user says", function()
     assert.equal("on top, assumed", facts_of("inside", false, false))
     assert.equal("inside, assumed", facts_of("inside", false, false, { fee = "inside" }))
+  end)
+end)
+
+describe("The versions of a record", function()
+  after_each(files.remove_kept)
+
+  -- Books with a withdrawal that the service showed in so many states, one after the other.
+  local function changed(count)
+    local books = books_world.open(books_world.new { subs = 0 })
+    for step = 1, count do
+      local rows = {}
+      records.add(rows, "withdrawal", { id = "w", coin = "USDT", amount = "20", transactionFee = "0", applyTime = NOW,
+        address = OUTSIDE, status = step % 2 == 1 and 2 or 3, transHash = ("%d"):format(step) },
+        { account = "Account", owner = "Main", source = "s", asset = tostring, is_own = tostring })
+      books.store:write(function(tx, rev)
+        books.store:apply(tx, { rows = rows, source = "s", asked_at = ("%d"):format(NOW + step) }, rev)
+      end)
+    end
+    return books
+  end
+
+  local function versions_at(books, rev)
+    local versions = ledger.at(books, ("%012d"):format(rev)).records[1].versions
+    local list = {}
+    for i, version in ipairs(versions) do list[i] = version.state .. " " .. version.tx .. " " .. version.seen - NOW end
+    return table.concat(list, ", ")
+  end
+
+  it("are what it was at each revision, with a person's word behind them", function()
+    local books = changed(3)
+    assert.equal("2 1 1", versions_at(books, 1))
+    assert.equal("2 1 1, 3 2 2", versions_at(books, 2))
+    assert.equal("2 1 1, 3 2 2, 2 3 3", versions_at(books, 3))
+    assert.equal("2 1 1, 3 2 2, 2 3 3", versions_at(books, 9))
+    local rid = books.store:rows "SELECT rid FROM purser_books_record"[1].rid
+    for how, said in pairs { success = "sent", failed = "void" } do
+      assert(books:settle(rid, how))
+      local last = ledger.at(books, books.store:rev()).records[1].row
+      local word = books.store:rows "SELECT at, rev FROM purser_books_word ORDER BY rev DESC LIMIT 1"[1]
+      assert.same({ said, word.at, word.at, word.rev, "20" }, { last.said, last.booked, last.seen, last.rev,
+        last.amount })
+    end
+    books:close()
+  end)
+
+  it("may be more than the tables that Lua follows one behind another", function()
+    local books = changed(2100)
+    assert.equal(2100, #ledger.at(books, books.store:rev()).records[1].versions)
+    assert.truthy((books:statement { from = "2023-11-01", to = "2023-12-01" }))
+    books:close()
   end)
 end)

@@ -41,6 +41,9 @@ describe("match.pairs", function()
       row("d2", "20", 90000000, { tx = "ab:0" }) })))
     assert.same({}, (pairs_of({ row("w", "20", 0) }, { row("d", "20", 90000000) })))
     assert.same({}, (pairs_of({ row("w", "20", 0) }, { row("d", "20", -600000) })))
+    assert.same({ "w=d1" }, (pairs_of(withdrawals, { row("d2", "20", 1000, { tx = "cd" }), row("d1", "20", 0) })))
+    assert.same({ "w=d1" }, (pairs_of({ row("w", "20", 0) }, { row("d3", "20", 90000000), row("d2", "20", 90000001),
+      row("d1", "20", 0) }))) -- in the order of time, whatever their own is
   end)
 
   it("leaves two candidates open until a person says which", function()
@@ -69,20 +72,53 @@ describe("match.pairs", function()
     assert.same({}, (pairs_of({ row("w1", "20", 0), row("w2", "20", -86399000) }, deposits)))
   end)
 
-  it("takes four times the steps for four times the withdrawals to one own address", function()
-    local function steps(n)
-      local withdrawals, deposits, count = {}, {}, 0
-      for i = 1, n do
-        withdrawals[i] = row("w" .. i, ("%d"):format(i), i * 1000, { tx = i % 2 == 0 and "t" .. i or "" })
-        deposits[i] = row("d" .. i, ("%d"):format(i), i * 1000 + 500, { tx = i % 2 == 0 and "t" .. i or "" })
-      end
-      debug.sethook(function() count = count + 1 end, "", 1000)
-      local list = pairs_of(withdrawals, deposits)
-      debug.sethook()
-      assert.equal(n, #list)
-      return count
+  it("leaves open what has as many candidates, and not the same", function()
+    -- w2 and d2 show other transactions, so w2 is d1, if anything; in order it would be d2
+    assert.same({}, (pairs_of({ row("w1", "20", 0), row("w2", "20", 10, { tx = "a" }) },
+      { row("d1", "20", 60000), row("d2", "20", 70000, { tx = "b" }) })))
+  end)
+
+  it("says how many candidates has what stays open, on both sides", function()
+    local _, open = match.pairs({ row("w1", "20", 0), row("w2", "21", 0, { fee = "" }) }, { row("d1", "20", 1000),
+      row("d2", "19", 2000), row("d3", "21", 3000), row("d4", "5", 0) }, {}, {})
+    assert.same({ w1 = 2, d1 = 1, d2 = 1 }, open)
+  end)
+
+  it("finds a deposit from five minutes before until a day after", function()
+    for time, is_found in pairs { [-300001] = false, [-300000] = true, [86400000] = true, [86400001] = false } do
+      assert.same(is_found and { "w=d" } or {}, (pairs_of({ row("w", "20", 0) }, { row("d", "20", time) })))
     end
-    steps(10)
-    assert.is_true(steps(1600) < 5.5 * steps(400))
+  end)
+
+  it("takes four times the steps for four times the withdrawals to one own address, also of one amount", function()
+    for amount, transactions in pairs { ["%d"] = 2, ["20"] = 1e9, ["20.0"] = 1 } do
+      local function steps(n)
+        local withdrawals, deposits, count = {}, {}, 0
+        for i = 1, n do
+          local tx = i % transactions == 0 and (transactions == 1 and "t" or "t" .. i) or ""
+          withdrawals[i] = row("w" .. i, amount:format(i), i * 100, { tx = tx })
+          deposits[i] = row("d" .. i, amount:format(i), i * 100 + 50, { tx = tx })
+        end
+        debug.sethook(function() count = count + 1 end, "", 1000)
+        local list = pairs_of(withdrawals, deposits)
+        debug.sethook()
+        assert.equal(n, #list)
+        return count
+      end
+      steps(10)
+      assert.is_true(steps(1600) < 5 * steps(400), amount)
+    end
+  end)
+end)
+
+describe("match.before", function()
+  it("orders by time, then by id, then by what a record went through", function()
+    local function before(a, b) return { match.before(a, b), match.before(b, a) } end
+    assert.same({ true, false }, before({ time = "1", rid = "b" }, { time = "2", rid = "a" }))
+    assert.same({ true, false }, before({ time = "1", rid = "a", rev = "2" }, { time = "1", rid = "b", rev = "1" }))
+    assert.same({ true, false }, before({ time = "1", rid = "a", row = { rev = "1" } },
+      { time = "1", rid = "a", row = { rev = "2" } }))
+    assert.same({ true, false }, before({ time = "1", rid = "a" }, { time = "1", rid = "a", rev = "1" }))
+    assert.same({ false, false }, before({ time = "1", rid = "a" }, { time = "1", rid = "a" }))
   end)
 end)

@@ -5,6 +5,8 @@ local files = require "files"
 local record = require "purser.desk.books.record"
 local stores = require "purser.desk.books.store"
 
+local unpack = table.unpack or unpack -- luacheck: ignore
+
 local context = { account = "A", owner = "Main", source = "A|Main|deposit", asset = function(coin) return coin end }
 
 local function rows(...)
@@ -128,5 +130,48 @@ describe("The store of the books", function()
     assert.equal("2", take(5, { txId = "cd" })) -- another transaction is another deposit
     assert.equal("4", take(6, { txId = "ef" }, { txId = "gh" }))
     assert.equal("6", take(7, { txId = "gh", amount = "1" }, { amount = "2" })) -- none of two is the only one
+  end)
+
+  it("asks for what a list shows in statements of a hundred ids each, and goes through all by an index", function()
+    local function shown(count)
+      local list = {}
+      for i = 1, count do
+        record.add(list, "deposit", { coin = "USDT", network = "TRX", address = "T1", amount = ("%d"):format(i),
+          insertTime = 1600000000000 + i, status = 5, txId = ("ab%d"):format(i), memo = "" }, context)
+      end
+      return { rows = list, source = context.source, asked_at = "1800000000000", from = "1600000000000",
+        to = "1600000100000" }
+    end
+    local function statements(count) -- of a second look at so many deposits, which have no id of the service
+      store:write(function(tx, rev) store:apply(tx, shown(count), rev) end)
+      local batch, asked = shown(count), 0
+      store:write(function(tx, rev)
+        store:apply(setmetatable({ rows = function(_, ...)
+          asked = asked + 1
+          return tx:rows(...)
+        end }, { __index = tx }), batch, rev)
+      end)
+      assert.equal(0, batch.changes)
+      return asked
+    end
+    assert.is_true(statements(200) <= 3)
+    assert.is_true(statements(800) <= 9)
+    local count, last, sqls = 0, "", {}
+    local inner = store.rows
+    store.rows = function(self, sql, ...)
+      sqls[sql] = { ... }
+      return inner(self, sql, ...)
+    end
+    for row in store:each("A", "") do
+      assert.is_true(row.time > last)
+      count, last = count + 1, row.time
+    end
+    assert.equal(800, count)
+    for sql, values in pairs(sqls) do
+      for _, step in ipairs(inner(store, "EXPLAIN QUERY PLAN " .. sql, unpack(values))) do
+        assert.is_nil(step.detail:find "TEMP B%-TREE")
+        assert.truthy(step.detail:find("purser_books_record_time", 1, true), step.detail)
+      end
+    end
   end)
 end)

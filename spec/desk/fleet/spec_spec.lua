@@ -57,6 +57,17 @@ describe("a declaration", function()
     end)
   end
 
+  it("says a problem of many accounts once, with how many there are", function()
+    local given = declared()
+    for i = 1, 50 do
+      given.accounts[i] = { name = ("traders%02d"):format(i), note = "n",
+        keys = { { note = "bot", permissions = { "SPOT_FLY" } } } }
+    end
+    local problems = spec.check(given)
+    assert.equal(1, #problems)
+    assert.matches("^account traders01 key 1: .*SPOT_FLY.* %(and 49 more like that%)$", problems[1])
+  end)
+
   it("that is no table has that problem alone", function()
     for _, given in ipairs { 5, "x", false } do assert.same({ "a fleet is declared by a table" }, spec.check(given)) end
   end)

@@ -57,3 +57,119 @@ describe("the key of a payment", function()
     assert.equal("payouts.other_content", select(2, with { memo = "7" }).code)
   end)
 end)
+
+describe("a long list", function()
+  local add = require "purser.desk.payouts.add"
+  local at = require "payouts_setting"
+  local BATCH = add.BATCH
+  local counts -- of each transaction that wrote: its statements
+
+  before_each(function()
+    at.begin()
+    add.BATCH, counts = 10, {}
+  end)
+  after_each(function()
+    add.BATCH = BATCH
+    at.finish()
+  end)
+
+  -- Counts the statements of each transaction from now on; `before(tx, sql)` sees each.
+  local function count(before)
+    local db, transaction = at.journal.db, at.journal.db.transaction
+    function db.transaction(self, fn, reads)
+      return transaction(self, function(tx)
+        local own, statements = tx.rows, 0
+        function tx.rows(of, sql, ...)
+          statements = statements + 1
+          if before then before(of, sql) end
+          return own(of, sql, ...)
+        end
+        local result, second = fn(tx)
+        counts[#counts + 1] = not reads and statements or nil
+        return result, second
+      end, reads)
+    end
+  end
+
+  local function rows_of(number, amount)
+    local list = {}
+    for i = 1, number do
+      list[i] = { key = "k" .. i, operation = at.TRANSFER, params = at.move(amount or tostring(i)) }
+    end
+    return list
+  end
+
+  local function highest()
+    local most = 0
+    for _, number in ipairs(counts) do most = math.max(most, number) end
+    return most
+  end
+
+  it("is added by transactions none of which grows with the list, and is there whole or not at all", function()
+    local payouts = at.payouts_with()
+    local other = assert(purser.journal.open { sqlite = at.path })
+    local reader, seen = at.payouts_with { client = at.client_with { journal = other }, journal = other }, {}
+    count(function(_, sql)
+      if sql:find "^INSERT INTO purser_adding" then seen[#assert(reader:list())] = true end
+    end)
+    assert.same({ added = 45, repeated = 0 }, assert(payouts:add_all(rows_of(45))))
+    assert.is_true(#counts == 7 and highest() <= 15, #counts .. " " .. highest())
+    assert.same({ [0] = true }, seen)
+    assert.equal(45, #assert(reader:list "waiting"))
+    assert.same({ added = 3, repeated = 45 }, assert(payouts:add_all(rows_of(48))))
+    assert.equal("0", at.journal.db:rows("SELECT CAST(count(*) AS TEXT) AS n FROM purser_adding")[1].n)
+    other:close()
+  end)
+
+  it("is run by a plan in the same way, and its rows alone", function()
+    local payouts = at.payouts_with()
+    local shown = assert(payouts:plan { payments = rows_of(45) })
+    assert(payouts:add("k7", at.TRANSFER, at.move "70"))
+    assert.is_true(payouts:drop "k7") -- held by now, so left out
+    count()
+    assert(require("purser.desk.payouts.runs").begin(payouts, shown))
+    assert.is_true(#counts == 7, #counts)
+    local marks = at.journal.db:rows "SELECT of_payment, run FROM purser_run_rows WHERE run = '1'"
+    assert.equal(44, #marks)
+    at.journal.db.transaction = nil
+    assert.equal(44, assert(payouts:run(assert(payouts:plan { payments = rows_of(45) }))).done)
+    assert.equal(44, at.counted(at.TRANSFER, "applied"))
+  end)
+
+  it("leaves nothing in the queue where the process is killed before all of it is written", function()
+    local payouts, written = at.payouts_with(), 0
+    count(function(_, sql)
+      written = written + (sql:find "^INSERT INTO purser_adding" and 1 or 0)
+      if written == 25 then error("killed", 0) end
+    end)
+    assert.is_false((pcall(payouts.add_all, payouts, rows_of(45))))
+    at.journal.db.transaction = nil
+    assert.same({}, assert(payouts:list()))
+    assert(at.journal.db:rows "UPDATE purser_adding SET list = '1' || list") -- long ago
+    assert(payouts:add_all(rows_of(45)))
+    assert.equal("0", at.journal.db:rows("SELECT CAST(count(*) AS TEXT) AS n FROM purser_adding")[1].n)
+  end)
+
+  it("has the errors of a short one: other content, a key twice, the id of another, the key of a call", function()
+    local payouts = at.payouts_with()
+    assert(payouts:add("k30", at.TRANSFER, at.move "999"))
+    local _, err = payouts:add_all(rows_of(45))
+    assert.same({ "payouts.other_content", "k30" }, { err.code, err.details.key })
+    assert.equal(1, #assert(payouts:list()))
+    local list = rows_of(29)
+    list[30], list[31] = list[3], { key = "k4", operation = at.TRANSFER, params = at.move "5" }
+    _, err = payouts:add_all(list)
+    assert.same({ "payouts.other_content", "k4" }, { err.code, err.details.key })
+    list[31] = nil
+    assert.same({ added = 29, repeated = 1 }, assert(payouts:add_all(list)))
+    list = rows_of(29)
+    for i, row in ipairs(list) do row.key = "other" .. i end
+    list[20].params.clientTranId = assert(payouts:find "k8").client_id
+    assert.matches('is that of payment "k8"', select(2, payouts:add_all(list)).message)
+    assert(at.client:call(at.TRANSFER, at.move "3", { key = "other5" }))
+    list[20].params.clientTranId = nil
+    _, err = payouts:add_all(list)
+    assert.same({ "journal.used", "other5" }, { err.code, err.details.key })
+    assert.equal(30, #assert(payouts:list()))
+  end)
+end)

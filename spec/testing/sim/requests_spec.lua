@@ -2,6 +2,7 @@
 -- The log of requests as it is shown: never a signature, a funds password or bytes that are no text.
 
 local operations = require "purser.client.operations"
+local purser = require "purser"
 local requests = require "purser.testing.sim.requests"
 
 local WITHDRAW = operations.by_id.C2
@@ -72,5 +73,23 @@ describe("the log of requests", function()
     assert.same({ "/\\xFF\\x0A?a=\\x00", "\\x7F", "a=\\x01", "b", "an empty text", 5, 400, "wallet.withdraw" },
       { entry.target, entry.answer, entry.signed_expected, entry.signed_received, entry.mistake, entry.time,
         entry.status, entry.operation })
+  end)
+end)
+
+describe("a request that no operation takes", function()
+  local function answer(options, method, target)
+    local sim = purser.sim.new(options)
+    local response = sim:handle { method = method, target = target, headers = {}, body = "" }
+    local entry = sim:requests()[1]
+    return { response.status, entry.code, entry.outcome, entry.operation, response.body == "" }
+  end
+
+  it("is answered by its HTTP status; the live service has an empty 200 for an unknown path", function()
+    assert.same({ 405, "405", "rejected", nil, false }, answer({}, "PUT", WITHDRAW.path))
+    assert.same({ 405, "405", "rejected", nil, false }, answer({ variant = "live" }, "PUT", WITHDRAW.path))
+    assert.same({ 404, "404", "rejected", nil, false }, answer({}, "GET", "/nothing?a=1"))
+    assert.same({ 200, "404", "rejected", nil, true }, answer({ variant = "live" }, "GET", "/nothing"))
+    assert.same({ 404, "404", "rejected", nil, false }, answer({}, "POST", "/api/v3/ping"))
+    assert.same({ 200, nil, "applied", nil, false }, answer({}, "GET", "/api/v3/ping"))
   end)
 end)

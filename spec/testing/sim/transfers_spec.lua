@@ -137,6 +137,14 @@ describe("transfers in the simulator:", function()
       assert.equal("100", free(sim, house, "USDT", "FUTURES"))
     end)
 
+    it("wait as briefly as the option says", function()
+      world { transfer_wait_ms = 1 }
+      local made = get(sim, house, "C9", out)[1]
+      assert.equal("WAIT", get(sim, house, "C11", { tranId = made.tranId }).status)
+      sim:advance(1)
+      assert.equal("SUCCESS", get(sim, house, "C11", { tranId = made.tranId }).status)
+    end)
+
     it("end once: one that is paid does not fail, one that failed is not paid", function()
       world { transfer_wait_ms = 5 * SECOND }
       local paid = get(sim, house, "C9", out)[1].tranId

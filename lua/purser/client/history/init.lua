@@ -1,5 +1,13 @@
 -- SPDX-License-Identifier: MIT
 --- Histories and lists, complete: an iterator that turns the pages, walks the windows and delivers each record once.
+-- client/methods.lua makes the walks that users hold; write/reading.lua reads whole lists. Files in reading order:
+--
+--   params      the parameters of a walk: the walk's own and the operation's
+--   pages       one page: what is asked for, and what an answer shows
+--   turn        all pages of one list or window
+--   window      one window of time, whole or to be divided
+--   init        the walk: windows in turn, each record once
+--   cursor      where a walk stands, as a text
 --
 --     for deposit in client.wallet:each_deposit { coin = "USDT", from = start } do ... end
 --
@@ -10,8 +18,6 @@
 --     local record, err = walk:next()   -- nil without err: the end. After an error, next() retries where it was.
 --     save(walk:cursor())               -- another walk goes on from there
 
-local names_of = require "purser.client.util.names_of"
-local option_schema = require "purser.client.util.option_schema"
 local cursors = require "purser.client.history.cursor"
 local errors = require "purser.client.call.errors"
 local suggest = require "purser.client.util.suggest"
@@ -19,10 +25,11 @@ local operations = require "purser.client.operations"
 local pages = require "purser.client.history.pages"
 local turn = require "purser.client.history.turn"
 local window_reader = require "purser.client.history.window"
+local lazy = require "purser.client.util.lazy"
+local walk_params = lazy "purser.client.history.params"
 
 local M = {}
 
-local DEFAULT_LATE_ARRIVAL_MS = 60000
 -- After a window with little in it the next may be this many times as long, and after one with too much as short.
 local STRIDE = 16
 
@@ -52,7 +59,7 @@ local function learn_width(self, window, found)
   local span, goal = window.last - window.first + 1, self.goal
   local width
   if found.records then
-    width = math.floor(span * math.min(STRIDE, goal / math.max(1, found.count)))
+    width = math.floor(span * math.min(STRIDE, goal / found.count))
     if width < self.width and span < self.width / 2 then return end
   else
     -- The records that came show how dense it is; a total shows it better.
@@ -93,29 +100,10 @@ local function mark_complete(self, window)
   self.through = window.last
 end
 
--- When a history of a client was last found not to count in days, by client and operation: math.huge where a record
--- showed it, else the time when there was none to show it.
-local fine = setmetatable({}, { __mode = "k" })
-local DAY = 86400000
-
--- Finds out, once of each history of a client, whether it counts in days. Returns an error, or nil.
-local function check_unit(self)
-  local source = self.source
-  local client, name, now = source.client, source.row.full_name, source.now()
-  local known = client and fine[client] or {}
-  if not client or (known[name] or 0) > now - (self.sample and 0 or DAY) then return nil end
-  local err, is_shown = window_reader.check_unit(self)
-  if err then return err end
-  known[name] = is_shown and math.huge or now
-  fine[client] = known
-end
-
 -- Reads on. Returns true when there is something to deliver or to go on with; nil at the end; nil and an error.
 local function read_on(self)
   local window = take_window(self)
   if not window then
-    local err = check_unit(self)
-    if err then return nil, err end
     self.tail:finish(math.min(self.to, self.complete_to))
     return nil
   end
@@ -127,10 +115,6 @@ local function read_on(self)
   end
   learn_width(self, window, found)
   if found.records then mark_complete(self, window) else divide(self, window, found) end
-  for _, record in ipairs(self.records) do
-    local time = record[self.source.time]
-    if window_reader.is_sample(time) then self.sample = time end
-  end
   return true
 end
 
@@ -190,19 +174,11 @@ function Walk:collect()
   end
 end
 
--- Returns why a walk that is filtered by what changes has no cursor.
-local function no_cursor(row, name)
-  local instead = row.result.list == "deposit" and "use purser.receive, which sees each change"
-    or "walk without it, and look at each record"
-  return ('has no meaning together with `%s`: a record that comes into that state later would never be delivered; %s')
-    :format(name, instead)
-end
-
 --- Returns where the walk stands, as a plain string for the parameter `cursor` of another. Only histories by time have
 --- one: a list returns nil and says so, and so does a walk that is filtered by what changes (`status`).
 ---@return string|nil cursor, string|nil message
 function Walk:cursor()
-  if self.filtered then return nil, no_cursor(self.source.row, self.filtered) end
+  if self.filtered then return nil, walk_params.no_cursor(self.source.row, self.filtered) end
   if not self.tail then return nil, "a list without times has no cursor" end
   return self.tail:text()
 end
@@ -213,114 +189,16 @@ function Walk:__tostring()
   return ("purser.walk (%s%s%s)"):format(name, from, to)
 end
 
----@class purser.WalkParams  what a walk takes besides the parameters of its operation
----@field from integer|nil     epoch ms of the first record. Default: what the operation shows without times
----@field to integer|nil       and of the last. Default: now
----@field cursor string|nil    walk:cursor() of an earlier walk: continues after it
----@field late_arrival_ms integer|nil  how late a record may show up. Default: 60000
----@field shows_at_least integer|nil   how many records the service is known to show at once
-
-local own_rules = {
-  from = option_schema.TIME, to = option_schema.TIME, cursor = "any",
-  late_arrival_ms = { 0, option_schema.EXACT }, shows_at_least = { 1, option_schema.EXACT },
-}
-
--- The names that the command has for the times of a walk.
-local shell_names = { since = "from", ["until"] = "to" }
-
--- Parameters of every request: the check of the call has its own message for it.
-local travels_along = { timestamp = true, signature = true, recvWindow = true }
-
--- Returns the operation's parameters that the walk sets.
-local function set_by_walk(row)
-  local names = { "startTime", "endTime" }
-  names[#names + 1] = row.paging.page
-  names[#names + 1] = row.paging.size
-  return names
-end
-
--- Returns those that it does not set.
-local function filters_of(row)
-  local filters = {}
-  for name, param in pairs(row.by_name) do filters[name] = param end
-  for _, name in ipairs(set_by_walk(row)) do filters[name] = nil end
-  return filters
-end
-
--- Returns the walk's own parameters taken apart from the operation's. Returns both, or nil and an error.
-local function take_words(row, params)
-  local own, rest = {}, {}
-  if type(params) ~= "table" then
-    return nil, errors.parameter(row, nil, ("the parameters are a %s"):format(type(params)), "give a table")
-  end
-  for name, value in pairs(params) do
-    if own_rules[name] then own[name] = value else rest[name] = value end
-    if not own_rules[name] and not row.by_name[name] and not travels_along[name] then
-      local known = names_of(own_rules, filters_of(row))
-      local meant = shell_names[name] or suggest.find(tostring(name), known)
-      return nil, errors.parameter(row, name, meant and ('is not known (did you mean "%s"?)'):format(meant)
-        or "is not known", not meant and "there are " .. table.concat(known, ", ") or nil)
-    end
-  end
-  local message, wrong, hint = option_schema.check(own, own_rules, "parameter")
-  if message then
-    local err = errors.argument(wrong, message, hint)
-    err.operation = row.full_name
-    return nil, err
-  end
-  for _, number in ipairs { "from", "to", "late_arrival_ms", "shows_at_least" } do
-    own[number] = own[number] and math.floor(own[number])
-  end
-  if own.from and own.to and own.from > own.to then
-    return nil, errors.parameter(row, "from", "is later than `to`", "exchange them")
-  end
-  for _, name in ipairs(set_by_walk(row)) do
-    if rest[name] ~= nil then
-      return nil, errors.parameter(row, name, "is set by the walk", "give `from` and `to` for the times")
-    end
-  end
-  return own, rest
-end
-
 -- Sets a walk from `from` to `to` up.
+---@param late_arrival_ms integer
 ---@param known table|nil  what an earlier walk delivered
-local function begin(self, from, to, known)
-  self.from, self.to = from, to
+local function begin(self, from, to, late_arrival_ms, known)
+  self.from, self.to, self.late_arrival_ms = from, to, late_arrival_ms
   self.max_window = window_reader.max_window(self.source.row.window) or math.max(1, to - from + 1)
   self.width, self.goal = self.max_window, window_reader.goal(self.source)
   self.complete_to, self.through = from - 1, from - 1
   self.queue = { from <= to and { first = from, last = to } or nil }
-  self.tail = cursors.new(self.source.row.full_name, from - 1, known, self.late_arrival_ms)
-end
-
-local BEHIND_MS = 1000 -- what lies further ahead shows that the clock is behind
-
--- Sets a walk through time up as the user's parameters say. Returns nil, or an error.
-local function set_up(self, own)
-  local row, now = self.source.row, self.source.now()
-  local earliest = window_reader.earliest(row.window, now)
-  local from, known = own.from, nil
-  if own.cursor ~= nil then
-    if self.filtered then return errors.parameter(row, "cursor", no_cursor(row, self.filtered)) end
-    local time, detail = cursors.read(own.cursor, row.full_name)
-    if not time then return errors.parameter(row, "cursor", detail) end
-    from, known = math.max(from or 0, time + 1), detail
-  end
-  if not from and not earliest then
-    return errors.parameter(row, "from",
-      "is required: how far this history reaches back is documented nowhere")
-  end
-  if from and earliest and from < earliest then
-    return errors.parameter(row, own.cursor and "cursor" or "from",
-      ("is %d, beyond the reach of this history (%s); the earliest time it shows is now %d"):format(from,
-        window_reader.words(row.window), earliest))
-  end
-  self.earliest = earliest
-  self.late_arrival_ms = own.late_arrival_ms or DEFAULT_LATE_ARRIVAL_MS
-  from = from or window_reader.default(row.window, now)
-  -- where the walk begins ahead of the clock, one moment is asked for: the service's rejection sets the clock right
-  local to = from > now + BEHIND_MS and from or now
-  begin(self, from, math.min(own.to or to, to), known)
+  self.tail = cursors.new(self.source.row.full_name, from - 1, known, late_arrival_ms)
 end
 
 local function new_walk(source)
@@ -337,7 +215,7 @@ end
 function M.walk(client, row, params, opts)
   local self = new_walk { client = client, row = row, paging = row.paging, now = function() return client:now() end,
     run = function(of, sent) return client:call(of.full_name, sent, opts) end }
-  local own, rest = take_words(row, params or {})
+  local own, rest = walk_params.take(row, params or {})
   if not own then
     self.problem = rest
     return self
@@ -349,7 +227,9 @@ function M.walk(client, row, params, opts)
     wrong, self.filtered = self.filtered, nil
     self.problem = errors.parameter(row, wrong, self.source.keep, hint)
   elseif row.paging.time_member then
-    self.problem = set_up(self, own)
+    local from, to, earliest, known = walk_params.span(row, own, self.source.now(), self.filtered)
+    if not from then self.problem = to else begin(self, from, to, own.late_arrival_ms, known) end
+    self.earliest = earliest
   elseif own.cursor then
     self.problem = errors.parameter(row, "cursor", "is only for histories by time", "leave it out")
   else
@@ -387,8 +267,7 @@ function M.strict(run, row, params, first, last, time)
   local self = new_walk { row = row, paging = paging, run = run, strict = true, time = time,
     now = function() return last end }
   self.source.params, self.source.keep = pages.split(row, params)
-  self.late_arrival_ms = 0
-  if paging.time_member then begin(self, first, last) end
+  if paging.time_member then begin(self, first, last, 0) end
   return self
 end
 

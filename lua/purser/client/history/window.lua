@@ -307,39 +307,6 @@ function M.read(source, window, earliest)
   return division(source, records, window, state, total, max_shown)
 end
 
-local QUARTER = 900000
-
---- Returns whether a record of this time can show how finely the service counts: midnight, in whatever zone, is not
---- near it.
-function M.is_sample(time)
-  return time % QUARTER > TOLERANCE_MS and time % QUARTER < QUARTER - TOLERANCE_MS
-end
-
---- Finds out whether a service counts its bounds in days: without the first or the last, records at the ends of each
---- window would be missing. It asks for the second of a time at which a record was shown, and a second on both sides;
---- where none was, for a day more than the walk on both sides. Returns nil and whether a record shows that the
---- service counts finer, or an error.
----@param walk purser.Walk  its `sample` is the time of a record that was shown, or nil
----@return purser.Error|nil err, boolean|nil is_shown
-function M.check_unit(walk)
-  local source, time, earliest = walk.source, walk.sample, walk.earliest or 0
-  if not time then
-    local longest = M.max_window(source.row.window) or math.huge
-    local from = math.max(walk.from - DAY, walk.to + 2 * DAY - longest, earliest)
-    local records, err = pages.ask(source, from, math.max(from, walk.to + DAY), 1)
-    if not records then return err end
-    for _, record in ipairs(records) do
-      if M.is_sample(record[source.time]) then time = record[source.time] end
-    end
-    if not time then return nil end
-  end
-  local records, err = pages.ask(source, bounds({ first = time, last = time }, earliest), time + 1000, 1)
-  if not records then return err end
-  if records[1] then return nil, true end
-  return failed(source, ("a record of the time %d was shown, but not when its second was asked for: the service may "
-    .. "count its bounds in days, so records at the ends of windows may be missing"):format(time))
-end
-
 --- Returns how many records a window should hold, so that it is read in one go and few requests are made.
 function M.goal(source)
   return math.floor(source.paging.page_size * (source.paging.page and MAX_PAGES or 1) * 0.75)

@@ -70,6 +70,7 @@ local forms = {
   ton = { { "^[UEk0]Q[%w_%-]+$", 48, 48 }, like = "UQ or EQ and 46 letters and digits" },
   cardano = { { "^addr1" .. BECH32 .. "+$", 58, 108, "bech32" }, { "^[AD][1-9A-Za-z]+$", 59, 104 },
     like = "addr1 and 53 to 103 letters and digits" },
+  eos = { { "^[a-z1-5.]+$", 1, 12 }, like = "1 to 12 letters, digits from 1 to 5 and dots" },
 }
 
 -- The names of networks, small and without punctuation: the short id, the long name, or a part of the long name.
@@ -102,6 +103,12 @@ local function part_of(form, address)
     if #address >= part[2] and #address <= part[3] and address:find(part[1]) then return part end
   end
 end
+
+--- Tells whether an address has the shape of a form, such as "evm"; its checksum is not judged.
+---@param form string
+---@param address string
+---@return boolean
+function M.has_form(form, address) return part_of(forms[form], address) ~= nil end
 
 -- The network whose addresses look like this one, where only one kind does.
 local distinct = { { "evm", "Ethereum and the networks like it" }, { "tron", "Tron" }, { "stellar", "Stellar" } }

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 --- The books: a copy of an account's histories in SQLite or PostgreSQL that never loses a change, and statements that
---- add up. See docs/desk/books.md and docs/desk/books.md.
+--- add up. See docs/desk/books.md.
 ---
 ---     local books = assert(purser.books.open { sqlite = "books.db", client = parent, keys = { desk1 = sub_client } })
 ---     local report = assert(books:sync())
@@ -134,7 +134,7 @@ end
 ---@field to string|integer     does not count
 ---@field rev integer|nil       the books as they were at this revision. Default: the newest
 ---@field write fun(text: string)|nil  gets the text, part by part; what it raises ends the statement
----@field format "hledger"|"beancount"|"csv"|"jsonl"|"html"|nil  default "hledger", which ledger reads, too
+---@field format "hledger"|"beancount"|"csv"|"jsonl"|"rotki"|"html"|nil  default "hledger", which ledger reads, too
 
 local function time_of(name, value)
   local ms, message = value, nil
@@ -154,7 +154,7 @@ function Books:statement(params)
   local from, to = time_of("from", params.from), time_of("to", params.to)
   if to <= from then fail("to", 'the span is empty: "to" is not later than "from"') end
   local write = writers[params.format or "hledger"]
-  if not write then fail("format", "format is none of hledger, beancount, csv, jsonl, html") end
+  if not write then fail("format", "format is none of hledger, beancount, csv, jsonl, rotki, html") end
   local newest = self.store:rev()
   local rev = params.rev and ("%012d"):format(params.rev) or newest
   if rev > newest then fail("rev", ("the books have no revision %d: the newest is %d"):format(params.rev, newest)) end

@@ -15,12 +15,16 @@ local COLUMNS = "rid, entity, owner, sid, client_id, time, booked, seen, rev, st
 local PAGE = 1000
 
 -- Returns the versions of a record as they were up to a revision, oldest first. A change has what was other before it:
--- all else is as in the version that came next.
+-- all else is as in the version that came next. Each is a table of its own: Lua follows no long chain of tables.
 local function versions_of(row, changes, rev)
-  local versions, version = {}, row
-  for i = #changes, 0, -1 do
-    if version.rev <= rev then table.insert(versions, 1, version) end
-    version = i > 0 and setmetatable(core.decode(changes[i].body), { __index = version })
+  local versions = {}
+  for i = #changes + 1, 1, -1 do
+    if row.rev <= rev then versions[i] = row end
+    local was = {}
+    for _, from in ipairs(i > 1 and { row, core.decode(changes[i - 1].body) } or {}) do
+      for name, value in pairs(from) do was[name] = value end
+    end
+    row = was
   end
   return versions
 end

@@ -17,54 +17,78 @@ end
 --- Returns the text of an address with its memo, in one spelling.
 function M.place(row) return row.address:lower() .. ":" .. row.memo end
 
--- Calls `each` with the rows of a list, in the order of time, from a time on until another.
-local function within(list, from, to, each)
+-- Returns the number of the first row of a list, in the order of time, from a time on.
+local function first_from(list, time)
   local low, high = 1, #list + 1
   while low < high do
     local middle = math.floor((low + high) / 2)
-    if tonumber(list[middle].time) < from then low = middle + 1 else high = middle end
+    if tonumber(list[middle].time) < time then low = middle + 1 else high = middle end
   end
-  while list[low] and tonumber(list[low].time) <= to do
-    each(list[low])
-    low = low + 1
-  end
+  return low
 end
 
--- Returns the candidates of each withdrawal that has no pair yet, and of each deposit; each list in the order of time.
--- A deposit is found by asset, place and amount: by its transaction, or by its time where not both have one.
-local function candidates_of(withdrawals, deposits, pair_of, by_tx)
-  local of, index = {}, {}
-  local function key_of(row, amount, tx) return table.concat({ row.asset, M.place(row), amount, tx }, "\30") end
-  local function put(row, candidate)
-    of[row.rid] = of[row.rid] or {}
-    table.insert(of[row.rid], candidate)
-  end
+local function key_of(row, amount, tx) return table.concat({ row.asset, M.place(row), amount, tx }, "\30") end
+
+-- Returns the deposits that have no pair yet as lists, by asset, place and amount, and by transaction; or, where times
+-- decide, by whether they have one. `more` says how many withdrawals more a row may belong to than the row before.
+local function lists_of(deposits, pair_of, by_tx)
+  local lists = {}
   for _, deposit in ipairs(deposits) do
     local tx = tx_of(deposit)
     if not pair_of[deposit.rid] and (tx or not by_tx) then
       local key = key_of(deposit, tostring(decimal(deposit.amount)), by_tx and tx or tx and "+" or "")
-      index[key] = index[key] or {}
-      table.insert(index[key], deposit)
+      lists[key] = lists[key] or { key = key, more = {} }
+      table.insert(lists[key], deposit)
     end
   end
-  for _, withdrawal in ipairs(withdrawals) do
-    local tx, time = tx_of(withdrawal), tonumber(withdrawal.time)
-    local amount, fee, found = decimal(withdrawal.amount), decimal(withdrawal.fee), {}
-    local amounts = { tostring(amount), fee and not fee:is_zero() and tostring(amount - fee) or nil }
-    local from, to = time - BEFORE, time + AFTER
-    if by_tx then from, to = -math.huge, math.huge end
-    for _, text in ipairs(pair_of[withdrawal.rid] and {} or amounts) do
-      for _, mark in ipairs(by_tx and { tx } or tx and { "" } or { "", "+" }) do
-        within(index[key_of(withdrawal, text, mark)] or {}, from, to, function(deposit) found[#found + 1] = deposit end)
+  return lists
+end
+
+-- Returns the candidates of a withdrawal as spans of the lists: { list, first, last }; how many they are; and a text
+-- that is the same for the same candidates.
+local function spans_of(withdrawal, lists, by_tx)
+  local spans, size, name, tx, time = {}, 0, "", tx_of(withdrawal), tonumber(withdrawal.time)
+  local amount, fee = decimal(withdrawal.amount), decimal(withdrawal.fee)
+  for _, text in ipairs { tostring(amount), fee and not fee:is_zero() and tostring(amount - fee) or nil } do
+    for _, mark in ipairs(by_tx and { tx } or tx and { "" } or { "", "+" }) do
+      local list = lists[key_of(withdrawal, text, mark)] or {}
+      local first, last = 1, #list
+      if not by_tx then first, last = first_from(list, time - BEFORE), first_from(list, time + AFTER + 1) - 1 end
+      if first <= last then
+        spans[#spans + 1], size = { list, first, last }, size + last - first + 1
+        name = ("%s%s\30%d %d\30"):format(name, list.key, first, last)
       end
     end
-    table.sort(found, M.before)
-    for _, deposit in ipairs(found) do
-      put(withdrawal, deposit)
-      put(deposit, withdrawal)
+  end
+  return spans, size, name
+end
+
+-- Returns how many candidates each withdrawal has that has no pair yet, and each deposit; and the withdrawals that have
+-- the same, a list each with their `spans` and `size`. Nothing here grows with the number of pairs.
+local function candidates_of(withdrawals, deposits, pair_of, by_tx)
+  local counts, groups, lists = {}, {}, lists_of(deposits, pair_of, by_tx)
+  for _, withdrawal in ipairs(withdrawals) do
+    if not pair_of[withdrawal.rid] then
+      local spans, size, name = spans_of(withdrawal, lists, by_tx)
+      for _, span in ipairs(spans) do
+        local more, first, behind = span[1].more, span[2], span[3] + 1
+        more[first], more[behind] = (more[first] or 0) + 1, (more[behind] or 0) - 1
+      end
+      if size > 0 then
+        if not groups[name] then groups[name], groups[#groups + 1] = { spans = spans, size = size }, name end
+        table.insert(groups[name], withdrawal)
+        counts[withdrawal.rid] = size
+      end
     end
   end
-  return of
+  for _, list in pairs(lists) do
+    local count = 0
+    for i, deposit in ipairs(list) do
+      count = count + (list.more[i] or 0)
+      counts[deposit.rid] = count > 0 and count or nil
+    end
+  end
+  return counts, groups
 end
 
 --- Tells whether a record or entry stands before another: by time, by id, by what a record went through.
@@ -74,20 +98,17 @@ function M.before(a, b)
   return ((a.row or a).rev or "") < ((b.row or b).rev or "")
 end
 
--- Tells whether the candidates of each of these rows are those, and all rows are equal.
-local function are_alike(rows, candidates, of)
+-- Tells whether rows are equal, and have so many candidates.
+local function are_alike(rows, counts, count)
   for _, row in ipairs(rows) do
-    if row.amount ~= rows[1].amount or row.fee ~= rows[1].fee or #of[row.rid] ~= #candidates then return false end
-    for i, candidate in ipairs(of[row.rid]) do
-      if candidate ~= candidates[i] then return false end
-    end
+    if row.amount ~= rows[1].amount or row.fee ~= rows[1].fee or counts[row.rid] ~= count then return false end
   end
   return true
 end
 
 --- Matches withdrawals with deposits. `said` has what a person named, by withdrawal id: the id of the pair as `value`;
---- `outside` the withdrawals that a person said went elsewhere. Returns the pair of each id, and the candidates of what
---- stays open.
+--- `outside` the withdrawals that a person said went elsewhere. Returns the pair of each id, and the number of
+--- candidates of what stays open.
 function M.pairs(withdrawals, deposits, said, outside)
   local pair_of, by_rid, free, open = {}, {}, {}, {}
   local function pair(withdrawal, deposit)
@@ -102,16 +123,19 @@ function M.pairs(withdrawals, deposits, said, outside)
     if not outside[withdrawal.rid] then free[#free + 1] = withdrawal end
   end
   for _, by_tx in ipairs { true, false } do
-    local of = candidates_of(free, deposits, pair_of, by_tx)
-    for _, withdrawal in ipairs(free) do
-      local mine = not pair_of[withdrawal.rid] and of[withdrawal.rid]
-      local others = mine and of[mine[1].rid]
+    local counts, groups = candidates_of(free, deposits, pair_of, by_tx)
+    for _, name in ipairs(groups) do
+      local group, mine = groups[name], {}
       -- k equal withdrawals and the k equal deposits that alone may be theirs, in order; k is mostly one
-      if mine and #mine == #others and are_alike(others, mine, of) and are_alike(mine, others, of) then
-        for i, other in ipairs(others) do pair(other, mine[i]) end
+      for _, span in ipairs(group.size == #group and group.spans or {}) do
+        for i = span[2], span[3] do mine[#mine + 1] = span[1][i] end
+      end
+      table.sort(mine, M.before)
+      if are_alike(group, counts, #mine) and are_alike(mine, counts, #mine) then
+        for i, deposit in ipairs(mine) do pair(group[i], deposit) end
       end
     end
-    for rid, list in pairs(of) do open[rid] = list end
+    for rid, count in pairs(counts) do open[rid] = count end
   end
   for rid in pairs(pair_of) do open[rid] = nil end
   return pair_of, open

@@ -141,7 +141,8 @@ local function open_of(now, to)
     local row, fact, class = record.row, record.fact, postings.class_of(record.row)
     local why = class == "unreadable" and "an amount or a time of it cannot be read"
       or row.class == "lost_sight" and not row.said and "out of sight: the service shows it no more"
-      or fact.candidates and ("%d deposits may be its other side"):format(#fact.candidates)
+      or fact.candidates and ("%d %ss may be its other side"):format(fact.candidates, row.entity == "deposit"
+        and "withdrawal" or "deposit")
       or row.entity == "internal_transfer" and row.from_owner == "" and row.to_owner == "" and "which side is the "
         .. "account's is not known: name the identities"
       or row.entity == "deposit" and row.to_owner == "" and "whose it is is not known: name the address"

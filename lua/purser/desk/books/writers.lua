@@ -3,6 +3,7 @@
 -- have a line a posting or an entry. Each writer gives its text to `put`, piece by piece.
 
 local csv = require "purser.client.util.csv"
+local decimal = require "purser.decimal"
 local errors = require "purser.client.call.errors"
 local digest = require "purser.client.util.digest"
 local html = require "purser.desk.books.html"
@@ -172,6 +173,46 @@ function M.jsonl(statement, put)
     put(line_with(members, "postings", entry.legs))
   end
   put(line_with({}, "closing", statement.closing))
+end
+
+local EVENT = { "Type", "Location", "Currency", "Amount", "Fee", "Fee Currency", "Description", "Timestamp" }
+
+-- Returns the sums of an entry's legs by asset: what is held here, and the fees; and where else each asset stands.
+local function held_of(entry)
+  local held, fees, other = {}, {}, {}
+  for _, leg in ipairs(entry.legs) do
+    local is_held = leg[1]:find "^Assets:" and not leg[1]:find "^Assets:[^:]+:Transit$"
+    local sums = is_held and held or leg[1]:find "^Expenses:" and fees
+    if sums then sums[leg[2]] = (sums[leg[2]] or decimal(0)) + leg[3] else other[leg[2]] = leg[1] end
+  end
+  return held, fees, other
+end
+
+-- Returns rotki's word for an amount that comes or goes. Profit or loss is said of a rebate and a conversion alone.
+local function event_of(amount, other)
+  local is_gain = other:find "^Income:" or other:find "^Equity:[^:]+:Conversion$"
+  if amount:sign() > 0 then return is_gain and "Income" or "Deposit" end
+  return is_gain and "Spend" or "Withdrawal"
+end
+
+--- Writes the events that rotki imports: a line for each asset that comes or goes. What only moves between owners is no
+--- line, nor is what was brought forward: an earlier statement has its events.
+function M.rotki(statement, put)
+  put(csv.line(EVENT))
+  for _, entry in ipairs(statement.entries) do
+    local held, fees, other = held_of(entry)
+    local about = { entry.text }
+    for _, tag in ipairs(tags_of(entry)) do about[#about + 1] = tag[1] .. " " .. tag[2] end
+    for _, asset in ipairs(entry.rid ~= "" and names_of(held) or {}) do
+      local fee = fees[asset] or decimal(0)
+      local amount = held[asset] + fee
+      if fee:sign() < 0 or amount:is_zero() then amount, fee = held[asset], decimal(0) end
+      if not amount:is_zero() then
+        put(csv.line { event_of(amount, other[asset] or ""), "external", asset, tostring(amount:abs()),
+          fee:is_zero() and "" or tostring(fee), fee:is_zero() and "" or asset, table.concat(about, "; "), entry.time })
+      end
+    end
+  end
 end
 
 --- Writes the page for people.

@@ -79,6 +79,23 @@ local function check_keys(client, group, account, where, problems)
   end
 end
 
+-- Returns the problems; of those with the same words in many accounts the first, and how many there are.
+local function grouped(problems)
+  local list, by_words = {}, {}
+  for _, text in ipairs(problems) do
+    local words = text:match "^account .-: (.*)$" or text
+    local group = by_words[words]
+    if group then group.more = group.more + 1 else
+      by_words[words] = { text = text, more = 0 }
+      list[#list + 1] = by_words[words]
+    end
+  end
+  for i, group in ipairs(list) do
+    list[i] = group.text .. (group.more > 0 and (" (and %d more like that)"):format(group.more) or "")
+  end
+  return list
+end
+
 --- Checks a declaration. Returns a list of problems, which is empty when there are none.
 ---@param given table
 ---@return string[]
@@ -121,7 +138,7 @@ function M.check(given)
       if type(account.keys) == "table" then check_keys(client, group, account, where, problems) end
     end
   end
-  return problems
+  return grouped(problems)
 end
 
 return M

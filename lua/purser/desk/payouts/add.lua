@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- Adding payments: what a list must be, what a payment carries, and whether it is in the queue already.
 
+local core = require "purser.core"
 local digest = require "purser.client.util.digest"
 local errors = require "purser.client.call.errors"
 local plain_text = require "purser.client.util.plain_text"
@@ -104,7 +105,8 @@ function M.insert(self, tx, payment)
   if not known then tx:reject(select(2, argument_error(payment.key, "its id is that of another call"))) end
   if M.differs(known, payment) then
     local _, err = argument_error(payment.key, ("is in the queue with other content: %s; put the old value back, or "
-      .. "correct it by a plan of the list (payouts:plan) where nothing was sent for it"):format(M.difference(known, payment)))
+      .. "correct it by a plan of the list (payouts:plan) where nothing was sent for it")
+      :format(M.difference(known, payment)))
     err.code, err.details = "payouts.other_content", { key = payment.key }
     tx:reject(err)
   end
@@ -149,19 +151,116 @@ end
 
 M.LOCK = 7078803 -- held while payments are added or replaced: ids are given to one at a time
 
+---------------------------------------------------------------------------------------------------- a long list
+
+-- A transaction that writes a long list row by row keeps other workers out for longer than they wait. So the rows are
+-- written beside the journal's, a batch at a time, and one statement moves them: nobody sees a part of a list.
+
+M.BATCH = 500 -- rows that a transaction writes one by one
+
+--- The table of rows that are not moved yet.
+M.TABLE = [[CREATE TABLE IF NOT EXISTS purser_adding (list TEXT NOT NULL, id TEXT NOT NULL, account TEXT NOT NULL,
+  queue TEXT NOT NULL, payment TEXT NOT NULL, operation TEXT NOT NULL, params TEXT NOT NULL, key TEXT NOT NULL,
+  content TEXT NOT NULL, digest TEXT NOT NULL, history TEXT NOT NULL, given TEXT NOT NULL, PRIMARY KEY (list, payment))]]
+
+local ADD = [[INSERT INTO purser_adding (list, id, account, queue, payment, operation, params, key, content, digest,
+  history, given) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+  ON CONFLICT DO NOTHING]]
+local FORGET, DAY_MS = "DELETE FROM purser_adding WHERE list = $1 OR list < $2", 86400000
+
+-- Rows that cannot be moved, for insert to say why: a single call has the key, another call the id, or the queue holds
+-- other content.
+local IN_THE_WAY = [[SELECT a.payment AS payment FROM purser_adding a JOIN purser_calls c ON c.account = a.account
+  AND c.key = a.payment AND c.key <> '' AND c.operation = a.operation AND c.queue = '' WHERE a.list = $1
+  UNION ALL SELECT a.payment FROM purser_adding a JOIN purser_calls c ON c.account = a.account AND c.queue = a.queue
+  AND c.queue <> '' AND c.payment = a.payment WHERE a.list = $2 AND (c.content <> a.content
+  OR c.operation <> a.operation OR a.given <> '' AND c.key <> a.key) LIMIT 1]]
+local MOVE = [[INSERT INTO purser_calls (id, account, operation, history, key, content, params, digest, state, queue,
+  payment, stage, added_at) SELECT id, account, operation, history, key, content, params, digest, 'planned', queue,
+  payment, 'waiting', $1 FROM purser_adding WHERE list = $2 ON CONFLICT DO NOTHING]]
+local NOT_MOVED = [[SELECT payment FROM purser_adding a WHERE list = $1 AND NOT EXISTS (SELECT 1 FROM purser_calls
+  WHERE account = a.account AND queue = a.queue AND queue <> '' AND payment = a.payment) LIMIT 1]]
+
+-- Moves the rows of a list into the queue, or those alone whose keys are `wanted`. Returns how many are new.
+local function move(tx, self, name, payments, wanted)
+  -- a call with the key of a payment begins before, or finds the payment
+  if tx.db.name == "postgresql" then tx:rows "LOCK TABLE purser_calls IN SHARE ROW EXCLUSIVE MODE" end
+  local by_key = {}
+  for _, payment in ipairs(payments) do
+    local first = by_key[payment.key]
+    if wanted and not wanted[payment.key] then
+      tx:rows("DELETE FROM purser_adding WHERE list = $1 AND payment = $2", name, payment.key)
+    elseif first and M.differs(first, payment) then
+      M.insert(self, tx, first)
+      M.insert(self, tx, payment) -- says how they differ
+    else
+      M.check_id(self, tx, payment)
+      by_key[payment.key] = payment
+    end
+  end
+  local row = tx:rows(IN_THE_WAY, name, name)[1]
+  if row then M.insert(self, tx, by_key[row.payment]) end
+  local _, added = tx:rows(MOVE, planned.time_text(tx:now()), name)
+  row = tx:rows(NOT_MOVED, name)[1]
+  if row then M.insert(self, tx, by_key[row.payment]) end
+  return added
+end
+
+-- Writes the rows from `first` on, in a transaction.
+local function write_batch(tx, self, name, payments, first)
+  for i = first, math.min(first + M.BATCH - 1, #payments) do
+    local payment = payments[i]
+    local id, message = core.random_token(24)
+    if not id then tx:reject("no random id could be made: " .. tostring(message)) end
+    local row = planned.columns(payment.operation, payment.params, payment.id)
+    tx:rows(ADD, name, id, self.account, self.queue, payment.key, row.operation, row.params, row.key, row.content,
+      row.digest, row.history, payment.given_id or "")
+  end
+  return true
+end
+
+--- Runs act(tx, add) in a transaction; add(wanted) adds the payments, or those alone whose keys are `wanted`, and
+--- returns how many are new, and the name of the list where they are many. Returns what act returns; or nil and an
+--- error, and then nothing was added.
+---@param payments table[]  as M.prepare makes them
+function M.adding(self, payments, act)
+  if #payments <= M.BATCH then
+    return planned.within(self.journal, function(tx)
+      return act(tx, function(wanted)
+        local added = 0
+        for _, payment in ipairs(payments) do
+          if not wanted or wanted[payment.key] then added = added + (M.insert(self, tx, payment) and 1 or 0) end
+        end
+        return added
+      end)
+    end)
+  end
+  local name = planned.time_text(core.now_ms()) .. (core.random_token(16) or "")
+  local old = planned.time_text(core.now_ms() - DAY_MS) -- of a process that was killed
+  local ok, err = true, nil
+  for first = 1, #payments, M.BATCH do
+    ok, err = planned.within(self.journal, function(tx) return write_batch(tx, self, name, payments, first) end)
+    if not ok then break end
+  end
+  local result
+  if ok then
+    result, err = planned.within(self.journal, function(tx)
+      return act(tx, function(wanted) return move(tx, self, name, payments, wanted), name end)
+    end)
+  end
+  planned.within(self.journal, function(tx) return tx:rows(FORGET, name, old) end)
+  return result, err
+end
+
 --- Adds payments, all or none. Returns { added =, repeated = }; or nil and an error.
 function M.add_all(self, list)
   local prepared, err = prepare_all(self, list)
   if not prepared then return nil, err end
-  return planned.within(self.journal, function(tx)
+  return M.adding(self, prepared, function(tx, add)
     tx:lock(M.LOCK)
     queue.check_account(tx, self, false)
-    local counts = { added = 0, repeated = 0 }
-    for _, payment in ipairs(prepared) do
-      local word = M.insert(self, tx, payment) and "added" or "repeated"
-      counts[word] = counts[word] + 1
-    end
-    return counts
+    local added = add()
+    return { added = added, repeated = #prepared - added }
   end)
 end
 

@@ -128,7 +128,7 @@ function Payouts:find(key)
   return planned.within(self.journal, function(tx) return queue.find(tx, self, key) or false end, true)
 end
 
---- Puts a payment back that failed or was left undecided, when another look shows that it was not made. Returns whether
+--- Puts a payment back that failed, was left undecided or was dropped, when another look shows that it was not made. Returns whether
 --- there was such a payment; or nil and an error, whose `code` is "payouts.done" (it was made, and is marked so; the
 --- record is in `record`), "payouts.undecided" (it is unknown; `candidates`) or "payouts.not_checked" (it cannot be
 --- looked for).

@@ -44,8 +44,8 @@ local MARKS = { point = { "[.]", "," }, comma = { ",", "[.]" } }
 local function amount_of(text, mark, separator)
   if not mark then
     if separator == "," or not text:find(TWO_READINGS) then return text end
-    return nil, ("the amount %s may be thousands, or have three decimals; say --decimal point or --decimal comma (in "
-      .. "Lua the third argument of payouts.read)"):format(text)
+    return nil, ("the amount %s may be thousands, or have three decimals; say --decimal point or --decimal comma"
+      ):format(text)
   end
   local point, thousands = MARKS[mark][1], MARKS[mark][2]
   local whole, rest = text:match("^(%-?[%d.,]-)" .. point .. "(%d+)$")

@@ -157,6 +157,8 @@ local function not_admitted(self, err)
   elseif err.code == "guard.no_duplicates" then
     local now = run.client:now()
     change = function(tx) return after_equal(self, tx, now, err.message) end
+  elseif err.code == "guard.spending_limit" then -- the next period admits it
+    change = { stage = "waiting", blocked = true, message = err.message }
   elseif err.code == "guard.approval" then -- it waits for persons, or only for time
     local due_in = err.details.due_in
     change = { stage = "waiting", due_in = due_in, blocked = not due_in, message = err.message }

@@ -28,7 +28,6 @@ local function plan_withdrawal(client, payment, unchecked)
   if not plan then return err end
   payment.warnings, payment.fee = plan.warnings, plan.fee
   for _, problem in ipairs(plan.problems) do payment.problems[#payment.problems + 1] = problem end
-  payment.has_doubtful_address = plan.has_doubtful_address
   if plan.ok then
     local had_id = payment.params.withdrawOrderId
     payment.params = plan.params

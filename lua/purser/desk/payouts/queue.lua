@@ -319,7 +319,7 @@ function M.unblock(tx, self)
 end
 
 --- The stages of payments that a person may put back; and of those that one may give up.
-M.STOPPED = { failed = true, undecided = true }
+M.STOPPED = { failed = true, undecided = true, dropped = true }
 M.IDLE = { waiting = true, failed = true, undecided = true }
 
 --- Takes a payment out of the hands of a worker that has not sent it.

@@ -25,11 +25,12 @@ local TABLES = {
   [[CREATE TABLE IF NOT EXISTS purser_run_rows (of_account TEXT NOT NULL, of_queue TEXT NOT NULL,
     of_payment TEXT NOT NULL, run TEXT NOT NULL, PRIMARY KEY (of_account, of_queue, of_payment))]],
   "CREATE INDEX IF NOT EXISTS purser_run_rows_run ON purser_run_rows (run)",
+  add.TABLE,
 }
 
 local KNOWN = {
-  sqlite = "SELECT name FROM sqlite_master WHERE type = 'table' AND name = 'purser_run_rows'",
-  postgresql = "SELECT table_name::text AS name FROM information_schema.tables WHERE table_name = 'purser_run_rows' "
+  sqlite = "SELECT name FROM sqlite_master WHERE type = 'table' AND name = 'purser_adding'",
+  postgresql = "SELECT table_name::text AS name FROM information_schema.tables WHERE table_name = 'purser_adding' "
     .. "AND table_schema = current_schema()",
 }
 
@@ -266,25 +267,33 @@ local function agreed(tx, shown, now)
 end
 
 local NEXT_NUMBER = "SELECT CAST(coalesce(max(CAST(number AS INTEGER)), 0) + 1 AS TEXT) AS number FROM purser_runs"
-local MARK = "INSERT INTO purser_run_rows (of_account, of_queue, of_payment, run) VALUES ($1, $2, $3, $4) ON CONFLICT "
-  .. "(of_account, of_queue, of_payment) DO UPDATE SET run = excluded.run"
+local ON_CONFLICT = " ON CONFLICT (of_account, of_queue, of_payment) DO UPDATE SET run = excluded.run"
+local MARK = "INSERT INTO purser_run_rows (of_account, of_queue, of_payment, run) VALUES ($1, $2, $3, $4)" .. ON_CONFLICT
+local MARK_LIST = "INSERT INTO purser_run_rows (of_account, of_queue, of_payment, run) SELECT account, queue, payment, $1 "
+  .. "FROM purser_adding a WHERE list = $2 AND EXISTS (SELECT 1 FROM purser_calls WHERE id = a.id)" .. ON_CONFLICT
 
--- Adds, replaces or frees a payment for a run, and gives it the run's mark.
-local function enlist(tx, self, entry, number)
+-- Replaces or frees a payment of the queue for a run.
+local function prepare_row(tx, self, entry)
   local row = entry.now
-  if not row then
-    add.insert(self, tx, entry.made)
-  else
-    queue.free(tx, row)
-    if entry.difference then
-      if row.state == "taken" then row.state = "waiting" end
-      add.check_id(self, tx, entry.made)
-      if not queue.replace(tx, self, row, entry.made) then
-        tx:reject(problem("payouts.changed_since", ('payment "%s" changed since this was shown'):format(entry.key)))
-      end
-    end
+  queue.free(tx, row)
+  if not entry.difference then return end
+  if row.state == "taken" then row.state = "waiting" end
+  add.check_id(self, tx, entry.made)
+  if not queue.replace(tx, self, row, entry.made) then
+    tx:reject(problem("payouts.changed_since", ('payment "%s" changed since this was shown'):format(entry.key)))
   end
-  tx:rows(MARK, self.account, self.queue, entry.key, number)
+end
+
+-- Adds, replaces and frees the payments of a run, and gives them the run's mark.
+local function enlist(tx, self, taken, add_new, number)
+  local wanted = {}
+  for _, entry in ipairs(taken) do wanted[entry.key] = not entry.now end
+  local _, list = add_new(wanted)
+  if list then tx:rows(MARK_LIST, number, list) end
+  for _, entry in ipairs(taken) do
+    if entry.now then prepare_row(tx, self, entry) end
+    if entry.now or not list then tx:rows(MARK, self.account, self.queue, entry.key, number) end
+  end
 end
 
 -- Returns the digest of a list: what was confirmed.
@@ -308,8 +317,10 @@ end
 ---@param plan purser.PaymentsPlan
 ---@return string|nil number, purser.Error|nil err
 function M.begin(self, plan)
-  local shown, person = plan, plan.person or os.getenv "USER" or self.worker
-  return planned.within(self.journal, function(tx)
+  local shown, person, new = plan, plan.person or os.getenv "USER" or self.worker, {}
+  for _, entry in ipairs(plan.send) do new[#new + 1] = not entry.now and entry.made or nil end
+  local confirmed = digest_of(shown.list or shown.send)
+  return add.adding(self, new, function(tx, add_new)
     tx:lock(add.LOCK)
     queue.check_account(tx, self, not shown.list)
     local now = M.draw(tx, self, shown.list)
@@ -320,9 +331,9 @@ function M.begin(self, plan)
       number = tx:rows(NEXT_NUMBER)[1].number
       tx:rows([[INSERT INTO purser_runs (number, account, queue, digest, source, person, begun_at, payments, sums)
         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)]], number, self.account, self.queue,
-        digest_of(shown.list or shown.send), plan.path or "", person, planned.time_text(tx:now()),
+        confirmed, plan.path or "", person, planned.time_text(tx:now()),
         ("%d"):format(#taken), plan.sums or "")
-      for _, entry in ipairs(taken) do enlist(tx, self, entry, number) end
+      enlist(tx, self, taken, add_new, number)
     end
     sign_in(tx, self, number, person)
     return number

@@ -55,7 +55,6 @@ local MAX_AGE_MS = 300000
 ---@field total string|nil      what leaves the balance
 ---@field arrives string|nil
 ---@field arrives_at_least string|nil  if the service takes the fee out of the amount
----@field has_doubtful_address boolean|nil  its form or checksum is wrong for this network
 ---@field existing purser.record.deposit_address|nil  the deposit address that is there already
 local Plan = { __name = "purser.plan" }
 Plan.__index = Plan
@@ -177,7 +176,8 @@ local function check_amount(plan, network, amount, given)
     problem(plan, "the amount %s is below the minimum of %s", tostring(amount), tostring(min))
   end
   if max and amount:compare(max) > 0 then
-    problem(plan, "the amount %s is above the maximum of %s", tostring(amount), tostring(max))
+    problem(plan, "the amount %s is above the maximum of %s: pay it in parts, each a payment of its own",
+      tostring(amount), tostring(max))
   end
   if step and step:sign() > 0 then
     local rounded = amount:round_down_to(step)
@@ -218,7 +218,6 @@ local function check_destination(plan, client, network, given)
   if not network then return end
   local fits = client:check_value(plan.operation, "address", address)
   local doubt = fits and networks.problem(network, address)
-  plan.has_doubtful_address = doubt and true or false
   if doubt then (given.unchecked_address and warn or problem)(plan, "%s", doubt) end
   if network.sameAddress then
     local front, back = address:match("^([^:]+):(.+)$")

@@ -10,7 +10,7 @@ local harmless = require "purser.testing.recording.harmless"
 local json = require "purser.json"
 local json_tree = require "purser.client.util.json_tree"
 local redact = require "purser.testing.recording.redact"
-local token = require "purser.testing.recording.redact.token"
+local token = require "purser.testing.recording.token"
 
 local M = {}
 

@@ -163,10 +163,7 @@ function M.handler(sim)
     if not ok then return rejection end
     if request.method ~= "GET" then return control.reject(405, "the page takes GET") end
     local path = request.target:match("^[^?]*")
-    if path == "/console/data" then
-      local went, response = pcall(function() return control.respond(200, data(sim)) end)
-      return went and response or control.reject(500, "%s", tostring(response))
-    end
+    if path == "/console/data" then return control.respond(200, data(sim)) end
     if path == "/console/catalogue" then return control.respond(200, offered) end
     local file = pages[path]
     if not file then return control.reject(404, "unknown path %s", path) end

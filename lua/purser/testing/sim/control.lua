@@ -39,7 +39,7 @@ local calls = {
 -- The year 2100: no clock of a test needs to be later, and times stay in the range that requests can hold.
 local LATEST_MS = 4102444800000
 
--- Route -> function(sim, body): the answer, or nil and what is wrong. What the simulator raises is answered as a 400.
+-- Route -> function(sim, body): the answer, or nil and what is wrong, which is answered as a 400.
 local routes = {}
 
 routes["POST /sim/advance"] = function(sim, body)
@@ -73,6 +73,11 @@ end
 
 for _, row in ipairs(calls) do
   routes[row[2]] = function(sim, body) return call(sim, row[2], body) end
+end
+
+routes["POST /sim/faults"] = function(sim, body)
+  local is_armed, wrong = pcall(sim.fault, sim, body) -- a wrong fault is raised
+  return is_armed and { ok = true } or nil, wrong
 end
 
 -- Path -> the methods it takes.
@@ -154,12 +159,9 @@ function M.handler(sim, on_stop)
 
     local body, message = read_body(request)
     if not body then return M.reject(400, "%s", message) end
-    local went, response = pcall(function()
-      local answer, wrong = routes[route](sim, body)
-      if answer == nil then return M.reject(400, "%s", tostring(wrong)) end
-      return M.respond(200, answer)
-    end)
-    return went and response or M.reject(400, "%s", tostring(response))
+    local answer, wrong = routes[route](sim, body)
+    if answer == nil then return M.reject(400, "%s", tostring(wrong)) end
+    return M.respond(200, answer)
   end
 end
 

@@ -6,6 +6,15 @@
 --     local client = purser.new { base_url = "http://localhost", transport = sim:transport(),
 --                                 api_key = owner.api_key, secret_key = owner.secret_key,
 --                                 clock = function() return sim:now() end }
+--
+-- Tests, `purser sim` and `purser test` call it. Read the files in this order:
+--
+--   requests      a request from its arrival to its answer, by request_parser, auth, rules and render
+--   history       records: all that a simulator keeps; ledger has what they moved, clock what is due
+--   accounts, coins, addresses, deposits, withdrawals, transfers, conversions, rebates, live   the operations
+--   scenario      what a test makes happen; faults: what goes wrong on purpose
+--   transport     a client in this process; serve, control and console: others over HTTP
+--   rehearsal     a program against each fault
 
 local accounts = require "purser.testing.sim.accounts"
 local addresses = require "purser.testing.sim.addresses"
@@ -95,13 +104,13 @@ local function limits_of(profile, requested)
   return purser.profile(type(requested) == "table" and { pools = requested } or requested)
 end
 
--- Makes a simulator of options and of a saved state, if any.
+-- Makes a simulator of options and of a saved state, if any; or returns nil and the fault.
 local function build(options, saved)
   local profile, wrong = nil, option_schema.text(options, rules_of_options, "option")
   local limits
   if not wrong then profile, wrong = purser.profile(options.profile) end
   if profile then limits, wrong = limits_of(profile, options.rate_limit) end
-  if not limits then error("purser.sim: " .. wrong, 0) end
+  if not limits then return nil, "purser.sim: " .. wrong end
   for name, option in pairs(options_of) do
     if options[name] == nil then options[name] = option[2] end
   end
@@ -127,10 +136,7 @@ end
 ---@param options purser.SimOptions|nil
 ---@return purser.Sim|nil, string|nil message
 function M.new(options)
-  local is_built, sim = pcall(build, type(options) == "table" and plain.copy(options) or options or {},
-    { histories = {} })
-  if not is_built then return nil, sim end
-  return sim
+  return build(plain.copy(options == nil and {} or options), { histories = {} })
 end
 
 --- Returns the whole state as plain tables (texts, integers, booleans), secret keys included, for purser.sim.restore.
@@ -152,7 +158,8 @@ function M.restore(state)
   local is_ours = type(state) == "table" and state.version == 1
   if not is_ours then error("purser.sim: this is no snapshot of this version", 0) end
   state = plain.copy(state)
-  return build(state.options, state)
+  local sim, wrong = build(state.options, state)
+  return sim or error(wrong, 0)
 end
 
 --- Returns a simulator that continues from a file of `save`. Nil alone for a missing file; nil and a message for a file

@@ -324,7 +324,10 @@ end
 function M.exists(options)
   local wrong, hint, option = error_of(options)
   if wrong then return nil, errors.config(wrong, hint, option) end
-  if options.sqlite and select(3, core.file_mode(options.sqlite)) == true then return false end
+  if options.sqlite then
+    local _, _, is_missing = core.file_mode(options.sqlite)
+    if is_missing == true then return false end
+  end
   local db, err = connect(options)
   if not db then return nil, err end
   local is_there, message = schema.is_prepared(db)

@@ -54,6 +54,22 @@ describe("what the service answers", function()
     assert.equal(10240, limit:learn { kind = "http", http_status = 403 })
   end)
 
+  it("blocks the pool of the address that counts weight, and without one the first pool there is", function()
+    local function blocked(pools)
+      local limit = purser.rate_limit { now = one.clock, pools = pools }
+      limit:block(1000)
+      local names = {}
+      for _, pool in ipairs(limit:status "key") do names[#names + 1] = pool.blocked_ms > 0 and pool.pool or nil end
+      return table.concat(names, " "):gsub(":.*", "")
+    end
+    local weight = { capacity = 5, window_ms = 1000 }
+    local counted = { capacity = 5, window_ms = 1000, counts = "requests" }
+    local account = { capacity = 5, window_ms = 1000, scope = "account" }
+    assert.equal("z", (blocked { ip = false, a = counted, b = account, z = weight }))
+    assert.equal("a", (blocked { ip = false, a = counted, z = account }))
+    assert.equal(0, purser.rate_limit { now = one.clock, pools = { ip = false } }:block(1000))
+  end)
+
   it("is left alone for a week at most", function()
     local limit = purser.rate_limit { now = one.clock }
     assert.equal(7 * 86400000, limit:block(1e15))

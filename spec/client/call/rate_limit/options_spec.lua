@@ -7,7 +7,7 @@ describe("the options of a rate limit", function()
   it("pass up to their bounds", function()
     for _, given in ipairs {
       {}, { max_wait_ms = 0, when_full = "reject" }, { requests_per_second = 1 },
-      { profile = { order = "sorted" } },
+      { profile = { order = "sorted" } }, { max_wait_ms = 2 ^ 53, requests_per_second = 2 ^ 31 },
       { pools = { ip = false, own = { capacity = 1, window_ms = 86400000, scope = "account", counts = "requests" } } },
     } do
       assert.is_nil((options.check(given)))

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- The rule of every store, on documents in a table: when a call may go, and what is kept.
 
+local blocks = require "purser.client.call.rate_limit.blocks"
 local log = require "purser.client.call.rate_limit.sliding_log"
 local windows = require "windows"
 
@@ -22,6 +23,21 @@ end
 local function reserve(takes, priority, number, run)
   return log.reserve(kv, now, takes, priority or 1, number or 0, run or "1")
 end
+
+describe("what was sent", function()
+  it("counts until its step is a span old, and no longer", function()
+    local sent = { 1000, 3, 1080, 4 }
+    for time, load in pairs { [1000] = 7, [1000 + SPAN - 1] = 7, [1000 + SPAN] = 4, [1080 + SPAN] = 0 } do
+      assert.equal(load, log.load_at(sent, SPAN, time))
+    end
+  end)
+
+  it("keeps the queue for ever, also where a pool is blocked", function()
+    blocks.block_pool(kv, now, "ip", SPAN, 5000)
+    assert.equal(-1, (reserve(takes_of(1))))
+    assert.equal(0, keep[log.QUEUE])
+  end)
+end)
 
 describe("the rule", function()
   it("lets no window of the span hold more than the capacity, and wastes less than a step of it", function()
@@ -53,7 +69,7 @@ describe("the rule", function()
     local both = { "ip", 1, 10, SPAN, "account", 5, 5, SPAN }
     assert.equal(0, (reserve(both)))
     assert.is_true((reserve(both)) > 0)
-    assert.same({ 1, 5 }, { (log.pool(kv, now, "ip", SPAN)), (log.pool(kv, now, "account", SPAN)) })
+    assert.same({ 1, 5 }, { (blocks.use_of(kv, now, "ip", SPAN)), (blocks.use_of(kv, now, "account", SPAN)) })
   end)
 
   it("lets a call without a cost, and one without a pool, go at once", function()
@@ -73,8 +89,9 @@ local function both_stores()
   end
   function whole.put(name, document) documents[name] = document end
   return function(name, ...)
-    local expected = { log[name](whole, ...) }
-    assert.same(expected, { log[name](kv, ...) })
+    local fn = log[name] or blocks[name]
+    local expected = { fn(whole, ...) }
+    assert.same(expected, { fn(kv, ...) })
     return (table.unpack or unpack)(expected) -- luacheck: ignore
   end
 end
@@ -98,11 +115,11 @@ describe("what was summed for a step", function()
           table.remove(waiting, 1)
         end
         if dice == 21 and math.random(4) == 1 then
-          ask("block", now, "ip", SPAN, math.random(2) == 1 and -1 or math.random(1, 3000))
+          ask("block_pool", now, "ip", SPAN, math.random(2) == 1 and -1 or math.random(1, 3000))
         end
         if dice == 22 and sent[1] then ask("give_back", now, sent[#sent][1], 0, table.remove(sent)[2]) end
         if dice == 23 and math.random(4) == 1 then run = run .. "1" end
-        if dice == 24 then ask("pool", now, "ip", SPAN) end
+        if dice == 24 then ask("use_of", now, "ip", SPAN) end
         local ms, ticket = ask("reserve", now, takes, math.random(0, 1), number, run)
         if ms == 0 and before and rawequal(before, kept.ip[4]) then within = within + 1 end
         before = kept.ip[4]
@@ -141,7 +158,7 @@ describe("what was summed for a step", function()
     assert.equal(0, (reserve { "ip", 1, 100, 2 * SPAN }))
     now = now + SPAN + 2 * STEP
     assert.equal(0, (reserve(takes_of(2, 100))))
-    assert.equal(9, (log.pool(kv, now, "ip", 2 * SPAN)))
+    assert.equal(9, (blocks.use_of(kv, now, "ip", 2 * SPAN)))
     assert.equal(0, (reserve(takes_of(1, 100, "other"))))
     assert.equal(2 * SPAN, (reserve(takes_of(1, 100), 1, 0, "2"))) -- what was sent may be lost
     assert.equal(2 * SPAN, (reserve(takes_of(1, 100, "other"), 1, 0, "2")))
@@ -157,7 +174,7 @@ describe("what was summed for a step", function()
     now = now - 11
     assert.equal(0, (reserve(takes_of(1))))
     assert.is_false(rawequal(before, kept.ip[4]))
-    assert.equal(3, (log.pool(kv, now, "ip", SPAN)))
+    assert.equal(3, (blocks.use_of(kv, now, "ip", SPAN)))
   end)
 end)
 
@@ -187,9 +204,9 @@ describe("a ticket", function()
   it("that is given back makes room for the next", function()
     assert.equal(0, (reserve(takes_of(10))))
     local ms, number = reserve(takes_of(10))
-    assert.equal(1, (select(3, log.pool(kv, now, "ip", SPAN))))
+    assert.equal(1, (select(3, blocks.use_of(kv, now, "ip", SPAN))))
     log.give_back(kv, now, takes_of(10), number, 0)
-    assert.same({ 10, 0, 0, 0, 0 }, { log.pool(kv, now, "ip", SPAN) })
+    assert.same({ 10, 0, 0, 0, 0 }, { blocks.use_of(kv, now, "ip", SPAN) })
     assert.equal(ms, (reserve(takes_of(10))))
   end)
 end)
@@ -201,7 +218,7 @@ describe("what is given back", function()
     now = now + 1000
     assert.equal(0, (reserve(takes_of(6))))
     log.give_back(kv, now, takes_of(4), 0, at)
-    assert.equal(6, (log.pool(kv, now, "ip", SPAN)))
+    assert.equal(6, (blocks.use_of(kv, now, "ip", SPAN)))
     assert.equal(0, (reserve(takes_of(4))))
   end)
 
@@ -210,18 +227,18 @@ describe("what is given back", function()
     local at = now
     log.give_back(kv, now, takes_of(5), 0, at)
     log.give_back(kv, now, takes_of(1), 0, at + 5 * STEP)
-    assert.equal(4, (log.pool(kv, now, "ip", SPAN)))
+    assert.equal(4, (blocks.use_of(kv, now, "ip", SPAN)))
     now = now + SPAN + STEP -- its step has the place of that one now
     assert.equal(0, (reserve(takes_of(10))))
     log.give_back(kv, now, takes_of(4), 0, at)
-    assert.equal(10, (log.pool(kv, now, "ip", SPAN)))
+    assert.equal(10, (blocks.use_of(kv, now, "ip", SPAN)))
   end)
 end)
 
 describe("a pool", function()
   it("that is blocked lets nothing go, with what is left of the longest block", function()
-    assert.equal(500, log.block(kv, now, "ip", SPAN, 500))
-    assert.equal(500, log.block(kv, now, "ip", SPAN, 100))
+    assert.equal(500, blocks.block_pool(kv, now, "ip", SPAN, 500))
+    assert.equal(500, blocks.block_pool(kv, now, "ip", SPAN, 100))
     now = now + 200
     assert.same({ -1, 300, "ip" }, { reserve { "account", 1, 10, SPAN, "ip", 1, 10, SPAN } })
     now = now + 300
@@ -231,13 +248,13 @@ describe("a pool", function()
   it("is blocked for a span where no pause is named, twice as long soon after, and three days at most", function()
     local pauses = {}
     for i = 1, 20 do
-      pauses[i] = log.block(kv, now, "ip", SPAN, -1)
+      pauses[i] = blocks.block_pool(kv, now, "ip", SPAN, -1)
       now = now + pauses[i]
     end
     assert.same({ SPAN, 2 * SPAN, 4 * SPAN }, { pauses[1], pauses[2], pauses[3] })
     assert.equal(3 * 86400000, pauses[20])
     now = now + 4 * pauses[20] + SPAN
-    assert.equal(SPAN, log.block(kv, now, "ip", SPAN, -1))
+    assert.equal(SPAN, blocks.block_pool(kv, now, "ip", SPAN, -1))
   end)
 
   it("keeps all that counts as sent just now, where its window changes or the clock is set back", function()
@@ -246,24 +263,24 @@ describe("a pool", function()
       assert.equal(0, (reserve(takes_of(7))))
       local span = change[1]
       now = now + change[2]
-      assert.equal(7, (log.pool(kv, now, "ip", span)))
+      assert.equal(7, (blocks.use_of(kv, now, "ip", span)))
       local ms = log.reserve(kv, now, { "ip", 4, 10, span }, 1, 0, "1")
       assert.is_true(ms >= span and ms <= span + 2 * STEP, ms)
     end
   end)
 
   it("stays blocked for a week at most, however far the clock is set back", function()
-    log.block(kv, now, "ip", SPAN, 1000)
+    blocks.block_pool(kv, now, "ip", SPAN, 1000)
     now = now - 3600000
-    assert.equal(3601000, (select(2, log.pool(kv, now, "ip", SPAN))))
+    assert.equal(3601000, (select(2, blocks.use_of(kv, now, "ip", SPAN))))
     now = now - 40 * 86400000
-    assert.equal(7 * 86400000, (select(2, log.pool(kv, now, "ip", SPAN))))
+    assert.equal(7 * 86400000, (select(2, blocks.use_of(kv, now, "ip", SPAN))))
   end)
 
   it("is kept as long as anything in it may still count", function()
     reserve(takes_of(1))
     assert.is_true(keep.ip >= SPAN)
-    log.block(kv, now, "ip", SPAN, 86400000)
+    blocks.block_pool(kv, now, "ip", SPAN, 86400000)
     assert.is_true(keep.ip >= 86400000 + SPAN)
     assert.equal(0, keep.queue) -- for ever
   end)
@@ -272,7 +289,7 @@ describe("a pool", function()
     assert.equal(0, (reserve { "ip", 6, 10, 2 * SPAN }))
     now = now + SPAN + 2 * STEP
     assert.equal(0, (reserve(takes_of(10))))
-    assert.equal(16, (log.pool(kv, now, "ip", 2 * SPAN)))
+    assert.equal(16, (blocks.use_of(kv, now, "ip", 2 * SPAN)))
   end)
 
   it("keeps one sum a step, however many windows are asked for in turn", function()
@@ -291,7 +308,7 @@ describe("a store that may have forgotten what was sent", function()
     assert.equal(0, (reserve(takes_of(1))))
     ms = reserve(takes_of(1), 1, 0, "2")
     assert.equal(SPAN, ms)
-    assert.equal(SPAN, (select(5, log.pool(kv, now, "ip", SPAN))))
+    assert.equal(SPAN, (select(5, blocks.use_of(kv, now, "ip", SPAN))))
     assert.equal(SPAN, (reserve(takes_of(1, 10, "other"), 0, 0, "2"))) -- other pools, too
   end)
 

@@ -3,8 +3,46 @@
 
 local sliding_log = require "purser.client.call.rate_limit.sliding_log"
 
+local floor, max, min = math.floor, math.max, math.min
+
+-- Places in a pool, and in its head: sliding_log.lua says what stands there.
+local HEAD, SENT, TICKETS = 1, 2, 3
+local BLOCKED, PAUSE = 2, 3
+local HELD = 2 -- in the head of the queue
+
+local MAX_PAUSE_MS = 3 * 86400000 -- the longest ban of the service
+
 ---@class purser.RateLimit
 local RateLimit = {}
+
+--- Blocks a pool for `ms`; for a pause that grows with each block soon after the last where `ms` is -1: the service
+--- named none. Returns how long the pool is blocked.
+---@private
+function RateLimit.block_pool(kv, now, name, span, ms)
+  local pool = sliding_log.read_pool(kv, name, span, now, 0)
+  local head = pool[HEAD]
+  if ms < 0 then
+    -- responses to calls that were under way together are one block
+    if head[BLOCKED] > now then return head[BLOCKED] - now end
+    local last = head[PAUSE]
+    ms = last > 0 and now - head[BLOCKED] < 4 * last + span and min(2 * last, MAX_PAUSE_MS) or span
+    head[PAUSE] = ms
+  end
+  head[BLOCKED] = max(head[BLOCKED], now + min(ms, sliding_log.MAX_BLOCK_MS))
+  sliding_log.put_pool(kv, name, pool, now)
+  return head[BLOCKED] - now
+end
+
+--- Returns what a pool has: how much counts, for how long it is blocked, how many tickets wait for it and what they
+--- cost, and for how long all pools are held.
+---@private
+function RateLimit.use_of(kv, now, name, span)
+  local pool, queue = sliding_log.read_pool(kv, name, span, now, 0), kv.get(sliding_log.QUEUE)
+  local tickets, cost = pool[TICKETS], 0
+  for i = 4, #tickets, 4 do cost = cost + tickets[i] end
+  return sliding_log.load_at(pool[SENT], span, now), max(0, pool[HEAD][BLOCKED] - now), floor(#tickets / 4), cost,
+    queue and max(0, queue[1][HELD] - now) or 0
+end
 
 --- Tells the store of a block that did not reach it. Returns the milliseconds left where it still cannot be told.
 ---@private
@@ -12,7 +50,7 @@ function RateLimit:owed_ms()
   local owed = self.owed
   local left = owed.ends - self.now()
   if left > 0 and not self:ask({ owed.name }, function(kv, now)
-    return sliding_log.block(kv, now, owed.name, owed.span, left)
+    return RateLimit.block_pool(kv, now, owed.name, owed.span, left)
   end) then
     return left
   end
@@ -34,13 +72,13 @@ end
 function RateLimit:block(ms)
   local pool = blocked_pool(self)
   if not pool then return 0 end
-  ms = ms and math.floor(math.min(ms, sliding_log.MAX_BLOCK_MS)) or -1
+  ms = ms and floor(min(ms, sliding_log.MAX_BLOCK_MS)) or -1
   local left = self:ask({ pool.name }, function(kv, now)
-    return sliding_log.block(kv, now, pool.name, pool.span, ms)
+    return RateLimit.block_pool(kv, now, pool.name, pool.span, ms)
   end)
   if left then return left end
   local ends = self.now() + (ms < 0 and pool.span or ms)
-  self.owed = { name = pool.name, span = pool.span, ends = math.max(ends, self.owed and self.owed.ends or ends) }
+  self.owed = { name = pool.name, span = pool.span, ends = max(ends, self.owed and self.owed.ends or ends) }
   return self.owed.ends - self.now()
 end
 
@@ -79,7 +117,7 @@ function RateLimit:status(api_key)
     if pool.scope == "ip" or api_key then
       local name = self.name_of(pool, api_key)
       local used, ends, count, weight, held = self:ask({ sliding_log.QUEUE, name }, function(kv, now)
-        return sliding_log.pool(kv, now, name, pool.span)
+        return RateLimit.use_of(kv, now, name, pool.span)
       end)
       if not used then return nil, ends end
       list[#list + 1] = { pool = name, capacity = pool.capacity, window_ms = pool.window_ms, used = used,

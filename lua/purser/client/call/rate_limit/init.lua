@@ -218,7 +218,7 @@ end
 ---@private
 function RateLimit:give_back(takes, at, ticket)
   return self:ask(takes.names, function(kv, now)
-    return sliding_log.give_back(kv, now, takes, ticket or 0, at)
+    return sliding_log.give_back(kv, now, takes, ticket, at)
   end)
 end
 

@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: MIT
 -- The rule of every store: when a call may go, so that no window of a pool ever holds more than its capacity.
+-- blocks.lua has the pauses that the service asks for.
 --
 -- A pool is a sliding log. Time is cut into steps of a 128th of the window; what was sent within a step counts until
 -- the end of that step is a window old, so the log keeps one sum a step, and never forgets anything too early.
@@ -19,7 +20,6 @@ local M = {}
 
 local STEPS = 128
 local GRACE_MS = 1000
-local MAX_PAUSE_MS = 3 * 86400000 -- the longest ban of the service
 
 -- A pool: its head, what was sent (the end of a step and its sum, in turn), the tickets, four values each, and what
 -- counts before the step of now, where nothing else decides within it.
@@ -75,7 +75,8 @@ local function prune_tickets(tickets, now, number)
   return n < count
 end
 
-local function read_pool(kv, name, span, now, number)
+--- Returns a pool as it is now, without the ticket of that number, and whether tickets were dropped.
+function M.read_pool(kv, name, span, now, number)
   local pool = kv.get(name) or { { span, 0, 0 }, {}, {} }
   local head = pool[HEAD]
   pool[BEFORE] = nil
@@ -86,8 +87,8 @@ local function read_pool(kv, name, span, now, number)
   return pool, prune_tickets(pool[TICKETS], now, number)
 end
 
--- Returns how much of what was sent counts at a time.
-local function load_at(sent, span, time)
+--- Returns how much of what was sent counts at a time.
+function M.load_at(sent, span, time)
   local sum = 0
   for i = 1, #sent, 2 do
     if sent[i] + span > time then sum = sum + sent[i + 1] end
@@ -95,13 +96,13 @@ local function load_at(sent, span, time)
   return sum
 end
 
--- Puts a pool, with the sum of what counts before this step where the last that was sent is of this step.
-local function put_pool(kv, name, pool, now)
+--- Puts a pool, with the sum of what counts before this step where the last that was sent is of this step.
+function M.put_pool(kv, name, pool, now)
   local head, sent, n = pool[HEAD], pool[SENT], #pool[SENT]
   local ends = step_end(now, head[SPAN])
   local keep_ms = 2 * head[SPAN] + max(0, head[BLOCKED] - now) + 5 * head[PAUSE]
   if sent[n - 1] == ends and head[BLOCKED] <= now and not pool[TICKETS][1] then
-    pool[BEFORE] = { now, ends, head[SPAN], load_at(sent, head[SPAN], now) - sent[n], keep_ms }
+    pool[BEFORE] = { now, ends, head[SPAN], M.load_at(sent, head[SPAN], now) - sent[n], keep_ms }
   end
   kv.put(name, pool, keep_ms)
 end
@@ -142,7 +143,7 @@ end
 -- tickets ahead.
 local function first_fit(pool, span, cost, capacity, from, now, rank, number)
   local sent, events, room = pool[SENT], {}, capacity - cost
-  local load = load_at(sent, span, from)
+  local load = M.load_at(sent, span, from)
   load = add_tickets(events, pool[TICKETS], load, span, from, now, rank, number)
   if load <= room and not events[1] then return from end
   for i = 1, #sent, 2 do
@@ -227,7 +228,7 @@ function M.reserve(kv, now, takes, rank, number, run)
   local queue, changed = read_queue(kv, takes, now, run)
   local pools, ends, blocked = {}, now, nil
   for i = 1, #takes, 4 do
-    local pool = read_pool(kv, takes[i], takes[i + 3], now, number)
+    local pool = M.read_pool(kv, takes[i], takes[i + 3], now, number)
     pools[#pools + 1] = pool
     if pool[HEAD][BLOCKED] > ends then ends, blocked = pool[HEAD][BLOCKED], takes[i] end
   end
@@ -246,7 +247,7 @@ function M.reserve(kv, now, takes, rank, number, run)
       changed = changed or kv.get(M.QUEUE)
     end
   end
-  for i = 1, #takes, 4 do put_pool(kv, takes[i], pools[(i + 3) / 4], now) end
+  for i = 1, #takes, 4 do M.put_pool(kv, takes[i], pools[(i + 3) / 4], now) end
   if changed then kv.put(M.QUEUE, changed, 0) end
   return max(0, at - now), ticket, now
 end
@@ -254,41 +255,14 @@ end
 --- Gives back what was reserved and not used: at the time `at` of the store, or, where that is 0, a ticket.
 function M.give_back(kv, now, takes, number, at)
   for i = 1, #takes, 4 do
-    local pool, changed = read_pool(kv, takes[i], takes[i + 3], now, at == 0 and number or 0)
+    local pool, changed = M.read_pool(kv, takes[i], takes[i + 3], now, at == 0 and number or 0)
     local sent, cost, time = pool[SENT], takes[i + 1], step_end(at, takes[i + 3])
     for k = 1, at > 0 and #sent or 0, 2 do
       if sent[k] == time and sent[k + 1] >= cost then sent[k + 1], changed = sent[k + 1] - cost, true end
     end
-    if changed then put_pool(kv, takes[i], pool, now) end
+    if changed then M.put_pool(kv, takes[i], pool, now) end
   end
   return 0
-end
-
---- Blocks a pool for `ms`; for a pause that grows with each block soon after the last where `ms` is -1: the service
---- named none. Returns how long the pool is blocked.
-function M.block(kv, now, name, span, ms)
-  local pool = read_pool(kv, name, span, now, 0)
-  local head = pool[HEAD]
-  if ms < 0 then
-    -- responses to calls that were under way together are one block
-    if head[BLOCKED] > now then return head[BLOCKED] - now end
-    local last = head[PAUSE]
-    ms = last > 0 and now - head[BLOCKED] < 4 * last + span and min(2 * last, MAX_PAUSE_MS) or span
-    head[PAUSE] = ms
-  end
-  head[BLOCKED] = max(head[BLOCKED], now + min(ms, M.MAX_BLOCK_MS))
-  put_pool(kv, name, pool, now)
-  return head[BLOCKED] - now
-end
-
---- Returns what a pool has: how much counts, for how long it is blocked, how many tickets wait for it and what they
---- cost, and for how long all pools are held.
-function M.pool(kv, now, name, span)
-  local pool, queue = read_pool(kv, name, span, now, 0), kv.get(M.QUEUE)
-  local tickets, cost = pool[TICKETS], 0
-  for i = 4, #tickets, 4 do cost = cost + tickets[i] end
-  return load_at(pool[SENT], span, now), max(0, pool[HEAD][BLOCKED] - now), floor(#tickets / 4), cost,
-    queue and max(0, queue[1][HELD] - now) or 0
 end
 
 return M

@@ -2,7 +2,7 @@
 -- Tokens: they stand for values that are not kept.
 
 local core = require "purser.core"
-local token = require "purser.testing.recording.redact.token"
+local token = require "purser.testing.recording.token"
 
 local function new_signer() return assert(core.signer("hmac-sha256", assert(core.random_token(32)))) end
 
@@ -46,6 +46,14 @@ describe("a token", function()
     assert.equal(token_of(address), (token_of(address .. ":104448"):match "^(%w+):%d+$"))
     assert.are_not.equal(token_of(address), token_of(address, new_signer()))
     assert.are_not.equal(token_of(address), token_of(address:upper()))
+  end)
+
+  it("is drawn to its last character", function()
+    local last = {}
+    for i = 1, 200 do last[token_of(("%032x"):format(i) .. "abcdef"):sub(-1)] = true end
+    local count = 0
+    for _ in pairs(last) do count = count + 1 end
+    assert.is_true(count > 8, count)
   end)
 
   it("does not show which characters were digits or capitals", function()

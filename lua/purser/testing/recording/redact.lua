@@ -9,7 +9,7 @@ local core = require "purser.core"
 local harmless = require "purser.testing.recording.harmless"
 local json = require "purser.json"
 local json_tree = require "purser.client.util.json_tree"
-local token = require "purser.testing.recording.redact.token"
+local token = require "purser.testing.recording.token"
 
 local M = {}
 

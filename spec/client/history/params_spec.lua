@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- A walk that is given a name it does not know: what it takes instead.
+-- The parameters of a walk: which it takes, and what it says of others.
 
 local purser = require "purser"
 local simulated = require "simulated"
@@ -26,6 +26,13 @@ describe("a walk", function()
     assert.matches('"something_else" is not known; there are coin, cursor, from, ', text)
     assert.is_nil(text:find("startTime", 1, true))
     assert.is_nil(text:find("limit", 1, true))
+  end)
+
+  it("takes its own parameters up to their bounds", function()
+    for _, case in ipairs { { "late_arrival_ms", 0, -1 }, { "shows_at_least", 1, 0 } } do
+      assert.same({}, client.wallet:each_deposit({ [case[1]] = case[2] }):collect())
+      assert.matches('parameter "' .. case[1] .. '" is ' .. case[3], message_of { [case[1]] = case[3] }, 1, true)
+    end
   end)
 
   it("leaves what travels with every request to the check of the call", function()
