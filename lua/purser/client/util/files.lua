@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- Reads and writes whole files, with constant wordings of failures; files with secrets are the user's alone.
+-- Files read and written whole, with one wording for what can go wrong; those with secrets are the user's alone.
 
 local core = require "purser.core"
 local lazy = require "purser.client.util.lazy"
@@ -9,7 +9,7 @@ local M = {}
 
 local MAX_BYTES = 256 * 1024 * 1024 -- more than a million payments
 
--- Returns why a file is not read: a pipe or a device may never end. Nil for any further file.
+-- Returns why a file is not read: a pipe may never end, nor a device. Nil for any other.
 local function unfit(path, file)
   local _, _, _, kind = core.file_mode(file or path)
   if kind == "other" then return "it is not a regular file; name one that is" end
@@ -21,7 +21,7 @@ local function cannot_read(path, reason)
   return ("%s cannot be read: %s"):format(path, reason)
 end
 
---- Opens a regular file for reading. Else nil, a message, and whether the file is missing.
+--- Opens a regular file for reading. Else nil, a message, and whether there is no such file.
 ---@param path string
 ---@param judge function|nil  (path, file) -> why the open file is rejected
 ---@return file*|nil file, string|nil message, boolean|nil is_missing
@@ -39,7 +39,7 @@ function M.open(path, judge)
   return nil, rejection or cannot_read(path, problem), false
 end
 
---- Returns the whole text of a file. Else nil, a message, and whether the file is missing.
+--- Returns the text of a file, which is held whole. Else nil, a message, and whether there is no such file.
 ---@param path string
 ---@param judge function|nil  (path, file) -> why the open file is rejected
 ---@return string|nil text, string|nil message, boolean|nil is_missing
@@ -58,7 +58,7 @@ function M.read(path, judge)
   return nil, cannot_read(path, reason), false
 end
 
---- Opens an existing file with secrets, for writing as well.
+--- Opens a file with secrets that is there: for writing, too.
 ---@param path string
 ---@param mode string  of io.open; none that makes a file or empties one
 ---@return file*|nil file, string|nil message
@@ -76,8 +76,8 @@ function M.folder_of(path)
   return path:match "^(.*/)[^/]*$" or "."
 end
 
---- Returns why no file can take this name; or nil. Devices and links keep their names: a superuser's rename would
---- replace /dev/full or /dev/stdout.
+--- Returns why no file can take this name; or nil. What is no file keeps its name: a superuser's rename would replace a
+--- device of the machine, such as /dev/full, or a link, such as /dev/stdout.
 ---@param path string
 ---@return string|nil reason
 function M.name_problem(path)
@@ -93,8 +93,8 @@ function M.name_problem(path)
   return head == "SQLite format 3" and "it is a database, which no text replaces; name another file" or nil
 end
 
--- Makes a new file next to `path` with the text, under a random name: never an existing file, nor the target of a link.
--- Readable by this user alone, or by all.
+-- Makes a new file next to `path` with that text. Its name is random, and no file that is there, nor one that a link
+-- leads to, is ever taken for it. Only this user can read it, or others too.
 local function write_next_to(path, text, is_public)
   local message = M.name_problem(path)
   if message then return nil, message end
@@ -107,8 +107,8 @@ local function write_next_to(path, text, is_public)
   return fresh
 end
 
---- Begins a file that replaces `path` in one step at `commit`, or never: an object with write(text), commit() and
---- discard().
+--- Begins a file that takes the place of `path` in one step, at its `commit`, or never: an object with
+--- write(text), commit() and discard().
 ---@param path string
 ---@return table|nil draft, string|nil reason
 function M.draft(path)
@@ -145,7 +145,8 @@ function M.can_replace(path)
   return true
 end
 
---- Replaces the file in one step: a crash leaves the old or the new file. Only this user can read the new file.
+--- Replaces the file in one step, so that a crash leaves the old one or the new one. Only this user can read the new
+--- one.
 ---@param path string
 ---@param text string
 ---@param is_public boolean|nil  whether others may read it
@@ -168,7 +169,7 @@ local function object_of(path, text)
   return nil, ("%s is not the JSON of an object%s"):format(path, where)
 end
 
---- Returns the JSON object of a file. Else nil, a message, and whether the file is missing.
+--- Returns the JSON object that a file holds. Else nil, a message, and whether there is no such file.
 ---@param path string
 ---@return table|nil object, string|nil message, boolean|nil is_missing
 function M.read_object(path)
@@ -177,7 +178,7 @@ function M.read_object(path)
   return object_of(path, text)
 end
 
--- Returns what a decoder would drop in silence: a null member, and the first of two members with equal names.
+-- Returns what a decoder would leave out without a word: a member that is null, and the first of two with one name.
 local function lost_member(node, name)
   if node.type == "null" then return ("%s is null; give a value, or leave it out"):format(name) end
   local seen = {}
@@ -192,13 +193,13 @@ end
 
 local function judge_rules(path, file) return (core.distrust(path, file, true)) end
 
---- Returns the text of a file of rules, owned by this user or root and closed to changes by anybody else. Else nil, a
---- message, and whether the file is missing.
+--- Returns the text of a file that sets rules: it is this user's or root's, and nobody else can change it. Else nil, a
+--- message, and whether there is no such file.
 ---@param path string
 ---@return string|nil text, string|nil message, boolean|nil is_missing
 function M.read_trusted(path) return M.read(path, judge_rules) end
 
---- Returns the JSON object of a text in which no member would get lost. Else nil and a message.
+--- Returns the JSON object of a text in which nothing would get lost. Else nil and a message.
 ---@param path string  where it stands, for the message
 ---@param text string
 ---@return table|nil object, string|nil message
@@ -211,7 +212,7 @@ function M.rules_of(path, text)
   return object
 end
 
---- Returns the JSON object of a file of rules.
+--- Returns the same of a file that sets rules.
 ---@param path string
 ---@return table|nil object, string|nil message
 function M.read_rules(path)

@@ -1648,8 +1648,8 @@ function Transports.openresty(options) end
 ---@return string|nil message
 function Transports.cosocket(options) end
 
---- Makes a transport that records the exchanges of `inner`. Options: `file`, the path of a new file readable by this
---- user alone; or `write`, a function that takes each line.
+--- Makes a transport that records what passes through `inner`. Options: `file`, the path of a new file, which only this
+--- user can read; or `write`, a function that takes each line.
 ---@param inner purser.Transport
 ---@param options { file?: string, write?: (fun(line: string): any, string|nil) }
 ---@return purser.transport.recorder|nil transport

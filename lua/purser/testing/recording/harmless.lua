@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- Lists the values that may stay in a recording: the member or parameter is known to be public, by the rows or by the
--- list below, and the text has the form of the kind. Every further value becomes a token.
+-- The list of what may stay in a recording: a value stays when its member or parameter is known to be public, by the
+-- rows or by the list here, and its text has the form of its kind. Everything else becomes a token.
 
 local purser = require "purser"
 
@@ -14,7 +14,7 @@ end
 
 --------------------------------------------------------------------------------------------------------------- names
 
--- The words of the interface's names; a new member may be named of such words, too.
+-- The words of which the interface's names are made: a new member is named of them, too.
 local name_words = {}
 
 -- Returns the lower-case words of a name in camelCase or with underscores; nil where it is no such name.
@@ -64,7 +64,7 @@ for _, row in pairs(purser.operations) do
   learn_members(row.members)
 end
 
---- Returns true for a name that may stay: a name of the interface, or made of the words of such names alone.
+--- Returns true for a name that may stay: one of the interface's, or made of the words of such names alone.
 function M.is_name(name)
   if known[name] then return true end
   local words = words_of(name)
@@ -120,10 +120,10 @@ list("flag", "success includeFee")
 list("choice", "fromAccountType toAccountType")
 list("time", "timestamp serverTime createTime creatTime updateTime insertTime applyTime convertTime time")
 
--- Names of a page's members beside records; elsewhere the name may be an amount's.
+-- Names that are of a page where its records stand beside them, and may be of an amount elsewhere.
 local of_pages = set_of "total limit size page"
 
---- Returns true for a value that may stay; "time" and "date" for a time to be moved.
+--- Returns true for a value that may stay; "time" and "date" for a time, which moves.
 ---@param name string
 ---@param text string
 ---@param beside table<string, boolean>|nil  the names of the members of the object that it is in
@@ -153,7 +153,7 @@ local function is_limit(name)
   return limit_headers[name] == true or limit_headers[name:match "^(.-)%-%d%d?[smhd]$" or ""] == true
 end
 
---- Tells whether a header may stay: true, "token" for a header whose value becomes a token; nil: left out.
+--- Tells whether a header may stay: true, "token" where its value becomes one; nil: it is left out.
 ---@param name string  in lower case
 ---@param value string
 ---@return boolean|string|nil
@@ -169,7 +169,7 @@ function M.header(name, value)
   end
 end
 
--- Parameters that a replay does not compare: new with every request.
+-- Parameters that a replay does not compare: they are new with every request.
 M.of_request = set_of "timestamp recvWindow signature"
 
 return M

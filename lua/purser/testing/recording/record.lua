@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
---- A transport around another transport: writes each exchange as a line of JSON, redacted before writing
---- (docs/testing/recordings.md). A failure of the recording leaves the answer unchanged.
+--- A transport around another one that writes each exchange as one line of JSON, redacted before it is kept.
+-- docs/testing/recordings.md says what stays. Whatever happens to the recording, the answer is handed on as it came.
 
 local core = require "purser.core"
 local json = require "purser.json"
@@ -29,7 +29,7 @@ local METHODS = { GET = true, POST = true, PUT = true, DELETE = true }
 local KINDS = { transport = true, decode = true, argument = true, closed = true }
 local PHASES = { resolve = true, connect = true, tls = true, send = true, receive = true }
 
--- Returns a failure without the message, which may name a host or a proxy.
+-- Returns a failure without its message, which may name a host or a proxy.
 local function failure_of(failure)
   failure = type(failure) == "table" and failure or {}
   return json.object {
@@ -112,8 +112,8 @@ end
 
 local rules = { file = "string", write = "function" }
 
---- Makes a transport that records the exchanges of `inner`. Options: `file`, the path of a new file readable by this
---- user alone; or `write`, a function that takes each line.
+--- Makes a transport that records what passes through `inner`. Options: `file`, the path of a new file, which only this
+-- user can read; or `write`, a function that takes each line.
 ---@param inner purser.Transport
 ---@param options { file: string|nil, write: (fun(line: string): any, string|nil)|nil }
 ---@return purser.transport.recorder|nil transport, string|nil message
@@ -136,7 +136,7 @@ function M.new(inner, options)
     self.file = file
     function self.write(line) return file:write(line) end
   end
-  -- The client asks for these methods of a transport.
+  -- The client asks whether its transport has these.
   if inner.sleep then function self.sleep(_, ms) return inner:sleep(ms) end end
   if inner.discard then function self.discard(_, response) return inner:discard(response) end end
   return setmetatable(self, Recorder)

@@ -1,8 +1,9 @@
 -- SPDX-License-Identifier: MIT
---- A transport that answers from a recording, without a network.
----
---- A request matches a recorded request when method, path, names and harmless values are equal and every redacted value
---- has the length and kind of the token. The value then stands for the token throughout the replay, in answers as well.
+--- A transport that answers from a recording. It has no way to the network.
+--
+-- A request matches a recorded one when method, path, names and harmless values are equal and every redacted value has
+-- the length and kind of its token. A value then stands for that token throughout the replay, and where the token
+-- comes back in an answer, the value is put there.
 
 local core = require "purser.core"
 local files = require "purser.client.util.files"
@@ -27,7 +28,7 @@ end
 
 ---------------------------------------------------------------------------------------------------------- the requests
 
--- Returns the compared parts of a request: the parts of the path and the values, each with a name.
+-- Returns what of a request is compared: the parts of its path and its values, each with its name.
 local function parts_of(target, body)
   local path, query = target:match "^([^?]*)%??(.*)$"
   local values, time = {}, nil
@@ -55,7 +56,7 @@ end
 
 local function new_binding() return { token_of = {}, value_of = {} } end
 
--- Returns a copy of a binding, to change apart from the original.
+-- Returns a binding that has what another one has, and leaves it as it is.
 local function bound_above(bound)
   return { token_of = setmetatable({}, { __index = bound.token_of }),
     value_of = setmetatable({}, { __index = bound.value_of }) }
@@ -67,7 +68,7 @@ local function is_same(bound, name, value, recorded, exact_times)
   return value == recorded or kept == "time" and not exact_times and harmless.keeps(name, recorded) == "time"
 end
 
--- Returns the binding of a request that matches the recorded request; nil for no match.
+-- Returns what a request binds when it is the recorded one; nil when it is another.
 local function binding_of(self, method, parts, exchange, exact_times)
   local recorded, fresh = exchange.parts, bound_above(self.bound)
   if method ~= exchange.method or #parts.values ~= #recorded.values or parts.size ~= recorded.size then return nil end
@@ -89,7 +90,7 @@ end
 
 ----------------------------------------------------------------------------------------------------------- the answers
 
--- Returns a recorded body with the replay's values in place of tokens.
+-- Returns a recorded body with the values of this replay in the place of their tokens.
 local function filled(self, body)
   if next(self.bound.value_of) == nil then return body end
   local tree = json_tree.read(body)

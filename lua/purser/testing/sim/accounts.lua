@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: MIT
--- Users and sub-accounts: parents, frozen accounts, futures businesses; and API keys. A secret is shown once, in the
--- answer that makes the key.
+-- Users and their sub-accounts: who exists, who belongs to whom, who is frozen, who has a futures business; and their
+-- API keys. A secret is shown once, in the answer that makes the key.
 --
--- role: "broker" (a main account with group A), "main" and "user" (main accounts), "sub" (`parent` is a uid).
+-- role: "broker" (a main account with group A), "main" and "user" (main accounts), "sub" (its `parent` is a uid).
 
 local clock = require "purser.testing.sim.clock"
 local decimal = require "purser.decimal"
@@ -31,7 +31,7 @@ local M = { histories = {
   end },
 } }
 
---- Adds an account with these fields; the uid is given or the next free uid.
+--- Adds an account with these fields; its uid is given or the next free one.
 function M.add(sim, fields)
   local number = 10000001 + #sim.accounts.all * 37
   while not fields.uid or sim.accounts.by_id[fields.uid] do
@@ -41,7 +41,7 @@ function M.add(sim, fields)
   return sim.accounts:add(fields)
 end
 
---- Returns the account of a uid, of a name, or of a table with either; or nil and the fault.
+--- Returns the account of a uid, of a name, or of a table with one of them; or nil and what is wrong.
 function M.find(sim, requested)
   if type(requested) == "table" then requested = requested.uid or requested.name end
   if sim.accounts.by_id[requested] then return sim.accounts.by_id[requested] end
@@ -51,8 +51,8 @@ function M.find(sim, requested)
   return nil, ("there is no account %s"):format(tostring(requested))
 end
 
---- Checks the fields of a method of the simulator, and finds the named account. Returns the account, or nil and the
---- fault.
+--- Checks the fields of a method of the simulator, and finds the account that they name. Returns it, or nil and what is
+--- wrong.
 function M.named(sim, method, fields, rules)
   local message = option_schema.text(fields, rules, method .. " field")
   if message then return nil, message end
@@ -62,7 +62,7 @@ end
 --- Returns the sub-account of that name of a parent, or nil.
 function M.sub_of(sim, parent, name) return sim.accounts:of(sub_key(parent.uid, name))[1] end
 
---- Returns a parent's sub-account of a name; rejects a request without a name.
+--- Returns the sub-account of that name of a parent; rejects a request that names none.
 function M.sub(sim, parent, name)
   local sub = M.sub_of(sim, parent, name)
   return sub or rejection.raise("140001", ("The sub-account %s does not exist"):format(name))
@@ -80,14 +80,14 @@ function M.display_name(account)
   return account.parent and account.name or account.email or account.mobile or account.uid
 end
 
---- Tells whether an account can hold futures funds. Only a broker's sub-accounts have to be enabled (A14): further main
---- accounts have no operation for that, and are enabled from the start.
+--- Tells whether an account can hold futures funds. Only a broker's sub-accounts have to be enabled (A14): other main
+--- accounts have no operation for it, so theirs are enabled from the start.
 function M.has_futures(sim, account)
   if not account.parent or sim.accounts.by_id[account.parent].role ~= "broker" then return true end
   return account.futures == true
 end
 
--- Returns a sub-account's members, of which each answer shows some.
+-- Returns a sub-account as each answer shows it, which has some of this.
 local function public(sub)
   return {
     subAccount = sub.name, note = sub.note, timestamp = sub.time, createTime = sub.time, uid = sub.uid,
@@ -162,7 +162,8 @@ function M.is_api_key(text)
   return text:find("^%w+$") ~= nil and #text >= 8 and #text <= 64
 end
 
---- Returns the days left of a key, rounded up: nil for a key with an IP list, which does not end; 0 for an ended key.
+--- Returns the days that a key has left, rounded up: nil for one that does not end, which has an IP list; 0 when it has
+--- ended.
 function M.days_left(sim, key)
   local days = sim.options.key_days
   if key.ip or days == 0 then return nil end

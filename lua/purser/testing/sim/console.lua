@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: MIT
---- The simulator's page: GET /console is console.html next to this file, GET /console/page.js the script beside, GET
---- /console/data the shown data.
----
---- The page acts by the control endpoints (purser.sim.control); only callers allowed there may read.
+--- The simulator's page: GET /console is console.html next to this file, GET /console/page.js its script beside it,
+--- GET /console/data what it shows.
+--
+-- The page changes things through the control endpoints (purser.sim.control), and only who may use those may read.
 
 local accounts = require "purser.testing.sim.accounts"
 local codes = require "purser.codes"
@@ -56,7 +56,8 @@ local function catalogue()
   return { operations = names, coins = offered }
 end
 
--- Returns the latest requests, each with a number, so that the page adds only new requests, and with the code's cure.
+-- Returns the latest requests, each with its number, so that the page adds only what is new, and with what cures its
+-- code.
 local function numbered_requests(sim)
   local list = sim:requests()
   local before = sim.journal.added - #list

@@ -1,12 +1,12 @@
 -- SPDX-License-Identifier: MIT
---- The simulator's own door over HTTP, both sides: endpoints under /sim/ with the methods of the in-process simulator,
---- and `connect`, an object with the methods that asks a simulator elsewhere.
----
----     local world = assert(purser.sim.connect "http://127.0.0.1:8080")
----     local account = assert(world:account { name = "Acme", role = "broker", balances = { USDT = "1000" } })
----
---- The door is open to loopback only, and closed to web pages: a POST must be application/json, and the Host must be a
---- loopback name: neither a form on a foreign page nor a re-bound name gets in.
+--- The simulator's own door over HTTP, both sides of it: endpoints under /sim/ that do what the methods of the
+--- in-process simulator do, and `connect`, an object that has those methods and asks a simulator elsewhere.
+--
+--     local world = assert(purser.sim.connect "http://127.0.0.1:8080")
+--     local account = assert(world:account { name = "Acme", role = "broker", balances = { USDT = "1000" } })
+--
+-- The door is open to loopback only, and closed to web pages: a POST must be application/json, and the Host must be a
+-- loopback name, so that neither a form on another page nor a re-bound name can reach it.
 
 local views = require "purser.client.util.views"
 local core = require "purser.core"
@@ -19,8 +19,8 @@ local curl = lazy "purser.client.transport.curl"
 
 local M = {}
 
--- The methods of a simulator with routes, and the body's members for the arguments; without members the only argument
--- is the body.
+-- The methods of a simulator, how each is asked for, and the members of the body that its arguments travel in; without
+-- such members the one argument is the body.
 local calls = {
   { "account", "POST /sim/accounts" }, { "deposit", "POST /sim/deposits" }, { "rebate", "POST /sim/rebates" },
   { "trade", "POST /sim/trades" }, { "save_address", "POST /sim/saved-addresses" },
@@ -53,7 +53,7 @@ end
 
 routes["GET /sim/clock"] = function(sim) return { now = sim:now(), clock = sim.clock.mode } end
 
--- Calls the requested method: of several on a route, the method whose first member is in the body.
+-- Calls the method that is asked for: of several on one route, the one whose first member is in the body.
 local function call(sim, route, body)
   local missing = {}
   for _, row in ipairs(calls) do
@@ -99,7 +99,7 @@ function M.respond(status, value)
   return { status = status, headers = headers, body = json.encode(plain.writable(value)) }
 end
 
---- Returns an answer with an error. The message may quote the request, whose bytes need not be text.
+--- Returns an answer that says what is wrong. The message may quote the request, whose bytes need not be text.
 function M.reject(status, message, ...)
   return M.respond(status, { error = plain_text.clean(message:format(...)) })
 end
@@ -117,7 +117,7 @@ local function read_body(request)
   return body
 end
 
---- Lets a request in: returns true, or nil and the rejecting answer. The simulator's page has the same door.
+--- Lets a request in: returns true, or nil and the answer that rejects it. The simulator's page has the same door.
 function M.may_enter(request)
   if not is_loopback(request.ip) then return nil, M.reject(403, "only this machine may control the simulator") end
   if not is_loopback_host(request.headers.host) then return nil, M.reject(403, "the Host is not a loopback name") end
@@ -127,8 +127,8 @@ function M.may_enter(request)
   return true
 end
 
---- Returns the rejection of a request whose Host is another machine's name, sent by a web page whose name was bound to
---- this machine. Nil for a loopback name.
+--- Returns the rejection of a request whose Host is another machine's name: a web page whose name was bound to this
+--- machine sends such. Nil when the Host is a loopback name.
 ---@return purser.sim.response|nil
 function M.reject_foreign_host(request)
   if is_loopback_host(request.headers.host) then return nil end
@@ -167,8 +167,8 @@ end
 
 ------------------------------------------------------------------------------------------------------- the other side
 
---- A simulator in another process, with the methods of an in-process simulator; each returns nil and a message when the
---- simulator rejected or cannot be reached.
+--- A simulator that runs elsewhere. It has the methods of one in this process; each returns nil and what is wrong when
+--- the simulator rejected or cannot be reached.
 ---@class purser.SimWorld: purser.Sim
 ---@field url string
 local World = { __name = "purser.sim.world" }
@@ -198,7 +198,7 @@ for _, row in ipairs(calls) do
   end
 end
 
--- Notes the simulator's clock: a real clock goes on with this machine's, a virtual clock stands still.
+-- Notes what the simulator's clock shows: a real one goes on with ours, a virtual one stands still.
 local function note_clock(self, answer)
   self.mode = answer.clock or self.mode
   self.last = answer.now

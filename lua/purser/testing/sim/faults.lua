@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: MIT
---- Faults: failures between a request and the answer, armed on purpose and drawn from a seed.
----
---- A request meets the fault before the execution (`before`), where all chance is decided; a later fault travels with
---- the request to `after`. Every fault is recorded with `applied`, whether the operation had been executed: a client
---- has to find that out.
+--- Faults: what goes wrong between a request and its answer, armed on purpose and drawn from one seed.
+--
+-- A request meets its fault before it is executed (`before`), and everything that is left to chance is decided there; a
+-- fault that strikes later is carried along on the request and done by `after`. Every fault that happened is
+-- recorded, with whether the operation had been applied: that is what a client must be able to find out.
 
 local names_of = require "purser.client.util.names_of"
 local option_schema = require "purser.client.util.option_schema"
@@ -62,7 +62,7 @@ local function pause(status, message, seconds)
   end
 end
 
--- The code of a rejection without a code: nothing was done.
+-- The code of a rejection that names none: one that says that nothing was done.
 local REJECTION = "730002"
 
 local function at_least(number) return { number, 2 ^ 31 - 1 } end
@@ -199,7 +199,7 @@ local function check_fault(spec)
   if fault.probability and not (fault.probability >= 0 and fault.probability <= 1) then
     fail("probability is not between 0 and 1")
   end
-  -- A whole number, exact in a snapshot: equal requests meet equal faults afterwards.
+  -- A whole number, which a snapshot keeps exactly: the same requests meet the same faults after it.
   fault.threshold = fault.probability and math.ceil(fault.probability * prng.MODULUS)
   return fault
 end
@@ -264,7 +264,7 @@ local function strikes(state, fault, row)
   return not fault.threshold or state.dice:next() < fault.threshold
 end
 
--- Returns the fault of this request, with all chance decided, or nil.
+-- Returns the fault that this request meets, with everything that chance decides chosen, or nil.
 local function draw(state, row)
   for i, fault in ipairs(state.armed) do
     if strikes(state, fault, row) then
@@ -297,8 +297,8 @@ local function inject(sim, fault, row, request, response)
   return answer
 end
 
---- Called before a request is executed. Returns the answer of a fault that prevents the execution, or nil. `row` is nil
---- for requests without an operation (ping, unknown paths): no fault strikes them.
+--- Called before a request is executed. Returns the answer of a fault that keeps it from being executed, or nil.
+-- `row` is nil for what is no operation (ping, unknown paths): nothing strikes those.
 function M.before(sim, row, request)
   local fault = row and draw(sim.fault_state, row)
   if fault and fault.when == "before" then return inject(sim, fault, row, request, nil) end

@@ -1,11 +1,11 @@
 -- SPDX-License-Identifier: MIT
--- Keeps records in order of time, under one or more keys each (an account, a direction of transfer). Binary search
--- finds a window, and a page is cut out: a request costs as much over ten records as over 200,000.
+-- Records in order of time, under one or more keys each (an account, a direction of transfer). A window is found by
+-- binary search and a page is cut out of it, so a request costs the same over ten records and over 200,000.
 --
--- A record is plain data with `time`; `keys(record)` names the record's lists, so a snapshot is the records alone.
+-- A record is plain data with `time`; `keys(record)` names the lists it belongs to, so a snapshot is the records alone.
 --
--- The windows of time of each operation stand here as in the interface document: a second transcription beside the
--- client's rows shows a mistake in either.
+-- And the windows of time that each operation shows, as its page of the interface document has them: the client's rows
+-- say it once more, so that a mistake in either is seen.
 
 local clock = require "purser.testing.sim.clock"
 local ledger = require "purser.testing.sim.ledger"
@@ -22,7 +22,7 @@ local M = {}
 local History = {}
 History.__index = History
 
---- Returns a history without records. `books` is the ledger with the moves of the records.
+--- Returns a history without records. `books` is the ledger that holds what its records moved.
 ---@param row purser.sim.history_row
 ---@param books table|nil
 function M.new(row, books)
@@ -42,8 +42,8 @@ local function count_before(list, time, through)
   return low
 end
 
--- Adds a record at the end of each of the record's lists; a hidden record to none. A list is sorted when read: sorting
--- many records at once costs less than an insertion for each late record.
+-- Adds a record at the end of its lists, once to each; one that is hidden to none. A list is sorted when it is read:
+-- sorting many at once costs less than making room for each that is older than the last one.
 local function insert(self, record, ...)
   if record.hidden then return end
   for i = 1, select("#", ...) do
@@ -57,7 +57,7 @@ local function insert(self, record, ...)
   end
 end
 
---- Returns the records of a key, in order; records of equal times in order of arrival.
+--- Returns the records of a key, in order, those of one time as they came.
 ---@return table[]
 function History:of(key)
   local list = self.lists[key] or {}
@@ -69,7 +69,7 @@ function History:of(key)
   return list
 end
 
---- Adds a record: the id finds the record again, the client's `own_id` is used from now on.
+--- Adds a record: its id finds it again, its `own_id` (of the client) is used from now on.
 function History:add(record)
   self.all[#self.all + 1] = record
   local id = record[self.id_name]
@@ -79,8 +79,8 @@ function History:add(record)
   return record
 end
 
---- Adds a record, and moves the funds. Returns nil and the asset, and adds nothing, where funds are missing. `new_id`,
---- if given, then draws the record's id.
+--- Adds a record, and moves its funds. Returns nil and the asset, and adds nothing, where there is less of it. Then
+--- `new_id` draws its id, where it is given.
 function History:enter(record, new_id)
   local changes = {}
   ledger.book(changes, self.moves, record)
@@ -90,8 +90,8 @@ function History:enter(record, new_id)
   return self:add(record)
 end
 
---- Changes members of a record, and moves the funds to the new places. Returns nil and changes nothing where funds are
---- missing.
+--- Changes members of a record, and moves its funds to where they belong then. Returns nil and changes nothing where
+--- they are no longer there.
 function History:change(record, members)
   local changes = {}
   ledger.book(changes, self.moves, record, true)
@@ -101,13 +101,13 @@ function History:change(record, members)
   return true
 end
 
--- Makes the lists again, of all records in order of arrival, as a restored history does.
+-- Makes the lists again, of all records in the order in which they came, as a restored history makes them.
 local function list_again(self)
   self.lists = {}
   for _, record in ipairs(self.all) do insert(self, record, self.keys(record)) end
 end
 
---- Takes a record out of all lists, or puts the record back. The id still finds the record, and the funds stay moved.
+--- Takes a record out of its lists, or puts it back into its place. Its id finds it still, and what it moved stays.
 function History:hide(record, is_hidden)
   record.hidden = is_hidden or nil
   list_again(self)
@@ -122,8 +122,8 @@ function History:remove(record)
   list_again(self)
 end
 
---- Records of `key` with first <= time <= last, newest first: `limit` records after the first `skip` that pass
---- `filter`. Also returns the number in the whole window, unless a filter hides the number.
+--- Records of `key` with first <= time <= last, newest first: `limit` of them after the first `skip` that pass
+--- `filter`. Also returns how many there are in the whole window, unless a filter makes that unknown.
 ---@return table[] records, integer|nil total
 function History:page(key, first, last, skip, limit, filter)
   local list = self:of(key)
@@ -142,8 +142,8 @@ function History:page(key, first, last, skip, limit, filter)
   return found, total
 end
 
---- Returns the requested page of records, each as `show(record, sim)`, and the number of all records. `values` are the
---- request's, with the page's number and length under any of their names.
+--- Returns the page of records that a request asks for, each as `show(record, sim)` shows it, and how many there are in
+--- all. `values` are the request's, with its page and the length of one under any of its names.
 function History:list(sim, key, first, last, values, show, filter)
   local limit = values.limit or values.pageSize or values.size
   local records, total = self:page(key, first, sim:visible(last), ((values.page or 1) - 1) * limit, limit, filter)
@@ -151,7 +151,7 @@ function History:list(sim, key, first, last, values, show, filter)
   return records, total
 end
 
---- Returns a page of `total` records that holds `data`, as a result.
+--- Returns the result that a page of `total` records is, of which it holds `data`.
 function M.page_result(data, total, values)
   local limit = values.limit or values.pageSize
   return { data = data, page = values.page, totalRecords = total, totalPageNum = math.ceil(total / limit) }
@@ -166,7 +166,7 @@ end
 
 local SEVEN_DAYS, NINETY_DAYS = 7 * clock.DAY, 90 * clock.DAY
 
---- C4, C5: 7 days by default and at most, up to 90 days back. A missing bound is 7 days from the given bound.
+--- C4, C5: 7 days by default and at most, up to 90 days back. A bound that is not given is 7 days from the one that is.
 function M.seven_days(now, values)
   local first, last = values.startTime, values.endTime
   if first and not last then last = math.min(now, first + SEVEN_DAYS) end

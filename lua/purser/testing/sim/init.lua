@@ -51,8 +51,8 @@ local M = {}
 local Sim = {}
 local meta = { __index = Sim, __name = "purser.sim" }
 
--- The parts of the service: handlers by operation id, rows of record kinds (purser.sim.history), and methods of the
--- simulator. A simulator keeps the records of a part and nothing else.
+-- The parts of the service: each has handlers by operation id, rows of what its records are (purser.sim.history), and
+-- methods of the simulator. The records are all that a simulator keeps of them.
 local rows = {}
 local parts = {
   coins, live, accounts, addresses, deposits, withdrawals, transfers, conversions, rebates, faults, scenario,
@@ -85,7 +85,8 @@ end
 
 local whole = { 0, option_schema.EXACT }
 
--- Option -> rule and default. Where the interface is silent, the default is hardest on a client.
+-- Option -> what it may be, and its default. Of what the interface leaves open, each is the value that is hardest on a
+-- client.
 local options_of = {
   seed = { { -option_schema.EXACT, option_schema.EXACT }, 1 }, start_time = { whole },
   clock = { { "virtual", "real" }, "virtual" }, variant = { { "document", "live" } }, profile = { "string or table" },
@@ -98,13 +99,13 @@ local options_of = {
 local rules_of_options = {}
 for name, option in pairs(options_of) do rules_of_options[name] = option[1] end
 
--- Returns the profile of the option `rate_limit`: the simulator's own, a named profile, or a profile with these pools.
+-- Returns the profile of the option `rate_limit`: the simulator's own, another one, or one with these pools.
 local function limits_of(profile, requested)
   if not requested or requested == true then return profile end
   return purser.profile(type(requested) == "table" and { pools = requested } or requested)
 end
 
--- Makes a simulator of options and of a saved state, if any; or returns nil and the fault.
+-- Makes a simulator of options and of the state that was saved, which may be none; or returns nil and what is wrong.
 local function build(options, saved)
   local profile, wrong = nil, option_schema.text(options, rules_of_options, "option")
   local limits
@@ -139,7 +140,8 @@ function M.new(options)
   return build(plain.copy(options == nil and {} or options), { histories = {} })
 end
 
---- Returns the whole state as plain tables (texts, integers, booleans), secret keys included, for purser.sim.restore.
+--- Returns the whole state as plain tables (texts, integers, booleans): purser.sim.restore makes the same simulator of
+--- it. It holds secret keys.
 ---@return table
 function Sim:snapshot()
   self.clock:now() -- which is noted by the clock
@@ -151,7 +153,7 @@ function Sim:snapshot()
   return plain.copy(state)
 end
 
---- Returns a simulator that continues from a snapshot, with the armed faults.
+--- Returns a simulator that continues where a snapshot was taken, with the faults that are armed.
 ---@param state table  of sim:snapshot()
 ---@return purser.Sim
 function M.restore(state)
@@ -162,8 +164,8 @@ function M.restore(state)
   return sim or error(wrong, 0)
 end
 
---- Returns a simulator that continues from a file of `save`. Nil alone for a missing file; nil and a message for a file
---- without a whole state.
+--- Returns a simulator that continues where a file of `save` left it. Nil alone where there is no such file; nil and a
+--- message for one that holds no whole state.
 ---@param path string
 ---@return purser.Sim|nil sim, string|nil message
 function M.load(path)
@@ -188,9 +190,10 @@ function M.save(sim, path) return state_file.write(path, sim:snapshot()) end
 ---@return string? cause  "in_use" or "remote", where it is one of these
 function M.serve(sim, options) return server.world(sim, options) end
 
---- Runs a program once unchanged, and once for each fault at each write call, each time against a new simulator over
---- HTTP. The program finds the service in PURSER_BASE_URL, PURSER_API_KEY, PURSER_SECRET_KEY and PURSER_ACCOUNT, and a
---- folder kept between the starts in PURSER_TEST_FOLDER (PURSER_JOURNAL is a file inside). Needs purser.httpd.
+--- Runs a program once as it is, and once for each fault at each of its write calls, each time against a simulator of
+--- its own over HTTP. It finds its service in PURSER_BASE_URL, PURSER_API_KEY, PURSER_SECRET_KEY and PURSER_ACCOUNT,
+--- and a folder that it keeps between its starts in PURSER_TEST_FOLDER (PURSER_JOURNAL is a file in it). Needs
+--- purser.httpd.
 ---@param command string[]  the program and its words
 ---@param options? purser.sim.rehearse_options
 ---@return purser.sim.rehearsed[]|nil runs, string|nil message  nil: it fails without a fault, or writes nothing
@@ -221,8 +224,8 @@ end
 
 local hide_rules = { id = "string", hidden = "boolean" }
 
---- Takes a record out of every history, though the event happened; with `false` shows the record again. A conversion
---- has the id of its first coin; the methods that make deposits and rebates return the id.
+--- Takes a record out of every history, though what it says happened; with `false` it is shown again. A conversion has
+--- the id of its first coin, a deposit and a rebate that of the method that made it.
 ---@param id string
 ---@param hidden boolean|nil
 ---@return { id: string, hidden: boolean }|nil record, string|nil message
@@ -249,7 +252,7 @@ function Sim:visible(last)
   return last and last < seen and last or seen
 end
 
---- Checks the books: every balance, free, locked and outside, is the sum over the records.
+--- Checks the books: every balance, free and locked, and that of the outside world is what the records say.
 ---@return true|nil, string|nil what_is_wrong
 function Sim:verify()
   self:run_due()
@@ -280,11 +283,11 @@ function Sim:requests() return self.journal:list() end
 ---@return table<string, { received: integer, applied: integer }>
 function Sim:counts() return plain.copy(self.journal.counts) end
 
---- Returns a transport for purser.new to this simulator without a network.
+--- Returns a transport for purser.new that talks to this simulator without a network.
 ---@return purser.Transport
 function Sim:transport() return transport.new(self) end
 
---- Connects to a simulator in another process, over HTTP: an object with the methods of a simulator.
+--- Connects to a simulator that runs elsewhere, over HTTP: an object with the methods of this one.
 ---@param url string  such as "http://127.0.0.1:8080"
 ---@param options { transport: purser.Transport|nil }|nil
 ---@return purser.SimWorld|nil world, string|nil message

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- Operations of the live service beyond the interface document: the account, key and identity (L1 to L5), and the
--- market data that foreign programs read first.
+-- Operations of the live service beyond the interface document: the account, its key and its identity (L1 to L5), and
+-- the market data that other programs read before they do anything else.
 
 local accounts = require "purser.testing.sim.accounts"
 local clock = require "purser.testing.sim.clock"
@@ -17,7 +17,7 @@ local function account_of(sim, account)
   }
 end
 
--- Returns the key of a name, if the account's or a sub-account's.
+-- Returns the key of that name, when it is one of the account or of its sub-accounts.
 local function find_key(sim, account, api_key)
   local key = sim.keys.by_id[api_key]
   local owner = key and sim.accounts.by_id[key.uid]
@@ -55,7 +55,7 @@ local function uid_of(_, account) return { uid = account.uid } end
 
 M.handlers = { L1 = account_of, L2 = key_of, L3 = change_key, L4 = kyc_status, L5 = uid_of }
 
--- A pair, for foreign programs: the simulator does not trade.
+-- A pair, for other programs: there is nothing to trade.
 local SYMBOL = '{"symbol":"%sUSDT","status":"1","baseAsset":"%s","baseAssetPrecision":8,"quoteAsset":"USDT",'
   .. '"quotePrecision":8,"quoteAssetPrecision":8,"baseCommissionPrecision":8,"quoteCommissionPrecision":8,'
   .. '"orderTypes":["LIMIT","MARKET","LIMIT_MAKER"],"isSpotTradingAllowed":true,"isMarginTradingAllowed":false,'

@@ -1,11 +1,11 @@
 -- SPDX-License-Identifier: MIT
--- Copies plain tables, and prepares tables for JSON.
+-- Plain tables: copies of them, and on their way to JSON.
 
 local json = require "purser.json"
 
 local M = {}
 
---- Returns a copy of plain data. Whole numbers become integers, as JSON wants, also from floats.
+--- Returns a copy of plain data. Whole numbers are integers in it, as JSON wants them, also where they came as floats.
 function M.copy(value)
   if type(value) == "number" and value % 1 == 0 then return math.floor(value) end
   if type(value) ~= "table" then return value end
@@ -14,8 +14,8 @@ function M.copy(value)
   return result
 end
 
---- Returns a copy for json.encode: an empty table is marked; a decimal becomes a text, a whole float an integer, and a
---- fraction (a fault's probability) a text with six places.
+--- Returns a copy that json.encode can write: an empty table is marked; a decimal becomes its text, a whole float an
+--- integer, and a fraction (there is one: a fault's probability) its text with six places.
 function M.writable(value)
   if type(value) == "userdata" then return tostring(value) end
   if type(value) == "number" and value % 1 ~= 0 then
@@ -29,7 +29,7 @@ function M.writable(value)
   return next(result) == nil and json.object {} or result
 end
 
---- Returns a copy of a list for json.encode; an empty list stays a list.
+--- Returns the same of a list, which is one also when it is empty.
 function M.list(values)
   local result = {}
   for i, value in ipairs(values) do result[i] = M.writable(value) end

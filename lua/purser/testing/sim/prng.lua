@@ -1,8 +1,9 @@
 -- SPDX-License-Identifier: MIT
--- A small seeded generator of integers and texts, equal on every Lua: a seed replays a run.
+-- A small seeded generator of integers and texts, the same on every Lua: one seed replays one run.
 --
--- Lehmer's generator modulo 2^31 - 1: each product stays below 2^46, exact where numbers are doubles. The generator
--- decides the faults, and the simulator's keys, addresses and ids, worth nothing anywhere else.
+-- Lehmer's generator modulo 2^31 - 1: each product stays below 2^46, so it is exact where numbers are doubles. It
+-- decides which faults happen, and the keys, addresses and ids of the simulator, which are worth nothing anywhere
+-- else.
 
 local MODULUS, FACTOR = 2147483647, 16807 -- each number is below the modulus
 
@@ -20,8 +21,8 @@ M.BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 M.BECH32 = "023456789acdefghjklmnpqrstuvwxyz"
 M.LETTERS_AND_DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 
---- Makes a generator, which is plain data, for `seed` (an integer), or continues a snapshot's. `salt`, a text, gives
---- independent sequences under a seed.
+--- Makes a generator for `seed` (an integer), which is plain data; or that of a snapshot. `salt`, a text, gives
+--- independent sequences under one seed.
 function M.new(seed, salt, saved)
   if saved then return setmetatable(saved, Dice) end
   local state = seed % MODULUS

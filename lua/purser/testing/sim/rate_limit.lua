@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: MIT
--- The service's rate limit: the pools of the profile, each request counted on arrival, in windows that slide by the
--- millisecond. This module shares nothing with the client's counting, and so can judge the client.
+-- The service's rate limit: the pools of the profile, each request counted at the time it arrives, in windows that
+-- slide by the millisecond. It knows nothing of how the client counts, so it can judge it.
 --
--- A request above a pool's capacity gets HTTP 429 and a Retry-After; the third such request within a window gets HTTP
--- 418 and bans the address for two minutes, twice as long each time, up to three days.
+-- A request above a pool's capacity gets HTTP 429 and a Retry-After; the third one within a window gets HTTP 418 and
+-- bans the address for two minutes, twice as long each time, up to three days.
 
 local M = {}
 
@@ -15,7 +15,7 @@ function M.new(profile)
   return { pools = profile.pools, weights = profile.weights, logs = {}, addresses = {} }
 end
 
--- Returns a request's costs in each pool: { log, pool, cost }. Forgets entries older than a window.
+-- Returns what a request takes from each pool that it belongs to: { log, pool, cost }. Forgets what is a window old.
 local function takes_of(state, ip, account, weight, now)
   local takes = {}
   for name, pool in pairs(state.pools) do
@@ -33,7 +33,7 @@ local function takes_of(state, ip, account, weight, now)
   return takes
 end
 
--- Returns the time until a request's costs fit; 0 where they fit now.
+-- Returns the time until there is room for what a request takes; 0 where there is.
 local function wait_for(take, now)
   local sum, pool = take.log.sum + take.cost, take.pool
   if sum <= pool.capacity then return 0 end
@@ -44,7 +44,7 @@ local function wait_for(take, now)
   return pool.window_ms
 end
 
--- Notes a rejection. Returns the resulting ban in ms, or nil.
+-- Notes a rejection. Returns the ban in ms that it causes, or nil.
 local function reject(address, now, window_ms)
   local recent = { now }
   for _, at in ipairs(address.rejected) do

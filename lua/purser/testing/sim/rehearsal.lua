@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: MIT
---- Runs a program against the simulator, once unchanged and once for each fault at each write call, and names the runs
---- whose payments differ from the run without a fault: purser.sim.rehearse, printed by `purser test`.
----
---- The simulator lives in this process, the program in another: the handler of a request can kill the program while the
---- request is under way.
+--- Runs a program against the simulator, once as it is and once for each fault at each of its write calls, and says in
+--- which runs its payments were other than without a fault: purser.sim.rehearse, which `purser test` prints.
+--
+-- The simulator is in this process and the program one of its own, so a program is killed while its request is under
+-- way: the handler of that very request does it.
 
 local core = require "purser.core"
 local files = require "purser.client.util.files"
@@ -14,8 +14,8 @@ local M = {}
 
 local STARTS, LIMIT_MS, LATE_MS = 3, 120000, 3000
 
--- The faults of a write call: executed or not, and whether the program is killed meanwhile. The answer is lost, unless
--- the call is throttled.
+-- The ways in which a write call goes wrong: whether it is executed, and whether the program is killed meanwhile. Its
+-- answer is lost, unless it is throttled.
 local faults = {
   { name = "the answer is lost", is_executed = true },
   { name = "lost, and its record comes late", is_executed = true, visibility_delay_ms = LATE_MS },
@@ -31,8 +31,9 @@ local function quoted(text) return "'" .. tostring(text):gsub("'", "'\\''") .. "
 local Run = {}
 Run.__index = Run
 
--- Starts the program in the background, with a new environment: no key and no setting of the user's is inherited. Each
--- client of the program obeys PURSER_REHEARSAL (client/build.lua). The file `code` has the exit code after the end.
+-- Starts the program in the background, in an environment that is made for it: no key and no setting of the user's is
+-- inherited. Each client that the program makes obeys PURSER_REHEARSAL (client/build.lua). Its exit code is in the file
+-- `code` once it has ended.
 function Run:start()
   local words, url = { "env", "-i" }, ("http://127.0.0.1:%d"):format(self.port)
   for name, value in pairs { PURSER_REHEARSAL = url, PURSER_BASE_URL = url, PURSER_ACCOUNT = "test",
@@ -82,7 +83,7 @@ function Run:handle(request)
   return { status = 200, fault = "close" }
 end
 
--- The members of a record that name a payment's amount, source and destination.
+-- The members of a record that say what was paid from where to where.
 local CONTENT = { "uid", "from", "to", "coin", "asset", "amount", "network", "address", "memo", "from_type", "to_type",
   "total" }
 
@@ -102,7 +103,7 @@ local function payments_of(sim)
   return counts
 end
 
--- Runs the program with a fault at the write call number `at`, or without a fault. Returns the run.
+-- Runs the program with a fault at its `at`th write call, or without one. Returns the run.
 local function run_once(make, command, options, folder, fault, at)
   os.execute("rm -rf " .. quoted(folder) .. "; mkdir -m 700 " .. quoted(folder) .. " " .. quoted(folder .. "/home"))
   local run = setmetatable({ command = command, folder = folder, fault = fault, at = at, starts = 0, writes = 0 }, Run)

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- Reads the parameters out of the raw query and the raw body, where the operation wants each.
+-- Reads the parameters out of what arrived: the raw query and the raw body, each where its operation wants it.
 
 local core = require "purser.core"
 local rejection = require "purser.testing.sim.rejection"
@@ -18,8 +18,8 @@ local function unescape(text)
   return text
 end
 
---- Splits a query at the last signature parameter. Returns the query without the signature, and the signature (or nil),
---- both as sent.
+--- Splits a query at its last signature parameter. Returns the query without it, as it was sent, and the signature as
+--- it was sent (nil when there is none).
 function M.split(query, name)
   local framed, word = "&" .. query, "&" .. name .. "="
   local at, search = nil, 1

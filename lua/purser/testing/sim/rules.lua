@@ -1,10 +1,11 @@
 -- SPDX-License-Identifier: MIT
--- Checks each operation's parameters. Names, duties and the size of a page come from the rows; the form of a text and
--- the rejecting code stand here, transcribed from the interface document: the simulator does not share the client's
--- checks, so that a mistake shows. spec/support/contract.lua, a further transcription, shows a slip in a row.
+-- The check of each operation's parameters: which there are, which are mandatory and how large a page may be comes from
+-- the rows. What a text may be, and the code that rejects it, is written here from the interface document: the
+-- simulator does not share the client's own checks, so that a mistake there is seen. A slip in a row is seen by
+-- spec/support/contract.lua, the document once more.
 --
--- A rule is { name, kind, required = code when missing, ... }; a kind turns the arrived text into the handlers' value,
--- or answers nil, code, message.
+-- A rule is { name, kind, required = code when missing, ... }; a kind turns the text that arrived into the value the
+-- handlers use, or answers nil, code, message.
 
 local coins = require "purser.testing.sim.coins"
 local decimal = require "purser.decimal"
@@ -27,15 +28,15 @@ local FAMILY_PERMISSIONS, PERMISSIONS = set_of(FAMILY), set_of(BROKER)
 --- The names of all permissions that exist, joined by commas.
 M.all_permissions = BROKER:gsub(" ", ",")
 
--- Codes of a value that breaks a rule: groups A and B have one code, group C another.
+-- Codes of a value that breaks its rule: groups A and B have one, group C another.
 local function bad_value(row) return row.group == "wallet" and "33333" or "730002" end
 
 local kinds = {}
 
 function kinds.text(text) return text end
 
--- Kinds of text: a pattern, the least and the greatest length, the rule in words, and the function that makes the
--- value. Without `code`, the code is the group's.
+-- Kinds of text: a pattern, the least and the greatest length, what the text must be, and what makes its value. The
+-- code is that of the parameter's group where `code` has no other.
 local forms = {
   new_name = { "^%w+$", 8, 32, code = "730601" },
   client_id = { "^%w+$", 32, 32, "must be 32 letters and digits" },
@@ -51,7 +52,7 @@ for kind, form in pairs(forms) do
   end
 end
 
--- Kinds with a few words: the meaning of each word, and the rule in words.
+-- Kinds that are one of a few words: what each word means, and what the text must be.
 local words = {
   -- samples of group A print FUTURE for FUTURES
   broker_account_type = { { SPOT = "SPOT", FUTURES = "FUTURES", FUTURE = "FUTURES" }, "must be SPOT or FUTURES" },
@@ -143,7 +144,7 @@ function kinds.coins(text, rule)
 end
 
 local MANDATORY = "700004"
--- The codes of missing parameters, where not MANDATORY.
+-- The codes of parameters that are missing, where it is not MANDATORY.
 local missing_codes = { subAccount = "730600", note = "730700", permissions = "730701", apiKey = "730707" }
 -- Parameters of which the simulator knows more than the row says, by operation id and name.
 local special = {
@@ -170,7 +171,7 @@ local function rules_of(row)
   if not rules then
     rules = {}
     for i, param in ipairs(row.params) do rules[i] = rule_of(row, param) end
-    -- The live service takes this parameter; the interface document lacks the parameter.
+    -- The live service takes it; the interface document lacks it.
     if row.id == "C2" then rules[#rules + 1] = rule_of(row, { "includeFee", "flag" }) end
     by_id[row.id] = rules
   end
@@ -194,7 +195,7 @@ local function value_of(rule, text, is_live)
   rejection.raise(bad_value(rule.row), ("Parameter '%s' %s"):format(rule.name, message))
 end
 
---- Checks the arrived texts of an operation. Returns the handler's values.
+--- Checks the texts that arrived for an operation. Returns the values for its handler.
 ---@param row table
 ---@param texts table<string, string>
 ---@param is_live boolean|nil  whether the service behaves as the live one

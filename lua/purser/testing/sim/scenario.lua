@@ -10,7 +10,7 @@ local rules = require "purser.testing.sim.rules"
 ---@class purser.Sim
 local methods = {}
 
--- A number as an amount is rejected where digits would count.
+-- An amount that is a number is rejected where its digits would count.
 ---@class purser.SimAccountOptions
 ---@field name string|nil
 ---@field role "broker"|"main"|"user"|"sub"|nil  default "main"
@@ -44,7 +44,7 @@ local account_rules = {
 local trade_rules = { account = "string or table", changes = "table" }
 local freeze_rules = { account = "string or table", frozen = "boolean" }
 
--- Each check returns a fault, or nil. Two accounts with a common name would be mixed up.
+-- Each check returns what is wrong, or nil. Two accounts with one name would be mixed up.
 local function identity_problem(sim, fields)
   local uid, password = fields.uid, fields.funds_password
   if uid and not uid:find("^%w+$") then return "uid must be letters and digits" end
@@ -90,7 +90,7 @@ end
 
 local function joined(list) return type(list) == "table" and table.concat(list, ",") or list end
 
--- Gives an account these amounts, or takes amounts with a minus. Returns nil and an asset with too small a balance.
+-- Gives an account these amounts, or takes those with a minus. Returns nil and an asset of which it has less.
 local function grant(sim, account, business, amounts)
   local texts = {}
   for asset, amount in pairs(amounts or {}) do texts[asset] = tostring(decimal(amount)) end

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- The state of a simulator in a file: one JSON document, so at most 262,144 objects.
+-- The state of a simulator in a file: one JSON document, and therefore of at most 262,144 objects.
 
 local files = require "purser.client.util.files"
 local json = require "purser.json"
@@ -14,7 +14,7 @@ function M.write(path, state)
   return files.replace(path, text .. "\n")
 end
 
--- The state of a simulator in a file: one JSON document, so at most 262,144 objects.
+--- Reads a state. Returns nil alone where there is no such file; nil and a message for one that holds no state.
 function M.read(path)
   local state, message, is_missing = files.read_object(path)
   if state or is_missing then return state end

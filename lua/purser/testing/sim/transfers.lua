@@ -12,12 +12,12 @@ local ledger = require "purser.testing.sim.ledger"
 local rejection = require "purser.testing.sim.rejection"
 local rules = require "purser.testing.sim.rules"
 
--- Returns the list of a transfer of a family: who to whom, and between which business accounts.
+-- Returns the list that a transfer of a family belongs to: who to whom, and between which business accounts.
 local function direction(parent, from, to, from_type, to_type)
   return table.concat({ parent, from, to, from_type, to_type }, "|")
 end
 
--- Ends a waiting C9 transfer: "SUCCESS" pays, "FAILED" gives back.
+-- Ends a waiting C9 transfer: "SUCCESS" pays it, "FAILED" gives it back.
 local function finish(sim, id, status)
   local record = sim.wallet_transfers.by_id[id]
   if not record or record.status ~= "WAIT" then return nil, "there is no such waiting transfer" end
@@ -52,8 +52,8 @@ local M = { histories = {
   },
 } }
 
--- Returns the next transfer id: digits alone, more than a floating-point number can hold; or 32 hexadecimal digits in
--- the live form. `is_number`: the operation has bare numbers in the live form.
+-- Returns the next transfer id: digits alone, and more of them than a floating-point number can hold; or 32 hexadecimal
+-- digits in the live form. `is_number`: of an operation that has no such ids.
 local function next_id(sim, is_number)
   local number = 1 + #sim.family_transfers.all + #sim.wallet_transfers.all + #sim.internal_transfers.all
   local digits = ("%d%06d"):format(sim:now(), number % 1000000)
@@ -61,7 +61,7 @@ local function next_id(sim, is_number)
   return core.md5_hex(("%d %s"):format(sim.seed, digits))
 end
 
--- Returns a transfer's members, of which histories and answers show some.
+-- Returns a transfer as histories and answers show it, each what it has of it.
 local function public(record, sim)
   local by_uid = sim.accounts.by_id
   return {
@@ -127,7 +127,7 @@ end
 local methods = {}
 M.methods = methods
 
---- Ends a waiting transfer (option transfer_wait_ms) as failed; the funds come back.
+--- Ends a transfer that waits (option transfer_wait_ms) as failed; its funds come back.
 ---@param id string
 ---@return any ended, string|nil message
 function methods:fail_transfer(id)

@@ -1,10 +1,10 @@
 -- SPDX-License-Identifier: MIT
--- Withdrawals: checked, locked, audited, packaged, confirmed, done; cancelled while still possible.
+-- Withdrawals: checked, locked, audited, packaged, confirmed, done; cancelled while that is still possible.
 --
--- The fee comes on top of the amount, or out of the amount: by the switch `fee`, and before that by `includeFee` of a
--- request. All is locked at the application, and leaves together in a transaction. States: 1 applied, 2 auditing, 3
--- waiting, 4 processing, 5 packaging, 6 confirming, 7 success, 8 failed, 9 cancelled, 10 manual. A state set by
--- sim:set_withdrawal stays: no timer moves the withdrawal on.
+-- The fee comes on top of the amount, or is taken out of it: the switch `fee` says which, and `includeFee` of a request
+-- goes before it. All is locked when the withdrawal is applied for, and leaves together when it is packaged into a
+-- transaction. States: 1 applied, 2 auditing, 3 waiting, 4 processing, 5 packaging, 6 confirming, 7 success, 8 failed,
+-- 9 cancelled, 10 manual. A state that sim:set_withdrawal set stays: no timer moves such a withdrawal on.
 
 local addresses = require "purser.testing.sim.addresses"
 local coins = require "purser.testing.sim.coins"
@@ -19,8 +19,8 @@ local states = require "purser.client.operations.states"
 
 local APPLIED, PACKAGING, CONFIRMING, SUCCESS, CANCELLED = 1, 5, 6, 7, 9
 
--- The way of a withdrawal: the next state, and the delay after the application (ms). The last state begins when the
--- network has confirmed.
+-- The way of a withdrawal: the state after this one, and how long after applying it begins (ms). The last one begins
+-- when the network has confirmed it.
 local next_state = {
   [APPLIED] = { 2, 1000 }, [2] = { 4, 20000 }, [4] = { PACKAGING, 30000 }, [PACKAGING] = { CONFIRMING, 60000 },
   [CONFIRMING] = { SUCCESS },
@@ -31,7 +31,7 @@ local place_of = {
   "locked", "locked", "locked", "locked", "locked", "sent", "sent", "back", "back", [10] = "locked",
 }
 
--- Returns the amount that the account pays, and the amount that arrives.
+-- Returns the amount that the account pays, and the one that arrives at the address.
 local function total_of(record)
   local amount = decimal(record.amount)
   return record.fee_inside and amount or amount:add(record.fee)
@@ -42,8 +42,8 @@ local function net_of(record)
   return record.fee_inside and amount:sub(record.fee) or amount
 end
 
--- Puts a withdrawal into a state, and the funds into the state's place; a withdrawal to an account of the platform
--- arrives as a deposit. Returns nil where returned funds were spent since.
+-- Puts a withdrawal into a state, and its funds where that state has them; one to an account of the platform arrives
+-- there as a deposit. Returns nil where the funds came back and were spent since.
 local function enter(sim, record, status, at)
   local arrives, is_sent = record.to_uid and status == SUCCESS and record.status ~= SUCCESS, place_of[status] == "sent"
   if place_of[status] == place_of[record.status] then
@@ -148,7 +148,7 @@ local function apply(sim, account, values, row, network)
   return { id = record.id }
 end
 
--- C2 names the network by the short id, C17 by the long name. Without a name the coin's first network is meant.
+-- C2 names the network by its short id, C17 by its long name. Without one the coin's first network is meant.
 local function withdraw(sim, account, values, row)
   coins.check(values.coin)
   local coin, name = coins.by_name[values.coin], values.netWork or values.network
@@ -157,8 +157,8 @@ local function withdraw(sim, account, values, row)
   return apply(sim, account, values, row, network or coin.networks[1])
 end
 
--- A12 has no memo: an address with a memo carries a suffix. Without the funds password the address has to be in the
--- address book.
+-- A12 has no memo: an address that needs one carries it as a suffix. Without the funds password the address has to be
+-- in the address book.
 local function withdraw_sub(sim, account, values, row)
   local network = addresses.find_network(values.coin, values.network)
   if network.memo then
@@ -174,7 +174,8 @@ local function withdraw_sub(sim, account, values, row)
   return apply(sim, account, values, row, network)
 end
 
--- C3. An unknown id gets the answer of a known id, as at the live service. A withdrawal past cancelling is rejected.
+-- C3. An unknown id is answered like a known one, as the live service does. One that can no longer be cancelled is
+-- rejected.
 local function cancel(sim, account, values)
   local record = sim.withdrawals.by_id[values.id]
   if not record or record.uid ~= account.uid then return { id = values.id } end
